@@ -1,0 +1,1 @@
+"""pincite: answers from your own documents, each sentence cited."""

@@ -1,0 +1,341 @@
+"""The words of the query pipeline, in the order they come to exist."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+Via = Literal["dense", "lexical"]
+Strategy = Literal["hybrid", "dense_only", "lexical_only"]
+ConfidenceLevel = Literal["high", "medium", "low"]
+MatchedBy = Literal["number", "title", "contains", "similar", "code"]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What part of the library a question is about; applied inside the search."""
+
+    folder: str | None = None
+    document_ids: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a model should write, where the caller has a wish."""
+
+    model: str | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
+    system_prompt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the caller asked: one text, or up to five to be searched together."""
+
+    text: str
+    also: tuple[str, ...] = ()
+    filters: Filters = Filters()
+    top_k: int | None = None
+    min_score: float | None = None
+    strategy: Strategy | None = None
+    alpha: float | None = None
+    sampling: Sampling = Sampling()
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One look-up to run: a text and the engine to run it with."""
+
+    text: str
+    via: Via
+    query: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What was decided to do about a question."""
+
+    question: Question
+    text: str
+    strategy: Strategy
+    searches: tuple[Search, ...]
+    top_k: int
+    candidates: int
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The texts that are searched, the main one first."""
+        return (self.text, *self.question.also)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A chunk of a served version as the store returns it."""
+
+    key: int
+    id: str
+    document_id: str
+    document_name: str
+    title: str
+    version: str
+    checksum: str
+    folder: str
+    category: str | None
+    source_uri: str | None
+    source_urls: tuple[str, ...]
+    mime: str
+    ordinal: int
+    level: int
+    text: str
+    header: str
+    start_char: int
+    end_char: int
+    start_line: int
+    end_line: int
+    page: int | None
+    heading_path: tuple[str, ...]
+    content_type: str
+    language: str
+    vectorized_text: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """How one search ranked a chunk: its raw score, its place, and what the fusion made of it."""
+
+    via: Via
+    query: int
+    rank: int
+    raw: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that was found, with every score that led to it."""
+
+    chunk: Found
+    score: float
+    similarity: float
+    relevance: float
+    hybrid_score: float
+    placings: tuple[Placing, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The hits an answer will stand on, best first, and how well they cover the question."""
+
+    hits: tuple[Hit, ...]
+    coverage: float
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Exactly what the model is shown; source N of the text is `sources[N - 1]`."""
+
+    question: str
+    messages: tuple[Message, ...]
+    sources: tuple[Hit, ...]
+    tokens: int
+    sampling: Sampling = Sampling()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens a model counted."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of what a model writes: text, and at the end why it stopped, who it was and what it cost."""
+
+    text: str = ""
+    finish_reason: str | None = None
+    model: str | None = None
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What the model wrote, before anyone checked it."""
+
+    text: str
+    model: str | None
+    finish_reason: str | None
+    usage: Usage | None = None
+    abstained: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage the answer may cite, by its number."""
+
+    number: int
+    document_id: str
+    document_name: str
+    title: str
+    chunk_id: str
+    version: str
+    checksum: str
+    page: int | None
+    start_line: int
+    end_line: int
+    start_char: int
+    end_char: int
+    heading_path: tuple[str, ...]
+    snippet: str
+    score: float
+    relevance: float
+    similarity_score: float
+    hybrid_score: float
+    urls: tuple[str, ...]
+    cited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A mark in the answer and the exact passage behind it.
+
+    `start` and `end` are offsets in the answer; `quote` is literally the text between its offsets in
+    that version's normalised text, empty where nothing was matched.
+    """
+
+    text: str
+    start: int
+    end: int
+    matched: bool
+    matched_by: MatchedBy | None
+    source: int | None
+    quote: str
+    quote_start_char: int | None
+    quote_end_char: int | None
+    quote_start_line: int | None
+    quote_end_line: int | None
+    page: int | None
+    support: float
+    rects: tuple[tuple[float, float, float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """How far the answer can be relied on, and why, in words."""
+
+    score: float
+    level: ConfidenceLevel
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedSentence:
+    """A sentence of the answer and how well a source supports it."""
+
+    start: int
+    end: int
+    support: float
+    source: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Groundedness:
+    """How much of the answer stands on its sources."""
+
+    score: float
+    sentences: tuple[GroundedSentence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sufficiency:
+    """Whether the evidence covers the question."""
+
+    is_sufficient: bool
+    coverage_score: float
+    missing_aspects: tuple[str, ...] = ()
+    has_conflicts: bool = False
+    conflicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A document that was found for the question, cited or not."""
+
+    document_id: str
+    title: str
+    category: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Degraded:
+    """A part that was missing, and why."""
+
+    stage: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMetadata:
+    """How the answer came to be."""
+
+    chunks_retrieved: int
+    model: str | None
+    finish_reason: str | None
+    trace_id: str
+    usage: Usage | None = None
+    cached: bool = False
+    durations_ms: Mapping[str, float] = field(default_factory=dict)
+    rewritten_query: str | None = None
+    corrected_query: str | None = None
+    plan: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the caller gets."""
+
+    id: str
+    text: str
+    strategy: str
+    sources: tuple[Source, ...]
+    citations: tuple[Citation, ...]
+    related_documents: tuple[Related, ...]
+    confidence: Confidence
+    groundedness: Groundedness
+    context_sufficiency: Sufficiency
+    has_relevant_sources: bool
+    metadata: AnswerMetadata
+    warnings: tuple[str, ...] = ()
+    degraded: tuple[Degraded, ...] = ()
+    suggested_questions: tuple[str, ...] = ()
+    session_id: str | None = None
+    stream_id: str | None = None
+    mode: str = "chat"
+    intent: str | None = None
+    question_type: str | None = None
+    intelligence_level: str = "standard"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search returns."""
+
+    hits: tuple[Hit, ...]
+    strategy: str
+    degraded: tuple[Degraded, ...]
+    trace_id: str

@@ -1,0 +1,186 @@
+"""What we keep: documents, their versions, sections and the chunks we search."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum, StrEnum
+from typing import Literal
+
+ContentType = Literal["prose", "table", "code", "list"]
+Markup = Literal["markdown", "plain"]
+
+
+class Status(StrEnum):
+    """Where a document stands; only `ingest.worker` moves it."""
+
+    PENDING = "pending"
+    PROCESSING = "processing"
+    COMPLETED = "completed"
+    ERROR = "error"
+
+
+class Level(IntEnum):
+    """How much of a document a chunk covers."""
+
+    DOCUMENT = 0
+    SECTION = 1
+    CHUNK = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file as somebody handed it in, before anything was decided about it."""
+
+    name: str
+    data: bytes
+    folder: str = ""
+    source_uri: str | None = None
+    title: str | None = None
+    author: str | None = None
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A file as text: normalised, with what the file says about itself.
+
+    `page_starts[n]` is the offset in `text` where page n + 1 begins; empty where there are no pages.
+    `body_start` is where the content begins, after any front matter.
+    """
+
+    text: str
+    markup: Markup
+    title: str | None = None
+    author: str | None = None
+    description: str | None = None
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    source_urls: tuple[str, ...] = ()
+    page_starts: tuple[int, ...] = ()
+    body_start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands under it up to the next heading; offsets into the normalised text."""
+
+    heading_path: tuple[str, ...]
+    depth: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage of one version: `text` is exactly the normalised text's slice [start:end].
+
+    `header` is a table's header repeated for a part that lost it; it is never part of `text`.
+    Lines count from 1 and are the file's own; `end_line` is the line of the last character.
+    `parent` is the ordinal of the section or document this passage belongs to.
+    """
+
+    ordinal: int
+    level: Level
+    parent: int | None
+    text: str
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    page: int | None
+    heading_path: tuple[str, ...]
+    content_type: ContentType
+    language: str
+    tokens: int
+    header: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a document could not be indexed."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may read a document."""
+
+    owner: str
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    everyone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A named thing in a folder; its bytes may change, its id never does."""
+
+    id: str
+    name: str
+    title: str
+    author: str | None
+    description: str | None
+    status: Status
+    progress: float
+    stage: str | None
+    error: Failure | None
+    version: str
+    versions: int
+    mime: str
+    bytes: int
+    checksum: str
+    folder: str
+    tags: tuple[str, ...]
+    source_uri: str | None
+    source_urls: tuple[str, ...]
+    chunks: int
+    stale: bool
+    access: Access
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One state of a document's bytes."""
+
+    id: str
+    document_id: str
+    checksum: str
+    bytes: int
+    mime: str
+    status: Status
+    served: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Part of a document's text as `read` returns it."""
+
+    document_id: str
+    version: str
+    title: str
+    content: str
+    start_line: int
+    end_line: int
+    total_lines: int
+    section: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a deletion removed; `verified` means the store was asked again and found nothing."""
+
+    document_id: str
+    versions: int
+    chunks: int
+    vectors: int
+    postings: int
+    facts: int
+    cache_entries: int
+    quotes: int
+    file: bool
+    verified: bool

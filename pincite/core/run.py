@@ -1,0 +1,143 @@
+"""One request on its way through a pipeline: its tools, clock, trace and listener."""
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from pincite.core.answers import Answer, Degraded, Plan, Source
+from pincite.core.callers import Caller, Scope
+from pincite.core.protocols import LLM, Embedder, Index, Reranker
+from pincite.errors import OverBudget, Unavailable
+from pincite.settings import Settings
+
+log = logging.getLogger(__name__)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """Everything built once at start-up and shared by all requests."""
+
+    index: Index
+    embedder: Embedder
+    llm: LLM
+    extractive: LLM
+    reranker: Reranker | None = None
+
+
+@dataclass(slots=True)
+class Span:
+    """How one stage went; `attributes` hold counts, ids and scores, never a document's words."""
+
+    stage: str
+    parent: int | None
+    started_ms: float
+    duration_ms: float = 0.0
+    error: str | None = None
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The plan is made."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesFound:
+    """The sources the answer will stand on."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the draft."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The whole answer: authoritative."""
+
+    answer: Answer
+
+
+Event = Planned | SourcesFound | Token | Answered
+
+
+def _ignore(_event: Event) -> None:
+    """Nobody is listening."""
+
+
+@dataclass(slots=True)
+class Run:
+    """The only mutable thing in a request: one caller, one snapshot of the settings, one trace."""
+
+    id: str
+    kit: Kit
+    settings: Settings
+    caller: Caller
+    scope: Scope
+    deadline: float
+    emit: Callable[[Event], None] = _ignore
+    spans: list[Span] = field(default_factory=list)
+    degraded: list[Degraded] = field(default_factory=list)
+    started: float = field(default_factory=time.monotonic)
+    _open: list[int] = field(default_factory=list)
+
+    async def step(self, stage: "Callable[Concatenate[Run, P], Awaitable[T]]", *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a stage the answer cannot do without."""
+        now = time.monotonic()
+        name = stage.__name__.lstrip("_")
+        if now > self.deadline:
+            raise OverBudget(
+                f"no time left before {name}; the whole question may take "
+                f"{self.settings.llm.question_timeout_s:g} s (llm.question_timeout_s)"
+            )
+        span = Span(name, self._open[-1] if self._open else None, (now - self.started) * 1000)
+        self.spans.append(span)
+        self._open.append(len(self.spans) - 1)
+        try:
+            return await stage(self, *args, **kwargs)
+        except BaseException as error:
+            span.error = f"{type(error).__name__}: {error}"[:500]
+            raise
+        finally:
+            self._open.pop()
+            span.duration_ms = (time.monotonic() - now) * 1000
+
+    async def attempt(
+        self,
+        fallback: T,
+        stage: "Callable[Concatenate[Run, P], Awaitable[T]]",
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Run a stage we can do without: where a part is unavailable, note it and go on with `fallback`."""
+        try:
+            return await self.step(stage, *args, **kwargs)
+        except Unavailable as error:
+            self.note(stage.__name__.lstrip("_"), str(error))
+            return fallback
+
+    def note(self, stage: str, reason: str) -> None:
+        """Record that a part was missing; the answer says so."""
+        log.warning("%s degraded: %s", stage, reason, extra={"trace_id": self.id})
+        entry = Degraded(stage, reason)
+        if entry not in self.degraded:
+            self.degraded.append(entry)
+
+    def observe(self, **attributes: Any) -> None:
+        """Add facts to the span of the stage that runs now."""
+        if self._open:
+            self.spans[self._open[-1]].attributes.update(attributes)
+
+    def durations(self) -> dict[str, float]:
+        """Milliseconds by stage, for the answer's metadata."""
+        return {span.stage: round(span.duration_ms, 3) for span in self.spans if span.parent is None}

@@ -1,0 +1,122 @@
+"""Every error pincite raises on purpose.
+
+PinciteError
+├── BadRequest             the caller can fix it                        400
+│   ├── Unauthorized       no key, or one that does not count           401
+│   ├── NotAllowed         known, but may not                           403
+│   ├── NotFound           not there, or not for this caller            404
+│   ├── Conflict           clashes with what is there                   409
+│   ├── TooLarge           over a size limit                            413
+│   ├── Unsupported        a file type we do not read                   415
+│   └── Invalid            well-formed, but the values cannot work      422
+├── Unreadable             a file that cannot be parsed                 422
+├── OverBudget             the deadline or a rate limit was reached     429
+├── Unavailable            a part is down; the pipeline may degrade     503
+│   ├── ProviderError      an outside model or service failed           502
+│   └── StoreDown          the database cannot be reached               503
+├── DataFolderError        the data folder cannot be used               500
+└── SettingsError          wrong at start-up; never at run time         500
+"""
+
+
+class PinciteError(Exception):
+    """Base: catch this and you have caught everything pincite raises on purpose."""
+
+    status = 500
+    code = "error"
+    title = "Something failed"
+    exit_code = 1
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code or type(self).code
+
+
+class BadRequest(PinciteError):
+    """The caller can fix this by changing the request."""
+
+    status, code, title, exit_code = 400, "bad_request", "The request cannot be understood", 2
+
+
+class Unauthorized(BadRequest):
+    """No credentials, or ones that do not count."""
+
+    status, code, title = 401, "unauthorized", "A valid key is needed"
+
+
+class NotAllowed(BadRequest):
+    """The caller is known but may not do this."""
+
+    status, code, title = 403, "not_allowed", "Not allowed"
+
+
+class NotFound(BadRequest):
+    """Not there, or not for this caller: the two look the same."""
+
+    status, code, title, exit_code = 404, "not_found", "Not found", 1
+
+
+class Conflict(BadRequest):
+    """Clashes with what is there."""
+
+    status, code, title, exit_code = 409, "conflict", "In conflict with what is there", 1
+
+
+class TooLarge(BadRequest):
+    """Over a size limit."""
+
+    status, code, title = 413, "too_large", "Too large"
+
+
+class Unsupported(BadRequest):
+    """A file type that is not read here, or bytes that are not what the name says."""
+
+    status, code, title = 415, "unsupported", "Unsupported file"
+
+
+class Invalid(BadRequest):
+    """Well-formed, but the values cannot work."""
+
+    status, code, title = 422, "invalid", "Invalid value"
+
+
+class Unreadable(PinciteError):
+    """A file that cannot be parsed; becomes the document's status `error` with this reason."""
+
+    status, code, title = 422, "unreadable", "The file cannot be read"
+
+
+class OverBudget(PinciteError):
+    """The deadline or a rate limit was reached."""
+
+    status, code, title = 429, "over_budget", "No time or budget left"
+
+
+class Unavailable(PinciteError):
+    """A part is down: the only error that `Run.attempt` degrades on."""
+
+    status, code, title = 503, "unavailable", "A part is unavailable"
+
+
+class ProviderError(Unavailable):
+    """An outside model or service failed."""
+
+    status, code, title = 502, "provider_error", "A provider failed"
+
+
+class StoreDown(Unavailable):
+    """The database cannot be reached."""
+
+    status, code, title = 503, "store_down", "The database cannot be reached"
+
+
+class DataFolderError(PinciteError):
+    """The data folder cannot be used."""
+
+    code, title = "data_folder", "The data folder cannot be used"
+
+
+class SettingsError(PinciteError):
+    """The settings cannot work; raised at start-up only."""
+
+    code, title, exit_code = "settings", "The settings cannot work", 2

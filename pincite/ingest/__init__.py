@@ -1,0 +1,1 @@
+"""A file becomes searchable: one file per stage."""

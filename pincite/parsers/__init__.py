@@ -1,0 +1,1 @@
+"""File types: one file each, found by name."""

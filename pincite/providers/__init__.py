@@ -1,0 +1,1 @@
+"""Outside services and models: one file each, found by name."""

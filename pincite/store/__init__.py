@@ -1,0 +1,1 @@
+"""Memory: the only package that knows SQL."""
