@@ -100,6 +100,7 @@ class Found:
     content_type: str
     language: str
     vectorized_text: str | None
+    page_starts: tuple[int, ...]
     created_at: datetime
 
 
@@ -164,10 +165,20 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """A passage an answerer chose itself: source number, and offsets in that chunk's text."""
+
+    source: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Piece:
     """A part of what a model writes: text, and at the end why it stopped, who it was and what it cost."""
 
     text: str = ""
+    quote: Quote | None = None
     finish_reason: str | None = None
     model: str | None = None
     usage: Usage | None = None
@@ -181,7 +192,7 @@ class Draft:
     model: str | None
     finish_reason: str | None
     usage: Usage | None = None
-    abstained: bool = False
+    quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

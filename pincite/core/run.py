@@ -71,10 +71,6 @@ class Answered:
 Event = Planned | SourcesFound | Token | Answered
 
 
-def _ignore(_event: Event) -> None:
-    """Nobody is listening."""
-
-
 @dataclass(slots=True)
 class Run:
     """The only mutable thing in a request: one caller, one snapshot of the settings, one trace."""
@@ -85,7 +81,7 @@ class Run:
     caller: Caller
     scope: Scope
     deadline: float
-    emit: Callable[[Event], None] = _ignore
+    emit: Callable[[Event], None]
     spans: list[Span] = field(default_factory=list)
     degraded: list[Degraded] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)

@@ -1,0 +1,312 @@
+"""Pincite: builds everything once; add, ask, search, read, remove, close."""
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from pincite import plugins
+from pincite.access import LOCAL
+from pincite.core.answers import Answer, Question, SearchResult
+from pincite.core.callers import Caller, Scope
+from pincite.core.documents import Document, Passage, Receipt, Upload
+from pincite.core.protocols import LLM, Embedder, Reranker
+from pincite.core.run import Event, Kit, Run
+from pincite.errors import BadRequest, DataFolderError, OverBudget, PinciteError, Unavailable, Unreadable
+from pincite.ingest.accept import check
+from pincite.ingest.collect import Collected, collect
+from pincite.ingest.lane import Lane, open_lane
+from pincite.ingest.parse import Reader
+from pincite.ingest.pipeline import Workshop
+from pincite.ingest.worker import Workers
+from pincite.query import pipeline
+from pincite.reading import Reading, passage
+from pincite.settings import Settings, load_settings
+from pincite.store.database import Database
+from pincite.store.files import Files
+from pincite.store.indexing import Indexing
+from pincite.store.jobs import Jobs
+from pincite.store.keys import Keys
+from pincite.store.library import Library, Listing, Outcome
+from pincite.store.search import PostgresIndex
+from pincite.store.server import EmbeddedServer
+from pincite.store.traces import Trace, Traces
+
+log = logging.getLogger(__name__)
+
+PROVIDERS = "pincite.providers"
+WATCH_S = 0.1
+"""How often adding looks how far it is."""
+INDEX_FORMAT = 1
+"""Raised when parsing, chunking or indexing changes what is stored for the same file and settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of one upload."""
+
+    document: Document
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class AddedAll:
+    """What became of many files: taken in, refused with the reason, and passed over in folders."""
+
+    added: list[Added]
+    refused: list[tuple[str, PinciteError]]
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far adding is: files done of all, and the parts of those in hand, added up."""
+
+    stage: str
+    done: int
+    total: int
+    in_hand: float
+
+
+class AsyncPincite:
+    """A library of documents and everything that can be done with it; one per data folder and process."""
+
+    def __init__(self, data: str | Path | None = None, *, settings: Settings | Mapping[str, Any] | None = None) -> None:
+        if isinstance(settings, Settings):
+            self.settings = settings
+        else:
+            self.settings = load_settings({**({"data": Path(data)} if data is not None else {}), **(settings or {})})
+        self._server: EmbeddedServer | None = None
+        self._opened: list[Callable[[], Coroutine[Any, Any, None]]] = []
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def open(self) -> None:
+        """Start what is needed; on any failure everything started so far is stopped again."""
+        try:
+            await self._open()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _open(self) -> None:
+        settings = self.settings
+        self.embedder = plugins.load(
+            Embedder, PROVIDERS, settings.embedding.provider, settings.embedding.model_dump() | {"threads": 1}
+        )
+        self.database = await self._open_database()
+        self._opened.append(self.database.close)
+        model = await self.database.register_model(self.embedder.name, self.embedder.dimensions)
+        signature = self._signature()
+        files = Files(settings.data / "files")
+        self.library = Library(self.database, files, signature)
+        self.jobs = Jobs(self.database)
+        self.keys = Keys(self.database)
+        self.traces = Traces(self.database)
+        index = PostgresIndex(self.database, model, self.embedder.dimensions, settings.rag)
+        indexing = Indexing(self.database, model, signature)
+        self.kit = self._build_kit(index)
+        reader = Reader(
+            children=max(1, settings.ingest.workers),
+            memory_mb=settings.ingest.parse_memory_mb,
+            timeout_s=settings.ingest.parse_timeout_s,
+        )
+        lane = self._open_lane()
+        self.workers = Workers(Workshop(settings, files, reader, lane, self.embedder.name, indexing, self.jobs))
+        self._opened += [reader.close, lane.close, self.workers.stop]
+        await indexing.clear_retired()
+        await self.library.sweep()
+        await self.traces.forget_old(settings.traces.retention_days)
+
+    async def _open_database(self) -> Database:
+        url = self.settings.database.url
+        if url is None:
+            self._server = await asyncio.to_thread(
+                EmbeddedServer.open, self.settings.data, shared_buffers_mb=self.settings.database.shared_buffers_mb
+            )
+        address = url.get_secret_value() if url else self._server.url  # type: ignore[union-attr]
+        return await Database.open(address, pool_size=self.settings.database.pool_size)
+
+    def _build_kit(self, index: PostgresIndex) -> Kit:
+        llm, rag = self.settings.llm, self.settings.rag
+        offered = {"embedder": self.embedder}
+        name = llm.provider or ("openai_compatible" if llm.base_url else "extractive")
+        extractive = plugins.load(LLM, PROVIDERS, "extractive", {}, **offered)
+        return Kit(
+            index=index,
+            embedder=self.embedder,
+            llm=extractive if name == "extractive" else plugins.load(LLM, PROVIDERS, name, llm.model_dump(), **offered),
+            extractive=extractive,
+            reranker=None if rag.reranker == "none" else plugins.load(Reranker, PROVIDERS, rag.reranker, {}, **offered),
+        )
+
+    def _open_lane(self) -> Lane:
+        embedding = self.settings.embedding
+        return open_lane(self.embedder, embedding.provider, embedding.model_dump(), batch=embedding.batch)
+
+    def _signature(self) -> str:
+        chunking = self.settings.chunking
+        return f"{INDEX_FORMAT}:{self.embedder.name}:{chunking.tokenizer}:{chunking.size}:{chunking.overlap}"
+
+    async def close(self) -> None:
+        """Stop what was started, last first."""
+        for stop in reversed(self._opened):
+            await stop()
+        self._opened.clear()
+        if self._server is not None:
+            await asyncio.to_thread(self._server.close)
+            self._server = None
+
+    # --- documents ------------------------------------------------------------------------------------------
+
+    async def scope(self, caller: Caller = LOCAL) -> Scope:
+        """What a caller may see."""
+        return await self.library.scope(caller.person)
+
+    async def upload(self, upload: Upload, *, start: bool = True, caller: Caller = LOCAL) -> Added:
+        """Take a file in; it is processed in the background by this or another process's workers."""
+        checked = await asyncio.to_thread(check, upload, self.settings)
+        document, outcome = await self.library.accept(
+            await self.scope(caller), checked.upload, mime=checked.mime, checksum=checked.checksum, held=not start
+        )
+        self.workers.wake()
+        return Added(document, outcome)
+
+    async def add(self, path: str | Path, *, folder: str = "", caller: Caller = LOCAL) -> Document:
+        """Take one file in and wait until it can be asked about; `Unreadable` where it cannot be read."""
+        result = await self.add_all(collect([Path(path)], folder), caller=caller)
+        if result.refused:
+            raise result.refused[0][1]
+        [added] = result.added
+        if added.document.error:
+            raise Unreadable(f"{added.document.name}: {added.document.error.message}", code=added.document.error.code)
+        return added.document
+
+    async def add_all(
+        self, files: Collected, *, caller: Caller = LOCAL, report: Callable[[Progress], None] | None = None
+    ) -> AddedAll:
+        """Take files in and wait until all are processed; `report` hears how far it is."""
+        scope, tell = await self.scope(caller), report or (lambda _progress: None)
+        self.workers.start()
+        added: list[Added] = []
+        refused = list(files.refused)
+        for number, file in enumerate(files.files, start=1):
+            try:
+                added.append(await self.upload(await asyncio.to_thread(file.read), caller=caller))
+            except (BadRequest, DataFolderError) as error:
+                refused.append((str(file.path), error))
+            tell(Progress("taking in", number, len(files.files), 0.0))
+        waiting = [one.document.id for one in added if one.outcome != "unchanged"]
+        await self.wait(waiting, caller=caller, report=tell)
+        ended = {d.id: d for d in await self.library.several(scope, waiting)}
+        return AddedAll(
+            [Added(ended.get(one.document.id, one.document), one.outcome) for one in added], refused, files.skipped
+        )
+
+    async def wait(
+        self, document_ids: Sequence[str], *, caller: Caller = LOCAL, report: Callable[[Progress], None] | None = None
+    ) -> None:
+        """Wait until these documents are processed, by whichever process does it."""
+        scope, total = await self.scope(caller), len(document_ids)
+        while waiting := await self.jobs.waiting(scope, document_ids):
+            if report:
+                report(Progress("indexing", total - waiting.count, total, waiting.progress))
+            await asyncio.sleep(WATCH_S)
+        if report:
+            report(Progress("indexing", total, total, 0.0))
+
+    async def get(self, document_id: str, *, caller: Caller = LOCAL) -> Document:
+        """One document."""
+        return await self.library.get(await self.scope(caller), document_id)
+
+    async def documents(self, listing: Listing = Listing(), *, caller: Caller = LOCAL) -> list[Document]:  # noqa: B008
+        """Every document that fits, page after page."""
+        scope, found, cursor = await self.scope(caller), list[Document](), listing.cursor
+        while True:
+            page, cursor = await self.library.documents(scope, replace(listing, cursor=cursor))
+            found.extend(page)
+            if cursor is None:
+                return found
+
+    async def read(self, reading: Reading, *, caller: Caller = LOCAL) -> Passage:
+        """Part of a document's text: lines, a section, or all of it."""
+        scope = await self.scope(caller)
+        document_id = reading.document_id or await self.library.find_source(scope, reading.source_uri or "")
+        return passage(await self.library.text(scope, document_id, reading.version), reading)
+
+    async def remove(self, document_id: str, *, caller: Caller = LOCAL) -> Receipt:
+        """Remove a document and everything made of it."""
+        return await self.library.remove(await self.scope(caller), document_id)
+
+    # --- questions ------------------------------------------------------------------------------------------
+
+    async def ask(
+        self, question: str | Question, *, caller: Caller = LOCAL, listen: Callable[[Event], None] | None = None
+    ) -> Answer:
+        """Answer a question; `listen` hears what happens on the way."""
+        asked = Question(question) if isinstance(question, str) else question
+        async with self._run(caller, "query", asked, listen) as run:
+            return await pipeline.answer(run, asked)
+
+    async def search(self, question: str | Question, *, caller: Caller = LOCAL) -> SearchResult:
+        """Find passages; several queries at once are fused."""
+        asked = Question(question) if isinstance(question, str) else question
+        async with self._run(caller, "search", asked, None) as run:
+            plan, hits = await pipeline.search(run, asked)
+            return SearchResult(tuple(hits), plan.strategy, tuple(run.degraded), run.id)
+
+    @asynccontextmanager
+    async def _run(
+        self, caller: Caller, kind: str, question: Question, listen: Callable[[Event], None] | None
+    ) -> AsyncIterator[Run]:
+        """One request: its trace is closed and kept however it ends."""
+        started, error = datetime.now(UTC), None
+        run = Run(
+            id=secrets.token_hex(8),
+            kit=self.kit,
+            settings=self.settings,
+            caller=caller,
+            scope=await self.scope(caller),
+            deadline=time.monotonic() + self.settings.llm.question_timeout_s,
+            emit=listen or (lambda _event: None),
+        )
+        try:
+            async with _until(run.deadline):
+                yield run
+        except BaseException as raised:
+            error = f"{type(raised).__name__}: {raised}"[:500]
+            raise
+        finally:
+            text = question.text if self.settings.traces.content else None
+            trace = Trace(
+                run.id, kind, text, question.strategy, started, (time.monotonic() - run.started) * 1000, error,
+                tuple(run.degraded), tuple(run.spans),
+            )  # fmt: skip
+            await self._keep(caller, trace)
+
+    async def _keep(self, caller: Caller, trace: Trace) -> None:
+        """A trace that cannot be written never fails the answer."""
+        try:
+            await asyncio.shield(self.traces.keep(caller.person, trace))
+        except Unavailable as error:
+            log.warning("trace %s was not kept: %s", trace.id, error)
+
+
+@asynccontextmanager
+async def _until(deadline: float) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout_at(asyncio.get_running_loop().time() + deadline - time.monotonic()):
+            yield
+    except TimeoutError as error:
+        raise OverBudget("the question took too long (llm.question_timeout_s)") from error

@@ -1,0 +1,38 @@
+"""A question becomes an answer. Read this first."""
+
+from pincite.core.answers import Answer, Hit, Plan, Question
+from pincite.core.run import Run
+from pincite.query.assemble import assemble
+from pincite.query.generate import extract, generate
+from pincite.query.ground import ground, nothing_found
+from pincite.query.guard import guard_in
+from pincite.query.refine import rank, refine
+from pincite.query.retrieve import retrieve
+from pincite.query.understand import understand
+
+
+async def answer(run: Run, question: Question) -> Answer:
+    """Answer a question: every stage once, top to bottom."""
+    question = await run.step(guard_in, question)
+    plan = await run.step(understand, question)
+    evidence = await run.step(refine, plan, await gather(run, plan))
+    if not evidence.hits:
+        return await run.step(nothing_found, plan, evidence)  # no model is asked
+    prompt = await run.step(assemble, plan, evidence)
+    draft = await run.attempt(None, generate, prompt)
+    if draft is None:
+        draft = await run.step(extract, prompt)
+    return await run.step(ground, plan, evidence, prompt, draft)
+
+
+async def search(run: Run, question: Question) -> tuple[Plan, list[Hit]]:
+    """Find passages for a question, or for several at once, without answering it."""
+    question = await run.step(guard_in, question)
+    plan = await run.step(understand, question)
+    return plan, await gather(run, plan)
+
+
+async def gather(run: Run, plan: Plan) -> list[Hit]:
+    """Retrieve, then put into the final order."""
+    hits = await run.step(retrieve, plan)
+    return await run.step(rank, plan, hits)

@@ -1,0 +1,41 @@
+"""Hits as the numbered sources of an answer."""
+
+from collections.abc import Sequence
+
+from pincite.core.answers import Hit, Related, Source
+
+SNIPPET = 200
+"""Characters of a source's snippet."""
+
+
+def sources_of(hits: Sequence[Hit], cited: frozenset[int]) -> tuple[Source, ...]:
+    """Number the hits from 1 and say which were cited."""
+    return tuple(_source(number, hit, number in cited) for number, hit in enumerate(hits, start=1))
+
+
+def _source(number: int, hit: Hit, cited: bool) -> Source:
+    chunk = hit.chunk
+    urls = chunk.source_urls or ((chunk.source_uri,) if chunk.source_uri else ())
+    return Source(
+        number=number, document_id=chunk.document_id, document_name=chunk.document_name, title=chunk.title,
+        chunk_id=chunk.id, version=chunk.version, checksum=chunk.checksum, page=chunk.page,
+        start_line=chunk.start_line, end_line=chunk.end_line, start_char=chunk.start_char, end_char=chunk.end_char,
+        heading_path=chunk.heading_path, snippet=snippet(chunk.text), score=hit.score, relevance=hit.relevance,
+        similarity_score=hit.similarity, hybrid_score=hit.hybrid_score, urls=urls, cited=cited,
+    )  # fmt: skip
+
+
+def snippet(text: str) -> str:
+    """The beginning of a passage in one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= SNIPPET else line[: SNIPPET - 1].rstrip() + "…"
+
+
+def related_documents(hits: Sequence[Hit]) -> tuple[Related, ...]:
+    """Every document among the hits, once, best first."""
+    found = {hit.chunk.document_id: hit.chunk for hit in reversed(hits)}
+    ordered = dict.fromkeys(hit.chunk.document_id for hit in hits)
+    return tuple(
+        Related(key, found[key].title, found[key].category or found[key].folder.split("/")[0] or None)
+        for key in ordered
+    )

@@ -1,0 +1,210 @@
+"""The pool, transactions with the caller's scope set, and migrations."""
+
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from importlib import resources
+from typing import Any, LiteralString, Self
+
+import psycopg
+from psycopg import AsyncConnection, sql
+from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+
+from pincite.errors import DataFolderError, StoreDown
+
+log = logging.getLogger(__name__)
+
+APP_ROLE = "pincite_app"
+LOCK = 0x70696E63  # "pinc": one migration at a time in a database
+WAIT_S = 15.0
+Connection = AsyncConnection[TupleRow]
+Parameters = Sequence[Any] | Mapping[str, Any]
+Query = sql.Composed | LiteralString
+
+
+class Database:
+    """A pool of connections that work as the unprivileged role, each transaction for one person."""
+
+    def __init__(self, pool: "AsyncConnectionPool[Connection]", url: str) -> None:
+        self._pool = pool
+        self._url = url
+
+    @classmethod
+    async def open(cls, url: str, *, pool_size: int) -> Self:
+        """Connect, bring the schema up to date and fill the pool."""
+        async with _administrator(url) as admin:
+            await migrate(admin)
+        pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+            url, min_size=2, max_size=pool_size, open=False, timeout=WAIT_S, configure=_become_app, name="pincite"
+        )
+        try:
+            await pool.open(wait=True, timeout=WAIT_S)
+        except PoolTimeout as error:
+            await pool.close()
+            raise StoreDown(f"the database does not accept connections: {error}") from error
+        return cls(pool, url)
+
+    async def close(self) -> None:
+        """Give every connection back."""
+        await self._pool.close(timeout=5)
+
+    @asynccontextmanager
+    async def transaction(self, person: str, **local: str) -> AsyncIterator[Connection]:
+        """A transaction that sees what `person` may see; `local` are further settings for it alone."""
+        try:
+            async with self._pool.connection() as connection:
+                await _set_local(connection, {"pincite.person": person, **local})
+                yield connection
+        except (psycopg.OperationalError, PoolTimeout, PoolClosed) as error:
+            raise StoreDown(f"the database cannot be reached: {_first_line(error)}") from error
+
+    async def register_model(self, name: str, dimensions: int) -> int:
+        """The id of an embedding model's vectors; its index is made the first time it is seen."""
+        async with _administrator(self._url) as admin, admin.transaction():
+            await admin.execute("select pg_advisory_xact_lock(%s)", (LOCK,))
+            await admin.execute("set local search_path = pincite, public")
+            found = await one(admin, "select id, dimensions from embedding_model where name = %s", (name,))
+            if found is not None and found[1] == dimensions:
+                return int(found[0])
+            if found is not None:
+                raise StoreDown(f"the model '{name}' is known with {found[1]} dimensions, not {dimensions}; rename it")
+            row = await one(
+                admin, "insert into embedding_model (name, dimensions) values (%s, %s) returning id", (name, dimensions)
+            )
+            assert row is not None
+            await admin.execute(_vector_index(int(row[0]), dimensions))
+            return int(row[0])
+
+
+def _vector_index(model: int, dimensions: int) -> sql.Composed:
+    return sql.SQL(
+        "create index {name} on vector using hnsw ((embedding::halfvec({dimensions})) halfvec_ip_ops)"
+        " with (m = 16, ef_construction = 100) where model = {model}"
+    ).format(name=sql.Identifier(f"vector_near_{model}"), dimensions=sql.Literal(dimensions), model=sql.Literal(model))
+
+
+async def one(connection: Connection, query: Query, parameters: Parameters = ()) -> TupleRow | None:
+    """The first row, or None where there is none."""
+    return await (await connection.execute(query, parameters)).fetchone()
+
+
+async def rows(connection: Connection, query: Query, parameters: Parameters = ()) -> list[TupleRow]:
+    """Every row."""
+    return await (await connection.execute(query, parameters)).fetchall()
+
+
+async def _become_app(connection: Connection) -> None:
+    await connection.execute(sql.SQL("set role {}").format(sql.Identifier(APP_ROLE)))
+    await connection.execute("set search_path = pincite, public")
+    await connection.commit()
+
+
+async def _set_local(connection: Connection, values: Mapping[str, str]) -> None:
+    calls = sql.SQL(", ").join([sql.SQL("set_config(%s, %s, true)")] * len(values))
+    flat: list[str] = [part for pair in values.items() for part in pair]
+    await connection.execute(sql.SQL("select {}").format(calls), flat)
+
+
+@asynccontextmanager
+async def _administrator(url: str) -> AsyncIterator[Connection]:
+    try:
+        connection = await AsyncConnection.connect(url, autocommit=True, connect_timeout=int(WAIT_S))
+    except psycopg.OperationalError as error:
+        raise StoreDown(f"the database cannot be reached: {_first_line(error)}") from error
+    async with connection:
+        yield connection
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+# --- migrations ---------------------------------------------------------------------------------------------
+
+
+def migration_files() -> list[tuple[int, str, str]]:
+    """Number, name and text of every migration, in order."""
+    folder = resources.files("pincite.store") / "migrations"
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    return [(int(file.name[:4]), file.name, file.read_text(encoding="utf-8")) for file in files]
+
+
+async def migrate(admin: Connection) -> None:
+    """Apply what is missing, one process at a time; refuse a schema that is newer or not ours."""
+    await admin.execute("select pg_advisory_lock(%s)", (LOCK,))
+    try:
+        done = await _applied(admin)
+        files = migration_files()
+        if done and max(done) > files[-1][0]:
+            raise DataFolderError(
+                f"the data was written by a newer pincite (schema {max(done)}, this one knows {files[-1][0]}); "
+                "install the newer version to use it"
+            )
+        for number, name, text in files:
+            if number not in done:
+                await _apply(admin, number, name, text)
+    finally:
+        await admin.execute("select pg_advisory_unlock(%s)", (LOCK,))
+
+
+async def _applied(admin: Connection) -> set[int]:
+    """The migrations this database has; makes the schema, the role and the extension where there is nothing yet."""
+    has_schema = await one(admin, "select 1 where to_regnamespace('pincite') is not null")
+    has_table = await one(admin, "select 1 where to_regclass('pincite.migration') is not null")
+    if has_schema and not has_table:
+        raise DataFolderError("the database has a schema 'pincite' that pincite did not make; use another database")
+    if not has_schema:
+        await _lay_ground(admin)
+    return {number for (number,) in await rows(admin, "select number from pincite.migration")}
+
+
+async def _lay_ground(admin: Connection) -> None:
+    role = sql.Identifier(APP_ROLE)
+    try:
+        async with admin.transaction():
+            await admin.execute("create extension if not exists vector")
+    except psycopg.Error as error:
+        raise DataFolderError(
+            f"PostgreSQL has no pgvector here ({_first_line(error)}); install the extension 'vector' 0.8 or newer"
+        ) from error
+    try:
+        async with admin.transaction():
+            await admin.execute(sql.SQL("create role {} nologin nosuperuser nobypassrls").format(role))
+    except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+        log.debug("the role %s is there already: another database of this server uses it", APP_ROLE)
+    async with admin.transaction():
+        await admin.execute(sql.SQL("grant {} to current_user").format(role))
+        await admin.execute("create schema pincite")
+        await admin.execute(
+            "create table pincite.migration (number integer primary key, name text not null,"
+            " applied_at timestamptz not null default now())"
+        )
+
+
+async def _apply(admin: Connection, number: int, name: str, text: str) -> None:
+    log.info("applying migration %s", name)
+    role = sql.Identifier(APP_ROLE)
+    async with admin.transaction():
+        await admin.execute("set local search_path = pincite, public")
+        await admin.execute(text.encode())
+        await admin.execute("insert into migration (number, name) values (%s, %s)", (number, name))
+        await admin.execute(sql.SQL("grant usage on schema pincite to {}").format(role))
+        await admin.execute(
+            sql.SQL("grant select, insert, update, delete on all tables in schema pincite to {}").format(role)
+        )
+        await admin.execute(sql.SQL("grant execute on all functions in schema pincite to {}").format(role))
+        await admin.execute(
+            sql.SQL("revoke insert, update, delete on migration, person, realm, embedding_model from {}").format(role)
+        )
+
+
+async def health(database: Database, person: str) -> dict[str, Any]:
+    """What the database says about itself, for `doctor` and the health routes."""
+    query = """
+        select current_setting('server_version'), (select extversion from pg_extension where extname = 'vector'),
+               (select max(number) from migration), current_user::text, pg_database_size(current_database())"""
+    async with database.transaction(person) as connection:
+        row = await one(connection, query)
+    assert row is not None
+    return dict(zip(("postgresql", "pgvector", "schema", "role", "bytes"), row, strict=True))

@@ -1,0 +1,292 @@
+"""Writing a version's passages, words and vectors, and the one step that serves it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from psycopg import errors as pg_errors
+from psycopg import sql
+
+from pincite.core.documents import Chunk, Level, Parsed
+from pincite.errors import Conflict
+from pincite.store.database import Connection, Database, one, rows
+from pincite.store.jobs import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A chunk with everything it is found by."""
+
+    chunk: Chunk
+    checksum: str
+    terms: Mapping[str, int]
+    hash: bytes
+    windows: Sequence[Sequence[float]]
+    vectorized_text: str | None = None
+
+    @property
+    def words(self) -> int:
+        """How long the chunk is to BM25."""
+        return sum(self.terms.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The version a job is about."""
+
+    job: Job
+    realm: int
+    version_id: str
+    checksum: str
+    mime: str
+    name: str
+    outdated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """A new indexing of a version, being written away from readers."""
+
+    job: Job
+    key: int
+    realm: int
+
+
+class Indexing:
+    """Fills an edition nobody sees yet, batch by batch, then serves it in one short transaction."""
+
+    def __init__(self, database: Database, model: int, signature: str) -> None:
+        self._database = database
+        self._model = model
+        self._signature = signature
+
+    async def target(self, job: Job) -> Target:
+        """What a job is about; `Conflict` when its document is gone."""
+        async with self._database.transaction(job.owner) as connection:
+            row = await one(
+                connection,
+                "select v.realm, v.id, v.checksum, v.mime, d.name, d.latest <> v.key from version v"
+                " join document d on d.id = v.document_id where v.key = %s",
+                (job.version,),
+            )
+        if row is None:
+            raise Conflict(_GONE)
+        return Target(job, *row)
+
+    async def begin(self, target: Target) -> Edition:
+        """Start a new edition; what an earlier try at this version left unserved is dropped."""
+        job = target.job
+        async with self._database.transaction(job.owner) as connection:
+            if await one(connection, "select 1 from version where key = %s for update", (job.version,)) is None:
+                raise Conflict(_GONE)
+            left = await rows(
+                connection, "select key from edition where version = %s and state = 'writing'", (job.version,)
+            )
+            for (key,) in left:
+                await _clear(connection, key)
+            row = await one(
+                connection,
+                "insert into edition (version, document_id, realm, signature) values (%s, %s, %s, %s) returning key",
+                (job.version, job.document_id, target.realm, self._signature),
+            )
+        assert row is not None
+        return Edition(job, row[0], target.realm)
+
+    async def known_vectors(self, owner: str, hashes: Sequence[bytes]) -> dict[bytes, list[list[float]]]:
+        """Vectors, window by window, of texts this owner has embedded with this model before."""
+        async with self._database.transaction(owner) as connection:
+            found = await rows(
+                connection,
+                "select distinct on (hash, part) hash, embedding::real[] from vector where hash = any(%s) and model = %s"
+                " order by hash, part",
+                (list(hashes), self._model),
+            )
+        known: dict[bytes, list[list[float]]] = {}
+        for digest, vector in found:
+            known.setdefault(digest, []).append(vector)
+        return known
+
+    async def write(self, edition: Edition, entries: Sequence[Entry]) -> None:
+        """Write a batch of passages with their words and vectors; all of it or nothing."""
+        try:
+            async with self._database.transaction(edition.job.owner) as connection:
+                keys: dict[int, int] = dict(await rows(connection, _INSERT_CHUNKS, _chunk_columns(edition, entries)))
+                await connection.execute(_INSERT_POSTINGS, _posting_columns(edition, entries, keys))
+                await connection.execute(_INSERT_VECTORS, _vector_columns(edition, entries, keys, self._model))
+        except pg_errors.ForeignKeyViolation as error:
+            raise Conflict(_GONE) from error
+
+    async def serve(self, edition: Edition, parsed: Parsed, language: str) -> None:
+        """Switch readers to this edition, in one step."""
+        job = edition.job
+        async with self._database.transaction(job.owner) as connection:
+            row = await one(
+                connection,
+                "select served from document where id = %s and latest = %s for update",
+                (job.document_id, job.version),
+            )
+            if row is None:
+                raise Conflict("the document was removed or changed while it was being processed")
+            await connection.execute("update edition set state = 'retired' where key = %s", (row[0],))
+            await connection.execute("update edition set state = 'served' where key = %s", (edition.key,))
+            await connection.execute(
+                "update version set state = 'indexed', text = %s, page_starts = %s where key = %s",
+                (parsed.text, list(parsed.page_starts), job.version),
+            )
+            await connection.execute(_SERVE, _document_columns(edition, parsed, language))
+            await connection.execute("delete from job where id = %s", (job.id,))
+
+    async def fail(self, job: Job, code: str, message: str) -> None:
+        """End a job that cannot succeed; what was served before stays served."""
+        async with self._database.transaction(job.owner) as connection:
+            left = await rows(
+                connection, "select key from edition where version = %s and state = 'writing'", (job.version,)
+            )
+            for (key,) in left:
+                await _clear(connection, key)
+            await connection.execute(
+                "update version set state = 'failed' where key = %s and state = 'waiting'", (job.version,)
+            )
+            await connection.execute(
+                "update document set status = 'error', stage = null, error_code = %s, error_message = %s,"
+                " updated_at = now() where id = %s and latest = %s",
+                (code, message, job.document_id, job.version),
+            )
+            await connection.execute("delete from job where id = %s", (job.id,))
+
+    async def drop(self, job: Job) -> None:
+        """End a job whose version was overtaken by a newer one."""
+        async with self._database.transaction(job.owner) as connection:
+            await connection.execute("delete from job where id = %s", (job.id,))
+
+    async def clear_retired(self) -> int:
+        """Remove editions that are no longer served; their version's text stays readable."""
+        async with self._database.transaction("") as connection:
+            retired = await rows(connection, "select * from retired_editions()")
+        for owner, key in retired:
+            async with self._database.transaction(owner) as connection:
+                await _clear(connection, key)
+        return len(retired)
+
+
+async def _clear(connection: Connection, edition: int) -> None:
+    for table in ("posting", "vector", "chunk"):
+        await connection.execute(sql.SQL("delete from {} where edition = %s").format(sql.Identifier(table)), (edition,))
+    await connection.execute("delete from edition where key = %s", (edition,))
+
+
+_GONE = "the document was removed while it was being processed"
+
+_INSERT_CHUNKS = """
+    insert into chunk (edition, realm, ordinal, level, parent, text, header, start_char, end_char, start_line, end_line,
+                       page, heading_path, content_type, language, tokens, checksum, vectorized_text)
+    select %(edition)s, %(realm)s, c.ordinal, c.level, c.parent, c.text, c.header, c.start_char, c.end_char,
+           c.start_line, c.end_line, c.page, string_to_array(nullif(c.path, ''), e'\\x1f'), c.content_type, c.language,
+           c.tokens, c.checksum, c.vectorized_text
+    from unnest(%(ordinal)s::int[], %(level)s::int[], %(parent)s::int[], %(text)s::text[], %(header)s::text[],
+                %(start_char)s::int[], %(end_char)s::int[], %(start_line)s::int[], %(end_line)s::int[], %(page)s::int[],
+                %(path)s::text[], %(content_type)s::text[], %(language)s::text[], %(tokens)s::int[],
+                %(checksum)s::text[], %(vectorized_text)s::text[])
+         as c (ordinal, level, parent, text, header, start_char, end_char, start_line, end_line, page, path, content_type,
+               language, tokens, checksum, vectorized_text)
+    returning ordinal, key
+"""
+_INSERT_POSTINGS = """
+    insert into posting (term, chunk, edition, realm, frequency, words)
+    select p.term, p.chunk, %(edition)s, %(realm)s, p.frequency, p.words
+    from unnest(%(term)s::text[], %(chunk)s::int[], %(frequency)s::int[], %(words)s::int[])
+         as p (term, chunk, frequency, words)
+"""
+_INSERT_VECTORS = """
+    insert into vector (chunk, edition, realm, part, model, hash, embedding)
+    select v.chunk, %(edition)s, %(realm)s, v.part, %(model)s, v.hash, v.embedding::halfvec
+    from unnest(%(chunk)s::int[], %(part)s::int[], %(hash)s::bytea[], %(embedding)s::text[])
+         as v (chunk, part, hash, embedding)
+"""
+_SERVE = """
+    update document set served = %(edition)s, status = 'completed', stage = null, progress = 1, error_code = null,
+           error_message = null, updated_at = now(), language = %(language)s,
+           title = coalesce(given ->> 'title', %(title)s, name), author = coalesce(given ->> 'author', %(author)s),
+           description = coalesce(given ->> 'description', %(description)s), category = %(category)s,
+           tags = case when given ? 'tags' then array(select jsonb_array_elements_text(given -> 'tags'))
+                       else %(tags)s::text[] end,
+           source_urls = %(urls)s::text[],
+           chunks = (select count(*) from chunk where edition = %(edition)s and level = 2),
+           vectors = (select count(*) from vector where edition = %(edition)s),
+           words = (select coalesce(sum(frequency), 0) from posting where edition = %(edition)s)
+    where id = %(id)s
+"""
+
+
+def _document_columns(edition: Edition, parsed: Parsed, language: str) -> dict[str, object]:
+    return {
+        "id": edition.job.document_id,
+        "edition": edition.key,
+        "language": language,
+        "title": parsed.title,
+        "author": parsed.author,
+        "description": parsed.description,
+        "category": parsed.category,
+        "tags": list(parsed.tags),
+        "urls": list(parsed.source_urls),
+    }
+
+
+def _chunk_columns(edition: Edition, entries: Sequence[Entry]) -> dict[str, object]:
+    chunks = [entry.chunk for entry in entries]
+    return {
+        "edition": edition.key,
+        "realm": edition.realm,
+        "ordinal": [c.ordinal for c in chunks],
+        "level": [int(c.level) for c in chunks],
+        "parent": [c.parent for c in chunks],
+        "text": [c.text if c.level == Level.CHUNK else None for c in chunks],
+        "header": [c.header for c in chunks],
+        "start_char": [c.start for c in chunks],
+        "end_char": [c.end for c in chunks],
+        "start_line": [c.start_line for c in chunks],
+        "end_line": [c.end_line for c in chunks],
+        "page": [c.page for c in chunks],
+        "path": ["\x1f".join(c.heading_path) for c in chunks],
+        "content_type": [c.content_type for c in chunks],
+        "language": [c.language for c in chunks],
+        "tokens": [c.tokens for c in chunks],
+        "checksum": [entry.checksum for entry in entries],
+        "vectorized_text": [entry.vectorized_text for entry in entries],
+    }
+
+
+def _posting_columns(edition: Edition, entries: Sequence[Entry], keys: Mapping[int, int]) -> dict[str, object]:
+    flat = [
+        (term, keys[entry.chunk.ordinal], frequency, entry.words)
+        for entry in entries
+        for term, frequency in entry.terms.items()
+    ]
+    term, chunk, frequency, words = zip(*flat, strict=True) if flat else ((), (), (), ())
+    return {
+        "edition": edition.key,
+        "realm": edition.realm,
+        "term": list(term),
+        "chunk": list(chunk),
+        "frequency": list(frequency),
+        "words": list(words),
+    }
+
+
+def _vector_columns(
+    edition: Edition, entries: Sequence[Entry], keys: Mapping[int, int], model: int
+) -> dict[str, object]:
+    flat = [
+        (keys[entry.chunk.ordinal], part, entry.hash, "[" + ",".join(f"{x:.5g}" for x in vector) + "]")
+        for entry in entries
+        for part, vector in enumerate(entry.windows)
+    ]
+    chunk, part, digest, embedding = zip(*flat, strict=True) if flat else ((), (), (), ())
+    return {
+        "edition": edition.key,
+        "realm": edition.realm,
+        "model": model,
+        "chunk": list(chunk),
+        "part": list(part),
+        "hash": list(digest),
+        "embedding": list(embedding),
+    }

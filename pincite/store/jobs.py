@@ -1,0 +1,94 @@
+"""The queue: documents that wait to be processed, who is at it, and how far they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pincite.core.callers import Scope
+from pincite.store.database import Database, one
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One version to be made searchable, taken by one worker for as long as it keeps its lease."""
+
+    id: int
+    owner: str
+    document_id: str
+    version: int
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Documents that are not done yet, and the progress of those in hand, added up."""
+
+    count: int
+    progress: float
+
+
+class Jobs:
+    """Hands out work: a job is with one living worker or waits; nothing is ever lost in between."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(self, worker: str, lease_s: float) -> Job | None:
+        """The next job that waits or whose worker went silent, now this worker's."""
+        async with self._database.transaction("") as connection:
+            row = await one(connection, "select * from claim_job(%s, %s)", (worker, lease_s))
+        return Job(*row) if row else None
+
+    async def renew(self, job: Job, worker: str, lease_s: float) -> bool:
+        """Keep the lease; false when the job is no longer this worker's, and work on it must stop."""
+        async with self._database.transaction(job.owner) as connection:
+            done = await connection.execute(
+                "update job set lease_until = now() + make_interval(secs => %s) where id = %s and worker = %s",
+                (lease_s, job.id, worker),
+            )
+            return done.rowcount == 1
+
+    async def report(self, job: Job, stage: str, progress: float) -> None:
+        """Say how far a document is."""
+        async with self._database.transaction(job.owner) as connection:
+            await connection.execute(
+                "update document set status = 'processing', stage = %s, progress = %s where id = %s and latest = %s",
+                (stage, progress, job.document_id, job.version),
+            )
+
+    async def give_back(self, job: Job, worker: str) -> None:
+        """Let somebody else do it, at once: this worker is leaving."""
+        async with self._database.transaction(job.owner) as connection:
+            await connection.execute(
+                "update job set state = 'ready', worker = null, lease_until = null, attempts = attempts - 1"
+                " where id = %s and worker = %s",
+                (job.id, worker),
+            )
+
+    async def retry(self, job: Job) -> None:
+        """Back to the queue after a try that failed; the try counts."""
+        async with self._database.transaction(job.owner) as connection:
+            await connection.execute(
+                "update job set state = 'ready', worker = null, lease_until = null where id = %s", (job.id,)
+            )
+
+    async def start(self, scope: Scope, document_ids: Sequence[str] | None) -> int:
+        """Release what was held back: the named documents, or all."""
+        async with self._database.transaction(scope.person) as connection:
+            done = await connection.execute(
+                "update job set state = 'ready' where state = 'held' and owner = %(person)s"
+                " and (%(ids)s::text[] is null or document_id = any(%(ids)s))",
+                {"person": scope.person, "ids": None if document_ids is None else list(document_ids)},
+            )
+            return done.rowcount
+
+    async def waiting(self, scope: Scope, document_ids: Sequence[str]) -> Waiting | None:
+        """How many of these documents are not done yet and how far those in hand are; None when all are."""
+        async with self._database.transaction(scope.person) as connection:
+            row = await one(
+                connection,
+                "select count(*), coalesce(sum(d.progress) filter (where j.state = 'running'), 0)::float8 from job j"
+                " join document d on d.id = j.document_id where j.document_id = any(%s) and j.state <> 'held'",
+                (list(document_ids),),
+            )
+        assert row is not None
+        return Waiting(*row) if row[0] else None

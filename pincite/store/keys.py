@@ -1,0 +1,76 @@
+"""API keys: random, kept as hashes, shown once."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+
+from pincite.core.callers import Caller, Role
+from pincite.errors import NotFound, Unauthorized
+from pincite.store.database import Database, one, rows
+
+PREFIX = "pc_"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What is known about a key; never the key itself."""
+
+    id: str
+    name: str
+    role: str
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+class Keys:
+    """Makes, lists, revokes and recognises keys."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(self, person: str, name: str, role: Role, expires_days: int | None) -> tuple[str, str]:
+        """A new key and its id; this is the only moment the key itself is known."""
+        key, key_id = PREFIX + secrets.token_urlsafe(32), secrets.token_hex(8)
+        async with self._database.transaction(person) as connection:
+            await connection.execute(
+                "insert into api_key (id, person, name, role, hash, expires_at)"
+                " values (%s, %s, %s, %s, %s, now() + make_interval(days => %s::int))",
+                (key_id, person, name, role, _hash(key), expires_days),
+            )
+        return key, key_id
+
+    async def all(self, person: str) -> list[Key]:
+        """Every key of a person, newest first."""
+        async with self._database.transaction(person) as connection:
+            found = await rows(
+                connection,
+                "select id, name, role, created_at, expires_at, revoked_at from api_key where person = %s"
+                " order by created_at desc",
+                (person,),
+            )
+        return [Key(*row) for row in found]
+
+    async def revoke(self, person: str, key_id: str) -> None:
+        """A revoked key counts no more, from this moment on."""
+        async with self._database.transaction(person) as connection:
+            done = await connection.execute(
+                "update api_key set revoked_at = coalesce(revoked_at, now()) where id = %s and person = %s",
+                (key_id, person),
+            )
+        if done.rowcount == 0:
+            raise NotFound(f"there is no key '{key_id}'")
+
+    async def recognise(self, key: str) -> Caller:
+        """Whose key this is; `Unauthorized` for one that is unknown, expired or revoked, all alike."""
+        async with self._database.transaction("") as connection:
+            row = await one(connection, "select * from find_key(%s)", (_hash(key),))
+        if row is None:
+            raise Unauthorized("the key does not count; make one with: pincite key create --name NAME")
+        return Caller(person=row[1], role=row[2], key_id=row[0])
+
+
+def _hash(key: str) -> bytes:
+    """SHA-256 is enough: the key is 256 random bits, so there is nothing to guess."""
+    return hashlib.sha256(key.encode()).digest()

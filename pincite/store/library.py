@@ -1,0 +1,376 @@
+"""Documents and their versions: taken in, listed, read, removed."""
+
+import asyncio
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from psycopg import errors as pg_errors
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from pincite.core.callers import Scope
+from pincite.core.documents import Access, Chunk, Document, Failure, Level, Receipt, Status, Upload, Version
+from pincite.errors import NotFound
+from pincite.store.database import Connection, Database, one, rows
+from pincite.store.files import Files
+
+_GIVEN = ("title", "author", "description", "tags")
+Outcome = Literal["new", "new_version", "again", "unchanged"]
+
+_DOCUMENT = """
+    select d.id, d.name, d.title, d.author, d.description, d.status, d.progress, d.stage, d.error_code, d.error_message,
+           v.id, (select count(*) from version o where o.document_id = d.id), v.mime, v.bytes, v.checksum, d.folder,
+           d.tags, d.source_uri, d.source_urls, d.chunks, s.signature, d.owner, d.created_at, d.updated_at
+    from document d join version v on v.key = d.latest left join edition s on s.key = d.served
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Which documents to list, and where to go on."""
+
+    folder: str | None = None
+    status: str | None = None
+    tag: str | None = None
+    q: str | None = None
+    limit: int = 100
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VersionText:
+    """One version's normalised text, as citations point into it."""
+
+    document_id: str
+    version: str
+    title: str
+    mime: str
+    text: str
+    page_starts: tuple[int, ...]
+
+
+def mint_id(owner: str, folder: str, name: str, data: bytes) -> str:
+    """A document's id, minted once from who, where, what it is called and its first bytes."""
+    digest = hashlib.sha256("\0".join((owner, folder, name, "")).encode() + data).digest()
+    return base64.urlsafe_b64encode(digest).decode()[:16]
+
+
+class Library:
+    """What the library holds, always for one person."""
+
+    def __init__(self, database: Database, files: Files, signature: str) -> None:
+        self._database = database
+        self._files = files
+        self._signature = signature
+
+    async def scope(self, person: str) -> Scope:
+        """What a person may read."""
+        async with self._database.transaction(person) as connection:
+            realms = await rows(connection, "select id from realm where owner = %s order by id", (person,))
+        return Scope(person, tuple(realm for (realm,) in realms))
+
+    async def accept(
+        self, scope: Scope, upload: Upload, *, mime: str, checksum: str, held: bool = False
+    ) -> tuple[Document, Outcome]:
+        """Take an upload in: a new document, a new version, or nothing new; acknowledged means durable."""
+        for _ in range(5):
+            try:
+                document_id, outcome = await self._accept(scope, upload, mime, checksum, held)
+                return await self.get(scope, document_id), outcome
+            except (pg_errors.UniqueViolation, NotFound):
+                continue  # somebody else took in, or removed, the same name at the same moment
+        raise NotFound(f"'{upload.name}' keeps changing under our hands; try again")
+
+    async def _accept(self, scope: Scope, upload: Upload, mime: str, checksum: str, held: bool) -> tuple[str, Outcome]:
+        async with self._database.transaction(scope.person) as connection:
+            found = await one(
+                connection,
+                "select d.id, d.status, v.key, v.id, v.checksum, e.signature from document d"
+                " join version v on v.key = d.latest left join edition e on e.key = d.served where d.owner = %s and d.folder = %s and d.name = %s for update of d",
+                (scope.person, upload.folder, upload.name),
+            )
+            if found is None:
+                document_id = mint_id(scope.person, upload.folder, upload.name, upload.data)
+                await self._insert_document(connection, scope, document_id, upload)
+                await self._insert_version(connection, scope, document_id, None, upload, mime, checksum, held)
+                return document_id, "new"
+            document_id, status, key, latest_id, latest_checksum, signature = found
+            if latest_checksum != checksum:
+                await self._insert_version(connection, scope, document_id, latest_id, upload, mime, checksum, held)
+                return document_id, "new_version"
+            if status in (Status.PENDING, Status.PROCESSING) or (
+                status == Status.COMPLETED and signature == self._signature
+            ):
+                return document_id, "unchanged"
+            await _queue(connection, scope.person, document_id, key, held)
+            return document_id, "again"
+
+    async def _insert_document(self, connection: Connection, scope: Scope, document_id: str, upload: Upload) -> None:
+        await connection.execute(
+            "insert into document (id, owner, realm, folder, name, title, status)"
+            " values (%s, %s, %s, %s, %s, %s, 'pending')",
+            (document_id, scope.person, scope.realms[0], upload.folder, upload.name, upload.title or upload.name),
+        )
+
+    async def _insert_version(
+        self,
+        connection: Connection,
+        scope: Scope,
+        document_id: str,
+        after: str | None,
+        upload: Upload,
+        mime: str,
+        checksum: str,
+        held: bool,
+    ) -> None:
+        version_id = _version_id(after)
+        await asyncio.to_thread(self._files.write, document_id, version_id, upload.data)
+        row = await one(
+            connection,
+            "insert into version (id, document_id, realm, checksum, bytes, mime) values (%s, %s, %s, %s, %s, %s) returning key",
+            (version_id, document_id, scope.realms[0], checksum, len(upload.data), mime),
+        )
+        assert row is not None
+        given = {name: value for name in _GIVEN if (value := getattr(upload, name))}
+        await connection.execute(
+            "update document set latest = %s, given = given || %s, source_uri = coalesce(%s, source_uri) where id = %s",
+            (row[0], Jsonb(given), upload.source_uri, document_id),
+        )
+        await _queue(connection, scope.person, document_id, row[0], held)
+
+    async def get(self, scope: Scope, document_id: str) -> Document:
+        """One document."""
+        async with self._database.transaction(scope.person) as connection:
+            row = await one(
+                connection, _DOCUMENT + " where d.id = %s and d.realm = any(%s)", (document_id, list(scope.realms))
+            )
+        if row is None:
+            raise NotFound(f"there is no document '{document_id}'")
+        return self._document(row)
+
+    async def several(self, scope: Scope, document_ids: Sequence[str]) -> list[Document]:
+        """Those of the named documents that are there."""
+        async with self._database.transaction(scope.person) as connection:
+            found = await rows(
+                connection,
+                _DOCUMENT + " where d.id = any(%s) and d.realm = any(%s)",
+                (list(document_ids), list(scope.realms)),
+            )
+        return [self._document(row) for row in found]
+
+    async def find_source(self, scope: Scope, source_uri: str) -> str:
+        """The id of the document that came from an address."""
+        async with self._database.transaction(scope.person) as connection:
+            row = await one(
+                connection,
+                "select id from document where source_uri = %s and realm = any(%s) order by created_at limit 1",
+                (source_uri, list(scope.realms)),
+            )
+        if row is None:
+            raise NotFound(f"there is no document with the source '{source_uri}'")
+        return str(row[0])
+
+    async def documents(self, scope: Scope, listing: Listing) -> tuple[list[Document], str | None]:
+        """Documents by folder and name, and the cursor of the next page where there is one."""
+        conditions, values = ["d.realm = any(%s)"], [list(scope.realms)]
+        for condition, value in _conditions(listing):
+            conditions.append(condition)
+            values.extend(value)
+        query = sql.SQL(_DOCUMENT + " where {} order by d.folder, d.name, d.id limit %s").format(
+            sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions)
+        )
+        async with self._database.transaction(scope.person) as connection:
+            found = await rows(connection, query, [*values, listing.limit + 1])
+        documents = [self._document(row) for row in found[: listing.limit]]
+        more = len(found) > listing.limit
+        return documents, _cursor(documents[-1]) if more else None
+
+    async def versions(self, scope: Scope, document_id: str) -> list[Version]:
+        """Every version of a document, newest first."""
+        await self.get(scope, document_id)
+        async with self._database.transaction(scope.person) as connection:
+            found = await rows(
+                connection,
+                "select v.id, v.document_id, v.checksum, v.bytes, v.mime, v.state, coalesce(e.version = v.key, false),"
+                " v.created_at from version v join document d on d.id = v.document_id left join edition e on e.key = d.served"
+                " where v.document_id = %s and v.realm = any(%s) order by v.key desc",
+                (document_id, list(scope.realms)),
+            )
+        states = {"waiting": Status.PENDING, "failed": Status.ERROR}
+        return [Version(r[0], r[1], r[2], r[3], r[4], states.get(r[5], Status.COMPLETED), r[6], r[7]) for r in found]
+
+    async def chunks(self, scope: Scope, document_id: str, level: int | None) -> tuple[str, Sequence[Chunk]]:
+        """The passages of the served version, in order, and that version's id."""
+        await self.get(scope, document_id)
+        async with self._database.transaction(scope.person) as connection:
+            found = await rows(
+                connection,
+                "select v.id, c.ordinal, c.level, c.parent,"
+                " coalesce(c.text, substr(v.text, c.start_char + 1, c.end_char - c.start_char)), c.start_char, c.end_char,"
+                " c.start_line, c.end_line, c.page, c.heading_path, c.content_type, c.language, c.tokens, c.header"
+                " from document d join edition e on e.key = d.served join version v on v.key = e.version"
+                " join chunk c on c.edition = e.key"
+                " where d.id = %(id)s and d.realm = any(%(realms)s)"
+                " and (%(level)s::int is null or c.level = %(level)s) order by c.ordinal",
+                {"id": document_id, "realms": list(scope.realms), "level": level},
+            )
+        made = [
+            Chunk(
+                r[1], Level(r[2]), r[3], text=r[4], start=r[5], end=r[6], start_line=r[7], end_line=r[8], page=r[9],
+                heading_path=tuple(r[10]), content_type=r[11], language=r[12], tokens=r[13], header=r[14],
+            )
+            for r in found
+        ]  # fmt: skip
+        return (found[0][0] if found else ""), made
+
+    async def text(self, scope: Scope, document_id: str, version_id: str | None = None) -> VersionText:
+        """The normalised text of a version; of the served one unless told otherwise."""
+        async with self._database.transaction(scope.person) as connection:
+            row = await one(
+                connection,
+                "select d.id, v.id, d.title, v.mime, v.text, v.page_starts from document d left join edition e on e.key = d.served"
+                " join version v on v.document_id = d.id"
+                " and (v.id = %(version)s or (%(version)s::text is null and v.key = e.version))"
+                " where d.id = %(id)s and d.realm = any(%(realms)s)",
+                {"id": document_id, "version": version_id, "realms": list(scope.realms)},
+            )
+        if row is None or row[4] is None:
+            document = await self.get(scope, document_id)
+            if version_id is not None:
+                raise NotFound(f"'{document.name}' has no readable version '{version_id}'")
+            raise NotFound(f"'{document.name}' has no text yet: its status is {document.status}")
+        return VersionText(row[0], row[1], row[2], row[3], row[4], tuple(row[5]))
+
+    async def raw(self, scope: Scope, document_id: str, version_id: str | None = None) -> tuple[Version, bytes]:
+        """The raw bytes of a version; of the latest unless told otherwise."""
+        for version in await self.versions(scope, document_id):
+            if version_id in (None, version.id):
+                return version, await asyncio.to_thread(self._files.read, document_id, version.id)
+        raise NotFound(f"the document has no version '{version_id}'")
+
+    async def remove(self, scope: Scope, document_id: str) -> Receipt:
+        """Remove a document and everything made of it, then ask again whether anything is left."""
+        async with self._database.transaction(scope.person) as connection:
+            versions, editions = await _lock(connection, scope, document_id)
+            gone = {
+                table: (await connection.execute(statement, (editions,))).rowcount
+                for table, statement in _REMOVALS.items()
+            }
+            await connection.execute("delete from document where id = %s", (document_id,))
+        file_gone = await asyncio.to_thread(self._files.remove, document_id)
+        left = await self._left(scope, document_id, editions)
+        return Receipt(
+            document_id, versions=versions, chunks=gone["chunk"], vectors=gone["vector"], postings=gone["posting"],
+            facts=0, cache_entries=0, quotes=0, file=file_gone, verified=left == 0 and file_gone,
+        )  # fmt: skip
+
+    async def _left(self, scope: Scope, document_id: str, editions: Sequence[int]) -> int:
+        async with self._database.transaction(scope.person) as connection:
+            row = await one(
+                connection,
+                "select (select count(*) from document where id = %(id)s) + (select count(*) from version where document_id = %(id)s)"
+                " + (select count(*) from chunk where edition = any(%(editions)s))"
+                " + (select count(*) from vector where edition = any(%(editions)s))"
+                " + (select count(*) from posting where edition = any(%(editions)s))"
+                " + (select count(*) from job where document_id = %(id)s)",
+                {"id": document_id, "editions": editions},
+            )
+        assert row is not None
+        return int(row[0])
+
+    async def sweep(self) -> int:
+        """Remove files that a process which died left without a record."""
+        async with self._database.transaction("") as connection:
+            known = {(str(d), str(v)) for d, v in await rows(connection, "select * from known_versions()")}
+        hour_ago = (datetime.now(UTC) - timedelta(hours=1)).timestamp()
+        stray = await asyncio.to_thread(self._files.stray, known, older_than=hour_ago)
+        for document_id, version_id in stray:
+            await asyncio.to_thread(self._files.remove_version, document_id, version_id)
+        return len(stray)
+
+    def _document(self, row: tuple[Any, ...]) -> Document:
+        failure = Failure(row[8], row[9]) if row[8] else None
+        stale = row[20] is not None and row[20] != self._signature
+        return Document(
+            id=row[0], name=row[1], title=row[2], author=row[3], description=row[4], status=Status(row[5]),
+            progress=round(row[6], 4), stage=row[7], error=failure, version=row[10], versions=row[11], mime=row[12],
+            bytes=row[13], checksum=row[14], folder=row[15], tags=tuple(row[16]), source_uri=row[17],
+            source_urls=tuple(row[18]), chunks=row[19], stale=stale, access=Access(owner=row[21]),
+            created_at=row[22], updated_at=row[23],
+        )  # fmt: skip
+
+
+_REMOVALS = {
+    "posting": "delete from posting where edition = any(%s)",
+    "vector": "delete from vector where edition = any(%s)",
+    "chunk": "delete from chunk where edition = any(%s)",
+}
+
+
+async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple[int, list[int]]:
+    """How many versions a document has and the keys of its editions, locked: a worker that writes waits or finds it gone."""
+    found = await one(
+        connection,
+        "select id from document where id = %s and realm = any(%s) for update",
+        (document_id, list(scope.realms)),
+    )
+    if found is None:
+        raise NotFound(f"there is no document '{document_id}'")
+    versions = await rows(connection, "select key from version where document_id = %s for update", (document_id,))
+    editions = await rows(connection, "select key from edition where document_id = %s for update", (document_id,))
+    return len(versions), [key for (key,) in editions]
+
+
+async def _queue(connection: Connection, owner: str, document_id: str, version: int, held: bool) -> None:
+    await connection.execute(
+        "insert into job (owner, document_id, version, state) values (%s, %s, %s, %s) on conflict (version) do nothing",
+        (owner, document_id, version, "held" if held else "ready"),
+    )
+    await connection.execute(
+        "update document set status = 'pending', stage = null, progress = 0, error_code = null, error_message = null,"
+        " updated_at = now() where id = %s",
+        (document_id,),
+    )
+
+
+def _version_id(after: str | None) -> str:
+    """The time of upload; later than the version before even where the clock was set back."""
+    made = datetime.now(UTC)
+    if after is not None:
+        before = datetime.strptime(after, "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
+        made = max(made, before + timedelta(microseconds=1))
+    return made.strftime("%Y%m%dT%H%M%S%fZ")
+
+
+def _conditions(listing: Listing) -> list[tuple[str, tuple[Any, ...]]]:
+    found: list[tuple[str, tuple[Any, ...]]] = []
+    if listing.folder is not None:
+        found.append(("(d.folder = %s or starts_with(d.folder, %s))", (listing.folder, listing.folder + "/")))
+    if listing.status is not None:
+        found.append(("d.status = %s", (listing.status,)))
+    if listing.tag is not None:
+        found.append(("%s = any(d.tags)", (listing.tag,)))
+    if listing.q is not None:
+        found.append(("position(lower(%s) in lower(d.name || ' ' || d.title)) > 0", (listing.q,)))
+    if listing.cursor is not None:
+        found.append(("(d.folder, d.name, d.id) > (%s, %s, %s)", _uncursor(listing.cursor)))
+    return found
+
+
+def _cursor(document: Document) -> str:
+    parts = "\0".join((document.folder, document.name, document.id))
+    return base64.urlsafe_b64encode(parts.encode()).decode()
+
+
+def _uncursor(cursor: str) -> tuple[str, ...]:
+    try:
+        parts = tuple(base64.urlsafe_b64decode(cursor.encode()).decode().split("\0"))
+    except ValueError:
+        parts = ()
+    if len(parts) != 3:
+        raise NotFound("this cursor is not one that a list gave out; start again without it")
+    return parts

@@ -1,0 +1,209 @@
+"""Finding chunks: by meaning, by words, inside what the caller may see."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import sql
+
+from pincite.core.answers import Filters, Found
+from pincite.core.callers import Scope
+from pincite.core.protocols import Fetched, Match, Vector
+from pincite.settings import Rag
+from pincite.store.database import Connection, Database, one, rows
+from pincite.words import query_terms
+
+WINDOW_FACTOR = 4
+"""A long chunk has several vectors: so many times more rows are read than chunks are wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a search will meet: sizes and languages of the admitted documents, from their own totals."""
+
+    chunks: int
+    words: int
+    vectors: int
+    languages: tuple[str, ...]
+    narrowed: bool
+
+
+class PostgresIndex:
+    """Search over PostgreSQL. Row-level security is the net; the same scope is also in each query."""
+
+    def __init__(self, database: Database, model: int, dimensions: int, rag: Rag) -> None:
+        self._database = database
+        self._model = model
+        self._dimensions = dimensions
+        self._rag = rag
+
+    async def dense(self, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
+        """The chunks nearest to a vector, by the cosine of their best window.
+
+        Few admitted vectors are all compared: an HNSW walk under a narrow filter loses results silently.
+        """
+        if not scope.realms:
+            return []
+        options = {"hnsw.ef_search": str(max(self._rag.ef_search, min(1000, limit)))}
+        async with self._database.transaction(scope.person, **options, **_ITERATIVE) as connection:
+            survey = await _survey(connection, scope, filters)
+            exact = survey.vectors <= self._rag.exact_rows or (
+                survey.narrowed and survey.vectors <= 5 * self._rag.exact_rows
+            )
+            query = self._exact(scope, filters) if exact else self._nearest(scope, filters)
+            found = await rows(
+                connection,
+                query,
+                {**_values(scope, filters), "vector": _literal(vector), "limit": limit, "rows": limit * WINDOW_FACTOR},
+            )
+        return [Match(key, score) for key, score in found]
+
+    async def lexical(self, text: str, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
+        """The chunks that share words with a text, by BM25 over exactly the admitted chunks."""
+        if not scope.realms:
+            return []
+        async with self._database.transaction(scope.person) as connection:
+            survey = await _survey(connection, scope, filters)
+            terms = query_terms(text, survey.languages)
+            if not survey.chunks or not terms:
+                return []
+            query = sql.SQL(_BM25).format(admitted=_admitted("p.edition", filters))
+            found = await rows(
+                connection,
+                query,
+                {
+                    **_values(scope, filters),
+                    "terms": list(terms),
+                    "weights": list(terms.values()),
+                    "chunks": survey.chunks,
+                    "average": survey.words / survey.chunks,
+                    "k1": self._rag.bm25_k1,
+                    "b": self._rag.bm25_b,
+                    "limit": limit,
+                },
+            )
+        return [Match(key, score) for key, score in found]
+
+    async def fetch(self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope) -> Fetched:
+        """Read chunks back from one snapshot: what is not served any more is left out."""
+        async with self._database.transaction(scope.person) as connection:
+            found = await rows(connection, _FETCH, {"keys": list(keys), "realms": list(scope.realms)})
+            cosines: dict[int, float] = {}
+            for vector in vectors:
+                values = {"keys": list(keys), "vector": _literal(vector), "model": self._model}
+                for key, cosine in await rows(connection, _COSINES, values):
+                    cosines[key] = max(cosine, cosines.get(key, -1.0))
+        chunks = [_found(row) for row in found]
+        return Fetched({chunk.key: chunk for chunk in chunks}, cosines)
+
+    def _exact(self, scope: Scope, filters: Filters) -> sql.Composed:
+        narrowed = _narrowed(filters)
+        admitted = "v.edition = any (array(select served from document where {}))" if narrowed else _SHOWN
+        return sql.SQL(_DENSE_EXACT).format(
+            model=sql.Literal(self._model), admitted=sql.SQL(admitted).format(_documents(filters))
+        )
+
+    def _nearest(self, scope: Scope, filters: Filters) -> sql.Composed:
+        return sql.SQL(_DENSE_HNSW).format(
+            model=sql.Literal(self._model),
+            dimensions=sql.Literal(self._dimensions),
+            admitted=_admitted("v.edition", filters),
+        )
+
+
+_ITERATIVE = {"hnsw.iterative_scan": "relaxed_order"}
+
+# An edition that is being written, or was replaced and not yet cleared, is nobody's to find; such are few,
+# so they are named rather than the served ones.
+_SHOWN = "v.edition <> all (array(select key from edition where state <> 'served'))"
+
+_DENSE_EXACT = """
+    select chunk, max(cosine)::float8 as best from (
+        select v.chunk, -(v.embedding <#> %(vector)s::halfvec) as cosine from vector v
+        where v.model = {model} and v.realm = any(%(realms)s) and {admitted}
+    ) w group by chunk order by best desc, chunk limit %(limit)s
+"""
+_DENSE_HNSW = """
+    select chunk, max(cosine)::float8 as best from (
+        select v.chunk, -(v.embedding::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})) as cosine
+        from vector v where v.model = {model} and v.realm = any(%(realms)s) and {admitted}
+        order by v.embedding::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions}) limit %(rows)s
+    ) w group by chunk order by best desc, chunk limit %(limit)s
+"""
+_BM25 = """
+    with hit as materialized (
+        select p.term, p.chunk, p.frequency, p.words from posting p
+        where p.term = any(%(terms)s) and p.realm = any(%(realms)s) and {admitted}
+    ), seen as (
+        select term, count(*) as n from hit group by term
+    ), wanted as (
+        select s.term, q.weight * ln(1 + (%(chunks)s - s.n + 0.5) / (s.n + 0.5)) as idf
+        from seen s join unnest(%(terms)s::text[], %(weights)s::float8[]) as q (term, weight) on q.term = s.term
+    )
+    select h.chunk, sum(w.idf * h.frequency * (%(k1)s + 1)
+           / (h.frequency + %(k1)s * (1 - %(b)s + %(b)s * h.words / %(average)s)))::float8 as score
+    from hit h join wanted w on w.term = h.term group by h.chunk order by score desc, h.chunk limit %(limit)s
+"""
+_FETCH = """
+    select c.key, d.id || '.' || v.id || '.' || c.ordinal, d.id, d.name, d.title, v.id, v.checksum, d.folder, d.category,
+           d.source_uri, d.source_urls, v.mime, c.ordinal, c.level, c.text, c.header, c.start_char, c.end_char,
+           c.start_line, c.end_line, c.page, c.heading_path, c.content_type, c.language, c.vectorized_text, v.page_starts,
+           v.created_at
+    from chunk c join edition e on e.key = c.edition and e.state = 'served'
+         join document d on d.served = e.key join version v on v.key = e.version
+    where c.key = any(%(keys)s) and c.realm = any(%(realms)s)
+"""
+_COSINES = """
+    select c.key, max(-(v.embedding <#> %(vector)s::halfvec))::float8
+    from chunk c join vector v on v.edition = c.edition and v.chunk = c.key and v.model = %(model)s
+    where c.key = any(%(keys)s) group by c.key
+"""
+_SURVEY = """
+    select coalesce(sum(chunks), 0)::bigint, coalesce(sum(words), 0)::bigint, coalesce(sum(vectors), 0)::bigint,
+           coalesce(array_agg(distinct language) filter (where language is not null), '{{}}')
+    from document where {}
+"""
+
+
+async def _survey(connection: Connection, scope: Scope, filters: Filters) -> Survey:
+    row = await one(connection, sql.SQL(_SURVEY).format(_documents(filters)), _values(scope, filters))
+    assert row is not None
+    return Survey(row[0], row[1], row[2], tuple(row[3]), _narrowed(filters))
+
+
+def _narrowed(filters: Filters) -> bool:
+    return filters.folder is not None or filters.document_ids is not None
+
+
+def _documents(filters: Filters) -> sql.Composed:
+    """The documents a search may look into: the scope's predicate, made here and nowhere else."""
+    conditions = ["realm = any(%(realms)s)", "served is not null"]
+    if filters.folder is not None:
+        conditions.append("(folder = %(folder)s or starts_with(folder, %(below)s))")
+    if filters.document_ids is not None:
+        conditions.append("id = any(%(documents)s)")
+    return sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions)
+
+
+def _admitted(column: str, filters: Filters) -> sql.Composed:
+    if _narrowed(filters):
+        return sql.SQL("{} in (select served from document where {})").format(sql.SQL(column), _documents(filters))
+    return sql.SQL("{} <> all (array(select key from edition where state <> 'served'))").format(sql.SQL(column))
+
+
+def _values(scope: Scope, filters: Filters) -> dict[str, object]:
+    return {
+        "realms": list(scope.realms),
+        "folder": filters.folder,
+        "below": f"{filters.folder}/",
+        "documents": list(filters.document_ids or ()),
+    }
+
+
+def _found(row: tuple[Any, ...]) -> Found:
+    values: list[Any] = [tuple(value) if isinstance(value, list) else value for value in row]
+    return Found(*values)
+
+
+def _literal(vector: Vector) -> str:
+    return "[" + ",".join(f"{x:.6g}" for x in vector) + "]"
