@@ -153,7 +153,8 @@ class AsyncPincite:
 
     def _open_lane(self) -> Lane:
         embedding = self.settings.embedding
-        return open_lane(self.embedder, embedding.provider, embedding.model_dump(), batch=embedding.batch)
+        options = embedding.model_dump(exclude={"api_key"})
+        return open_lane(self.embedder, provider=embedding.provider, options=options, batch=embedding.batch)
 
     def _signature(self) -> str:
         chunking = self.settings.chunking
@@ -178,7 +179,11 @@ class AsyncPincite:
         """Take a file in; it is processed in the background by this or another process's workers."""
         checked = await asyncio.to_thread(check, upload, self.settings)
         document, outcome = await self.library.accept(
-            await self.scope(caller), checked.upload, mime=checked.mime, checksum=checked.checksum, held=not start
+            await self.scope(caller),
+            replace(upload, name=checked.name, folder=checked.folder),
+            mime=checked.mime,
+            checksum=checked.checksum,
+            held=not start,
         )
         self.workers.wake()
         return Added(document, outcome)

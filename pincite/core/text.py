@@ -86,6 +86,8 @@ _ITEM = re.compile(r"(?P<indent>[ \t>]*)(?:[-*+•]|(?P<number>\d{1,9})[.)])[ \t
 _RULE = re.compile(r"[ \t>]*(?:=+|(?:[-*_][ \t]*)+)$")
 _DELIMITERS = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?$")
 
+_HEADING_LENGTH = 120
+
 _Passage = tuple[int, int, bool]
 
 
@@ -136,7 +138,7 @@ class _Scanner:
                 lead = len(line) - len(line.lstrip(" \t>"))
                 yield offset + lead, offset + len(line), True
         elif _RULE.match(line):
-            yield from self._close(offset)
+            yield from self._close(offset, heading=self._underlines(number, line))
         elif item := self._starts_item(line):
             yield from self._close(offset)
             self.open, self.item, self.in_list = offset + item.end(), item, True
@@ -145,10 +147,16 @@ class _Scanner:
             self.open, self.item = offset + lead, None
             self.in_list = self.in_list and line[0] in " \t"
 
-    def _close(self, offset: int) -> Iterator[_Passage]:
+    def _close(self, offset: int, *, heading: bool = False) -> Iterator[_Passage]:
         if self.open is not None:
-            yield self.open, max(self.open, offset - 1), False
+            yield self.open, max(self.open, offset - 1), heading
         self.open, self.item = None, None
+
+    def _underlines(self, number: int, line: str) -> bool:
+        """Whether a rule makes the line above it a heading; above several lines it is rather meant to divide."""
+        short = self.open is not None and self.item is None and len(self.lines[number - 1]) <= _HEADING_LENGTH
+        alone = number < 2 or not self.lines[number - 2].strip(" \t>")
+        return short and alone and len(set(line.strip(" \t>"))) == 1 and line.strip(" \t>")[0] in "=-"
 
     def _starts_item(self, line: str) -> re.Match[str] | None:
         """A marker in the middle of a paragraph counts only where Markdown lets a list interrupt it."""

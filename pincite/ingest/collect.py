@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pincite.core.documents import Upload
 from pincite.errors import BadRequest, Invalid, NotFound, PinciteError
-from pincite.ingest.accept import readable_endings
+from pincite.ingest.accept import file_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ def collect(paths: Sequence[Path], folder: str = "") -> Collected:
             refused.append((repr(str(path)), Invalid("the path holds a NUL character", code="bad_name")))
         elif _is(path.is_dir):
             inside = list(_walk(path, folder))
-            files.extend(file for file in inside if file.path.suffix.lower() in readable_endings())
-            skipped += sum(file.path.suffix.lower() not in readable_endings() for file in inside)
+            files.extend(file for file in inside if file.path.suffix.lower() in file_types())
+            skipped += sum(file.path.suffix.lower() not in file_types() for file in inside)
         elif _is(path.is_file):
             files.append(NamedFile(path, folder))
         else:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pincite.core.documents import Chunk
-from pincite.ingest.accept import parser_for
+from pincite.ingest.accept import file_types
 from pincite.ingest.embed import Vectors, embed
 from pincite.ingest.lane import Lane
 from pincite.ingest.parse import Reader
@@ -39,7 +39,7 @@ async def ingest(shop: Workshop, job: Job) -> None:
         return await shop.indexing.drop(job)
     await shop.jobs.report(job, "parsing", 0.0)
     path = shop.files.path(job.document_id, target.version_id)
-    prepared = await shop.reader.read(path, parser_for(target.mime), shop.settings.chunking)
+    prepared = await shop.reader.read(path, _parser(target.mime), shop.settings.chunking)
     edition = await shop.indexing.begin(target)
 
     async def known(hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
@@ -49,9 +49,13 @@ async def ingest(shop: Workshop, job: Job) -> None:
         await shop.jobs.report(job, "embedding", PREPARED + (1 - PREPARED) * done / len(prepared.chunks))
         entries = await embed(batch, shop.model, known, shop.lane.embed)
         await shop.indexing.write(edition, entries)
-    return await shop.indexing.serve(edition, prepared.parsed, prepared.language)
+    return await shop.indexing.serve(edition, prepared.parsed, language=prepared.chunks[0].language)
 
 
 def _batches(chunks: Sequence[Chunk]) -> Iterator[tuple[int, Sequence[Chunk]]]:
     for start in range(0, len(chunks), BATCH):
         yield start, chunks[start : start + BATCH]
+
+
+def _parser(mime: str) -> str:
+    return next(kind.parser for kind in file_types().values() if kind.mime == mime)

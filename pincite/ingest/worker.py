@@ -92,17 +92,16 @@ class Workers:
         except StoreDown as error:
             log.warning("job %s waits for its lease to end: %s", job.id, error)
         except Unavailable as error:
-            await self._retry_or_fail(job, error.code, str(error))
+            await self._retry_or_fail(job, error)
         except PinciteError as error:
             await self._shop.indexing.fail(job, error.code, str(error))
         except Exception as error:
             log.exception("job %s failed in an unforeseen way", job.id)
-            await self._retry_or_fail(job, "internal", f"an unforeseen error: {type(error).__name__}: {error}")
+            reason = f"an unforeseen error: {type(error).__name__}: {error}"
+            await self._shop.indexing.fail(job, "internal", reason)
 
-    async def _retry_or_fail(self, job: Job, code: str, reason: str) -> None:
+    async def _retry_or_fail(self, job: Job, error: Unavailable) -> None:
         if job.attempts >= self._ingest.attempts:
-            await self._shop.indexing.fail(job, code, reason)
-        else:
-            log.warning("job %s, try %s: %s", job.id, job.attempts, reason)
-            await asyncio.sleep(min(2.0**job.attempts, 10.0))
-            await self._shop.jobs.retry(job)
+            return await self._shop.indexing.fail(job, error.code, str(error))
+        log.warning("job %s, try %s: %s", job.id, job.attempts, error)
+        return await self._shop.jobs.retry(job, after_s=min(2.0**job.attempts, 10.0))

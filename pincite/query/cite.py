@@ -10,7 +10,7 @@ SIMILAR = 0.5
 """Dice similarity above which a title counts as meant."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
-_BRACKETS = re.compile(r"\[([^\[\]\n]{1,200})\](?![(\[:])")
+_BRACKETS = re.compile(r"\[([^\[\]\n]{1,200})\](?!\(|:\s*\S+://)")
 _NUMBERS = re.compile(
     r"(?:sources?|quellen?)?\s*#?(\d{1,3}(?:\s*(?:,|;|and|und|&)\s*(?:sources?|quellen?)?\s*\d{1,3})*)", re.IGNORECASE
 )

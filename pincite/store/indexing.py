@@ -180,7 +180,7 @@ _INSERT_CHUNKS = """
     insert into chunk (edition, realm, ordinal, level, parent, text, header, start_char, end_char, start_line, end_line,
                        page, heading_path, content_type, language, tokens, checksum, vectorized_text)
     select %(edition)s, %(realm)s, c.ordinal, c.level, c.parent, c.text, c.header, c.start_char, c.end_char,
-           c.start_line, c.end_line, c.page, string_to_array(nullif(c.path, ''), e'\\x1f'), c.content_type, c.language,
+           c.start_line, c.end_line, c.page, coalesce(string_to_array(nullif(c.path, ''), e'\\x1f'), '{}'), c.content_type, c.language,
            c.tokens, c.checksum, c.vectorized_text
     from unnest(%(ordinal)s::int[], %(level)s::int[], %(parent)s::int[], %(text)s::text[], %(header)s::text[],
                 %(start_char)s::int[], %(end_char)s::int[], %(start_line)s::int[], %(end_line)s::int[], %(page)s::int[],

@@ -64,11 +64,13 @@ class Jobs:
                 (job.id, worker),
             )
 
-    async def retry(self, job: Job) -> None:
-        """Back to the queue after a try that failed; the try counts."""
+    async def retry(self, job: Job, after_s: float) -> None:
+        """Back to the queue after a try that failed, for later; the try counts."""
         async with self._database.transaction(job.owner) as connection:
             await connection.execute(
-                "update job set state = 'ready', worker = null, lease_until = null where id = %s", (job.id,)
+                "update job set state = 'ready', worker = null, lease_until = null,"
+                " not_before = now() + make_interval(secs => %s) where id = %s",
+                (after_s, job.id),
             )
 
     async def start(self, scope: Scope, document_ids: Sequence[str] | None) -> int:

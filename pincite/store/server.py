@@ -50,7 +50,11 @@ class EmbeddedServer:
 
     @classmethod
     def open(cls, data: Path, *, shared_buffers_mb: int = 128) -> Self:
-        """Take a share in the data folder's server; made, repaired and started as needed."""
+        """Take a share in the data folder's server; made, repaired and started as needed.
+
+        The memory set aside for pages counts for the one who starts the server. Opening again brings a crashed
+        server back at the same address, so that connections of others can be made anew.
+        """
         if sys.platform == "win32":
             raise DataFolderError(
                 "the embedded database does not run on Windows: point PINCITE_DATABASE_URL at a PostgreSQL server, "
@@ -111,8 +115,7 @@ def _join(cluster: "Cluster", socket: Path, shared_buffers_mb: int) -> int:
     try:
         _wait(share, keeper.SHARED, cluster.folder)
         _ensure_keeper(cluster)
-        postmaster.ensure_running(cluster, socket, shared_buffers_mb)
-        postmaster.ensure_database(cluster, socket)
+        postmaster.serve(cluster, socket, shared_buffers_mb)
     except BaseException:
         os.close(share)
         raise

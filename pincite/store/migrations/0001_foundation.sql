@@ -152,6 +152,7 @@ create table job (
     attempts integer not null default 0,
     worker text,
     lease_until timestamptz,
+    not_before timestamptz not null default '-infinity',
     created_at timestamptz not null default now(),
     unique (version)
 );
@@ -244,7 +245,7 @@ language sql volatile security definer set search_path = pincite, pg_temp as $$
            lease_until = now() + make_interval(secs => lease_s)
     where id = (
         select id from job
-        where state = 'ready' or (state = 'running' and lease_until < now())
+        where (state = 'ready' and not_before <= now()) or (state = 'running' and lease_until < now())
         order by id limit 1 for update skip locked
     )
     returning id, owner, document_id, version, attempts

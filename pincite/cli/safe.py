@@ -1,0 +1,60 @@
+"""Text that cannot steer a terminal, JSON, and numbers in words; nothing here is slow to import."""
+
+import json
+import re
+import sys
+from typing import Any
+
+# Controls but the line end and the tab, marks that turn the direction of writing, line separators, surrogates.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """The text as it may be printed: what could steer a terminal is shown as an escape instead."""
+    return _UNSAFE.sub(_escape, text)
+
+
+def one_line(text: str) -> str:
+    """The same on one line."""
+    return clean(" ".join(text.split()))
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON; nothing in it can steer a terminal either."""
+    readable = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    written = json.dumps(value, ensure_ascii=not readable, indent=2)
+    print_plain(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", written))
+
+
+def print_plain(text: str) -> None:
+    """Print text as it stands, neither wrapped nor coloured."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def remark(text: str) -> None:
+    """Say something beside the result, on stderr."""
+    sys.stderr.write(clean(text) + "\n")
+    sys.stderr.flush()
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """`1 passage`, `2 passages`, `1,200 passages`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def size(number: float) -> str:
+    """Bytes as people say them: `1.2 MB`."""
+    if number < 1024:
+        return count(int(number), "byte")
+    unit = "KB"
+    for unit in ("KB", "MB", "GB", "TB"):
+        number /= 1024
+        if number < 1024:
+            break
+    return f"{number:.1f} {unit}" if number < 100 else f"{number:,.0f} {unit}"

@@ -1,0 +1,102 @@
+"""An answer as people read it: the text with its marks, the passages behind them, how far to trust it."""
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from pincite.cli.safe import clean, count
+from pincite.cli.view.screen import Screen, joined, styled
+from pincite.core.answers import Answer, Citation, Degraded, Source
+
+LEVELS = {"high": "green", "medium": "yellow", "low": "red"}
+QUOTED = 12
+"""Lines of a quote that are shown."""
+MARGIN = 2
+
+
+def print_answer(screen: Screen, answer: Answer) -> None:
+    """Print the answer, its sources with their quotes, and what to think of it."""
+    screen.line()
+    for paragraph in marked(answer).split("\n", allow_blank=True):
+        screen.flowing(paragraph, indent=MARGIN)
+    cited = [source for source in answer.sources if source.cited]
+    if cited:
+        screen.line()
+        screen.line(("Sources" if len(cited) > 1 else "Source", "bold"))
+    for source in cited:
+        screen.line()
+        _print_source(screen, source, [c for c in answer.citations if c.source == source.number])
+    screen.line()
+    _print_verdict(screen, answer)
+
+
+def marked(answer: Answer) -> Text:
+    """The answer's text with `[1]` for `[Source 1]`, coloured; a mark that leads nowhere is struck out."""
+    made, end = Text(), 0
+    for citation in sorted(answer.citations, key=lambda citation: citation.start):
+        made.append_text(styled(answer.text[end : citation.start]))
+        if citation.source is None:
+            made.append_text(styled(citation.text, "red strike"))
+        else:
+            made.append_text(styled(f"[{citation.source}]", "bold cyan"))
+        end = citation.end
+    return made.append_text(styled(answer.text[end:]))
+
+
+def heading(title: str, path: Sequence[str]) -> Text:
+    """`Title › Section › Subsection`; a first heading that repeats the title is left out."""
+    below = path[1:] if path and path[0].strip() == title.strip() else path
+    return joined((title, "bold"), *((f" › {part}", "") for part in below))
+
+
+def place(name: str, page: int | None, start: int | None, end: int | None) -> str:
+    """`report.pdf, page 3` or `handbook.md, lines 12–14`."""
+    if page is not None:
+        return f"{name}, page {page}"
+    if start is None or end is None:
+        return name
+    return f"{name}, line {start}" if start == end else f"{name}, lines {start}–{end}"
+
+
+def _print_source(screen: Screen, source: Source, citations: Sequence[Citation]) -> None:
+    number = joined(" " * MARGIN, (f"[{source.number}]", "bold cyan"))
+    indent = number.cell_len + 1
+    screen.flowing(heading(source.title, source.heading_path), indent=indent, lead=number)
+    quotes = {c.quote_start_char: c for c in citations if c.quote}
+    if not quotes:
+        where = place(source.document_name, source.page, source.start_line, source.end_line)
+        screen.flowing(styled(where, "dim"), indent=indent)
+    for citation in sorted(quotes.values(), key=lambda c: c.quote_start_char or 0):
+        where = place(source.document_name, citation.page, citation.quote_start_line, citation.quote_end_line)
+        screen.flowing(styled(where, "dim"), indent=indent)
+        _print_quote(screen, citation.quote, indent, source.document_id)
+
+
+def _print_quote(screen: Screen, quote: str, indent: int, document_id: str) -> None:
+    lines = clean(quote).split("\n")
+    for line in lines[:QUOTED]:
+        screen.flowing(styled(line.expandtabs(4), "italic"), indent=indent, bar="│ ")
+    if len(lines) > QUOTED:
+        more = count(len(lines) - QUOTED, "more line")
+        screen.flowing(styled(f"… {more}: pincite read {document_id}", "dim"), indent=indent, bar="│ ")
+
+
+def _print_verdict(screen: Screen, answer: Answer) -> None:
+    confidence = answer.confidence
+    verdict = joined((confidence.level, LEVELS[confidence.level]), f" ({confidence.score:.2f}): {confidence.reason}")
+    _print_note(screen, "Confidence", verdict)
+    for warning in answer.warnings:
+        _print_note(screen, "Warning", styled(warning, "yellow"))
+    print_degraded(screen, answer.degraded)
+    model = answer.metadata.model or "no model was asked"
+    _print_note(screen, "Written by", styled(f"{model}; trace {answer.metadata.trace_id}", "dim"))
+
+
+def print_degraded(screen: Screen, degraded: Sequence[Degraded]) -> None:
+    """Say what was missing, and why."""
+    for note in degraded:
+        _print_note(screen, "Left out", styled(f"{note.stage}: {note.reason}", "yellow"))
+
+
+def _print_note(screen: Screen, name: str, body: Text) -> None:
+    screen.flowing(body, indent=12, lead=styled(name, "dim"))

@@ -1,0 +1,85 @@
+"""The console, and the few shapes everything is shown in: running text, tables without lines, quotes behind a bar."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pincite.cli.safe import clean
+
+WIDEST = 100
+"""Columns of running text at most: longer lines are hard to read."""
+NARROWEST = 20
+"""Columns text gets even where the terminal has fewer."""
+
+
+class Screen(Console):
+    """A console that prints what it is given, without reading markup into it."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to `main`, who knows how to end."""
+        raise BrokenPipeError
+
+    def line(self, *parts: "str | Text | tuple[str, str]") -> None:
+        """One line that is never broken."""
+        self.print(joined(*parts), soft_wrap=True)
+
+    def flowing(self, body: Text, *, indent: int = 0, lead: "Text | None" = None, bar: str = "") -> None:
+        """Text wrapped to the screen, every line indented and led by the bar, the first by `lead`."""
+        width = max(NARROWEST, min(self.width, WIDEST) - indent - cell_len(bar))
+        for number, wrapped in enumerate(body.wrap(self, width)):
+            wrapped.rstrip()
+            before = lead if lead is not None and number == 0 else Text()
+            self.line(before, " " * max(0, indent - before.cell_len), (bar, "dim"), wrapped)
+
+
+def styled(text: str, style: str = "") -> Text:
+    """Text from wherever, made safe, in a style."""
+    return Text(clean(text), style=style)
+
+
+def joined(*parts: "str | Text | tuple[str, str]") -> Text:
+    """Pieces one after the other; a pair is a text and its style."""
+    made = Text()
+    for part in parts:
+        made.append_text(part if isinstance(part, Text) else styled(part) if isinstance(part, str) else styled(*part))
+    return made
+
+
+def grid(*columns: str, header: bool = True) -> Table:
+    """A table without lines; a column named with `>` in front stands to the right."""
+    table = Table(box=None, show_header=header, header_style="dim", padding=(0, 2, 0, 0), pad_edge=False)
+    for name in columns:
+        table.add_column(name.lstrip(">"), justify="right" if name.startswith(">") else "left", no_wrap=True)
+    return table
+
+
+def shorten(text: str, width: int) -> str:
+    """The text in at most `width` columns, cut in the middle: a name tells itself at both ends."""
+    text = clean(text)
+    if cell_len(text) <= width:
+        return text
+    if width < 5:
+        return set_cell_size(text, max(0, width)).rstrip()
+    tail = (width - 1) // 2
+    end = text
+    while cell_len(end) > tail:
+        end = end[1:]
+    return set_cell_size(text, width - 1 - tail).rstrip() + "…" + end
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show on a terminal that something takes its time."""
+    screen = Screen(stderr=True)
+    if not screen.is_terminal:
+        yield
+        return
+    with screen.status(styled(what, "dim")):
+        yield

@@ -1,0 +1,175 @@
+"""The reader: parses and chunks files in limited child processes, so that a hostile file cannot hurt."""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pincite import errors
+from pincite.errors import PinciteError, Unavailable, Unreadable
+from pincite.ingest.prepare import MAX_TEXT, Prepared, from_json, prepare
+from pincite.ingest.reader_child import REPLY, REQUEST
+from pincite.settings import Chunking
+
+__all__ = ["Prepared", "Reader", "isolation", "prepare"]
+
+log = logging.getLogger(__name__)
+
+_START_S = 60
+_END_S = 2
+_MAX_REPLY = 8 * MAX_TEXT
+"""Bytes: the text in UTF-8, and its chunks."""
+
+_ERRORS: Mapping[str, type[PinciteError]] = {
+    name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, PinciteError)
+}
+
+
+class Reader:
+    """A small pool of warm child processes, started when needed; each reads one file at a time."""
+
+    def __init__(self, *, children: int, memory_mb: int, timeout_s: float) -> None:
+        self.memory_mb = memory_mb
+        self.timeout_s = timeout_s
+        self._places = asyncio.Semaphore(children)
+        self._idle: list[_Child] = []
+        self._busy: set[_Child] = set()
+        self._closed = False
+
+    async def read(self, data: bytes | Path, parser: str, chunking: Chunking) -> Prepared:
+        """Text and chunks of a file; `Unreadable` where it cannot be read within the limits."""
+        content = data if isinstance(data, bytes) else await asyncio.to_thread(data.read_bytes)
+        header = {"parser": parser, "chunking": chunking.model_dump(), "timeout_s": self.timeout_s}
+        async with self._places:
+            message = await self._ask(json.dumps(header).encode(), content)
+        try:
+            if "failure" not in message:
+                return from_json(message)
+            error = _error(**message["failure"])
+        except (LookupError, TypeError, ValueError):
+            raise Unreadable("reading it gave no proper result", code="crashed") from None
+        raise error
+
+    async def close(self) -> None:
+        """End all children; those that are reading at once."""
+        self._closed = True
+        idle, self._idle = self._idle, []
+        await asyncio.gather(*(child.kill() for child in self._busy), *(child.end() for child in idle))
+
+    async def _ask(self, header: bytes, content: bytes) -> dict[str, Any]:
+        """Have a child read the file; one that failed to answer is never asked again."""
+        if self._closed:
+            raise Unavailable("the reader is closed")
+        child = self._idle.pop() if self._idle else await _start(self.memory_mb)
+        self._busy.add(child)
+        keep = False
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                leaving, message = await child.ask(header, content)
+            keep = not leaving and not self._closed
+            return message
+        except TimeoutError:
+            raise Unreadable(f"reading it took longer than {self.timeout_s:g} s", code="limit") from None
+        except (asyncio.IncompleteReadError, OSError, ValueError):
+            raise Unreadable(f"reading it crashed the parser ({await child.kill()})", code="crashed") from None
+        finally:
+            self._busy.discard(child)
+            if keep:
+                self._idle.append(child)
+            else:
+                await child.kill()
+
+
+class _Child:
+    """A child process and the frames to and from it."""
+
+    def __init__(self, process: Process) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise ValueError("a child needs pipes")
+        self.process, self.requests, self.replies = process, process.stdin, process.stdout
+
+    async def ask(self, header: bytes, content: bytes) -> tuple[bool, dict[str, Any]]:
+        """Send a request; whether the child leaves after it, and its reply."""
+        self.requests.writelines([REQUEST.pack(len(header), len(content)), header, content])
+        await self.requests.drain()
+        return await self.reply()
+
+    async def reply(self) -> tuple[bool, dict[str, Any]]:
+        """The next reply."""
+        leaving, size = REPLY.unpack(await self.replies.readexactly(REPLY.size))
+        if size > _MAX_REPLY:
+            raise ValueError("the reply is too large")
+        return leaving, json.loads(await self.replies.readexactly(size))
+
+    async def end(self) -> None:
+        """Let the child go; it ends with its input."""
+        self.requests.close()
+        try:
+            async with asyncio.timeout(_END_S):
+                await self.process.wait()
+        except TimeoutError:
+            await self.kill()
+
+    async def kill(self) -> str:
+        """Make sure the child is gone, and say how it ended."""
+        with suppress(ProcessLookupError):
+            self.process.kill()
+        self.requests.close()
+        status = await self.process.wait()
+        return signal.Signals(-status).name if status < 0 else f"exit code {status}"
+
+
+async def _start(memory_mb: int) -> _Child:
+    """A child that has confined itself and is ready."""
+    command, environment = _command(memory_mb)
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=DEVNULL,
+        env=environment,
+        cwd="/",
+        start_new_session=True,  # Ctrl-C is for the parent, who then ends its children
+    )
+    child = _Child(process)
+    try:
+        async with asyncio.timeout(_START_S):
+            await child.reply()
+    except (TimeoutError, asyncio.IncompleteReadError) as error:
+        raise Unavailable(f"the process that reads files does not start ({await child.kill()})") from error
+    except BaseException:
+        await child.kill()
+        raise
+    return child
+
+
+def _command(memory_mb: int) -> tuple[list[str], dict[str, str]]:
+    """How to start a child: with none of our environment, where keys may be, but with the same packages."""
+    command = [sys.executable, "-m", "pincite.ingest.reader_child", str(memory_mb)]
+    return command, {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OPENBLAS_NUM_THREADS": "1"}
+
+
+def _error(kind: str, code: str, message: str, trace: str) -> PinciteError:
+    """The error that was raised in the child."""
+    if trace:
+        log.error("a file could not be read; in the child:\n%s", trace)
+    return _ERRORS[kind](message, code=code)
+
+
+def isolation(memory_mb: int = 1024) -> str:
+    """What holds for the processes that read files on this machine, in words."""
+    command, environment = _command(memory_mb)
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, env=environment, cwd="/", timeout=_START_S, check=False
+    )
+    if done.returncode or len(done.stdout) < REPLY.size:
+        raise Unavailable(f"the process that reads files does not start (exit code {done.returncode})")
+    return ", ".join(json.loads(done.stdout[REPLY.size :])["holds"]) or "no limits but time"

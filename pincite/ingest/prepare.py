@@ -1,0 +1,72 @@
+"""Bytes → text, sections and chunks: the whole of reading a file, as one pure function."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+from pincite import plugins
+from pincite.core.documents import Chunk, Level, Parsed
+from pincite.core.protocols import Parser
+from pincite.errors import Unreadable
+from pincite.ingest.accept import PARSERS
+from pincite.ingest.chunk import chunk
+from pincite.ingest.section import sections
+from pincite.settings import Chunking
+from pincite.tokens import Tokenizer
+
+MAX_TEXT = 64 * 1024 * 1024
+"""Characters a document may have at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A file as text and as chunks of all levels, in reading order."""
+
+    parsed: Parsed
+    chunks: tuple[Chunk, ...]
+
+
+def prepare(data: bytes, parser: str, chunking: Chunking) -> Prepared:
+    """Parse the bytes with the parser of this name and cut the text into chunks."""
+    parsed = plugins.load(Parser, PARSERS, parser, {}).parse(data)
+    if len(parsed.text) > MAX_TEXT:
+        raise Unreadable(f"its text has more than {MAX_TEXT} characters; split it", code="limit")
+    tokenizer = _tokenizer(chunking.tokenizer)
+    rows = chunk(parsed, sections(parsed), size=chunking.size, overlap=chunking.overlap, tokenizer=tokenizer)
+    if not rows:
+        raise Unreadable("there is no text in the file", code="empty")
+    return Prepared(parsed, tuple(rows))
+
+
+def to_json(prepared: Prepared) -> bytes:
+    """A prepared file for the way to another process; a chunk's text is left out, being a slice of the whole."""
+    rows = [_row(chunk) for chunk in prepared.chunks]
+    return json.dumps({"parsed": asdict(prepared.parsed), "chunks": rows}, ensure_ascii=False).encode()
+
+
+def from_json(message: Mapping[str, Any]) -> Prepared:
+    """The prepared file that `to_json` wrote."""
+    fields: dict[str, Any] = message["parsed"]
+    parsed = Parsed(**fields | {name: tuple(value) for name, value in fields.items() if isinstance(value, list)})
+    return Prepared(parsed, tuple(_chunk(row, parsed.text) for row in message["chunks"]))
+
+
+_FIELDS = tuple(name for name in Chunk.__slots__ if name != "text")
+
+
+def _row(chunk: Chunk) -> list[Any]:
+    return [getattr(chunk, name) for name in _FIELDS]
+
+
+def _chunk(row: list[Any], text: str) -> Chunk:
+    fields = dict(zip(_FIELDS, row, strict=True))
+    fields["level"] = Level(fields["level"])
+    fields["heading_path"] = tuple(fields["heading_path"])
+    return Chunk(text=text[fields["start"] : fields["end"]], **fields)
+
+
+@cache
+def _tokenizer(name: str) -> Tokenizer:
+    return Tokenizer(name)

@@ -1,0 +1,237 @@
+"""The embedded embedder: all-MiniLM-L6-v2 on the CPU, without torch and without a network."""
+
+import asyncio
+import itertools
+import math
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+from tokenizers import Encoding, Tokenizer
+
+from pincite.core.protocols import Embedder
+from pincite.errors import Invalid, SettingsError
+from pincite.providers.minilm_files import (
+    GRAPH_VERSION,
+    TOKENIZER,
+    WEIGHTS,
+    Variant,
+    find_weights,
+    load_graph,
+    verify,
+)
+from pincite.settings import cache_folder
+
+Vector = npt.NDArray[np.float32]
+
+DIMENSIONS = 384
+POSITIONS = 512
+"""The longest sequence the model has position vectors for."""
+
+_SPECIAL = 2
+"""[CLS] and [SEP] stand around every text and count towards its window."""
+
+_REMEMBERED_QUERIES = 1000
+
+
+@dataclass(frozen=True)
+class Options:
+    """Where the weights are and how to compute.
+
+    `window` is the most word pieces the model is shown at once, `overlap` those that consecutive windows
+    of one text share. `threads` texts are computed at a time; 0 takes all cores.
+    """
+
+    path: str = ""
+    allow_download: bool = False
+    cache: Path | str = field(default_factory=cache_folder)
+    threads: int = 1
+    window: int = 256
+    overlap: int = 32
+    variant: Variant = "int8"
+
+    def __post_init__(self) -> None:
+        if not 16 <= self.window <= POSITIONS:
+            raise SettingsError(f"minilm: window must be 16 to {POSITIONS} word pieces (was {self.window})")
+        if not 0 <= self.overlap <= self.window // 8:
+            raise SettingsError(f"minilm: overlap must be 0 to an eighth of the window (was {self.overlap})")
+        if self.variant not in ("int8", "fp32"):
+            raise SettingsError(f"minilm: variant must be int8 or fp32 (was {self.variant!r})")
+
+
+def make_embedder(options: Options) -> Embedder:
+    """Load the model; the first time on a machine its graph is built, which takes about a second."""
+    return MiniLM(options)
+
+
+class MiniLM:
+    """Embeds one text at a time per thread, so that a text's vector depends on nothing but the text."""
+
+    local = True
+    dimensions = DIMENSIONS
+
+    def __init__(self, options: Options) -> None:
+        cache = Path(options.cache)
+        folder = find_weights(options.path, options.allow_download, cache)
+        self._tokenizer = _open_tokenizer(folder / TOKENIZER)
+        self._session = _open_session(load_graph(folder / WEIGHTS, cache, options.variant))
+        self._input = self._session.get_inputs()[0].name
+        self._first, self._last = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
+        self._threads = options.threads or os.cpu_count() or 1
+        self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="minilm")
+        self._recent: OrderedDict[str, list[float]] = OrderedDict()
+        self._overlap = options.overlap
+        self.max_tokens = options.window
+        self.name = f"minilm-l6-v2/{options.variant}.{GRAPH_VERSION}"
+
+    async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+        """One unit vector per text, in order.
+
+        A query longer than the window becomes the mean of its windows; a passage that long is refused,
+        because whoever stores it must split it with `windows` to find its end again.
+        """
+        if as_query:
+            return await self._embed_queries(texts)
+        return await self._in_pool(self._embed_passage, texts)
+
+    def windows(self, text: str, prefix: str = "") -> list[str]:
+        """Split a text the model cannot see at once into overlapping parts of about equal length.
+
+        Each part is a literal slice of the text led by `prefix`; together they cover it all. Cuts are made at
+        blanks, failing these between words. A prefix of more than half the window is cut to that.
+        """
+        if self._fits(prefix + text):
+            return [prefix + text]
+        prefix = self._cut(prefix, self._room // 2)
+        if self._fits(prefix + text):
+            return [prefix + text]
+        pieces = self._pieces(text)
+        spans = _balanced_spans(text, pieces, self._room - len(self._pieces(prefix)), self._overlap)
+        return [window for start, end in spans for window in self._fitted(prefix, text[start:end])]
+
+    @property
+    def _room(self) -> int:
+        return self.max_tokens - _SPECIAL
+
+    def _pieces(self, text: str) -> Encoding:
+        # A lone surrogate is no text and cannot be encoded; a question mark keeps all offsets as they are.
+        return self._tokenizer.encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False)
+
+    def _fits(self, text: str) -> bool:
+        return len(self._pieces(text)) <= self._room
+
+    def _cut(self, prefix: str, limit: int) -> str:
+        pieces = self._pieces(prefix)
+        if len(pieces) <= limit:
+            return prefix
+        words = pieces.word_ids
+        whole = next((place for place in range(limit, 0, -1) if words[place] != words[place - 1]), limit)
+        return prefix[: pieces.offsets[whole][0]]
+
+    def _fitted(self, prefix: str, part: str) -> list[str]:
+        """Halve a part whose pieces came out more than counted: a cut inside a word can do that."""
+        if len(part) < 2 or self._fits(prefix + part):
+            return [prefix + part]
+        middle = len(part) // 2
+        return self._fitted(prefix, part[:middle]) + self._fitted(prefix, part[middle:])
+
+    def _embed_passage(self, text: str) -> list[float]:
+        pieces = self._pieces(text)
+        if len(pieces) > self._room:
+            raise Invalid(
+                f"a text of {len(pieces)} word pieces does not fit the embedder's window of {self._room}; "
+                "split it with windows() first"
+            )
+        return self._run(pieces).tolist()  # type: ignore[no-any-return]
+
+    def _embed_query(self, text: str) -> list[float]:
+        mean = np.mean([self._run(self._pieces(window)) for window in self.windows(text)], axis=0)
+        return (mean / np.linalg.norm(mean)).tolist()  # type: ignore[no-any-return]
+
+    def _run(self, pieces: Encoding) -> Vector:
+        ids = np.array([[self._first, *pieces.ids, self._last]], dtype=np.int64)
+        (vectors,) = self._session.run(None, {self._input: ids})
+        vector: Vector = vectors[0]
+        return vector
+
+    async def _embed_queries(self, texts: Sequence[str]) -> list[list[float]]:
+        known = {text: self._recent[text] for text in texts if text in self._recent}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(new, await self._in_pool(self._embed_query, new), strict=True))
+        for text in texts:
+            self._recent[text] = known[text]
+            self._recent.move_to_end(text)
+        while len(self._recent) > _REMEMBERED_QUERIES:
+            self._recent.popitem(last=False)
+        return [list(known[text]) for text in texts]
+
+    async def _in_pool(self, embed: Callable[[str], list[float]], texts: Sequence[str]) -> list[list[float]]:
+        """Embed on the pool's threads, a text at a time, so that calls made at once take turns."""
+        loop = asyncio.get_running_loop()
+        waiting = iter(enumerate(texts))
+        vectors: list[list[float]] = [[] for _ in texts]
+
+        async def take_turns() -> None:
+            for place, text in waiting:
+                vectors[place] = await loop.run_in_executor(self._pool, embed, text)
+
+        turns = [asyncio.ensure_future(take_turns()) for _ in range(min(self._threads, len(texts)))]
+        try:
+            await asyncio.gather(*turns)
+        finally:
+            for turn in turns:
+                turn.cancel()
+        return vectors
+
+
+def _open_tokenizer(file: Path) -> Tokenizer:
+    verify(file)
+    tokenizer = Tokenizer.from_file(str(file))
+    # The file asks for both, at 128 pieces: half of every long passage would be lost without a word.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    # A document that says "[SEP]" means the word.
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def _open_session(graph: bytes) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    # Texts are computed side by side, each on one thread: faster than sharing one text between threads.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+
+def _balanced_spans(text: str, pieces: Encoding, limit: int, overlap: int) -> list[tuple[int, int]]:
+    """Spans of characters, each of at most `limit` pieces and all of about the same number."""
+    total = len(pieces)
+    places = [0, *(first for first, _ in pieces.offsets[1:]), len(text)]
+    quality = _cut_qualities(text, places, pieces.word_ids)
+    spans, start, end = [], 0, 0
+    while end < total:
+        rest = total - start
+        count = max(1, math.ceil((rest - overlap) / (limit - overlap)))
+        size = math.ceil((rest - overlap) / count) + overlap
+        if count == 1:
+            end = total
+        else:
+            later_half = range(start + max(size // 2, overlap + 1), start + size + 1)
+            end = max(later_half, key=lambda place: (quality[place], place))
+        spans.append((places[start], places[end]))
+        start = max(range(end - overlap, end + 1), key=lambda place: (quality[place], -place))
+    return spans
+
+
+def _cut_qualities(text: str, places: Sequence[int], words: Sequence[int | None]) -> list[int]:
+    """How good it is to cut before each piece: 2 after a blank, 1 between words, 0 inside a word."""
+    between = (int(word != before) for before, word in itertools.pairwise(words))
+    inner = [2 if text[place - 1].isspace() else quality for place, quality in zip(places[1:], between, strict=False)]
+    return [2, *inner, 2]

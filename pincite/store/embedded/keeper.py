@@ -1,0 +1,115 @@
+"""Stops the embedded server once nobody shares it; a process of its own, so that it outlives killed sharers.
+
+The process runs this file by its path, without site-packages, to stay small: standard library only.
+"""
+
+import contextlib
+import fcntl
+import os
+import signal
+import sys
+import time
+
+SHARED, EXCLUSIVE = fcntl.LOCK_SH, fcntl.LOCK_EX
+STEPS = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0))
+"""PostgreSQL's fast and immediate stop, then the end of all its processes, with the seconds each may take."""
+
+PAUSE = 0.01
+
+
+def try_lock(file: int, mode: int) -> bool:
+    """Lock an open file if that is possible at once; a lock held before may be lost."""
+    try:
+        fcntl.flock(file, mode | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def wait_lock(file: int, mode: int, patience: float) -> bool:
+    """Lock an open file within so many seconds; polls, so that the caller is never stuck."""
+    end = time.monotonic() + patience
+    while not try_lock(file, mode):
+        if time.monotonic() > end:
+            return False
+        time.sleep(PAUSE)
+    return True
+
+
+def is_alive(version: int) -> bool:
+    """Whether any process of the server lives: all of them hold the lock on PG_VERSION they were started with.
+
+    A process id in a file cannot tell: ids are used again, and mean nothing in another container.
+    """
+    if not try_lock(version, SHARED):
+        return True
+    fcntl.flock(version, fcntl.LOCK_UN)
+    return False
+
+
+def stop(version: int, cluster: str) -> bool:
+    """Stop the server with this cluster name, ever harder; false if it lives on or cannot be seen from here."""
+    for number, patience in STEPS:
+        if not is_alive(version):
+            return True
+        seen = _signal(cluster, number)
+        if wait_lock(version, SHARED, patience if seen else 1.0):
+            fcntl.flock(version, fcntl.LOCK_UN)
+            return True
+        if not seen:
+            break
+    return False
+
+
+def _signal(cluster: str, number: signal.Signals) -> bool:
+    processes = _processes()
+    masters = [pid for pid, line in processes if f"cluster_name={cluster} " in line]
+    backends = [pid for pid, line in processes if line.startswith(f"postgres: {cluster}:")]
+    if number != signal.SIGINT:
+        _kill(masters + backends, number)
+    elif masters:
+        _kill(masters, signal.SIGINT)
+    else:  # left behind by a dead master; to them, SIGINT only means that a query is cancelled
+        _kill(backends, signal.SIGQUIT)
+    return bool(masters or backends)
+
+
+def _kill(pids: list[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def _processes() -> list[tuple[int, str]]:
+    """The machine's processes with their command lines, each argument followed by a space."""
+    if os.path.isdir("/proc/self"):
+        return [(int(name), _command_line(name)) for name in os.listdir("/proc") if name.isdigit()]
+    import subprocess  # only where there is no /proc, as on macOS: the import would double the keeper
+
+    listing = subprocess.run(["/bin/ps", "-axww", "-o", "pid=,command="], capture_output=True, text=True, check=True)
+    rows = (line.strip().partition(" ") for line in listing.stdout.splitlines())
+    return [(int(pid), f"{line} ") for pid, _, line in rows if pid]
+
+
+def _command_line(pid: str) -> str:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:  # it ended in the meantime
+        return ""
+
+
+def main(share: int, keeper: int, version: int, cluster: str) -> None:
+    """Leave the parent, wait until the last sharer is gone, stop the server."""
+    if os.fork():
+        os._exit(0)
+    os.chdir("/")
+    fcntl.flock(share, EXCLUSIVE)
+    if not stop(version, cluster):
+        sys.stderr.write(f"pincite: the server {cluster} did not stop\n")
+    # First this, then (by ending) the share: whoever waits for the share must not take this keeper for a live one.
+    os.close(keeper)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])

@@ -1,0 +1,149 @@
+"""The embedded server's master process: start it, wait for it, find out why it does not start."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import psycopg
+
+from pincite.errors import DataFolderError
+from pincite.store.embedded import address, keeper
+from pincite.store.embedded.cluster import Cluster, programs, telling_line
+
+PATIENCE = 300.0
+"""Seconds to become ready: after a crash, the server first reads up to `max_wal_size` of log."""
+
+TRIALS = 3
+LARGEST_LOG = 4 * 2**20
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - PostgreSQL makes private files there
+LEAST_SHARED_MEMORY = 256 * 2**20
+
+SETTINGS = {
+    "listen_addresses": "",
+    "port": str(address.PORT),
+    "unix_socket_permissions": "0700",
+    "max_connections": "100",
+    "jit": "off",
+    "scram_iterations": "1",
+    # Durable: what was acknowledged survives a power cut, whatever a configuration file says.
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "full_page_writes": "on",
+    # No replica hangs on this server, so its log need not hold more than recovery needs.
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_logical_replication_workers": "0",
+    "max_wal_size": "1GB",
+    "checkpoint_timeout": "15min",
+    "autovacuum": "on",
+    # The log tells of the server only: errors of statements go to the client, and their words into no file.
+    "logging_collector": "off",
+    "log_destination": "stderr",
+    "log_min_messages": "log",
+    "log_min_error_statement": "panic",
+    "log_checkpoints": "off",
+    "log_autovacuum_min_duration": "-1",
+}
+
+
+def serve(cluster: Cluster, socket: Path, shared_buffers_mb: int) -> None:
+    """See to it that the server runs, can be reached, and has its database."""
+    for trial in range(1, TRIALS + 1):
+        _ensure_running(cluster, socket, shared_buffers_mb)
+        try:
+            _ensure_database(cluster, socket)
+            break
+        except psycopg.Error as error:
+            if trial == TRIALS:
+                said = " ".join(str(error).split())
+                raise DataFolderError(f"the database in {cluster.files} does not let us in: {said}") from error
+            time.sleep(0.1)  # it may have been dying just when we looked
+
+
+def _ensure_running(cluster: Cluster, socket: Path, shared_buffers_mb: int) -> None:
+    """Start the server unless it runs; start it anew if it runs but cannot be reached."""
+    with cluster.version() as version:
+        if keeper.is_alive(version) and _becomes_ready(cluster, version):
+            if address.is_reachable(cluster, socket):
+                return
+            if not keeper.stop(version, cluster.name):
+                raise DataFolderError(
+                    f"{cluster.files} is in use by a server that can be neither reached nor stopped from here: "
+                    "stop it where it was started, perhaps in another container"
+                )
+        said_before = _start(cluster, socket, shared_buffers_mb)
+        if not _becomes_ready(cluster, version):
+            said = cluster.log.read_bytes()[said_before:].decode(errors="replace")
+            raise DataFolderError(
+                f"the database in {cluster.files} does not start: {telling_line(said)} (more in {cluster.log})"
+            )
+
+
+def _ensure_database(cluster: Cluster, socket: Path) -> None:
+    """Create the database if it is missing."""
+    login = address.url(cluster, socket, "postgres")
+    with psycopg.connect(login, autocommit=True, connect_timeout=30) as connection:
+        if not connection.execute("select 1 from pg_database where datname = 'pincite'").fetchone():
+            connection.execute("create database pincite")
+
+
+def _start(cluster: Cluster, socket: Path, shared_buffers_mb: int) -> int:
+    """Start the server; returns how long its log was before."""
+    # Nobody holds the lock on PG_VERSION: whatever a dead server left is stale, even if its process id is in use.
+    (cluster.files / "postmaster.pid").unlink(missing_ok=True)
+    address.prepare(cluster, socket)
+    settings = (
+        SETTINGS
+        | _memory(shared_buffers_mb)
+        | {
+            "cluster_name": cluster.name,
+            "unix_socket_directories": '"' + str(socket).replace('"', '""') + '"',
+        }
+    )
+    command = [str(programs() / "postgres"), "-D", str(cluster.files)]
+    command += [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+    with cluster.version() as held, cluster.opened_log() as log:
+        if os.fstat(log).st_size > LARGEST_LOG:
+            os.ftruncate(log, 0)
+        said_before = os.fstat(log).st_size
+        keeper.try_lock(held, keeper.EXCLUSIVE)
+        cluster.account.start(command, (cluster.files, socket), held, log)
+    return said_before
+
+
+def _becomes_ready(cluster: Cluster, version: int) -> bool:
+    """Wait until the server can be used; false if it ends instead."""
+    end = time.monotonic() + PATIENCE
+    while keeper.is_alive(version):
+        if _says_ready(cluster):
+            return True
+        if time.monotonic() > end:
+            raise DataFolderError(
+                f"the database in {cluster.files} is not ready after {PATIENCE:.0f} s: see {cluster.log}, and try again"
+            )
+        time.sleep(keeper.PAUSE)
+    return False
+
+
+def _says_ready(cluster: Cluster) -> bool:
+    """Whether the last line of the server's own lock file says so."""
+    try:
+        return (cluster.files / "postmaster.pid").read_bytes().split()[-1:] == [b"ready"]
+    except FileNotFoundError:
+        return False
+
+
+def _memory(shared_buffers_mb: int) -> dict[str, str]:
+    settings = {"shared_buffers": f"{shared_buffers_mb}MB"}
+    if sys.platform == "linux" and _small(SHARED_MEMORY):
+        settings["dynamic_shared_memory_type"] = "mmap"
+    return settings
+
+
+def _small(shared_memory: Path) -> bool:
+    """Whether building an index in parallel would not fit, as in containers, which often have 64 MB."""
+    if not shared_memory.is_dir():
+        return True
+    found = os.statvfs(shared_memory)
+    return found.f_blocks * found.f_frsize < LEAST_SHARED_MEMORY

@@ -1,0 +1,67 @@
+"""Counts tokens offline, with the vocabularies of OpenAI's models; loaded on first use."""
+
+from functools import cached_property
+from typing import Any
+
+from pincite.errors import SettingsError
+
+ENCODINGS = ("cl100k_base", "o200k_base")
+
+_GENEROUS = 12
+"""Characters looked at per wanted token; English has about four. More only where tokens are longer."""
+
+
+class Tokenizer:
+    """One vocabulary: counts tokens and finds where a number of them ends."""
+
+    def __init__(self, name: str = "cl100k_base") -> None:
+        if name not in ENCODINGS:
+            raise SettingsError(f"there is no tokenizer '{name}'; there are: {', '.join(ENCODINGS)}")
+        self.name = name
+
+    @cached_property
+    def _encoding(self) -> Any:
+        from rs_bpe.bpe import openai  # 0.1 s: only for those who count
+
+        return getattr(openai, self.name)()
+
+    def count(self, text: str) -> int:
+        """How many tokens the text has."""
+        try:
+            return int(self._encoding.count(text))
+        except UnicodeEncodeError:
+            return int(self._encoding.count(_encodable(text)))
+
+    def reach(self, text: str, start: int, end: int, limit: int) -> int:
+        """The furthest offset up to `end` such that `text[start:offset]` has at most `limit` tokens.
+
+        At least one character is always passed, so that a caller who goes on from there gets to the end.
+        The cost depends on `limit`, not on the length of the text.
+        """
+        width = limit * _GENEROUS
+        while True:
+            window = _encodable(text[start : min(end, start + width)])
+            tokens = self._encoding.encode(window)
+            if len(tokens) > limit or start + width >= end:
+                break
+            width *= 2
+        if len(tokens) <= limit:
+            return end
+        reached = self._whole_characters(tokens[:limit], window)
+        while reached > 1 and self._encoding.count(window[:reached]) > limit:
+            reached -= 1
+        return start + max(1, reached)
+
+    def _whole_characters(self, tokens: list[int], window: str) -> int:
+        """Length of the tokens' text in characters; a character they hold only part of does not count."""
+        size = len(self._encoding.bpe().decode_tokens(tokens))
+        return len(window.encode()[:size].decode("utf-8", "ignore"))
+
+
+def _encodable(text: str) -> str:
+    """The text, with the halves of broken surrogate pairs replaced one for one."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text

@@ -1,0 +1,44 @@
+"""Small makers of the words the tests speak."""
+
+from datetime import UTC, datetime
+
+from pincite.core.answers import Found, Hit, Plan, Prompt, Question
+from pincite.core.documents import Chunk, Level
+
+
+def chunk(ordinal: int = 1, text: str = "Cats purr.", **more: object) -> Chunk:
+    """A level-2 chunk that starts its document."""
+    values: dict[str, object] = {
+        "ordinal": ordinal, "level": Level.CHUNK, "parent": None, "text": text, "start": 0, "end": len(text),
+        "start_line": 1, "end_line": 1 + text.count("\n"), "page": None, "heading_path": ("Document",),
+        "content_type": "prose", "language": "en", "tokens": len(text.split()),
+    }  # fmt: skip
+    return Chunk(**{**values, **more})  # type: ignore[arg-type]
+
+
+def found(text: str, *, key: int = 1, title: str = "Handbook", **more: object) -> Found:
+    """A chunk as the store returns it."""
+    values: dict[str, object] = {
+        "key": key, "id": f"doc{key}.v1.{key}", "document_id": f"doc{key}", "document_name": f"doc{key}.md", "title": title,
+        "version": "v1", "checksum": "c", "folder": "", "category": None, "source_uri": None, "source_urls": (),
+        "mime": "text/markdown", "ordinal": key, "level": 2, "text": text, "header": "", "start_char": 100,
+        "end_char": 100 + len(text), "start_line": 10, "end_line": 10 + text.count("\n"), "page": None,
+        "heading_path": (), "content_type": "prose", "language": "en", "vectorized_text": None, "page_starts": (),
+        "created_at": datetime(2024, 1, 1, tzinfo=UTC),
+    }  # fmt: skip
+    return Found(**{**values, **more})  # type: ignore[arg-type]
+
+
+def hit(text: str, *, relevance: float = 0.8, score: float = 1.0, **more: object) -> Hit:
+    """A hit on such a chunk."""
+    return Hit(found(text, **more), score, 0.7, relevance, score)  # type: ignore[arg-type]
+
+
+def prompt(question: str, *hits: Hit) -> Prompt:
+    """A prompt whose sources are these hits."""
+    return Prompt(question, (), hits, tokens=0)
+
+
+def plan(text: str) -> Plan:
+    """A plan to search a text by words."""
+    return Plan(Question(text), text, "hybrid", (), top_k=10, candidates=100)

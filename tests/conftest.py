@@ -1,0 +1,80 @@
+"""Shared fixtures: one real PostgreSQL for the whole run, a fresh database for whoever wants one."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+import pytest
+
+from pincite.engine import AsyncPincite
+from pincite.store.server import EmbeddedServer
+
+T = TypeVar("T")
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server that all test processes share; it ends when the last one leaves."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if base.name.startswith("popen-") else base
+    with EmbeddedServer.open(shared / "postgres") as server:
+        yield server.url
+
+
+@pytest.fixture
+def database_url(postgres: str) -> Iterator[str]:
+    """A database of one's own."""
+    with _database(postgres) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def module_database_url(postgres: str) -> Iterator[str]:
+    """A database for the tests of one file."""
+    with _database(postgres) as url:
+        yield url
+
+
+class _database:
+    def __init__(self, server_url: str) -> None:
+        self._server_url = server_url
+        self._name = f"t_{secrets.token_hex(6)}"
+
+    def __enter__(self) -> str:
+        with psycopg.connect(self._server_url, autocommit=True) as connection:
+            connection.execute(f'create database "{self._name}"')
+        head, _, tail = self._server_url.partition("/pincite")
+        return f"{head}/{self._name}{tail}"
+
+    def __exit__(self, *_: object) -> None:
+        with psycopg.connect(self._server_url, autocommit=True) as connection:
+            connection.execute(f'drop database if exists "{self._name}" with (force)')
+
+
+@pytest.fixture
+def open_pincite(database_url: str, tmp_path: Path) -> Callable[..., Any]:
+    """Opens engines on one fresh database, with the shipped fake embedder unless told otherwise."""
+
+    @asynccontextmanager
+    async def opened(**settings: Any) -> AsyncIterator[AsyncPincite]:
+        chosen = {
+            "data": tmp_path / "data",
+            "database.url": database_url,
+            "embedding.provider": "scripted",
+            "ingest.workers": 1,
+            **{key.replace("__", "."): value for key, value in settings.items()},
+        }
+        async with AsyncPincite(settings=chosen) as pincite:
+            yield pincite
+
+    return opened
+
+
+@pytest.fixture
+def run_async() -> Callable[[Coroutine[Any, Any, T]], T]:
+    """Runs a coroutine to its end."""
+    return asyncio.run

@@ -1,0 +1,94 @@
+"""A library on a real database, filled without reading files: what the store's own tests need."""
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pincite.core.callers import Scope
+from pincite.core.documents import Parsed, Upload
+from pincite.core.text import fingerprint
+from pincite.providers.scripted import Options, ScriptedEmbedder
+from pincite.settings import Rag
+from pincite.store.database import Database
+from pincite.store.files import Files
+from pincite.store.indexing import Entry, Indexing
+from pincite.store.jobs import Jobs
+from pincite.store.library import Library
+from pincite.store.search import PostgresIndex
+from pincite.words import terms
+from tests.builders import chunk
+
+
+class Shelf:
+    """The store's parts around one database, and a short way to put a document in."""
+
+    def __init__(self, database: Database, files: Files, model: int, **rag: Any) -> None:
+        self.database, self.files = database, files
+        self.library = Library(database, files, "s1")
+        self.jobs = Jobs(database)
+        self.indexing = Indexing(database, model, "s1")
+        self.embedder = ScriptedEmbedder(Options(dimensions=32))
+        self.index = PostgresIndex(database, model, 32, Rag(**rag))
+
+    async def scope(self) -> Scope:
+        return await self.library.scope("local")
+
+    async def vector(self, text: str) -> list[float]:
+        return (await self.embedder.embed([text], as_query=True))[0]
+
+    async def accept(self, name: str, text: str, folder: str = "") -> str:
+        upload = Upload(name, text.encode(), folder)
+        checksum = hashlib.sha256(upload.data).hexdigest()
+        document, _ = await self.library.accept(await self.scope(), upload, mime="text/markdown", checksum=checksum)
+        return document.id
+
+    async def put(self, name: str, *texts: str, folder: str = "", language: str = "en") -> str:
+        """A document whose chunks are these texts, served."""
+        document_id = await self.accept(name, "\n".join(texts), folder)
+        job = await self.jobs.claim("tester", 60)
+        assert job is not None
+        edition = await self.indexing.begin(await self.indexing.target(job))
+        entries = [
+            Entry(chunk(n, text, language=language), fingerprint(text), Counter(terms(text, language)),
+                  hashlib.sha256(text.encode()).digest(), [await self.vector(text)])
+            for n, text in enumerate(texts)
+        ]  # fmt: skip
+        await self.indexing.write(edition, entries)
+        await self.indexing.serve(edition, Parsed("\n".join(texts), "markdown"), language)
+        return document_id
+
+
+@pytest.fixture
+def shelf(database_url: str, tmp_path: Path) -> Callable[..., Any]:
+    """Opens the store on a fresh database."""
+
+    @asynccontextmanager
+    async def opened(**rag: Any) -> AsyncIterator[Shelf]:
+        database = await Database.open(database_url, pool_size=6)
+        try:
+            model = await database.register_model("scripted/test", 32)
+            yield Shelf(database, Files(tmp_path / "files"), model, **rag)
+        finally:
+            await database.close()
+
+    return opened
+
+
+@pytest.fixture
+def with_shelf(shelf: Callable[..., Any]) -> Callable[..., Any]:
+    """Runs an async function on an open shelf."""
+
+    def run(test: Callable[[Shelf], Any], **rag: Any) -> Any:
+        async def main() -> Any:
+            async with shelf(**rag) as opened:
+                return await test(opened)
+
+        return asyncio.run(main())
+
+    return run

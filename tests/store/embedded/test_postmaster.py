@@ -1,0 +1,26 @@
+"""What the server is started with."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pincite.store.embedded import postmaster
+from pincite.store.server import EmbeddedServer
+
+
+def test_little_shared_memory_is_replaced_by_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(postmaster, "SHARED_MEMORY", tmp_path)
+    assert postmaster._memory(64) == {"shared_buffers": "64MB"}
+    monkeypatch.setattr(postmaster, "LEAST_SHARED_MEMORY", 2**60)
+    assert postmaster._memory(64) == {"shared_buffers": "64MB", "dynamic_shared_memory_type": "mmap"}
+    monkeypatch.setattr(postmaster, "SHARED_MEMORY", tmp_path / "none")
+    assert postmaster._memory(64) == {"shared_buffers": "64MB", "dynamic_shared_memory_type": "mmap"}
+
+
+def test_a_long_log_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postmaster, "LARGEST_LOG", 1000)
+    (tmp_path / "postgres.log").write_text("old line\n" * 1000)
+    with EmbeddedServer.open(tmp_path):
+        assert "old line" not in (tmp_path / "postgres.log").read_text()

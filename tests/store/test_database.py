@@ -1,0 +1,129 @@
+import asyncio
+
+import psycopg
+import pytest
+
+from pincite.errors import DataFolderError, StoreDown
+from pincite.store.database import Database, health, migration_files, rows
+
+
+async def opened_and_closed(url: str) -> None:
+    await (await Database.open(url, pool_size=2)).close()
+
+
+def test_opening_twice_applies_each_migration_once(database_url: str) -> None:
+    asyncio.run(opened_and_closed(database_url))
+    asyncio.run(opened_and_closed(database_url))
+    with psycopg.connect(database_url) as connection:
+        applied = connection.execute("select number from pincite.migration order by 1").fetchall()
+    assert applied == [(number,) for number, _, _ in migration_files()]
+
+
+def test_several_processes_may_open_a_new_database_at_once(database_url: str) -> None:
+    async def many() -> None:
+        await asyncio.gather(*(opened_and_closed(database_url) for _ in range(5)))
+
+    asyncio.run(many())
+
+
+def test_the_application_works_as_a_role_without_privileges(database_url: str) -> None:
+    async def look() -> None:
+        database = await Database.open(database_url, pool_size=2)
+        async with database.transaction("local") as connection:
+            [(role, owns, bypasses)] = await rows(
+                connection,
+                "select current_user, exists(select from pg_tables where schemaname = 'pincite' and tableowner = current_user),"
+                " (select rolbypassrls or rolsuper from pg_roles where rolname = current_user)",
+            )
+        assert (role, owns, bypasses) == ("pincite_app", False, False)
+        assert (await health(database, "local"))["role"] == "pincite_app"
+        await database.close()
+
+    asyncio.run(look())
+
+
+def test_row_level_security_is_forced_on_every_table_with_user_data(database_url: str) -> None:
+    asyncio.run(opened_and_closed(database_url))
+    with psycopg.connect(database_url) as connection:
+        open_tables = connection.execute(
+            "select relname from pg_class where relnamespace = 'pincite'::regnamespace and relkind = 'r'"
+            " and not (relrowsecurity and relforcerowsecurity) order by 1"
+        ).fetchall()
+    assert open_tables == [("embedding_model",), ("migration",), ("person",)]
+
+
+def test_nobody_sees_nothing(database_url: str) -> None:
+    async def look() -> None:
+        database = await Database.open(database_url, pool_size=2)
+        for person in ("", "stranger"):
+            async with database.transaction(person) as connection:
+                assert await rows(connection, "select * from realm") == []
+        await database.close()
+
+    asyncio.run(look())
+
+
+def test_the_caller_is_forgotten_with_the_transaction(database_url: str) -> None:
+    async def look() -> None:
+        database = await Database.open(database_url, pool_size=2)
+        async with database.transaction("local") as connection:
+            assert await rows(connection, "select * from realm")
+        async with database._pool.connection() as connection:
+            assert await rows(connection, "select * from realm") == []
+        await database.close()
+
+    asyncio.run(look())
+
+
+def test_a_newer_schema_is_refused(database_url: str) -> None:
+    asyncio.run(opened_and_closed(database_url))
+    with psycopg.connect(database_url) as connection:
+        connection.execute("insert into pincite.migration (number, name) values (9999, 'from the future')")
+    with pytest.raises(DataFolderError, match="written by a newer pincite"):
+        asyncio.run(opened_and_closed(database_url))
+
+
+def test_a_schema_of_somebody_else_is_refused(database_url: str) -> None:
+    with psycopg.connect(database_url) as connection:
+        connection.execute("create schema pincite")
+        connection.execute("create table pincite.theirs (x int)")
+    with pytest.raises(DataFolderError, match="pincite did not make"):
+        asyncio.run(opened_and_closed(database_url))
+
+
+def test_an_administrator_need_not_be_a_superuser(postgres: str, database_url: str) -> None:
+    """A hosted database gives out an owner of the database, no more; keys and jobs must work there too."""
+    from pincite.core.callers import Caller
+    from pincite.store.keys import Keys
+
+    name = psycopg.conninfo.conninfo_to_dict(database_url)["dbname"]
+    role = f"owner_{name}"
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("create extension vector")
+        connection.execute(f"create role {role} login createrole password 'x'")
+        connection.execute(f"grant pincite_app to {role} with admin option, set true") if connection.execute(
+            "select 1 from pg_roles where rolname = 'pincite_app'"
+        ).fetchone() else None
+        connection.execute(f"alter database {name} owner to {role}")
+    url = psycopg.conninfo.make_conninfo(database_url, user=role, password="x")
+
+    async def use() -> Caller:
+        database = await Database.open(url, pool_size=2)
+        keys = Keys(database)
+        key, _ = await keys.create("local", "k", "reader", None)
+        caller = await keys.recognise(key)
+        await database.close()
+        return caller
+
+    try:
+        assert asyncio.run(use()).role == "reader"
+    finally:
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            connection.execute(f"reassign owned by {role} to current_user")
+            connection.execute(f"drop owned by {role}")
+            connection.execute(f"drop role {role}")
+
+
+def test_a_server_that_is_not_there_is_told() -> None:
+    with pytest.raises(StoreDown, match="cannot be reached"):
+        asyncio.run(opened_and_closed("postgresql://nobody@/nothing?host=/nonexistent"))

@@ -1,0 +1,23 @@
+import pytest
+
+from pincite.access import LOCAL, MAY, require
+from pincite.core.callers import Caller
+from pincite.errors import NotAllowed
+
+
+def test_the_local_owner_may_do_everything() -> None:
+    for right in MAY["administrator"]:
+        require(LOCAL, right)
+
+
+@pytest.mark.parametrize(("role", "refused"), [("reader", "write"), ("reader", "administer"), ("editor", "administer")])
+def test_a_role_may_do_no_more_than_it_says(role: str, refused: str) -> None:
+    caller = Caller("somebody", role)  # type: ignore[arg-type]
+    require(caller, "read")
+    with pytest.raises(NotAllowed, match=f"a {role} may not {refused}"):
+        require(caller, refused)
+
+
+def test_an_unknown_right_is_nobodys() -> None:
+    with pytest.raises(NotAllowed):
+        require(LOCAL, "fly")
