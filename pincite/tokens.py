@@ -7,7 +7,7 @@ from pincite.errors import SettingsError
 
 ENCODINGS = ("cl100k_base", "o200k_base")
 
-_GENEROUS = 12
+_GENEROUS = 6
 """Characters looked at per wanted token; English has about four. More only where tokens are longer."""
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
+import psycopg.conninfo
 import pytest
 
 from pincite.engine import AsyncPincite
@@ -47,8 +48,7 @@ class _database:
     def __enter__(self) -> str:
         with psycopg.connect(self._server_url, autocommit=True) as connection:
             connection.execute(f'create database "{self._name}"')
-        head, _, tail = self._server_url.partition("/pincite")
-        return f"{head}/{self._name}{tail}"
+        return psycopg.conninfo.make_conninfo(self._server_url, dbname=self._name)
 
     def __exit__(self, *_: object) -> None:
         with psycopg.connect(self._server_url, autocommit=True) as connection:

@@ -32,7 +32,9 @@ def test_headings_have_level_and_plain_title():
     assert [(block.level, block.title) for block in found] == [(2, "Set up now & pic"), (1, "Two lines")]
 
 
-@pytest.mark.parametrize("text", ["> # Quoted", "- # Listed", "<div>\n# Html\n</div>", "```\n# Code\n```", "    # Code"])
+@pytest.mark.parametrize(
+    "text", ["> # Quoted", "- # Listed", "<div>\n# Html\n</div>", "```\n# Code\n```", "    # Code"]
+)
 def test_what_stands_inside_something_else_is_no_heading(text: str):
     assert all(block.kind != "heading" for block in blocks(text, "markdown"))
 

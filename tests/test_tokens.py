@@ -58,7 +58,7 @@ def test_reach_on_words_fills_the_limit():
 
 def test_reach_looks_far_enough_where_tokens_are_long():
     text = " " * 100_000 + "x"
-    assert CL100K.reach(text, 0, len(text), 10) > 10 * 12
+    assert CL100K.reach(text, 0, len(text), 10) > 10 * 100
 
 
 def test_nothing_is_loaded_before_it_is_used():

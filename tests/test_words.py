@@ -38,7 +38,12 @@ def test_a_question_of_stop_words_alone_is_still_looked_up() -> None:
 
 @pytest.mark.parametrize(
     ("text", "language"),
-    [("How many days do we have?", "en"), ("Wie viele Tage haben wir?", "de"), ("Kündigungsfrist", "de"), ("budget 2024", "en")],
+    [
+        ("How many days do we have?", "en"),
+        ("Wie viele Tage haben wir?", "de"),
+        ("Kündigungsfrist", "de"),
+        ("budget 2024", "en"),
+    ],
 )
 def test_question_language(text: str, language: str) -> None:
     assert question_language(text) == language

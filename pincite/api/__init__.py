@@ -1,1 +1,4 @@
-"""The HTTP door: the only package that serves HTTP; one file per noun."""
+"""The door: the only package that knows HTTP and JSON; one file per noun."""
+
+API = "/api/v1"
+"""Where every route but `/` lives."""

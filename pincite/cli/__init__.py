@@ -35,7 +35,8 @@ def _before(
     data: DataOption = None,
     debug: DebugOption = False,
     version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=lambda asked: _version(asked), help="Say which this is.")
+        bool,
+        typer.Option("--version", is_eager=True, callback=lambda asked: _version(asked), help="Say which this is."),
     ] = False,
 ) -> None:
     context.obj = data
@@ -74,7 +75,8 @@ def _failed(error: Exception, debug: bool) -> int:
     if callable(message := getattr(error, "format_message", None)):  # typer's own, whichever click it carries
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "pincite"
-        return _say(f"{message().rstrip('.')}; see: {path} --help", 2)
+        told = message()
+        return _say(f"{told[:1].lower()}{told[1:]} (see {path} --help)", 2)
     return _say(f"unforeseen error: {type(error).__name__}: {error}; run again with --debug for details", 1)
 
 

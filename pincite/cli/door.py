@@ -57,9 +57,7 @@ class Door:
             await pincite.close()
 
 
-def command(
-    app: typer.Typer, name: str, *, ids: bool = False, until_stopped: bool = False
-) -> Callable[[Work], Work]:
+def command(app: typer.Typer, name: str, *, ids: bool = False, until_stopped: bool = False) -> Callable[[Work], Work]:
     """Make an async function a command of `app`, with the options every command has.
 
     Its first parameter is the `Door`, the others are its own arguments and options; its docstring is the help.

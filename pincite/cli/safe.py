@@ -50,11 +50,8 @@ def count(number: int, one: str, many: str = "") -> str:
 
 def size(number: float) -> str:
     """Bytes as people say them: `1.2 MB`."""
-    if number < 1024:
-        return count(int(number), "byte")
-    unit = "KB"
-    for unit in ("KB", "MB", "GB", "TB"):
-        number /= 1024
-        if number < 1024:
-            break
-    return f"{number:.1f} {unit}" if number < 100 else f"{number:,.0f} {unit}"
+    units = ["bytes", "KB", "MB", "GB", "TB"]
+    while number >= 1024 and len(units) > 1:
+        number, units = number / 1024, units[1:]
+    whole = units[0] == "bytes" or number >= 100
+    return f"{number:,.0f} {units[0]}" if whole else f"{number:.1f} {units[0]}"

@@ -214,7 +214,6 @@ _STOP = re.compile(
 _GAP = re.compile(r"(?:\s+|(?<=\n)(?:[ \t]*>)+)*")
 _OPENERS = re.compile(r"[\"'“„”‘‚«»‹›(\[{*_~–—\-¿¡\s]*")
 _WORD = re.compile(r"[^\W\d_]+")
-_BEFORE = re.compile(r"(?:(?P<previous>\S+)\s+)?(?P<token>\S*)$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}$")
 _OPENING = "\"'“„‘‚«»‹›([{*_~–—-"
 
@@ -249,9 +248,10 @@ def _ends(passage: str, stop: re.Match[str], following: int) -> bool:
 
 def _full_stop_ends(passage: str, stop: int, first: int) -> bool:
     """Whether a single full stop at `stop` ends a sentence, when the next word begins at `first`."""
-    before = _BEFORE.search(passage[max(0, stop - 60) : stop])
-    token = before["token"].lstrip(_OPENING) if before else ""
-    previous = (before["previous"] or "").lstrip(_OPENING) if before else ""
+    head = passage[max(0, stop - 60) : stop]
+    words = head.rsplit(maxsplit=2) if head and not head[-1].isspace() else [""]
+    token = words[-1].lstrip(_OPENING)
+    previous = words[-2].lstrip(_OPENING) if len(words) > 1 else ""
     word = _WORD.match(passage, first)
     following = word[0].casefold() if word else ""
     plain = token.casefold()

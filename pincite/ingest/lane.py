@@ -7,7 +7,6 @@ import itertools
 import json
 import logging
 import os
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -214,11 +213,14 @@ class _Child:
         self._waiting[number] = answer
         stdin = self._process.stdin
         assert stdin is not None
-        stdin.write(pack_frame({"id": number, **request}))
-        # A broken pipe means that it died, and then `_listen` fails the answer with the reason.
-        with contextlib.suppress(ConnectionError):
-            await stdin.drain()
-        return await answer
+        try:
+            stdin.write(pack_frame({"id": number, **request}))
+            # A broken pipe means that it died, and then `_listen` fails the answer with the reason.
+            with contextlib.suppress(ConnectionError):
+                await stdin.drain()
+            return await answer
+        finally:
+            self._waiting.pop(number, None)
 
     async def stop(self) -> None:
         """Ask it to end by closing its input; kill it where it does not."""
@@ -239,8 +241,8 @@ class _Child:
         assert self._process.stdout is not None
         errors = asyncio.ensure_future(self._keep_stderr())
         while (frame := await read_frame(self._process.stdout)) is not None:
-            answer = self._waiting.pop(frame["id"])
-            if not answer.done():
+            answer = self._waiting.get(frame["id"])
+            if answer and not answer.done():
                 answer.set_result(frame)
         await self._wait_or_kill()
         await asyncio.wait([errors], timeout=_PATIENCE_S)
@@ -257,7 +259,7 @@ class _Child:
 
     def _how_it_ended(self) -> str:
         code = self._process.returncode or 0
-        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
         lines = self._stderr.decode("utf-8", "replace").strip().splitlines()
         return f"{how}: {lines[-1]}" if lines else how
 

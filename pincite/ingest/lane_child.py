@@ -58,6 +58,8 @@ async def _answer(embedder: Embedder, request: Frame, send: Send) -> None:
     try:
         passages = [(prefix, text) for prefix, text in request["passages"]]
         answer = pack_vectors(await embed_passages(embedder, passages, _BATCH))
+    except PinciteError as error:
+        answer = {"error": str(error)}
     except Exception as error:  # whatever an embedder raises belongs to the one who asked, not to the others
         answer = {"error": f"{type(error).__name__}: {error}"}
     send({"id": request["id"], **answer})

@@ -26,6 +26,7 @@ MOST = 3
 
 _MARKS = re.compile(r"\*\*|__|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|`")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_DELIMITER = re.compile(r"\n[ \t]*\|?[ \t:|-]*-[ \t:|-]*(?:\n|$)")
 _QUOTED = re.compile(r"\s*\n[ \t>]*")
 
 
@@ -106,8 +107,11 @@ def _candidates(number: int, hit: Hit) -> list[Candidate]:
     for start, end in sentences(chunk.text):
         text = chunk.text[start:end]
         held = frozenset(terms(text, chunk.language))
-        if held and text.strip("#* ") not in headings:
-            found.append(Candidate(number, start, end, text, held, above, hit.relevance))
+        if not held or text.strip("#* ") in headings or _DELIMITER.match(chunk.text, end):
+            continue
+        columns = " ".join(_header_of(start, chunk)) if text.startswith("|") else ""
+        context = above | frozenset(terms(columns, chunk.language))
+        found.append(Candidate(number, start, end, text, held, context, hit.relevance))
     return found
 
 
@@ -155,16 +159,16 @@ def _readable(candidate: Candidate, chunk: Found) -> str:
     """The sentence without its markup, on one line; a table's row with the names of its columns."""
     text = candidate.text
     if text.startswith("|"):
-        return _row(text, _header_of(candidate, chunk))
+        return _row(text, _header_of(candidate.start, chunk))
     text = _LINK.sub(r"\1", _QUOTED.sub(" ", text))
     return " ".join(_MARKS.sub("", text).split())
 
 
-def _header_of(candidate: Candidate, chunk: Found) -> list[str]:
-    """The column names of the table a row stands in."""
-    lines = f"{chunk.header}\n{chunk.text[: candidate.start]}".split("\n")
+def _header_of(start: int, chunk: Found) -> list[str]:
+    """The column names of the table in which a row starts."""
+    lines = f"{chunk.header}\n{chunk.text[:start]}".rstrip().split("\n")
     for number in range(len(lines) - 1, 0, -1):
-        if re.fullmatch(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*", lines[number]) and "|" in lines[number - 1]:
+        if _DELIMITER.match("\n" + lines[number]) and "|" in lines[number - 1]:
             return _cells(lines[number - 1])
         if lines[number].strip() and not lines[number].lstrip().startswith("|"):
             break

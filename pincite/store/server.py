@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -44,6 +44,7 @@ class EmbeddedServer:
         self.folder = cluster.folder
         self.url = address.url(cluster, socket, "pincite")
         self._name = cluster.name
+        self._socket = socket
         # Open from now on: the data folder may be moved or deleted before the share is given back.
         self._version = cluster.open_version()
         self._share: int | None = share
@@ -78,7 +79,9 @@ class EmbeddedServer:
             return
         try:
             if keeper.try_lock(share, keeper.EXCLUSIVE):
-                keeper.stop(self._version, self._name)  # if that is not possible from here, the keeper tries next
+                if keeper.stop(self._version, self._name):  # if not, the keeper tries next
+                    with suppress(OSError):  # moved or deleted with the data folder
+                        self._socket.rmdir()
             else:
                 keeper.wait_lock(share, keeper.SHARED, PATIENCE)  # at once among sharers; else the keeper is at work
         finally:
@@ -101,6 +104,8 @@ def _check(folder: Path) -> None:
         folder.mkdir(0o700, exist_ok=True)
     if not folder.is_dir():
         raise DataFolderError(f"{folder} is a file, and a folder is needed: {ELSEWHERE}")
+    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(folder))
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
         owner, me = user_name(folder.stat().st_uid), user_name(os.geteuid())
         raise DataFolderError(

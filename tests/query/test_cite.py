@@ -3,7 +3,11 @@ import pytest
 from pincite.query.cite import normalise_marks
 from tests.builders import hit
 
-SOURCES = [hit("a", key=1, title="Leave Policy"), hit("b", key=2, title="Travel Guide"), hit("c", key=3, title="Leave Form")]
+SOURCES = [
+    hit("a", key=1, title="Leave Policy"),
+    hit("b", key=2, title="Travel Guide"),
+    hit("c", key=3, title="Leave Form"),
+]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +44,15 @@ def test_how_a_mark_was_matched(text: str, how: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["`a[1]`", "```\nx = y[1]\n```", "[link](http://example.org)", "[ref]: http://example.org", "- [x] done", "- [ ] open", "see [...]"],
+    [
+        "`a[1]`",
+        "```\nx = y[1]\n```",
+        "[link](http://example.org)",
+        "[ref]: http://example.org",
+        "- [x] done",
+        "- [ ] open",
+        "see [...]",
+    ],
 )
 def test_brackets_that_are_no_citations(text: str) -> None:
     assert normalise_marks(text, SOURCES) == (text, [])

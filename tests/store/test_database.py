@@ -1,6 +1,7 @@
 import asyncio
 
 import psycopg
+import psycopg.conninfo
 import pytest
 
 from pincite.errors import DataFolderError, StoreDown

@@ -125,7 +125,9 @@ def test_what_the_uploader_said_wins_over_the_file(with_shelf: Any) -> None:
         document, _ = await shelf.library.accept(scope, upload, mime="text/markdown", checksum="c")
         job = await shelf.jobs.claim("w", 60)
         edition = await shelf.indexing.begin(await shelf.indexing.target(job))
-        found = Parsed("text", "markdown", title="Found", author="Ann", tags=("y",), source_urls=("https://example.org",))
+        found = Parsed(
+            "text", "markdown", title="Found", author="Ann", tags=("y",), source_urls=("https://example.org",)
+        )
         await shelf.indexing.serve(edition, found, "en")
         served = await shelf.library.get(scope, document.id)
         assert (served.title, served.author, served.tags, served.source_urls) == (

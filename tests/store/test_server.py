@@ -8,11 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from pincite.errors import DataFolderError
 from pincite.store.embedded import keeper
@@ -33,6 +34,23 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer
     """One server for the tests that only look."""
     with EmbeddedServer.open(tmp_path_factory.mktemp("looked at") / "new" / "data") as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder whose server has run once: copying it is quicker than making one."""
+    folder = tmp_path_factory.mktemp("made") / "data"
+    EmbeddedServer.open(folder).close()
+    return folder
+
+
+@pytest.fixture
+def data(made: Path, tmp_path: Path) -> Iterator[Path]:
+    """A data folder of one's own, with a database."""
+    folder = tmp_path / "data"
+    shutil.copytree(made, folder)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -57,6 +75,10 @@ def ask(server: EmbeddedServer, statement: str) -> object:
         cursor = connection.execute(statement)
         row = cursor.fetchone() if cursor.description else None
     return row[0] if row else None
+
+
+def socket_folder(server: EmbeddedServer) -> Path:
+    return Path(str(conninfo_to_dict(server.url)["host"]))
 
 
 def is_alive(data: Path) -> bool:
@@ -96,7 +118,8 @@ def crash(data: Path, *, with_children: bool = True) -> None:
     pid = master(data)
     victims = [pid, *(children(pid) if with_children else [])]
     for victim in victims:
-        os.kill(victim, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGKILL)
 
 
 def mode(path: Path) -> int:
@@ -122,7 +145,7 @@ def test_files_are_private(running: EmbeddedServer) -> None:
     assert mode(running.folder / "postgres.secret") == 0o600
     assert mode(running.folder / "postgres.log") == 0o600
     assert mode(running.folder / "postgres") == 0o700
-    assert mode(running.folder / "postgres.socket") == 0o700
+    assert mode(socket_folder(running)) == 0o700
     assert mode(running.folder.parent) & 0o055 == 0o055 & ~current_umask(), "parents are made as usual"
 
 
@@ -143,39 +166,39 @@ def test_only_the_password_opens(running: EmbeddedServer) -> None:
 
 def test_it_listens_on_no_network(running: EmbeddedServer) -> None:
     assert ask(running, "show listen_addresses") == ""
-    assert ask(running, "show unix_socket_directories") == f'"{running.folder}/postgres.socket"'
+    assert ask(running, "show unix_socket_directories") == f'"{socket_folder(running)}"'
 
 
-def test_shares_in_one_process(tmp_path: Path) -> None:
-    first = EmbeddedServer.open(tmp_path)
-    second = EmbeddedServer.open(tmp_path)
-    pid = master(tmp_path)
+def test_shares_in_one_process(data: Path) -> None:
+    first = EmbeddedServer.open(data)
+    second = EmbeddedServer.open(data)
+    pid = master(data)
     first.close()
     first.close()
     assert ask(second, "select 1") == 1
     second.close()
-    assert not is_alive(tmp_path)
-    with EmbeddedServer.open(tmp_path, shared_buffers_mb=32) as third:
+    assert not is_alive(data)
+    with EmbeddedServer.open(data, shared_buffers_mb=32) as third:
         assert ask(third, "show shared_buffers") == "32MB"
-        assert master(tmp_path) != pid
+        assert master(data) != pid
 
 
 @pytest.mark.slow
-def test_it_survives_killed_sharers_and_stops_after_the_last(tmp_path: Path) -> None:
-    with sharer(tmp_path) as first, sharer(tmp_path) as second:
-        pid = master(tmp_path)
+def test_it_survives_killed_sharers_and_stops_after_the_last(data: Path) -> None:
+    with sharer(data) as first, sharer(data) as second:
+        pid = master(data)
         first.kill()
         first.wait()
         time.sleep(0.5)
-        assert is_alive(tmp_path)
-        with EmbeddedServer.open(tmp_path) as server:
+        assert is_alive(data)
+        with EmbeddedServer.open(data) as server:
             assert ask(server, "select 1") == 1
-            assert master(tmp_path) == pid
-        assert is_alive(tmp_path)
+            assert master(data) == pid
+        assert is_alive(data)
         second.kill()
         second.wait()
-    assert wait_for(lambda: not is_alive(tmp_path))
-    assert "database system is shut down" in (tmp_path / "postgres.log").read_text()
+    assert wait_for(lambda: not is_alive(data))
+    assert "database system is shut down" in (data / "postgres.log").read_text()
 
 
 @pytest.mark.slow
@@ -190,15 +213,15 @@ def test_many_processes_open_a_new_folder_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_keeper_is_replaced(tmp_path: Path) -> None:
-    with EmbeddedServer.open(tmp_path):
-        os.kill(keeper_of(tmp_path), signal.SIGKILL)
-        with sharer(tmp_path) as other:
-            assert keeper_of(tmp_path)
+def test_a_killed_keeper_is_replaced(data: Path) -> None:
+    with EmbeddedServer.open(data):
+        os.kill(keeper_of(data), signal.SIGKILL)
+        with sharer(data) as other:
+            assert keeper_of(data)
             other.kill()
             other.wait()
-        assert is_alive(tmp_path)
-    assert not is_alive(tmp_path)
+        assert is_alive(data)
+    assert not is_alive(data)
 
 
 def keeper_of(data: Path) -> int:
@@ -216,40 +239,40 @@ def keeper_of(data: Path) -> int:
 
 
 @pytest.mark.slow
-def test_a_crashed_server_comes_back_with_what_was_committed(tmp_path: Path) -> None:
-    with EmbeddedServer.open(tmp_path) as first:
+def test_a_crashed_server_comes_back_with_what_was_committed(data: Path) -> None:
+    with EmbeddedServer.open(data) as first:
         ask(first, "create table kept as select generate_series(1, 1000) as n")
-        crash(tmp_path)
-        with EmbeddedServer.open(tmp_path) as second:
+        crash(data)
+        with EmbeddedServer.open(data) as second:
             assert second.url == first.url
             assert ask(first, "select sum(n) from kept") == 500500
 
 
 @pytest.mark.slow
-def test_processes_left_behind_by_a_dead_master_are_ended(tmp_path: Path) -> None:
-    with EmbeddedServer.open(tmp_path) as server, closing(psycopg.connect(server.url)) as busy:
+def test_processes_left_behind_by_a_dead_master_are_ended(data: Path) -> None:
+    with EmbeddedServer.open(data) as server, closing(psycopg.connect(server.url)) as busy:
         busy.pgconn.send_query(b"select count(*) from generate_series(1, 100000000) a, generate_series(1, 1000) b")
         assert wait_for(lambda: ask(server, "select count(*) from pg_stat_activity where state = 'active'") == 2)
-        crash(tmp_path, with_children=False)
+        crash(data, with_children=False)
         time.sleep(0.5)
-        assert is_alive(tmp_path), "the busy process does not notice"
-        with EmbeddedServer.open(tmp_path) as again:
+        assert is_alive(data), "the busy process does not notice"
+        with EmbeddedServer.open(data) as again:
             assert ask(again, "select 1") == 1
 
 
 @pytest.mark.slow
-def test_a_stale_process_id_now_used_by_another_is_not_believed(tmp_path: Path) -> None:
-    with EmbeddedServer.open(tmp_path) as server:
-        socket = tmp_path / "postgres.socket" / ".s.PGSQL.5432.lock"
-        owner = (tmp_path / "postgres").stat().st_uid
-        lock = (tmp_path / "postgres" / "postmaster.pid").read_text()
-        crash(tmp_path)
-        assert wait_for(lambda: not is_alive(tmp_path))
+def test_a_stale_process_id_now_used_by_another_is_not_believed(data: Path) -> None:
+    with EmbeddedServer.open(data) as server:
+        socket = socket_folder(server) / ".s.PGSQL.5432.lock"
+        owner = (data / "postgres").stat().st_uid
+        lock = (data / "postgres" / "postmaster.pid").read_text()
+        crash(data)
+        assert wait_for(lambda: not is_alive(data))
         unrelated = subprocess.Popen(["sleep", "60"], user=owner if os.geteuid() == 0 else None)
         try:
-            for path in (tmp_path / "postgres" / "postmaster.pid", socket):
+            for path in (data / "postgres" / "postmaster.pid", socket):
                 path.write_text(lock.replace(lock.split()[0], str(unrelated.pid), 1))
-            with EmbeddedServer.open(tmp_path):
+            with EmbeddedServer.open(data):
                 assert ask(server, "select 1") == 1
             assert unrelated.poll() is None
         finally:
@@ -258,55 +281,60 @@ def test_a_stale_process_id_now_used_by_another_is_not_believed(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_vanished_socket_folder_is_made_again(tmp_path: Path) -> None:
-    with EmbeddedServer.open(tmp_path) as first:
-        shutil.rmtree(tmp_path / "postgres.socket")
-        with EmbeddedServer.open(tmp_path):
+def test_a_vanished_socket_folder_is_made_again(data: Path) -> None:
+    with EmbeddedServer.open(data) as first:
+        shutil.rmtree(socket_folder(first))
+        with EmbeddedServer.open(data):
             assert ask(first, "select 1") == 1
-    shutil.rmtree(tmp_path / "postgres.socket")
-    with EmbeddedServer.open(tmp_path) as server:
-        assert ask(server, "select 1") == 1
+    assert not socket_folder(first).exists()
 
 
 @pytest.mark.slow
-def test_a_long_path_gets_a_short_private_socket(tmp_path: Path) -> None:
-    data = tmp_path / ("d" * 100) / ("e" * 100)
-    with EmbeddedServer.open(data) as server:
-        folder = Path(str(ask(server, "show unix_socket_directories")).strip('"'))
+def test_a_long_path_gets_a_short_private_socket(data: Path) -> None:
+    long = data.parent / ("d" * 100) / ("e" * 100)
+    long.parent.mkdir()
+    data.rename(long)
+    with EmbeddedServer.open(long) as server:
+        folder = socket_folder(server)
         assert ask(server, "select 1") == 1
         assert folder.parent == Path("/tmp")
         assert mode(folder) == 0o700
-        assert folder.stat().st_uid == (data / "postgres").stat().st_uid
-    folder.rmdir()
+        assert folder.stat().st_uid == (long / "postgres").stat().st_uid
+    assert not folder.exists()
+    shutil.rmtree(long)
 
 
 @pytest.mark.slow
-def test_a_copied_folder_is_a_database_of_its_own(tmp_path: Path) -> None:
-    with EmbeddedServer.open(tmp_path / "one") as one:
+def test_a_copied_folder_is_a_database_of_its_own(data: Path) -> None:
+    copy = data.with_name("copy")
+    with EmbeddedServer.open(data) as one:
         ask(one, "create table here as select 'one' as name")
         ask(one, "checkpoint")
-        shutil.copytree(tmp_path / "one", tmp_path / "two", ignore=lambda *_: [".s.PGSQL.5432"])
-        with EmbeddedServer.open(tmp_path / "two") as two:
+        shutil.copytree(data, copy, ignore=lambda *_: [".s.PGSQL.5432"])
+        with EmbeddedServer.open(copy) as two:
             ask(two, "update here set name = 'two'")
             assert ask(one, "select name from here") == "one"
             assert ask(two, "select name from here") == "two"
         assert ask(one, "select name from here") == "one"
+    shutil.rmtree(copy)
 
 
 @pytest.mark.slow
-def test_a_folder_moved_while_in_use_can_be_opened(tmp_path: Path) -> None:
-    with EmbeddedServer.open(tmp_path / "old"):
-        (tmp_path / "old").rename(tmp_path / "new")
-        with EmbeddedServer.open(tmp_path / "new") as server:
+def test_a_folder_moved_while_in_use_can_be_opened(data: Path) -> None:
+    moved = data.with_name("moved")
+    with EmbeddedServer.open(data):
+        data.rename(moved)
+        with EmbeddedServer.open(moved) as server:
             assert ask(server, "select 1") == 1
-    assert not is_alive(tmp_path / "new")
+    assert not is_alive(moved)
+    shutil.rmtree(moved)
 
 
 @pytest.mark.slow
-def test_a_server_whose_folder_was_deleted_still_stops(tmp_path: Path) -> None:
-    server = EmbeddedServer.open(tmp_path / "data")
-    pid = master(tmp_path / "data")
-    shutil.rmtree(tmp_path / "data")
+def test_a_server_whose_folder_was_deleted_still_stops(data: Path) -> None:
+    server = EmbeddedServer.open(data)
+    pid = master(data)
+    shutil.rmtree(data)
     server.close()
     assert wait_for(lambda: not children(pid) and not exists(pid), 5)
 
@@ -335,6 +363,15 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
         EmbeddedServer.open(tmp_path / "data" / "deeper" / "still")
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can write everywhere; see test_account.py for others")
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(DataFolderError, match=r"cannot be written by .*: make it writable, or set PINCITE_DATA"):
+        EmbeddedServer.open(tmp_path)
+    tmp_path.chmod(0o700)
+
+
+@pytest.mark.slow
 def test_a_full_disk_is_said_in_one_line(tmp_path: Path) -> None:
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))" + SHARER
     result = subprocess.run(
@@ -348,11 +385,11 @@ def test_a_full_disk_is_said_in_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
-    EmbeddedServer.open(tmp_path).close()
-    (tmp_path / "postgres" / "global" / "pg_control").write_bytes(b"")
+def test_a_server_that_cannot_start_says_why(data: Path) -> None:
+    EmbeddedServer.open(data).close()
+    (data / "postgres" / "global" / "pg_control").write_bytes(b"")
     with pytest.raises(DataFolderError, match=r"does not start: (FATAL|PANIC): .*pg_control.* \(more in ") as caught:
-        EmbeddedServer.open(tmp_path)
+        EmbeddedServer.open(data)
     assert "\n" not in str(caught.value)
 
 

@@ -1,32 +1,39 @@
 """An answer as people read it: the text with its marks, the passages behind them, how far to trust it."""
 
+import re
 from collections.abc import Sequence
 
 from rich.text import Text
 
-from pincite.cli.safe import clean, count
+from pincite.cli.safe import count
 from pincite.cli.view.screen import Screen, joined, styled
 from pincite.core.answers import Answer, Citation, Degraded, Source
+from pincite.core.text import fold
 
 LEVELS = {"high": "green", "medium": "yellow", "low": "red"}
 QUOTED = 12
 """Lines of a quote that are shown."""
 MARGIN = 2
 
+_OWN_LINE = re.compile(r"\s*(\||#{1,6}\s|```|~~~)|\s{4}")
+"""A line that the next one never continues: a table's row, a heading, code."""
+_STARTS_LINE = re.compile(r"\s*$|\s*(\||#{1,6}\s|```|~~~|>|[-*+•]\s|\d{1,9}[.)]\s)|\s{4}")
+"""A line that continues no other."""
+
 
 def print_answer(screen: Screen, answer: Answer) -> None:
     """Print the answer, its sources with their quotes, and what to think of it."""
-    screen.line()
+    screen.say()
     for paragraph in marked(answer).split("\n", allow_blank=True):
         screen.flowing(paragraph, indent=MARGIN)
     cited = [source for source in answer.sources if source.cited]
     if cited:
-        screen.line()
-        screen.line(("Sources" if len(cited) > 1 else "Source", "bold"))
+        screen.say()
+        screen.say(("Sources" if len(cited) > 1 else "Source", "bold"))
     for source in cited:
-        screen.line()
+        screen.say()
         _print_source(screen, source, [c for c in answer.citations if c.source == source.number])
-    screen.line()
+    screen.say()
     _print_verdict(screen, answer)
 
 
@@ -45,8 +52,12 @@ def marked(answer: Answer) -> Text:
 
 def heading(title: str, path: Sequence[str]) -> Text:
     """`Title › Section › Subsection`; a first heading that repeats the title is left out."""
-    below = path[1:] if path and path[0].strip() == title.strip() else path
+    below = path[1:] if path and _letters(path[0]) == _letters(title) else path
     return joined((title, "bold"), *((f" › {part}", "") for part in below))
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in fold(text) if char.isalnum())
 
 
 def place(name: str, page: int | None, start: int | None, end: int | None) -> str:
@@ -73,12 +84,23 @@ def _print_source(screen: Screen, source: Source, citations: Sequence[Citation])
 
 
 def _print_quote(screen: Screen, quote: str, indent: int, document_id: str) -> None:
-    lines = clean(quote).split("\n")
+    lines = reflowed(quote.expandtabs(4))
     for line in lines[:QUOTED]:
-        screen.flowing(styled(line.expandtabs(4), "italic"), indent=indent, bar="│ ")
+        screen.flowing(styled(line, "italic"), indent=indent, bar="│ ")
     if len(lines) > QUOTED:
         more = count(len(lines) - QUOTED, "more line")
         screen.flowing(styled(f"… {more}: pincite read {document_id}", "dim"), indent=indent, bar="│ ")
+
+
+def reflowed(text: str) -> list[str]:
+    """The lines of a text, those of a paragraph joined: where they broke was the file's width, not the screen's."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if lines and lines[-1].strip() and not _OWN_LINE.match(lines[-1]) and not _STARTS_LINE.match(line):
+            lines[-1] = f"{lines[-1]} {line}"
+        else:
+            lines.append(line)
+    return lines
 
 
 def _print_verdict(screen: Screen, answer: Answer) -> None:

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from pincite.cli.safe import one_line
 from pincite.cli.view.answer import heading, place, print_degraded
-from pincite.cli.view.screen import Screen, grid, joined, styled
+from pincite.cli.view.screen import Screen, joined, styled
 from pincite.core.answers import Hit, Placing, SearchResult, Via
 from pincite.settings import Rag
 
@@ -18,7 +18,7 @@ SNIPPET = 240
 def print_hits(screen: Screen, result: SearchResult) -> None:
     """Print what was found, best first."""
     for rank, hit in enumerate(result.hits, start=1):
-        screen.line()
+        screen.say()
         print_hit(screen, rank, hit)
     print_end(screen, result)
 
@@ -31,20 +31,24 @@ def print_hit(screen: Screen, rank: int, hit: Hit) -> int:
     screen.flowing(heading(chunk.title, chunk.heading_path), indent=indent, lead=lead)
     name = f"{chunk.folder}/{chunk.document_name}" if chunk.folder else chunk.document_name
     screen.flowing(styled(place(name, chunk.page, chunk.start_line, chunk.end_line), "dim"), indent=indent)
-    screen.flowing(Text(_snippet(chunk.text)), indent=indent)
+    screen.flowing(Text(snippet(chunk.text, chunk.heading_path)), indent=indent)
     return indent
 
 
 def print_end(screen: Screen, result: SearchResult) -> None:
     """Say that nothing was found, and what was missing."""
     if not result.hits:
-        screen.line("Nothing was found.")
+        screen.say("Nothing was found.")
     if result.degraded:
-        screen.line()
+        screen.say()
         print_degraded(screen, result.degraded)
 
 
-def _snippet(text: str) -> str:
+def snippet(text: str, path: Sequence[str]) -> str:
+    """How a passage begins, in one line; a heading it begins with is left out, for it stands above already."""
+    first, _, rest = text.partition("\n")
+    if path and first.lstrip("# ").strip() == path[-1].strip():
+        text = rest
     line = one_line(text)
     return line if len(line) <= SNIPPET else line[: SNIPPET - 1].rstrip() + "…"
 
@@ -58,7 +62,7 @@ def print_explained(screen: Screen, result: SearchResult, rag: Rag) -> None:
     for line in _formula(result.hits, weights, rag):
         screen.flowing(styled(line, "dim"))
     for rank, hit in enumerate(result.hits, start=1):
-        screen.line()
+        screen.say()
         indent = print_hit(screen, rank, hit)
         _print_sum(screen, hit, indent)
     print_end(screen, result)
@@ -72,39 +76,37 @@ def _weights(result: SearchResult, rag: Rag) -> dict[Via, float]:
 
 
 def _formula(hits: Sequence[Hit], weights: dict[Via, float], rag: Rag) -> list[str]:
-    used = [via for via in NAMES if any(place.via == via for hit in hits for place in hit.placings)]
+    used = [via for via in NAMES if any(placing.via == via for hit in hits for placing in hit.placings)]
     if not used:
         return []
     if rag.fusion == "rrf":
         return [f"share = 1 / ({rag.rrf_k} + rank); the score is the sum of the shares"]
     found = ["share = weight × (raw − lowest) / (highest − lowest); the score is the sum of the shares"]
     for via in used:
-        low, high = _bounds([place for hit in hits for place in hit.placings if place.via == via], weights[via])
-        span = f"lowest {low:.4f}, highest {high:.4f}" if high > low else f"all candidates {high:.4f}, share = weight"
-        found.append(f"  {NAMES[via]}: weight {weights[via]:g}, {span}")
+        placings = [placing for hit in hits for placing in hit.placings if placing.via == via]
+        found.append(f"  {NAMES[via]}: weight {weights[via]:g}, {_span(placings, weights[via])}")
     return found
 
 
-def _bounds(placings: Sequence[Placing], weight: float) -> tuple[float, float]:
+def _span(placings: Sequence[Placing], weight: float) -> str:
     """The lowest and highest raw score among all candidates, from how raw scores and shares go together."""
-    best = max(placings, key=lambda place: place.raw)
-    other = min(placings, key=lambda place: place.raw)
-    if best.raw == other.raw or weight == 0:
-        return best.raw, best.raw
-    slope = (best.share - other.share) / (best.raw - other.raw)
-    low = best.raw - best.share / slope
-    return low, low + weight / slope
+    best = max(placings, key=lambda placing: placing.raw)
+    last = min(placings, key=lambda placing: placing.raw)
+    if best.share == last.share:
+        known = f"highest {best.raw:.4f}, " if best.share == weight else ""
+        return f"{known}lowest not to be told from so few passages"
+    slope = (best.share - last.share) / (best.raw - last.raw)
+    lowest = best.raw - best.share / slope
+    return f"lowest {lowest:.4f}, highest {lowest + weight / slope:.4f}"
 
 
 def _print_sum(screen: Screen, hit: Hit, indent: int) -> None:
-    table = grid("engine", ">rank", ">raw", ">share")
-    for place in hit.placings:
-        table.add_row(NAMES[place.via], str(place.rank), f"{place.raw:.4f}", f"{place.share:.4f}")
-    from rich.padding import Padding
-
-    screen.print(Padding(table, (0, 0, 0, indent)))
-    shares = " + ".join(f"{place.share:.4f}" for place in hit.placings)
-    fused = f"{shares} = {hit.hybrid_score:.4f}"
+    margin = " " * indent
+    screen.say((f"{margin}engine    rank        raw     share", "dim"))
+    for placing in hit.placings:
+        screen.say(f"{margin}{NAMES[placing.via]:<8}{placing.rank:>6}{placing.raw:>11.4f}{placing.share:>10.4f}")
+    shares = " + ".join(f"{placing.share:.4f}" for placing in hit.placings)
+    fused = f"{shares} = {hit.hybrid_score:.4f}" if len(hit.placings) > 1 else shares
     if hit.score != hit.hybrid_score:
         fused += f"; then the reranker's score counts: {hit.score:.4f}"
     screen.flowing(joined("score ", (fused, "bold")), indent=indent)

@@ -26,7 +26,7 @@ class Screen(Console):
         """Leave it to `main`, who knows how to end."""
         raise BrokenPipeError
 
-    def line(self, *parts: "str | Text | tuple[str, str]") -> None:
+    def say(self, *parts: "str | Text | tuple[str, str]") -> None:
         """One line that is never broken."""
         self.print(joined(*parts), soft_wrap=True)
 
@@ -36,7 +36,7 @@ class Screen(Console):
         for number, wrapped in enumerate(body.wrap(self, width)):
             wrapped.rstrip()
             before = lead if lead is not None and number == 0 else Text()
-            self.line(before, " " * max(0, indent - before.cell_len), (bar, "dim"), wrapped)
+            self.say(before, " " * max(0, indent - before.cell_len), (bar, "dim"), wrapped)
 
 
 def styled(text: str, style: str = "") -> Text:

@@ -15,6 +15,7 @@ PATIENCE = 300.0
 """Seconds to become ready: after a crash, the server first reads up to `max_wal_size` of log."""
 
 TRIALS = 3
+LOCK_PATIENCE = 5.0
 LARGEST_LOG = 4 * 2**20
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - PostgreSQL makes private files there
 LEAST_SHARED_MEMORY = 256 * 2**20
@@ -90,26 +91,26 @@ def _ensure_database(cluster: Cluster, socket: Path) -> None:
 
 def _start(cluster: Cluster, socket: Path, shared_buffers_mb: int) -> int:
     """Start the server; returns how long its log was before."""
-    # Nobody holds the lock on PG_VERSION: whatever a dead server left is stale, even if its process id is in use.
-    (cluster.files / "postmaster.pid").unlink(missing_ok=True)
-    address.prepare(cluster, socket)
-    settings = (
-        SETTINGS
-        | _memory(shared_buffers_mb)
-        | {
-            "cluster_name": cluster.name,
-            "unix_socket_directories": '"' + str(socket).replace('"', '""') + '"',
-        }
-    )
-    command = [str(programs() / "postgres"), "-D", str(cluster.files)]
-    command += [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     with cluster.version() as held, cluster.opened_log() as log:
+        if not keeper.wait_lock(held, keeper.EXCLUSIVE, LOCK_PATIENCE):
+            raise DataFolderError(f"{cluster.files} is in use by another server: stop it, and try again")
+        # The lock is ours: whatever a dead server left is stale, even if its process id is in use again.
+        (cluster.files / "postmaster.pid").unlink(missing_ok=True)
+        address.prepare(cluster, socket)
         if os.fstat(log).st_size > LARGEST_LOG:
             os.ftruncate(log, 0)
         said_before = os.fstat(log).st_size
-        keeper.try_lock(held, keeper.EXCLUSIVE)
+        command = _command(cluster, socket, shared_buffers_mb)
         cluster.account.start(command, (cluster.files, socket), held, log)
     return said_before
+
+
+def _command(cluster: Cluster, socket: Path, shared_buffers_mb: int) -> list[str]:
+    quoted = str(socket).replace('"', '""')
+    own = {"cluster_name": cluster.name, "unix_socket_directories": f'"{quoted}"'}
+    settings = SETTINGS | _memory(shared_buffers_mb) | own
+    options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+    return [str(programs() / "postgres"), "-D", str(cluster.files), *options]
 
 
 def _becomes_ready(cluster: Cluster, version: int) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pincite.errors import DataFolderError
 from pincite.store.embedded import postmaster
 from pincite.store.server import EmbeddedServer
 
@@ -24,3 +25,13 @@ def test_a_long_log_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "postgres.log").write_text("old line\n" * 1000)
     with EmbeddedServer.open(tmp_path):
         assert "old line" not in (tmp_path / "postgres.log").read_text()
+
+
+def test_a_second_server_is_never_started_on_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with EmbeddedServer.open(tmp_path):
+        before = (tmp_path / "postgres" / "postmaster.pid").read_text()
+        monkeypatch.setattr(postmaster, "LOCK_PATIENCE", 0.1)
+        monkeypatch.setattr(postmaster, "_becomes_ready", lambda *_: False)  # as if it had ended
+        with pytest.raises(DataFolderError, match="is in use by another server"):
+            EmbeddedServer.open(tmp_path)
+        assert (tmp_path / "postgres" / "postmaster.pid").read_text() == before

@@ -1,0 +1,75 @@
+"""The application: its routers and its middleware, each a list one can read."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+
+from pincite import __version__
+from pincite.api import API, contents, documents, embeddings, health, keys, questions, searches, traces, uploads
+from pincite.api.callers import OPENAPI, Authenticate, undeclared
+from pincite.api.gate import AddressCheck, BodyLimit
+from pincite.api.problems import MEDIA_TYPE, Problems, tell
+from pincite.api.stamp import Stamp
+from pincite.engine import AsyncPincite
+
+front = APIRouter()
+
+ROUTERS = [
+    front,
+    uploads.router,
+    documents.router,
+    contents.router,
+    searches.router,
+    questions.router,
+    embeddings.router,
+    traces.router,
+    keys.router,
+    health.router,
+]
+
+
+@front.get("/", include_in_schema=False)
+async def root() -> PlainTextResponse:
+    """One line that says what this is."""
+    return PlainTextResponse(f"pincite {__version__}: the API is under {API}, described in {OPENAPI}\n")
+
+
+def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
+    """The application for an engine that is open; `host` is the name or address it listens on."""
+    if missing := undeclared(ROUTERS):
+        raise RuntimeError(f"these routes do not say what right they take: {', '.join(missing)}")
+    server = pincite.settings.server
+    app = FastAPI(
+        title="pincite",
+        version=__version__,
+        openapi_url=OPENAPI,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lifespan,
+        exception_handlers={HTTPException: tell, RequestValidationError: tell},
+        responses={"default": {"description": "A problem (RFC 9457)", "content": {MEDIA_TYPE: {}}}},
+        middleware=[  # outermost first
+            Middleware(Stamp),
+            Middleware(Problems),
+            Middleware(AddressCheck, hosts=[host or server.host, *server.allowed_hosts]),
+            Middleware(Authenticate, pincite=pincite),
+            Middleware(BodyLimit, limit_mb=server.max_body_mb),
+        ],
+    )
+    app.state.pincite = pincite
+    for router in ROUTERS:
+        app.include_router(router)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Uploads are processed here, too; whoever opened the engine stops its workers by closing it."""
+    app.state.pincite.workers.start()
+    yield

@@ -1,0 +1,90 @@
+"""What is in a document: its passages, its text, its file."""
+
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query
+from pydantic import Field, model_validator
+from starlette.responses import JSONResponse, Response
+
+from pincite.api import API, shapes
+from pincite.api.callers import Reader
+from pincite.api.engine import Engine
+from pincite.api.options import Body, DocumentId, Text
+from pincite.errors import Invalid, NotFound
+from pincite.reading import Reading
+
+router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
+
+VersionId = Annotated[str | None, Query(max_length=100)]
+Line = Annotated[int, Field(ge=1, le=2**31)]
+
+
+@router.get("/{document_id}/chunks")
+async def chunks(
+    document_id: str,
+    pincite: Engine,
+    caller: Reader,
+    level: Annotated[int | None, Query(ge=0, le=2)] = None,
+    version: VersionId = None,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+    cursor: Annotated[str | None, Query(max_length=20)] = None,
+) -> JSONResponse:
+    """The passages of the served version, in order."""
+    served, found = await pincite.library.chunks(await pincite.scope(caller), document_id, level)
+    if version is not None and version != served:
+        which = f"only '{served}' is" if served else "none is yet"
+        raise NotFound(f"passages are kept for the version that is served, and version '{version}' is not: {which}")
+    after = _ordinal(cursor)
+    rest = [chunk for chunk in found if chunk.ordinal > after]
+    following = str(rest[limit - 1].ordinal) if len(rest) > limit else None
+    shown = [shapes.chunk(document_id, served, chunk) for chunk in rest[:limit]]
+    return JSONResponse({"document_id": document_id, "version": served or None, **shapes.page(shown, following)})
+
+
+def _ordinal(cursor: str | None) -> int:
+    if cursor is None:
+        return -1
+    if not (cursor.isascii() and cursor.isdecimal()):
+        raise Invalid("cursor: this is not one that a list gave out; start again without it")
+    return int(cursor)
+
+
+@router.get("/{document_id}/file")
+async def file(document_id: str, pincite: Engine, caller: Reader, version: VersionId = None) -> Response:
+    """The file as it was uploaded, always to be saved and never to be shown."""
+    scope = await pincite.scope(caller)
+    document = await pincite.library.get(scope, document_id)
+    found, data = await pincite.library.raw(scope, document_id, version)
+    headers = {"Content-Disposition": attachment(document.name), "ETag": f'"{found.checksum}"'}
+    return Response(data, media_type=found.mime, headers=headers)
+
+
+def attachment(name: str) -> str:
+    """A header that has the file saved under its name: plain for old clients, RFC 5987 for the rest."""
+    plain = "".join(char if char.isascii() and char.isprintable() and char not in '"\\%' else "_" for char in name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+
+
+class ReadBody(Body):
+    """Which document, by id or by where it came from, and which part of it."""
+
+    doc_id: DocumentId | None = None
+    source_uri: Text | None = None
+    section: Text | None = None
+    start_line: Line | None = None
+    end_line: Line | None = None
+    version: DocumentId | None = None
+
+    @model_validator(mode="after")
+    def _one_document(self) -> "ReadBody":
+        if (self.doc_id is None) == (self.source_uri is None):
+            raise ValueError("send either doc_id or source_uri")
+        return self
+
+
+@router.post("/read")
+async def read(body: ReadBody, pincite: Engine, caller: Reader) -> JSONResponse:
+    """Part of a document's text: lines before a section before the whole."""
+    reading = Reading(body.doc_id, body.source_uri, body.section, body.start_line, body.end_line, body.version)
+    return JSONResponse(shapes.passage(await pincite.read(reading, caller=caller)))

@@ -1,0 +1,54 @@
+"""Documents: listed, looked at, removed."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import JSONResponse
+
+from pincite.api import API, shapes
+from pincite.api.callers import Reader, Writer
+from pincite.api.engine import Engine
+from pincite.core.documents import Status
+from pincite.ingest.accept import clean_folder
+from pincite.store.library import Listing
+
+router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
+
+Word = Annotated[str | None, Query(max_length=2000)]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+@router.get("")
+async def documents(
+    pincite: Engine,
+    caller: Reader,
+    folder: Word = None,
+    status: Status | None = None,
+    tag: Word = None,
+    q: Word = None,
+    limit: Limit = 100,
+    cursor: Annotated[str | None, Query(max_length=10_000)] = None,
+) -> JSONResponse:
+    """Documents by folder and name; `folder` takes in what is below it, `q` looks into names and titles."""
+    listing = Listing(clean_folder(folder or "") or None, status, tag, q, limit, cursor)
+    found, following = await pincite.library.documents(await pincite.scope(caller), listing)
+    return JSONResponse(shapes.page([shapes.document(one) for one in found], following))
+
+
+@router.get("/{document_id}")
+async def document(document_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
+    """One document."""
+    return JSONResponse(shapes.document(await pincite.get(document_id, caller=caller)))
+
+
+@router.get("/{document_id}/versions")
+async def versions(document_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
+    """Every version of a document, newest first."""
+    found = await pincite.library.versions(await pincite.scope(caller), document_id)
+    return JSONResponse(shapes.page([shapes.version(one) for one in found]))
+
+
+@router.delete("/{document_id}")
+async def remove(document_id: str, pincite: Engine, caller: Writer) -> JSONResponse:
+    """Remove a document and everything made of it; the receipt says what went."""
+    return JSONResponse(shapes.receipt(await pincite.remove(document_id, caller=caller)))

@@ -1,0 +1,43 @@
+"""Keys: made, listed, revoked."""
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import Field
+from starlette.responses import JSONResponse
+
+from pincite.api import API, shapes
+from pincite.api.callers import Administrator
+from pincite.api.engine import Engine
+from pincite.api.options import Body, Text
+from pincite.core.callers import Role
+
+router = APIRouter(prefix=f"{API}/keys", tags=["keys"])
+
+
+class KeyBody(Body):
+    """A key's name and what it may do; without a wish for more it may only read."""
+
+    name: Annotated[Text, Field(min_length=1, max_length=200)]
+    role: Role = "reader"
+    expires_days: int | None = Field(default=None, ge=1, le=3650)
+
+
+@router.get("")
+async def keys(pincite: Engine, caller: Administrator) -> JSONResponse:
+    """Every key, newest first; never the keys themselves."""
+    return JSONResponse(shapes.page([shapes.key(one) for one in await pincite.keys.all(caller.person)]))
+
+
+@router.post("", status_code=201)
+async def create(body: KeyBody, pincite: Engine, caller: Administrator) -> JSONResponse:
+    """Make a key; this answer is the only place where it is ever seen."""
+    key, key_id = await pincite.keys.create(caller.person, body.name, body.role, body.expires_days)
+    return JSONResponse({"key": key, "id": key_id, "name": body.name, "role": body.role}, 201)
+
+
+@router.delete("/{key_id}")
+async def revoke(key_id: str, pincite: Engine, caller: Administrator) -> JSONResponse:
+    """Revoke a key; it counts no more from this moment on."""
+    await pincite.keys.revoke(caller.person, key_id)
+    return JSONResponse({"id": key_id, "revoked": True})

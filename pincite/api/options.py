@@ -1,0 +1,173 @@
+"""What a request may ask for: JSON bodies, checked, and the questions they become."""
+
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from pincite.core.answers import Filters, Question, Sampling, Strategy
+from pincite.errors import Invalid
+from pincite.ingest.accept import clean_folder
+
+T = TypeVar("T")
+
+
+def _no_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("a NUL character cannot be stored or searched for")
+    return text
+
+
+Text = Annotated[str, Field(max_length=2000), AfterValidator(_no_nul)]
+Share = Annotated[float, Field(ge=0, le=1)]
+DocumentId = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_no_nul)]
+DocumentIds = Annotated[list[DocumentId], Field(max_length=1000)]
+
+
+class Body(BaseModel):
+    """A JSON object: a field nobody knows is refused by name, and so is one that does nothing yet.
+
+    `later` holds the options of coming releases, each with the values that change nothing and may be sent.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_only(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            raise ValueError("send a JSON object, with Content-Type: application/json")
+        for name, value in data.items():
+            if name in cls.later and value is not None and value not in cls.later[name]:
+                raise ValueError(f"'{name}' is not available yet; leave it out")
+            if name not in cls.later and name not in cls.model_fields:
+                raise ValueError(f"there is no option '{name[:100]}'{_nearest(name, list(cls.model_fields))}")
+        return {name: value for name, value in data.items() if name not in cls.later}
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name[:100], known, n=1)
+    return f"; did you mean '{close[0]}'?" if close else f"; there are: {', '.join(known)}"
+
+
+def agreed(**given: T | None) -> T | None:
+    """The one value that several names for the same thing were given."""
+    said = {name: value for name, value in given.items() if value is not None}
+    if any(value != next(iter(said.values())) for value in said.values()):
+        raise Invalid(f"{' and '.join(said)} mean the same and have different values; send one of them")
+    return next(iter(said.values()), None)
+
+
+class SearchOptions(Body):
+    """Where to search, how, and for how much."""
+
+    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"levels": ([2],), "as_of": (), "profile": ()}
+
+    top_k: int | None = Field(default=None, ge=1, le=1000)
+    strategy: Strategy | None = None
+    folder: Text | None = None
+    document_ids: DocumentIds | None = None
+    min_score: Share | None = None
+
+    def filters(self) -> Filters:
+        """The part of the library that is meant; the top folder is all of it."""
+        return filters(self.folder, self.document_ids)
+
+
+def filters(folder: str | None, document_ids: list[str] | None) -> Filters:
+    """The part of the library under a folder, among these documents."""
+    return Filters(clean_folder(folder or "") or None, None if document_ids is None else tuple(document_ids))
+
+
+class SearchBody(SearchOptions):
+    """One query."""
+
+    query: str
+    explain: bool = False
+
+    def question(self) -> Question:
+        """The search as the engine takes it."""
+        return Question(
+            self.query, filters=self.filters(), top_k=self.top_k, min_score=self.min_score, strategy=self.strategy
+        )
+
+
+class ManyBody(SearchOptions):
+    """Several queries, searched at once and fused."""
+
+    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {**SearchOptions.later, "explain": (False,)}
+
+    queries: list[str] = Field(min_length=1, max_length=100)
+
+    def question(self) -> Question:
+        """The searches as the engine takes them."""
+        first, *others = self.queries
+        return Question(
+            first, tuple(others), self.filters(), top_k=self.top_k, min_score=self.min_score, strategy=self.strategy
+        )
+
+
+class RagOptions(Body):
+    """The same wishes under another roof; `query` is a text to search for beside the question."""
+
+    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"enabled": (True,)}
+
+    query: str | None = None
+    search_limit: int | None = Field(default=None, ge=1, le=1000)
+    search_threshold: Share | None = None
+    hybrid_alpha: Share | None = None
+
+
+class QueryBody(SearchOptions):
+    """A question and how it should be answered."""
+
+    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        **SearchOptions.later,
+        "resumable": (False,),
+        "mode": ("chat",),
+        "intelligence_level": ("standard",),
+        "session_id": (),
+        "level_filter": ([2],),
+        "enable_cot": (False,),
+        "enable_verification": (False,),
+        "ensemble_voting": (False,),
+        "enable_document_expansion": (False,),
+        "max_documents_to_expand": (3,),
+        "max_chunks_per_document": (20,),
+        "expansion_threshold": (0.3,),
+    }
+
+    query: str
+    stream: bool = False
+    folder_id: Text | None = None
+    collection_filter: Text | None = None
+    temperature_override: float | None = Field(default=None, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1, le=100_000)
+    stop: Text | list[Text] | None = None
+    model: Text | None = None
+    system_prompt: str | None = Field(default=None, max_length=20_000)
+    rag: RagOptions = RagOptions()
+
+    def question(self) -> Question:
+        """The question as the engine takes it."""
+        folder = agreed(folder=self.folder, folder_id=self.folder_id, collection_filter=self.collection_filter)
+        also = (self.rag.query,) if self.rag.query and self.rag.query != self.query else ()
+        return Question(
+            self.query,
+            also,
+            filters(folder, self.document_ids),
+            top_k=agreed(top_k=self.top_k, **{"rag.search_limit": self.rag.search_limit}),
+            min_score=agreed(min_score=self.min_score, **{"rag.search_threshold": self.rag.search_threshold}),
+            strategy=self.strategy,
+            alpha=self.rag.hybrid_alpha,
+            sampling=self._sampling(),
+        )
+
+    def _sampling(self) -> Sampling:
+        stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+        return Sampling(
+            self.model, self.temperature_override, self.top_p, self.max_tokens, stop, self.system_prompt or None
+        )

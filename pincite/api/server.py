@@ -1,0 +1,115 @@
+"""Serving: one server a data folder, until it is told to stop."""
+
+import asyncio
+import errno
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from pincite.api.app import make_app
+from pincite.engine import AsyncPincite
+from pincite.errors import BadRequest, Conflict
+
+if sys.platform != "win32":
+    import fcntl
+
+GRACE_S = 5
+"""Open streams may finish for so long once the server is told to stop."""
+LAST_WORDS_S = 2.0
+"""Requests cut off after that may take so long to say so."""
+BACKLOG = 512
+
+
+async def serve(pincite: AsyncPincite, *, host: str, port: int, ready: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM, or until cancelled; `ready` hears the address once it listens."""
+    with _only_server(pincite.settings.data), _listening(host, port) as listener:
+        config = uvicorn.Config(
+            make_app(pincite, host=host), http="h11", ws="none", lifespan="on", log_config=None, access_log=False,
+            server_header=False, proxy_headers=False, timeout_graceful_shutdown=GRACE_S,
+        )  # fmt: skip
+        server = _Server(config, lambda: ready(_url(host, listener)))
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            await asyncio.shield(serving)
+        except asyncio.CancelledError:
+            server.should_exit = True
+            await serving
+            raise
+        finally:
+            await _last_words(server)
+
+
+async def _last_words(server: uvicorn.Server) -> None:
+    """Let the requests that were cancelled tell their clients; a client that does not listen is left alone."""
+    if server.server_state.tasks:
+        await asyncio.wait(server.server_state.tasks, timeout=LAST_WORDS_S)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, but it tells when it listens, and a signal ends `serve` instead of being raised again after it."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        listener = socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise Conflict(f"port {port} is in use; choose another with --port") from error
+        raise BadRequest(f"cannot listen on {host}, port {port}: {error.strerror}; see --host and --port") from error
+    with listener:
+        yield listener
+
+
+def _url(host: str, listener: socket.socket) -> str:
+    """The address to open: one that a browser on this machine understands."""
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{listener.getsockname()[1]}"
+
+
+@contextmanager
+def _only_server(data: Path) -> Iterator[None]:
+    """Hold the data folder's lock, which says who serves it; the kernel lets go of it however we end."""
+    if sys.platform == "win32":  # no such lock there: two servers would share the work, as other processes do
+        yield
+        return
+    lock = os.open(data / "serve.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            process = os.pread(lock, 20, 0).decode(errors="replace").strip() or "?"
+            raise Conflict(f"{data} is already being served by process {process}") from error
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(lock)

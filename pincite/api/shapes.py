@@ -1,0 +1,228 @@
+"""Our values as the JSON that the documentation promises."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from pincite.core.answers import Answer, AnswerMetadata, Found, Hit, Placing, Plan, SearchResult, Source
+from pincite.core.documents import Chunk, Document, Passage, Receipt, Version
+from pincite.settings import Rag
+from pincite.store.keys import Key
+from pincite.store.traces import Trace
+
+Json = dict[str, Any]
+
+
+def page(items: Sequence[Json], next_cursor: str | None = None) -> Json:
+    """A list and where it goes on."""
+    return {"items": list(items), "next_cursor": next_cursor}
+
+
+def moment(time: datetime | None) -> str | None:
+    """ISO 8601 in UTC."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z") if time else None
+
+
+# --- documents ----------------------------------------------------------------------------------------------
+
+
+def document(value: Document) -> Json:
+    """A document."""
+    return asdict(value) | {"created_at": moment(value.created_at), "updated_at": moment(value.updated_at)}
+
+
+def version(value: Version) -> Json:
+    """One version of a document."""
+    return asdict(value) | {"created_at": moment(value.created_at)}
+
+
+def chunk(document_id: str, version_id: str, value: Chunk) -> Json:
+    """A passage as it is kept; its id is the one that searches and sources name."""
+    return {
+        "id": f"{document_id}.{version_id}.{value.ordinal}",
+        "ordinal": value.ordinal,
+        "level": value.level,
+        "parent": value.parent,
+        "text": value.text,
+        "start_char": value.start,
+        "end_char": value.end,
+        "start_line": value.start_line,
+        "end_line": value.end_line,
+        "page": value.page,
+        "heading_path": value.heading_path,
+        "content_type": value.content_type,
+        "language": value.language,
+        "tokens": value.tokens,
+        "header": value.header,
+    }
+
+
+def passage(value: Passage) -> Json:
+    """Part of a document's text."""
+    return asdict(value)
+
+
+def receipt(value: Receipt) -> Json:
+    """What a deletion removed."""
+    return asdict(value)
+
+
+# --- searches -----------------------------------------------------------------------------------------------
+
+
+def search_result(value: SearchResult, rag: Rag, *, explain: bool = False) -> Json:
+    """Passages, best first, and what was missing when they were looked for."""
+    return {
+        "results": [hit(one) | ({"explain": explanation(one, value, rag)} if explain else {}) for one in value.hits],
+        "strategy": value.strategy,
+        "degraded": [asdict(note) for note in value.degraded],
+        "trace_id": value.trace_id,
+    }
+
+
+def hit(value: Hit) -> Json:
+    """One passage that was found, with its scores."""
+    return {
+        "id": value.chunk.id,
+        "text": value.chunk.text,
+        "score": value.score,
+        "similarity_score": value.similarity,
+        "hybrid_score": value.hybrid_score,
+        "relevance": value.relevance,
+        "metadata": _metadata(value.chunk),
+    }
+
+
+def _metadata(found: Found) -> Json:
+    told = {
+        "document_id": found.document_id,
+        "document_name": found.document_name,
+        "title": found.title,
+        "version": found.version,
+        "source_uri": found.source_uri,
+        "heading_path": found.heading_path,
+        "start_line": found.start_line,
+        "end_line": found.end_line,
+        "start_char": found.start_char,
+        "end_char": found.end_char,
+        "page": found.page,
+        "folder": found.folder,
+        "level": found.level,
+        "content_type": found.content_type,
+        "language": found.language,
+        "chunk_variant": "original" if found.vectorized_text is None else "augmented",
+    }
+    return told if found.vectorized_text is None else told | {"vectorized_text": found.vectorized_text}
+
+
+def explanation(value: Hit, result: SearchResult, rag: Rag) -> Json:
+    """How a score came about: the shares of all placings add up to the fused score.
+
+    A share is 1 / (rrf_k + rank), or the raw score between the ranking's worst (0) and best (1) times the
+    engine's weight: alpha for dense, 1 - alpha for lexical, 1 where only one engine searched (alpha is null).
+    """
+    both = result.strategy == "hybrid" and not any(note.stage == "embedding" for note in result.degraded)
+    constant = {"rrf_k": rag.rrf_k} if rag.fusion == "rrf" else {"alpha": rag.alpha if both else None}
+    return {
+        "placings": [_placing(one) for one in value.placings],
+        "fusion": rag.fusion,
+        **constant,
+        "fused_score": value.hybrid_score,
+        "reranker": None if rag.reranker == "none" else rag.reranker,
+        "score": value.score,
+    }
+
+
+def _placing(value: Placing) -> Json:
+    return {
+        "engine": value.via, "query": value.query, "rank": value.rank, "raw": value.raw, "share": value.share
+    }  # fmt: skip
+
+
+# --- answers ------------------------------------------------------------------------------------------------
+
+
+def plan(value: Plan) -> Json:
+    """What was decided to do about a question."""
+    return {
+        "question": value.text,
+        "intent": None,
+        "strategy": value.strategy,
+        "searches": [{"text": search.text, "engine": search.via} for search in value.searches],
+        "top_k": value.top_k,
+    }
+
+
+def sources(values: Sequence[Source]) -> list[Json]:
+    """The passages an answer may cite."""
+    return [asdict(value) for value in values]
+
+
+def answer(value: Answer) -> Json:
+    """The whole answer; what is not built yet has its empty value."""
+    return {
+        "id": value.id,
+        "session_id": value.session_id,
+        "stream_id": value.stream_id,
+        "answer": value.text,
+        "mode": value.mode,
+        "strategy": value.strategy,
+        "intent": value.intent,
+        "question_type": value.question_type,
+        "intelligence_level": value.intelligence_level,
+        "sources": sources(value.sources),
+        "citations": [asdict(citation) for citation in value.citations],
+        "related_documents": [asdict(related) for related in value.related_documents],
+        "confidence": asdict(value.confidence),
+        "groundedness": asdict(value.groundedness),
+        "context_sufficiency": asdict(value.context_sufficiency),
+        "graph": {"enriched": False, "context": None},
+        "has_relevant_sources": value.has_relevant_sources,
+        "suggested_questions": value.suggested_questions,
+        "warnings": value.warnings,
+        "degraded": [asdict(note) for note in value.degraded],
+        "metadata": _answer_metadata(value.metadata),
+    }
+
+
+def _answer_metadata(value: AnswerMetadata) -> Json:
+    return {
+        "chunks_retrieved": value.chunks_retrieved,
+        "model": value.model,
+        "finish_reason": value.finish_reason,
+        "usage": asdict(value.usage) if value.usage else None,
+        "cached": value.cached,
+        "trace_id": value.trace_id,
+        "durations_ms": dict(value.durations_ms),
+        "rewritten_query": value.rewritten_query,
+        "corrected_query": value.corrected_query,
+        "plan": value.plan,
+    }
+
+
+# --- around it ----------------------------------------------------------------------------------------------
+
+
+def trace(value: Trace, *, spans: bool) -> Json:
+    """What one request did; lists leave the spans out."""
+    told = {
+        "id": value.id,
+        "kind": value.kind,
+        "question": value.question,
+        "strategy": value.strategy,
+        "started_at": moment(value.started_at),
+        "duration_ms": value.duration_ms,
+        "error": value.error,
+        "degraded": [asdict(note) for note in value.degraded],
+    }
+    return told | {"spans": [asdict(span) for span in value.spans]} if spans else told
+
+
+def key(value: Key) -> Json:
+    """What is known about a key."""
+    return asdict(value) | {
+        "created_at": moment(value.created_at),
+        "expires_at": moment(value.expires_at),
+        "revoked_at": moment(value.revoked_at),
+    }

@@ -1,0 +1,111 @@
+"""Uploads: files taken in, and held ones released."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from fastapi import APIRouter, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import Field, ValidationError, model_validator
+from starlette.datastructures import FormData, UploadFile
+from starlette.responses import JSONResponse
+
+from pincite.api import API, shapes
+from pincite.api.callers import Writer
+from pincite.api.engine import Engine
+from pincite.api.gate import MB
+from pincite.api.options import Body, DocumentIds, Text
+from pincite.core.documents import Upload
+from pincite.errors import Invalid, NotFound
+from pincite.settings import Settings
+
+router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
+
+Tag = Annotated[Text, Field(max_length=200)]
+
+
+class UploadFields(Body):
+    """What may be said about a file; tags come one to a field, separated by commas, or both."""
+
+    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"access": ()}
+
+    folder: Text = ""
+    source_uri: Text | None = None
+    title: Text | None = None
+    author: Text | None = None
+    description: Text | None = None
+    tags: list[Tag] = Field(default=[], max_length=100)
+    start: bool = True
+
+
+def _form(description: type[Body]) -> dict[str, Any]:
+    """The form as OpenAPI describes it."""
+    schema = description.model_json_schema()
+    schema["properties"] = {"file": {"type": "string", "format": "binary"}, **schema["properties"]}
+    schema["required"] = ["file"]
+    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
+
+
+@router.post("/upload", status_code=202, openapi_extra=_form(UploadFields))
+async def upload(request: Request, pincite: Engine, caller: Writer) -> JSONResponse:
+    """Take a file in: 202 and it is processed in the background, or 200 where it is there already."""
+    async with request.form(max_files=1, max_fields=120, max_part_size=64 * 1024) as form:
+        fields = _fields(form)
+        file = await _file(form, fields, pincite.settings)
+    added = await pincite.upload(file, start=fields.start, caller=caller)
+    told = {"document": shapes.document(added.document)}
+    if added.outcome == "unchanged":
+        return JSONResponse(told | {"duplicate": True}, 200)
+    return JSONResponse(told, 202)
+
+
+def _fields(form: FormData) -> UploadFields:
+    given: dict[str, Any] = {}
+    for name in form:
+        values = [value for value in form.getlist(name) if isinstance(value, str)]
+        if name == "tags":
+            given[name] = [tag.strip() for value in values for tag in value.split(",") if tag.strip()]
+        elif name != "file":
+            given[name] = values[0] if len(values) == 1 else values
+    try:
+        return UploadFields.model_validate(given)
+    except ValidationError as error:
+        raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from error
+
+
+async def _file(form: FormData, fields: UploadFields, settings: Settings) -> Upload:
+    """The file with what is said about it; no more is read than the largest file may have, and one byte."""
+    file = form.get("file")
+    if not isinstance(file, UploadFile) or not file.filename:
+        raise Invalid("send the file as multipart/form-data, in a part called 'file' that has a file name")
+    largest = max(settings.ingest.max_markdown_mb, settings.ingest.max_pdf_mb)
+    return Upload(
+        name=file.filename, data=await file.read(int(largest * MB) + 1), folder=fields.folder,
+        source_uri=fields.source_uri or None, title=fields.title, author=fields.author,
+        description=fields.description, tags=tuple(dict.fromkeys(fields.tags)),
+    )  # fmt: skip
+
+
+class StartBody(Body):
+    """Which held documents to process: those named, or all."""
+
+    document_ids: DocumentIds | None = None
+    all: bool = False
+
+    @model_validator(mode="after")
+    def _one_or_the_other(self) -> "StartBody":
+        if self.all == (self.document_ids is not None):
+            raise ValueError("send either document_ids or all: true")
+        return self
+
+
+@router.post("/start", status_code=202)
+async def start(body: StartBody, pincite: Engine, caller: Writer) -> JSONResponse:
+    """Process documents that were uploaded with `start: false`; a document that is not there stops it all."""
+    scope = await pincite.scope(caller)
+    if body.document_ids is not None:
+        there = {document.id for document in await pincite.library.several(scope, body.document_ids)}
+        if missing := [wanted for wanted in body.document_ids if wanted not in there]:
+            raise NotFound(f"there is no document '{missing[0]}'; nothing was started")
+    started = await pincite.jobs.start(scope, body.document_ids)
+    pincite.workers.wake()
+    return JSONResponse({"started": started}, 202)

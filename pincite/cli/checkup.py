@@ -1,0 +1,148 @@
+"""What the doctor looks at, one check after the other; each gives its findings and none ends the examination."""
+
+import asyncio
+import os
+import platform
+import shutil
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pincite import plugins
+from pincite.access import LOCAL
+from pincite.cli.destinations import answers_from, embeddings_from, host_and_port
+from pincite.cli.safe import count, size
+from pincite.core.documents import Document, Status
+from pincite.core.protocols import Embedder
+from pincite.engine import PROVIDERS, AsyncPincite
+from pincite.errors import PinciteError
+from pincite.ingest.parse import isolation
+from pincite.settings import Settings
+from pincite.store.database import health
+
+State = Literal["ok", "note", "broken"]
+LITTLE_SPACE = 500 * 1024 * 1024
+"""Free bytes below which the doctor says something."""
+CONNECT_S = 3.0
+FAILED_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: how it is, what was found, and what to do about it."""
+
+    name: str
+    state: State
+    found: str
+    advice: str = ""
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Look at everything, from the ground up."""
+    findings = [_python(), _data_folder(settings.data)]
+    embedder = await _embedder(settings)
+    findings += [*(await _library(settings, embedder)), embedder]
+    return [*findings, await _answerer(settings), await asyncio.to_thread(_reader, settings)]
+
+
+def _python() -> Finding:
+    version = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    if not (3, 11) <= sys.version_info[:2] <= (3, 13):
+        return Finding("Python", "note", version, "pincite is tried with Python 3.11 to 3.13; use one of these")
+    return Finding("Python", "ok", version)
+
+
+def _data_folder(folder: Path) -> Finding:
+    """Looks without making anything; the nearest folder above that exists decides."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    choose = "choose another folder with --data"
+    if not there.is_dir():
+        return Finding("data folder", "broken", f"{folder}: {there} is a file", choose)
+    if not os.access(there, os.W_OK | os.X_OK):
+        return Finding("data folder", "broken", f"{folder}: {there} is not writable", f"make it writable, or {choose}")
+    free = shutil.disk_usage(there).free
+    found = f"{folder}, {size(free)} free"
+    if free < LITTLE_SPACE:
+        return Finding("data folder", "note", found, f"little space is left; free some, or {choose} on another disk")
+    return Finding("data folder", "ok", found)
+
+
+async def _embedder(settings: Settings) -> Finding:
+    options = settings.embedding.model_dump() | {"threads": 1}
+    try:
+        embedder = plugins.load(Embedder, PROVIDERS, settings.embedding.provider, options)
+        await embedder.embed(["Is anybody there?"], as_query=True)
+        started = time.perf_counter()
+        await embedder.embed(["How long does a question take?"], as_query=True)
+    except PinciteError as error:
+        return Finding("embedder", "broken", f"{settings.embedding.provider}: {error}", "see the settings embedding.*")
+    took = (time.perf_counter() - started) * 1000
+    where = embeddings_from(embedder, settings)
+    return Finding("embedder", "ok", f"{where}; {embedder.dimensions} dimensions, {took:.1f} ms for one question")
+
+
+async def _library(settings: Settings, embedder: Finding) -> list[Finding]:
+    """The database and the documents in it, for which the library is opened as every command does it."""
+    if embedder.state == "broken":
+        return [Finding("database", "note", "not looked at: the library opens only with its embedder")]
+    try:
+        async with AsyncPincite(settings=settings) as pincite:
+            about = await health(pincite.database, LOCAL.person)
+            documents = await pincite.documents()
+    except PinciteError as error:
+        return [Finding("database", "broken", str(error))]
+    kind = "embedded PostgreSQL" if settings.database.url is None else "PostgreSQL server"
+    database = (
+        f"{kind} {about['postgresql']}, pgvector {about['pgvector']}, schema {about['schema']}, "
+        f"role {about['role']}, {size(about['bytes'])}"
+    )
+    return [Finding("database", "ok", database), *_documents(documents)]
+
+
+def _documents(documents: list[Document]) -> list[Finding]:
+    by_status = Counter(document.status for document in documents)
+    parts = [f"{by_status[status]:,} {status}" for status in Status if by_status[status]]
+    found = [
+        Finding("documents", "ok", f"{count(len(documents), 'document')}: {', '.join(parts)}" if parts else "none")
+    ]
+    if stale := sum(document.stale for document in documents):
+        found.append(
+            Finding("stale", "note", f"{count(stale, 'document')} made with other settings", "add their files again")
+        )
+    failed = [document for document in documents if document.error]
+    for document in sorted(failed, key=lambda one: one.updated_at, reverse=True)[:FAILED_SHOWN]:
+        reason = document.error.message if document.error else ""
+        found.append(
+            Finding("failed", "note", f"{document.name}: {reason}", f"mend it, or: pincite remove {document.id}")
+        )
+    return found
+
+
+async def _answerer(settings: Settings) -> Finding:
+    """Whether somebody listens where the model should be; nothing is sent."""
+    where, base_url = answers_from(settings), settings.llm.base_url
+    if not base_url:
+        return Finding("answers", "ok", where)
+    try:
+        host, port = host_and_port(base_url)
+        async with asyncio.timeout(CONNECT_S):
+            _, writer = await asyncio.open_connection(host, port)
+    except (OSError, TimeoutError, ValueError) as error:
+        advice = "start the model server, or correct llm.base_url; until then answers are put together from sentences"
+        return Finding("answers", "note", f"{where}: nobody answers there ({_reason(error)})", advice)
+    writer.close()
+    return Finding("answers", "ok", f"{where}, reachable")
+
+
+def _reason(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+def _reader(settings: Settings) -> Finding:
+    try:
+        return Finding("reader", "ok", f"files are read apart, with {isolation(settings.ingest.parse_memory_mb)}")
+    except PinciteError as error:
+        return Finding("reader", "broken", str(error))

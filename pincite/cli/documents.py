@@ -1,0 +1,198 @@
+"""Documents: add, list, show, read, remove."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pincite.cli.door import Door, command
+from pincite.cli.safe import clean, print_json, print_plain
+
+if TYPE_CHECKING:
+    from pincite.core.documents import Document
+    from pincite.engine import AsyncPincite
+
+FolderOption = Annotated[
+    str | None, typer.Option("--folder", metavar="F", help="Only this folder of the library and those below it.")
+]
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="A document's id, or its first characters (at least 4).", show_default=False)
+]
+SHORTEST = 4
+"""Characters of an id that may stand for the whole."""
+
+
+def register(app: typer.Typer) -> None:
+    """Make these the commands of `app`."""
+    command(app, "add")(add)
+    command(app, "list")(list_documents)
+    command(app, "show", ids=True)(show)
+    command(app, "read", ids=True)(read)
+    command(app, "remove", ids=True)(remove)
+
+
+async def add(
+    door: Door,
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, and folders with all below them.")],
+    folder: Annotated[str, typer.Option("--folder", metavar="F", help="Folder of the library, such as hr/rules.")] = "",
+) -> None:
+    """Add files and folders, and wait until they can be asked about.
+
+    A file that is known by its name gets a new version; one that has not changed is left alone. Exit code 1 if a
+    file failed.
+    """
+    from pincite.api import shapes
+    from pincite.cli.view.adding import failed, print_added, progress
+    from pincite.cli.view.screen import Screen
+    from pincite.ingest.accept import file_types
+    from pincite.ingest.collect import collect
+
+    files = collect([Path(path) for path in paths], folder)
+    async with door.open() as pincite:
+        with progress(quiet=door.json) as report:
+            result = await pincite.add_all(files, report=report)
+    if door.json:
+        added = [{"outcome": one.outcome, "document": shapes.document(one.document)} for one in result.added]
+        refused = [{"path": path, "code": error.code, "message": str(error)} for path, error in result.refused]
+        print_json({"added": added, "refused": refused, "skipped": result.skipped})
+    else:
+        print_added(Screen(), result, sorted(file_types()))
+    if result.refused or failed(result):
+        raise typer.Exit(1)
+
+
+async def list_documents(door: Door, folder: FolderOption = None) -> None:
+    """List the documents by folder and name."""
+    from pincite.api import shapes
+    from pincite.cli.view.library import print_documents
+    from pincite.cli.view.screen import Screen
+    from pincite.store.library import Listing
+
+    async with door.open() as pincite:
+        documents = await pincite.documents(Listing(folder=folder.strip("/") if folder else None))
+    if door.json:
+        print_json(shapes.page([shapes.document(document) for document in documents]))
+    else:
+        print_documents(Screen(), documents)
+
+
+async def show(
+    door: Door,
+    document_id: IdArgument,
+    chunks: Annotated[bool, typer.Option("--chunks", help="Also every passage it was cut into.")] = False,
+) -> None:
+    """Show a document and its versions."""
+    from pincite.api import shapes
+    from pincite.cli.view.library import print_chunks, print_document
+    from pincite.cli.view.screen import Screen
+
+    async with door.open() as pincite:
+        document = await find(pincite, document_id)
+        scope = await pincite.scope()
+        versions = await pincite.library.versions(scope, document.id)
+        served, passages = await pincite.library.chunks(scope, document.id, None) if chunks else ("", ())
+    if door.json:
+        shape = {"document": shapes.document(document), "versions": [shapes.version(version) for version in versions]}
+        told = {"chunks": [shapes.chunk(document.id, served, chunk) for chunk in passages]} if chunks else {}
+        print_json(shape | told)
+        return
+    screen = Screen()
+    print_document(screen, document, versions)
+    print_chunks(screen, passages)
+
+
+async def read(
+    door: Door,
+    document_id: IdArgument,
+    section: Annotated[
+        str | None, typer.Option("--section", metavar="S", help="Only the part under a heading.")
+    ] = None,
+    lines: Annotated[
+        str | None, typer.Option("--lines", metavar="A-B", help="Only these lines: 10-20, 10- or 7.")
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option("--version", metavar="V", help="Another version than the newest.")
+    ] = None,
+) -> None:
+    """Print a document's text, or a part of it.
+
+    It is the text that citations point into; what could steer a terminal is printed as an escape.
+    """
+    from pincite.api import shapes
+    from pincite.reading import Reading
+
+    start, end = parse_lines(lines) if lines is not None else (None, None)
+    async with door.open() as pincite:
+        document = await find(pincite, document_id)
+        passage = await pincite.read(
+            Reading(document.id, section=section, start_line=start, end_line=end, version=version)
+        )
+    if door.json:
+        print_json(shapes.passage(passage))
+    else:
+        print_plain(clean(passage.content))
+
+
+async def remove(
+    door: Door,
+    document_ids: Annotated[
+        list[str], typer.Argument(metavar="ID...", help="Documents' ids, or their first characters (at least 4).")
+    ],
+) -> None:
+    """Remove documents with everything made of them.
+
+    Every id is looked up before anything is removed.
+    """
+    from pincite.api import shapes
+    from pincite.cli.view.library import print_receipt
+    from pincite.cli.view.screen import Screen
+
+    screen, receipts = Screen(), []
+    async with door.open() as pincite:
+        documents = {document.id: document for wanted in document_ids for document in [await find(pincite, wanted)]}
+        for document in documents.values():
+            receipts.append(await pincite.remove(document.id))
+            if not door.json:
+                print_receipt(screen, document.name, receipts[-1])
+    if door.json:
+        print_json([shapes.receipt(receipt) for receipt in receipts])
+    if not all(receipt.verified for receipt in receipts):
+        raise typer.Exit(1)
+
+
+async def find(pincite: "AsyncPincite", wanted: str) -> "Document":
+    """The document with this id, or the only one whose id begins like this."""
+    from pincite.errors import NotFound
+
+    try:
+        return await pincite.get(wanted)
+    except NotFound:
+        documents = {document.id: document for document in await pincite.documents()}
+    return documents[pick(wanted, {key: document.name for key, document in documents.items()}, "document", "list")]
+
+
+def pick(wanted: str, known: "dict[str, str]", what: str, listing: str) -> str:
+    """The one id that is meant; `known` says what each id is called."""
+    from pincite.errors import Invalid, NotFound
+
+    if wanted in known:
+        return wanted
+    fitting = [key for key in known if key.startswith(wanted)] if len(wanted) >= SHORTEST else []
+    if len(fitting) > 1:
+        shown = ", ".join(f"{key} ({known[key]})" for key in fitting[:5])
+        raise Invalid(f"'{wanted}' could be {shown}; give more of the id", code="ambiguous")
+    if not fitting:
+        raise NotFound(f"there is no {what} '{wanted}'; see: pincite {listing}")
+    return fitting[0]
+
+
+def parse_lines(text: str) -> tuple[int | None, int | None]:
+    """`10-20` → (10, 20), `10-` → (10, None), `-20` → (None, 20), `7` → (7, 7)."""
+    from pincite.errors import Invalid
+
+    found = re.fullmatch(r"\s*(\d{0,9})\s*([-–]?)\s*(\d{0,9})\s*", text)
+    if not found or not (found[1] or found[3]) or (found[3] and not found[2]):
+        raise Invalid(f"--lines takes A-B, such as 10-20; '{text}' is not that")
+    first = int(found[1]) if found[1] else None
+    return (first, int(found[3]) if found[3] else None) if found[2] else (first, first)

@@ -1,0 +1,81 @@
+"""Keys for the HTTP service: create, list, revoke."""
+
+from typing import Annotated, get_args
+
+import typer
+
+from pincite.cli.documents import pick
+from pincite.cli.door import Door, command
+from pincite.cli.safe import print_json, print_plain, remark
+
+
+def register(app: typer.Typer) -> None:
+    """Make these a group of commands of `app`."""
+    group = typer.Typer(help="Keys for the HTTP service: create, list, revoke.", rich_markup_mode=None)
+    command(group, "create")(create)
+    command(group, "list")(list_keys)
+    command(group, "revoke")(revoke)
+    app.add_typer(group, name="key")
+
+
+async def create(
+    door: Door,
+    name: Annotated[str, typer.Option("--name", metavar="N", help="What the key is for.", show_default=False)],
+    role: Annotated[
+        str, typer.Option("--role", metavar="R", help="administrator, editor or reader.")
+    ] = "administrator",
+    expires: Annotated[
+        int | None,
+        typer.Option("--expires", metavar="DAYS", min=1, max=3650, help="Days it counts; for ever otherwise."),
+    ] = None,
+) -> None:
+    """Make a key and print it, this once: only its hash is kept."""
+    from pincite.access import LOCAL
+    from pincite.core.callers import Role
+    from pincite.errors import Invalid
+
+    roles = {role: role for role in get_args(Role)}
+    if role not in roles:
+        raise Invalid(f"there is no role '{role}'; there are: {', '.join(roles)}")
+    if not name.strip():
+        raise Invalid("the key needs a name that tells what it is for")
+    async with door.open() as pincite:
+        key, key_id = await pincite.keys.create(LOCAL.person, name.strip(), roles[role], expires)
+    if door.json:
+        print_json({"key": key, "id": key_id})
+        return
+    print_plain(key)
+    until = f"expires in {expires} days" if expires else "does not expire"
+    remark(f"Keep it: it is not shown again. Its id is {key_id}; role {role}; {until}.")
+
+
+async def list_keys(door: Door) -> None:
+    """List the keys; never the keys themselves."""
+    from pincite.access import LOCAL
+    from pincite.api import shapes
+    from pincite.cli.view.keys import print_keys
+    from pincite.cli.view.screen import Screen
+
+    async with door.open() as pincite:
+        found = await pincite.keys.all(LOCAL.person)
+    if door.json:
+        print_json(shapes.page([shapes.key(key) for key in found]))
+    else:
+        print_keys(Screen(), found)
+
+
+async def revoke(
+    door: Door,
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="The key's id, or its first characters (at least 4).")],
+) -> None:
+    """Revoke a key: from now on it counts no more."""
+    from pincite.access import LOCAL
+
+    async with door.open() as pincite:
+        known = {key.id: key.name for key in await pincite.keys.all(LOCAL.person)}
+        chosen = pick(key_id, known, "key", "key list")
+        await pincite.keys.revoke(LOCAL.person, chosen)
+    if door.json:
+        print_json({"id": chosen, "revoked": True})
+    else:
+        print_plain(f"revoked {chosen} ({known[chosen]})")

@@ -1,0 +1,96 @@
+"""Questions: ask for an answer, search for passages."""
+
+import logging
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from pincite.cli.documents import FolderOption
+from pincite.cli.door import Door, command
+from pincite.cli.safe import print_json
+
+if TYPE_CHECKING:
+    from pincite.core.answers import Question
+
+TopKOption = Annotated[
+    int | None,
+    typer.Option("--top-k", metavar="N", min=1, max=1000, help="How many passages; 10 unless set otherwise."),
+]
+StrategyOption = Annotated[
+    str | None, typer.Option("--strategy", metavar="S", help="hybrid, dense_only (meaning) or lexical_only (words).")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Make these the commands of `app`."""
+    command(app, "ask")(ask)
+    command(app, "search")(search)
+
+
+async def ask(
+    door: Door,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know, in quotes.")],
+    folder: FolderOption = None,
+    top_k: TopKOption = None,
+    strategy: StrategyOption = None,
+) -> None:
+    """Answer a question and cite the passages it stands on."""
+    from pincite.api import shapes
+    from pincite.cli.view.answer import print_answer
+    from pincite.cli.view.screen import Screen, waiting
+
+    asked = _question(question, folder, top_k, strategy)
+    _leave_notes_to_the_result()
+    async with door.open() as pincite:
+        with waiting("reading …"):
+            answer = await pincite.ask(asked)
+    if door.json:
+        print_json(shapes.answer(answer))
+    else:
+        print_answer(Screen(), answer)
+
+
+async def search(
+    door: Door,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in quotes.")],
+    folder: FolderOption = None,
+    top_k: TopKOption = None,
+    strategy: StrategyOption = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how every score came about.")] = False,
+) -> None:
+    """Find passages by meaning and by words."""
+    from pincite.api import shapes
+    from pincite.cli.view.hits import print_explained, print_hits
+    from pincite.cli.view.screen import Screen, waiting
+
+    asked = _question(query, folder, top_k, strategy)
+    _leave_notes_to_the_result()
+    async with door.open() as pincite:
+        with waiting("searching …"):
+            result = await pincite.search(asked)
+    if door.json:
+        print_json(shapes.search_result(result, door.settings.rag, explain=explain))
+    elif explain:
+        print_explained(Screen(), result, door.settings.rag)
+    else:
+        print_hits(Screen(), result)
+
+
+def _question(text: str, folder: str | None, top_k: int | None, strategy: str | None) -> "Question":
+    from pincite.core.answers import Filters, Question, Strategy
+    from pincite.errors import Invalid
+
+    known = {name: name for name in get_args(Strategy)}
+    if strategy is not None and strategy not in known:
+        raise Invalid(f"there is no strategy '{strategy}'; there are: {', '.join(known)}")
+    return Question(
+        text,
+        filters=Filters(folder=folder.strip("/") if folder else None),
+        top_k=top_k,
+        strategy=known[strategy] if strategy else None,
+    )
+
+
+def _leave_notes_to_the_result() -> None:
+    """What was left out stands in the result; the log need not say it too."""
+    logging.getLogger("pincite.core.run").setLevel(logging.ERROR)

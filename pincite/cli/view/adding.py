@@ -1,0 +1,111 @@
+"""Adding files, as it goes on and in the end."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from pincite.cli.safe import count, remark
+from pincite.cli.view.screen import Screen, joined, styled
+from pincite.core.documents import Document
+from pincite.engine import AddedAll
+from pincite.engine import Progress as Step
+
+EVERY_S = 5.0
+"""How often a line is written where there is no terminal for a bar."""
+
+
+class _Files(ProgressColumn):
+    """`12/200 files  3.4/s`: done of all, and how fast."""
+
+    def render(self, task: Task) -> Text:
+        speed = f"  {task.speed:.1f}/s" if task.speed else ""
+        return styled(f"{int(task.completed)}/{int(task.total or 0)} files{speed}", "dim")
+
+
+@contextmanager
+def progress(*, quiet: bool = False) -> Iterator[Callable[[Step], None]]:
+    """What hears how far adding is: a bar on a terminal, a line now and then elsewhere; nothing where quiet."""
+    screen = Screen(stderr=True)
+    if quiet:
+        yield lambda _step: None
+        return
+    if not screen.is_terminal:
+        yield _lines()
+        return
+    bar = BarColumn(bar_width=None, complete_style="cyan", finished_style="cyan")
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), bar, _Files(), TimeRemainingColumn())
+    with Progress(*columns, console=screen, transient=True) as shown:
+        yield _bar(shown)
+
+
+def _bar(shown: Progress) -> Callable[[Step], None]:
+    tasks: dict[str, TaskID] = {}
+
+    def report(step: Step) -> None:
+        if step.stage not in tasks:
+            for old in tasks.values():
+                shown.remove_task(old)
+            tasks.clear()
+            tasks[step.stage] = shown.add_task(step.stage, total=step.total)
+        shown.update(tasks[step.stage], completed=step.done + step.in_hand, total=step.total)
+
+    return report
+
+
+def _lines() -> Callable[[Step], None]:
+    last = time.monotonic()
+
+    def report(step: Step) -> None:
+        nonlocal last
+        if time.monotonic() - last >= EVERY_S:
+            last = time.monotonic()
+            remark(f"{step.stage}: {step.done:,} of {count(step.total, 'file')}")
+
+    return report
+
+
+def print_added(screen: Screen, result: AddedAll, endings: Sequence[str]) -> None:
+    """Print each file that failed with the reason, then what became of all in one line."""
+    for path, error in result.refused:
+        _print_failure(screen, path, str(error))
+    for document in failed(result):
+        assert document.error is not None
+        _print_failure(screen, document.name, document.error.message)
+    screen.flowing(styled(summary(result, endings)))
+
+
+def failed(result: AddedAll) -> list[Document]:
+    """The documents that were taken in but could not be made searchable."""
+    return [added.document for added in result.added if added.document.error]
+
+
+def summary(result: AddedAll, endings: Sequence[str]) -> str:
+    """`12 added, 3 new versions, 200 unchanged, 1 failed, 4 skipped (not .md .pdf .txt)`."""
+    outcomes = Counter(added.outcome for added in result.added if not added.document.error)
+    failures = len(result.refused) + len(failed(result))
+    parts = [
+        f"{outcomes['new']:,} added",
+        count(outcomes["new_version"], "new version") if outcomes["new_version"] else "",
+        f"{outcomes['again']:,} indexed again" if outcomes["again"] else "",
+        f"{outcomes['unchanged']:,} unchanged" if outcomes["unchanged"] else "",
+        f"{failures:,} failed" if failures else "",
+        f"{result.skipped:,} skipped (not {' '.join(endings)})" if result.skipped else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _print_failure(screen: Screen, name: str, reason: str) -> None:
+    screen.flowing(joined((name, "bold"), ": ", reason), indent=8, lead=styled("failed", "red"))

@@ -1,0 +1,31 @@
+"""Keys in a terminal."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from rich.text import Text
+
+from pincite.cli.view.screen import Screen, grid, shorten, styled
+from pincite.store.keys import Key
+
+
+def print_keys(screen: Screen, keys: Sequence[Key]) -> None:
+    """Print a line for each key."""
+    if not keys:
+        screen.say("There are no keys; make one with: pincite key create --name NAME")
+        return
+    room = max(8, screen.width - 16 - 13 - 10 - 18 - 4 * 2)
+    table = grid("id", "name", "role", "made on", "")
+    for key in keys:
+        table.add_row(key.id, Text(shorten(key.name, room)), key.role, f"{key.created_at:%Y-%m-%d}", _state(key))
+    screen.print(table)
+
+
+def _state(key: Key) -> Text:
+    if key.revoked_at is not None:
+        return styled("revoked", "red")
+    if key.expires_at is None:
+        return styled("counts", "green")
+    if key.expires_at <= datetime.now(UTC):
+        return styled("expired", "red")
+    return styled(f"until {key.expires_at:%Y-%m-%d}", "green")

@@ -1,0 +1,56 @@
+"""One server for all tests of the door; each test keeps to folders of its own."""
+
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.api.door import Door
+
+
+@pytest.fixture(scope="session")
+def door(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+    """A server on a database of its own."""
+    name = f"api_{secrets.token_hex(6)}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+    url = psycopg.conninfo.make_conninfo(postgres, dbname=name)
+    with Door(tmp_path_factory.mktemp("api") / "data", **{"database.url": url}) as door:
+        yield door
+
+
+@pytest.fixture
+def client(door: Door) -> Iterator[httpx2.Client]:
+    """An administrator."""
+    with door.client() as client:
+        yield client
+
+
+@pytest.fixture
+def reader(door: Door) -> Iterator[httpx2.Client]:
+    """Someone who may only read."""
+    with door.client("reader") as client:
+        yield client
+
+
+@pytest.fixture
+def anyone(door: Door) -> Iterator[httpx2.Client]:
+    """Someone without a key."""
+    with door.client(None) as client:
+        yield client
+
+
+@pytest.fixture
+def folder() -> str:
+    """A folder nobody else uses."""
+    return f"f{secrets.token_hex(4)}"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder nobody else uses."""
+    return tmp_path / "data"

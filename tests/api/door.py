@@ -1,0 +1,115 @@
+"""A real server in a thread of its own, and what the tests need to talk to it."""
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Coroutine, Iterable, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import httpx2
+
+from pincite.api.server import serve
+from pincite.core.callers import Role
+from pincite.engine import AsyncPincite
+
+T = TypeVar("T")
+ROLES: tuple[Role, ...] = ("administrator", "editor", "reader")
+
+
+class Door:
+    """Serves an engine over HTTP until left."""
+
+    def __init__(self, data: Path, **settings: Any) -> None:
+        self._settings = {"data": data, "embedding.provider": "scripted", "ingest.workers": 1, **settings}
+        self._loop = asyncio.new_event_loop()
+        self._ready: Future[str] = Future()
+        self.keys: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=asyncio.run, args=(self._run(),), daemon=True)
+        self._thread.start()
+        self.url = self._ready.result(60)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._serving.cancel)
+        self._thread.join(30)
+
+    async def _run(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        try:
+            async with AsyncPincite(settings=self._settings) as self.pincite:
+                for role in ROLES:
+                    self.keys[role], _ = await self.pincite.keys.create("local", role, role, None)
+                self._serving = asyncio.create_task(
+                    serve(self.pincite, host="127.0.0.1", port=0, ready=self._ready.set_result)
+                )
+                await asyncio.gather(self._serving, return_exceptions=True)
+        except BaseException as error:
+            if not self._ready.done():
+                self._ready.set_exception(error)
+            raise
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run something in the server's own loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+    def client(self, role: Role | None = "administrator", **more: Any) -> httpx2.Client:
+        """A client with a key of this role, or with none."""
+        headers = {"Authorization": f"Bearer {self.keys[role]}"} if role else {}
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=30, **more)
+
+    def add(self, folder: str, **files: str) -> dict[str, dict[str, Any]]:
+        """Upload Markdown files by their stems and wait until they can be asked about."""
+        with self.client() as client:
+            for stem, text in files.items():
+                response = upload(client, f"{stem}.md", text, folder=folder)
+                assert response.status_code == 202, response.text
+            return {document["name"].removesuffix(".md"): document for document in completed(client, folder)}
+
+
+def upload(client: httpx2.Client, name: str, text: str | bytes, **fields: Any) -> httpx2.Response:
+    """Upload one file."""
+    return client.post("/api/v1/documents/upload", files={"file": (name, text)}, data=fields)
+
+
+def completed(client: httpx2.Client, folder: str) -> list[dict[str, Any]]:
+    """The documents of a folder once none is on its way any more."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        found: list[dict[str, Any]] = client.get("/api/v1/documents", params={"folder": folder}).json()["items"]
+        if all(document["status"] in ("completed", "error") for document in found):
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"not processed in time: {found}")
+
+
+def events(lines: Iterable[str]) -> list[tuple[str, dict[str, Any]]]:
+    """Server-sent events by name, with their data; comments are passed over."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    name = ""
+    for line in lines:
+        if line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        elif line.startswith("data: "):
+            found.append((name, json.loads(line.removeprefix("data: "))))
+    return found
+
+
+def assert_problem(response: httpx2.Response, status: int, code: str) -> Mapping[str, Any]:
+    """Check the shape every error has; returns it."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    problem: Mapping[str, Any] = response.json()
+    assert set(problem) == {"type", "title", "status", "detail", "code", "request_id"}
+    assert problem["status"] == status
+    assert problem["code"] == code
+    assert problem["type"] == f"urn:pincite:error:{code}"
+    assert problem["request_id"] == response.headers["x-request-id"]
+    assert problem["detail"]
+    assert "\n" not in problem["detail"]
+    assert "Traceback" not in response.text
+    return problem

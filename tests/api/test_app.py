@@ -1,0 +1,131 @@
+"""The application: what is open, what is described, and that no route forgets its right."""
+
+import re
+
+import httpx2
+import pytest
+from fastapi import APIRouter
+from fastapi.routing import APIRoute
+
+from pincite.api import app
+from pincite.api.app import ROUTERS, make_app
+from pincite.api.callers import OPEN, right_of
+from pincite.core.callers import Role
+from tests.api.door import Door, assert_problem
+
+ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+GUARDED = [(method, route) for route in ROUTES if route.path not in OPEN for method in sorted(route.methods)]
+IDS = [f"{method} {route.path}" for method, route in GUARDED]
+HOSTILE = ["%00", "..%2f..%2fetc%2fpasswd", "a" * 5000, "%ff%fe", "'%20or%201=1--", "%0d%0aX-Evil:1", "%F0%9F%98%80"]
+BODIES = [
+    b"", b"null", b"[]", b"7", b"{", b"{}", b"\xff\xfe\x00", b"[" * 100_000, b'{"a":' * 50_000, b'{"query": NaN}',
+    b'{"query": "\\ud800"}', b'{"query": 1e999}', b'{"query": ' + b"9" * 5000 + b"}", b'{"query": {"query": {}}}',
+    b'{"queries": ["a", null]}', b'{"document_ids": ["a\\u0000b"]}', b'{"doc_id": "a\\u0000b"}',
+    b'{"query": "x", "folder": "a\\u0000b"}', b'{"query": "x", "folder": "../.."}', b'{"input": [""]}',
+    b'{"source_uri": "\\u0000"}', b'{"name": "a\\u0000b"}', b'{"name": "n", "expires_days": 99999999999999999999}',
+    b'{"query": "x", "document_ids": []}', b'{"query": "\\u0000"}', b'{"__proto__": 1}',
+]  # fmt: skip
+
+
+def path_of(route: APIRoute, value: str = "x") -> str:
+    return re.sub(r"{\w+}", value, route.path)
+
+
+def test_every_route_is_open_or_declares_its_right() -> None:
+    assert {route.path: right_of(route) for route in ROUTES if route.path not in OPEN} == {
+        "/api/v1/documents": "read",
+        "/api/v1/documents/upload": "write",
+        "/api/v1/documents/start": "write",
+        "/api/v1/documents/read": "read",
+        "/api/v1/documents/{document_id}": "write",  # the last of its two routes, DELETE
+        "/api/v1/documents/{document_id}/versions": "read",
+        "/api/v1/documents/{document_id}/chunks": "read",
+        "/api/v1/documents/{document_id}/file": "read",
+        "/api/v1/search": "read",
+        "/api/v1/query-many": "read",
+        "/api/v1/query": "read",
+        "/api/v1/embedding": "read",
+        "/api/v1/traces": "read",
+        "/api/v1/traces/{trace_id}": "read",
+        "/api/v1/keys": "administer",
+        "/api/v1/keys/{key_id}": "administer",
+        "/api/v1/health/details": "administer",
+    }
+
+
+def test_an_application_with_an_undeclared_route_is_not_made(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    forgotten = APIRouter()
+    forgotten.add_api_route("/api/v1/forgotten", lambda: None)
+    monkeypatch.setattr(app, "ROUTERS", [*ROUTERS, forgotten])
+    with pytest.raises(RuntimeError, match="/api/v1/forgotten"):
+        make_app(door.pincite)
+
+
+@pytest.mark.parametrize(("method", "route"), GUARDED, ids=IDS)
+def test_every_other_route_needs_a_key(anyone: httpx2.Client, method: str, route: APIRoute) -> None:
+    for headers in ({}, {"Authorization": "Bearer pc_wrong"}, {"Authorization": "Basic dTpw"}, {"X-Api-Key": "x"}):
+        response = anyone.request(method, path_of(route), headers=headers)
+        assert_problem(response, 401, "unauthorized")
+        assert response.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize(("method", "route"), GUARDED, ids=IDS)
+@pytest.mark.parametrize("role", ["reader", "editor", "administrator"])
+def test_every_route_asks_for_the_right_it_declares(door: Door, role: Role, method: str, route: APIRoute) -> None:
+    allowed = {"reader": {"read"}, "editor": {"read", "write"}, "administrator": {"read", "write", "administer"}}
+    with door.client(role) as client:
+        response = client.request(method, path_of(route), json={} if method == "POST" else None)
+    if right_of(route) in allowed[role]:
+        assert response.status_code in (200, 404, 422), response.text
+    else:
+        assert_problem(response, 403, "not_allowed")
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_addresses_are_refused_plainly(client: httpx2.Client, value: str) -> None:
+    for method, route in GUARDED:
+        response = client.request(method, path_of(route, value) + f"?q={value}&cursor={value}&version={value}")
+        assert response.status_code < 500, (method, route.path, response.text)
+        assert "x-evil" not in response.headers
+
+
+@pytest.mark.parametrize("body", BODIES, ids=range(len(BODIES)))
+def test_hostile_bodies_are_refused_plainly(client: httpx2.Client, body: bytes) -> None:
+    headers = {"Content-Type": "application/json"}
+    for method, route in GUARDED:
+        if method == "POST" and not route.path.endswith("/keys"):
+            response = client.post(path_of(route), content=body, headers=headers)
+            assert response.status_code < 500, (route.path, response.text)
+
+
+def test_the_front_says_what_this_is(anyone: httpx2.Client) -> None:
+    response = anyone.get("/")
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("text/plain")
+    assert "/api/v1" in response.text
+
+
+def test_the_description_is_open_and_names_every_route(anyone: httpx2.Client) -> None:
+    described = anyone.get("/api/v1/openapi.json").json()
+    assert set(described["paths"]) == {route.path for route in ROUTES} - {"/"}
+    query = described["paths"]["/api/v1/query"]["post"]
+    assert query["security"] == [{"key": []}]
+    assert "422" not in query["responses"]  # no promise of the framework's own error shape
+    form = described["paths"]["/api/v1/documents/upload"]["post"]["requestBody"]["content"]["multipart/form-data"]
+    assert form["schema"]["required"] == ["file"]
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc", "/nowhere", "/api/v1/documents/", "/api/v1//documents"])
+def test_other_addresses_are_not_there(client: httpx2.Client, path: str) -> None:
+    assert_problem(client.get(path), 404, "not_found")
+
+
+def test_a_wrong_method_is_told_with_those_that_work(client: httpx2.Client) -> None:
+    response = client.put("/api/v1/search")
+    assert_problem(response, 405, "method_not_allowed")
+    assert response.headers["allow"] == "POST"
+
+
+def test_there_is_no_cors(client: httpx2.Client) -> None:
+    response = client.get("/api/v1/documents", headers={"Origin": "https://evil.example"})
+    assert not [name for name in response.headers if name.startswith("access-control")]

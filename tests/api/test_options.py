@@ -1,0 +1,123 @@
+"""Options: what may be asked for, and what it becomes."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from pincite.api.options import ManyBody, QueryBody, RagOptions, SearchBody
+from pincite.core.answers import Filters, Question, Sampling
+from pincite.errors import Invalid
+
+
+def fault(body: type, **values: Any) -> str:
+    with pytest.raises(ValidationError) as raised:
+        body(**values)
+    return str(raised.value.errors()[0]["msg"])
+
+
+def test_a_bare_question() -> None:
+    assert QueryBody(query="q").question() == Question("q")
+
+
+def test_everything_that_can_be_asked_for() -> None:
+    body = QueryBody(
+        query="q", stream=True, strategy="lexical_only", top_k=7, folder="/hr/", document_ids=["a", "b"], min_score=0.2,
+        temperature_override=0, top_p=0.5, max_tokens=9, stop=["x", "y"], model="m", system_prompt="s",
+        rag={"hybrid_alpha": 0.3, "query": "other words"},
+    )  # fmt: skip
+    assert body.question() == Question(
+        "q", ("other words",), Filters("hr", ("a", "b")), 7, 0.2, "lexical_only", 0.3,
+        Sampling("m", 0, 0.5, 9, ("x", "y"), "s"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["folder", "folder_id", "collection_filter"])
+def test_a_folder_has_three_names(name: str) -> None:
+    assert QueryBody(query="q", **{name: "hr/policies"}).question().filters == Filters("hr/policies")
+
+
+def test_the_top_folder_is_everything() -> None:
+    assert SearchBody(query="q", folder="/").question().filters == Filters()
+
+
+def test_a_single_stop_word() -> None:
+    assert QueryBody(query="q", stop="END").question().sampling.stop == ("END",)
+
+
+def test_the_same_wish_twice_is_fine_and_two_wishes_are_not() -> None:
+    assert QueryBody(query="q", top_k=5, rag={"search_limit": 5}).question().top_k == 5
+    for values in (
+        {"top_k": 5, "rag": {"search_limit": 6}},
+        {"min_score": 0.5, "rag": {"search_threshold": 0}},
+        {"folder": "a", "folder_id": "b"},
+    ):
+        with pytest.raises(Invalid, match="different values"):
+            QueryBody(query="q", **values).question()
+
+
+def test_a_rag_query_equal_to_the_question_is_no_second_search() -> None:
+    assert QueryBody(query="q", rag={"query": "q"}).question().also == ()
+
+
+def test_several_queries() -> None:
+    assert ManyBody(queries=["a", "b", "c"], top_k=3).question() == Question("a", ("b", "c"), top_k=3)
+
+
+def test_an_unknown_option_is_named_with_the_nearest() -> None:
+    assert "there is no option 'topk'; did you mean 'top_k'?" in fault(QueryBody, query="q", topk=3)
+    assert "there is no option 'zzz'; there are: " in fault(QueryBody, query="q", zzz=3)
+    assert "did you mean 'search_limit'?" in fault(RagOptions, searchLimit=3)
+    assert len(fault(QueryBody, query="q", **{"x" * 10_000: 1})) < 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("intelligence_level", "maximum"), ("profile", "vexora"), ("as_of", "2024-01-01"), ("level_filter", [1]),
+        ("enable_cot", True), ("enable_verification", True), ("ensemble_voting", True), ("resumable", True),
+        ("mode", "agent"), ("session_id", "s"), ("enable_document_expansion", True), ("max_documents_to_expand", 4),
+        ("max_chunks_per_document", 1), ("expansion_threshold", 0.5), ("levels", [0, 1]),
+    ],
+)  # fmt: skip
+def test_options_of_later_releases_are_refused_by_name(name: str, value: Any) -> None:
+    assert f"'{name}' is not available yet" in fault(QueryBody, query="q", **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("intelligence_level", "standard"), ("mode", "chat"), ("resumable", False), ("enable_cot", False),
+        ("max_documents_to_expand", 3), ("max_chunks_per_document", 20), ("expansion_threshold", 0.3),
+        ("profile", None), ("as_of", None), ("session_id", None), ("level_filter", [2]),
+    ],
+)  # fmt: skip
+def test_unless_they_change_nothing(name: str, value: Any) -> None:
+    assert QueryBody(query="q", **{name: value}).question() == Question("q")
+
+
+def test_answering_without_documents_is_not_available_yet() -> None:
+    assert "'enabled' is not available yet" in fault(RagOptions, enabled=False)
+    assert RagOptions(enabled=True) == RagOptions()
+
+
+def test_an_unknown_strategy_is_refused_with_those_there_are() -> None:
+    message = fault(SearchBody, query="q", strategy="magic")
+    assert all(name in message for name in ("hybrid", "dense_only", "lexical_only"))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"top_k": 0}, {"top_k": 1001}, {"min_score": -0.1}, {"min_score": float("nan")}, {"top_p": 0},
+        {"temperature_override": 2.1}, {"max_tokens": 0}, {"document_ids": [""]}, {"folder": "a\0b"},
+        {"document_ids": ["x"] * 1001}, {"rag": {"search_limit": 0}}, {"rag": None}, {"rag": []}, {"query": "\ud800"},
+    ],
+)  # fmt: skip
+def test_values_out_of_bounds_are_refused(values: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        QueryBody(**{"query": "q", **values})
+
+
+def test_explaining_several_queries_is_not_available_yet() -> None:
+    assert "'explain' is not available yet" in fault(ManyBody, queries=["q"], explain=True)

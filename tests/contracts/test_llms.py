@@ -1,0 +1,69 @@
+"""What every LLM in the folder must do."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pincite import plugins
+from pincite.core.answers import Message, Piece, Prompt
+from pincite.core.protocols import LLM
+from pincite.providers.scripted import Options, make_embedder
+from tests.builders import hit
+from tests.stub_openai import Stub, stub_server
+
+NAMES = plugins.names("pincite.providers", "make_llm")
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    with stub_server() as started:
+        started.says("Cats ", "purr. ", "[Source 1]")
+        yield started
+
+
+@pytest.fixture(params=NAMES)
+def llm(request: pytest.FixtureRequest, stub: Stub) -> LLM:
+    settings: dict[str, Any] = {"base_url": stub.url, "model": "m"}
+    return plugins.load(LLM, "pincite.providers", request.param, settings, embedder=make_embedder(Options()))
+
+
+def write(llm: LLM) -> list[Piece]:
+    async def go() -> list[Piece]:
+        sources = (hit("Cats purr when they are content."),)
+        asked = Prompt("Why do cats purr?", (Message("user", "Why do cats purr?"),), sources, 10)
+        return [piece async for piece in llm.write(asked)]
+
+    return asyncio.run(go())
+
+
+def test_there_are_some() -> None:
+    assert {"extractive", "openai_compatible", "scripted"} <= set(NAMES)
+
+
+def test_it_has_a_name_and_a_window(llm: LLM) -> None:
+    assert llm.name
+    assert llm.window >= 512
+
+
+def test_it_writes_text_and_says_why_it_stopped(llm: LLM) -> None:
+    pieces = write(llm)
+    assert "".join(piece.text for piece in pieces).strip()
+    assert [piece.finish_reason for piece in pieces if piece.finish_reason] == ["stop"]
+    assert json.dumps([piece.text for piece in pieces])
+
+
+def test_it_can_be_asked_again(llm: LLM) -> None:
+    assert [piece.text for piece in write(llm)] == [piece.text for piece in write(llm)]
+
+
+def test_it_can_be_stopped_in_the_middle(llm: LLM) -> None:
+    async def go() -> None:
+        stream = llm.write(Prompt("Why do cats purr?", (Message("user", "q"),), (hit("Cats purr."),), 10))
+        async for _ in stream:
+            break
+        await stream.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(go())

@@ -1,0 +1,80 @@
+import asyncio
+import time
+
+import pytest
+
+from pincite.access import LOCAL
+from pincite.core.callers import Scope
+from pincite.core.run import Run
+from pincite.errors import Invalid, OverBudget, Unavailable
+from pincite.settings import load_settings
+
+
+def make_run(seconds: float = 10.0) -> Run:
+    scope, settings = Scope("local", (1,)), load_settings(env={})
+    return Run("t", None, settings, LOCAL, scope, time.monotonic() + seconds, lambda _event: None)  # type: ignore[arg-type]
+
+
+async def double(run: Run, number: int) -> int:
+    run.observe(number=number)
+    return 2 * number
+
+
+async def broken(run: Run, number: int) -> int:
+    raise Unavailable("it is down")
+
+
+async def wrong(run: Run, number: int) -> int:
+    raise Invalid("no")
+
+
+async def outer(run: Run, number: int) -> int:
+    return await run.step(double, number)
+
+
+def test_a_step_leaves_a_span() -> None:
+    run = make_run()
+    assert asyncio.run(run.step(outer, 2)) == 4
+    assert [(span.stage, span.parent) for span in run.spans] == [("outer", None), ("double", 0)]
+    assert run.spans[1].attributes == {"number": 2}
+    assert run.spans[0].duration_ms >= run.spans[1].duration_ms
+    assert set(run.durations()) == {"outer"}
+
+
+def test_an_attempt_degrades_on_what_is_unavailable_and_on_nothing_else() -> None:
+    run = make_run()
+    assert asyncio.run(run.attempt(7, broken, 1)) == 7
+    assert [(note.stage, note.reason) for note in run.degraded] == [("broken", "it is down")]
+    with pytest.raises(Invalid):
+        asyncio.run(run.attempt(7, wrong, 1))
+    assert run.spans[-1].error == "Invalid: no"
+
+
+def test_the_same_note_is_made_once() -> None:
+    run = make_run()
+    asyncio.run(run.attempt(7, broken, 1))
+    asyncio.run(run.attempt(7, broken, 2))
+    assert len(run.degraded) == 1
+
+
+def test_no_stage_starts_after_the_deadline() -> None:
+    with pytest.raises(OverBudget, match="before double"):
+        asyncio.run(make_run(seconds=-1).step(double, 1))
+
+
+def test_cancelling_is_not_degrading() -> None:
+    async def go() -> None:
+        run = make_run()
+
+        async def forever(run: Run) -> None:
+            await asyncio.sleep(60)
+
+        task = asyncio.create_task(run.attempt(None, forever))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert run.degraded == []
+        assert "CancelledError" in (run.spans[0].error or "")
+
+    asyncio.run(go())

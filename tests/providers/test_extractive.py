@@ -1,0 +1,72 @@
+import asyncio
+
+import pytest
+
+from pincite.core.answers import Draft, Hit, Piece, Quote
+from pincite.providers.extractive import Options, make_llm
+from pincite.providers.scripted import Options as Scripted
+from pincite.providers.scripted import make_embedder
+from tests.builders import hit, prompt
+
+LEAVE = "# Leave\n\nEvery employee has **30 days** of leave.\nUnused days expire on 31 March. See the [form](http://example.org/f)."
+TABLE = "| month | high |\n|---|---|\n| March | 6.82 |\n| April | 7.10 |"
+
+
+def answer(question: str, *hits: Hit, fail: str = "") -> Draft:
+    llm = make_llm(Options(), make_embedder(Scripted(fail=fail)))
+
+    async def go() -> list[Piece]:
+        return [piece async for piece in llm.write(prompt(question, *hits))]
+
+    pieces = asyncio.run(go())
+    quotes: tuple[Quote, ...] = tuple(piece.quote for piece in pieces if piece.quote)
+    return Draft("".join(piece.text for piece in pieces), None, pieces[-1].finish_reason, quotes=quotes)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected", "quoted"),
+    [
+        (
+            "When do unused days expire?",
+            "Unused days expire on 31 March. [Source 1]",
+            "Unused days expire on 31 March.",
+        ),
+        (
+            "How many days of leave has every employee?",
+            "Every employee has 30 days of leave. [Source 1]",
+            "Every employee has **30 days** of leave.",
+        ),
+    ],
+)
+def test_the_sentence_that_answers_is_quoted_as_it_stands(question: str, expected: str, quoted: str) -> None:
+    draft = answer(question, hit(LEAVE, heading_path=("Leave",)))
+    assert draft.text == expected
+    [quote] = draft.quotes
+    assert LEAVE[quote.start : quote.end] == quoted
+
+
+def test_a_tables_row_is_told_with_its_columns() -> None:
+    draft = answer("What was the high in April?", hit(TABLE))
+    assert draft.text == "month: April; high: 7.10. [Source 1]"
+    split = answer("What was the high in April?", hit("| April | 7.10 |", header="| month | high |\n|---|---|"))
+    assert split.text == draft.text
+
+
+def test_it_says_plainly_when_the_sources_do_not_answer() -> None:
+    draft = answer("Who painted the Mona Lisa in Florence?", hit(LEAVE))
+    assert "don't have specific information" in draft.text
+    assert (draft.finish_reason, draft.quotes) == ("no_answer", ())
+    assert "keine genauen Angaben" in answer("Wer hat die Mona Lisa gemalt?", hit(LEAVE)).text
+
+
+def test_it_works_without_an_embedder() -> None:
+    assert "31 March" in answer("When do unused days expire?", hit(LEAVE), fail="down").text
+
+
+def test_headings_are_no_answers() -> None:
+    draft = answer("leave", hit("# Leave\n\nLeave is granted yearly.", heading_path=("Leave",)))
+    assert draft.text.startswith("Leave is granted yearly.")
+
+
+def test_no_sources_no_answer() -> None:
+    assert answer("anything").finish_reason == "no_answer"

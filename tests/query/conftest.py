@@ -1,0 +1,78 @@
+"""A run with an index in memory: what the stages' own tests need."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from pincite.access import LOCAL
+from pincite.core.answers import Filters, Found
+from pincite.core.callers import Scope
+from pincite.core.protocols import Fetched, Match, Vector
+from pincite.core.run import Event, Kit, Run
+from pincite.providers.extractive import Extractive
+from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
+from pincite.settings import load_settings
+from tests.builders import found
+
+
+class MemoryIndex:
+    """Answers with the rankings it was given; `vanish` are keys whose version is replaced meanwhile."""
+
+    def __init__(self, dense: dict[int, float], lexical: dict[int, float], chunks: dict[int, Found]) -> None:
+        self.rankings = {"dense": dense, "lexical": lexical}
+        self.chunks = chunks
+        self.vanish: set[int] = set()
+        self.calls: list[str] = []
+
+    async def dense(self, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
+        return self._ranked("dense", limit)
+
+    async def lexical(self, text: str, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
+        return self._ranked("lexical", limit)
+
+    async def fetch(self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope) -> Fetched:
+        gone, self.vanish = self.vanish, set()
+        for ranking in self.rankings.values():
+            for key in gone:
+                ranking.pop(key, None)
+        chunks = {key: self.chunks[key] for key in keys if key not in gone}
+        return Fetched(chunks, {key: self.rankings["dense"].get(key, 0.1) for key in chunks} if vectors else {})
+
+    def _ranked(self, via: str, limit: int) -> list[Match]:
+        self.calls.append(via)
+        ranking = self.rankings[via]
+        return [Match(key, ranking[key]) for key in sorted(ranking, key=lambda key: -ranking[key])][:limit]
+
+
+@pytest.fixture
+def make_run() -> Callable[..., Run]:
+    """Makes a run; settings by dotted keys with `__`, texts by key, rankings by engine."""
+
+    def make(
+        texts: dict[int, str] | None = None,
+        dense: dict[int, float] | None = None,
+        lexical: dict[int, float] | None = None,
+        *,
+        llm: Any = None,
+        embedder: Any = None,
+        reranker: Any = None,
+        events: list[Event] | None = None,
+        seconds: float = 30.0,
+        **settings: Any,
+    ) -> Run:
+        chunks = {key: found(text, key=key) for key, text in (texts or {}).items()}
+        embedder = embedder or ScriptedEmbedder(Options())
+        kit = Kit(
+            index=MemoryIndex(dense or {}, lexical or {}, chunks),
+            embedder=embedder,
+            llm=llm or ScriptedLLM(Options()),
+            extractive=Extractive(embedder),
+            reranker=reranker,
+        )
+        chosen = load_settings({key.replace("__", "."): value for key, value in settings.items()}, env={})
+        emit = events.append if events is not None else (lambda _event: None)
+        return Run("t1", kit, chosen, LOCAL, Scope("local", (1,)), time.monotonic() + seconds, emit)
+
+    return make

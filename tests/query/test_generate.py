@@ -1,0 +1,39 @@
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from pincite.core.run import Event, Run, Token
+from pincite.errors import ProviderError
+from pincite.providers.scripted import Options, ScriptedLLM
+from pincite.query.generate import BROKEN_OFF, extract, generate
+from tests.builders import hit, prompt
+
+
+def test_pieces_are_streamed_and_joined(make_run: Callable[..., Run]) -> None:
+    events: list[Event] = []
+    run = make_run(llm=ScriptedLLM(Options(answers=("Cats purr. [Source 1]",))), events=events)
+    draft = asyncio.run(generate(run, prompt("q", hit("x"))))
+    assert draft.text == "Cats purr. [Source 1]"
+    assert "".join(event.text for event in events if isinstance(event, Token)) == draft.text
+    assert (draft.finish_reason, draft.model) == ("stop", "scripted")
+    assert draft.usage
+
+
+def test_a_model_that_fails_at_once_is_unavailable(make_run: Callable[..., Run]) -> None:
+    run = make_run(llm=ScriptedLLM(Options(fail="down")))
+    with pytest.raises(ProviderError, match="down"):
+        asyncio.run(generate(run, prompt("q", hit("x"))))
+
+
+def test_a_model_that_stops_in_the_middle_is_never_taken_for_whole(make_run: Callable[..., Run]) -> None:
+    run = make_run(llm=ScriptedLLM(Options(answers=("one two three",), fail_after=2)))
+    draft = asyncio.run(generate(run, prompt("q", hit("x"))))
+    assert (draft.text, draft.finish_reason) == ("one two", BROKEN_OFF)
+    assert run.degraded[0].stage == "generate"
+
+
+def test_code_answers_where_no_model_does(make_run: Callable[..., Run]) -> None:
+    draft = asyncio.run(extract(make_run(), prompt("Why do cats purr?", hit("Cats purr when they are content."))))
+    assert draft.text == "Cats purr when they are content. [Source 1]"
+    assert draft.quotes[0].source == 1

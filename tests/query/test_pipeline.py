@@ -1,0 +1,101 @@
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from pincite.core.answers import Answer, Question
+from pincite.core.run import Answered, Event, Planned, Run, SourcesFound, Token
+from pincite.errors import OverBudget
+from pincite.providers.scripted import Options, ScriptedLLM
+from pincite.query.pipeline import answer, search
+
+TEXTS = {1: "Every employee has 30 days of leave.\nUnused days expire on 31 March.", 2: "The canteen opens at noon."}
+RANKS = {1: 0.8, 2: 0.2}
+
+
+def ask(run: Run, text: str = "When do unused days of leave expire?") -> Answer:
+    return asyncio.run(answer(run, Question(text)))
+
+
+def scripted(*answers: str) -> ScriptedLLM:
+    return ScriptedLLM(Options(answers=answers))
+
+
+def test_every_stage_runs_once_and_in_order(make_run: Callable[..., Run]) -> None:
+    events: list[Event] = []
+    run = make_run(TEXTS, RANKS, RANKS, events=events)
+    result = ask(run)
+    assert [span.stage for span in run.spans] == [
+        "guard_in", "understand", "retrieve", "rank", "refine", "assemble", "generate", "ground",
+    ]  # fmt: skip
+    kinds = [type(event) for event in events]
+    assert (kinds[0], kinds[1], kinds[2], kinds[-1]) == (Planned, SourcesFound, Token, Answered)
+    assert "".join(event.text for event in events if isinstance(event, Token)) == result.text
+
+
+def test_a_citation_points_at_the_exact_passage(make_run: Callable[..., Run]) -> None:
+    result = ask(make_run(TEXTS, RANKS, RANKS, llm=scripted("Unused days expire on 31 March [1].")))
+    assert result.text == "Unused days expire on 31 March [Source 1]."
+    [citation] = result.citations
+    assert citation.quote == "Unused days expire on 31 March."
+    chunk_start = 100
+    assert citation.quote_start_char == chunk_start + TEXTS[1].index("Unused")
+    assert (citation.quote_start_line, citation.quote_end_line) == (11, 11)
+    assert (citation.matched_by, citation.support) == ("number", 1.0)
+    assert result.confidence.level in ("high", "medium")
+    assert result.groundedness.sentences[0].source == 1
+    assert [source.cited for source in result.sources] == [True, False][: len(result.sources)]
+
+
+@pytest.mark.parametrize(
+    ("draft", "warning"),
+    [
+        ("Unused days expire on 31 March.", "cites no source"),
+        ("Penguins live in Patagonia. [Source 1]", "not supported"),
+        ("Unused days expire. [Source 9]", "not supported"),
+    ],
+)
+def test_what_cannot_be_checked_is_said(make_run: Callable[..., Run], draft: str, warning: str) -> None:
+    result = ask(make_run(TEXTS, RANKS, RANKS, llm=scripted(draft)))
+    assert warning in result.warnings[0]
+    assert result.confidence.level == "low"
+
+
+def test_a_source_that_is_not_there_stays_unmatched(make_run: Callable[..., Run]) -> None:
+    [citation] = ask(make_run(TEXTS, RANKS, RANKS, llm=scripted("Yes. [Source 9]"))).citations
+    assert (citation.matched, citation.source, citation.quote) == (False, None, "")
+
+
+def test_nothing_relevant_means_no_model_is_asked(make_run: Callable[..., Run]) -> None:
+    run = make_run(llm=ScriptedLLM(Options(fail="must not be called")))
+    result = ask(run)
+    assert "don't have specific information" in result.text
+    assert (result.metadata.model, result.metadata.chunks_retrieved, result.confidence.level) == (None, 0, "low")
+    assert (result.degraded, result.sources, result.has_relevant_sources) == ((), (), False)
+    assert "keine genauen Angaben" in ask(make_run(), "Wie viele Tage haben wir?").text
+
+
+def test_no_model_means_an_extractive_answer_and_it_is_said(make_run: Callable[..., Run]) -> None:
+    result = ask(make_run(TEXTS, RANKS, RANKS, llm=ScriptedLLM(Options(fail="connection refused"))))
+    assert "Unused days expire on 31 March." in result.text
+    assert result.metadata.model == "extractive"
+    assert [(note.stage, note.reason) for note in result.degraded] == [("generate", "connection refused")]
+
+
+def test_a_cut_answer_says_so(make_run: Callable[..., Run]) -> None:
+    cut = ScriptedLLM(Options(answers=("Unused days expire on 31 March.",), fail_after=3))
+    result = ask(make_run(TEXTS, RANKS, RANKS, llm=cut))
+    assert result.metadata.finish_reason == "incomplete"
+    assert "incomplete" in result.warnings[0]
+
+
+def test_no_time_left(make_run: Callable[..., Run]) -> None:
+    with pytest.raises(OverBudget, match="before guard_in"):
+        ask(make_run(seconds=-1))
+
+
+def test_searching_neither_assembles_nor_generates(make_run: Callable[..., Run]) -> None:
+    run = make_run(TEXTS, RANKS, RANKS)
+    _, hits = asyncio.run(search(run, Question("leave", top_k=1)))
+    assert [hit.chunk.key for hit in hits] == [1]
+    assert [span.stage for span in run.spans] == ["guard_in", "understand", "retrieve", "rank"]

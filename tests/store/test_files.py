@@ -1,0 +1,43 @@
+from pathlib import Path
+
+import pytest
+
+from pincite.errors import DataFolderError
+from pincite.store.files import Files
+
+
+def test_bytes_come_back_and_only_the_owner_may_read_them(tmp_path: Path) -> None:
+    files = Files(tmp_path / "files")
+    files.write("doc", "v1", b"\x00bytes")
+    assert files.read("doc", "v1") == b"\x00bytes"
+    path = files.path("doc", "v1")
+    assert [p.stat().st_mode & 0o777 for p in (path, path.parent, path.parent.parent)] == [0o600, 0o700, 0o700]
+
+
+def test_removing_takes_all_versions(tmp_path: Path) -> None:
+    files = Files(tmp_path / "files")
+    files.write("doc", "v1", b"1")
+    files.write("doc", "v2", b"2")
+    assert files.remove("doc")
+    assert files.remove("doc")
+    assert list((tmp_path / "files").iterdir()) == []
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    files = Files(tmp_path / "files")
+
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DataFolderError, match="disk is full"):
+        files.write("doc", "v1", b"x")
+    assert list((tmp_path / "files").glob("*/*")) == []
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(DataFolderError, match="cannot write to"):
+        Files(tmp_path / "file" / "files")

@@ -1,0 +1,112 @@
+import asyncio
+from typing import Any
+
+import pytest
+
+from pincite.core.documents import Parsed, Status
+from pincite.errors import Conflict, NotFound
+from pincite.store.database import one
+from pincite.store.indexing import Entry
+from tests.builders import chunk
+
+
+async def rows_left(shelf: Any) -> int:
+    async with shelf.database.transaction("local") as connection:
+        row = await one(
+            connection,
+            "select (select count(*) from chunk) + (select count(*) from vector) + (select count(*) from posting)"
+            " + (select count(*) from edition)",
+        )
+    return int(row[0])
+
+
+def entry(n: int = 0) -> Entry:
+    return Entry(chunk(n, f"passage {n}"), "c", {"passag": 1}, b"h%d" % n, [[1.0] + [0.0] * 31])
+
+
+async def begun(shelf: Any, name: str = "a.md", text: str = "text") -> tuple[str, Any]:
+    document_id = await shelf.accept(name, text)
+    job = await shelf.jobs.claim("w", 60)
+    return document_id, await shelf.indexing.begin(await shelf.indexing.target(job))
+
+
+def test_an_interrupted_try_leaves_nothing_for_the_next(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        document_id, first = await begun(shelf)
+        await shelf.indexing.write(first, [entry(0), entry(1)])
+        again = await shelf.indexing.begin(await shelf.indexing.target(first.job))
+        await shelf.indexing.write(again, [entry(0)])
+        await shelf.indexing.serve(again, Parsed("text", "markdown"), "en")
+        assert (await shelf.library.get(await shelf.scope(), document_id)).chunks == 1
+        assert await rows_left(shelf) == 4
+
+    with_shelf(test)
+
+
+def test_a_document_removed_while_written_takes_everything_along(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        document_id, edition = await begun(shelf)
+        await shelf.indexing.write(edition, [entry(0)])
+        await shelf.library.remove(await shelf.scope(), document_id)
+        with pytest.raises(Conflict):
+            await shelf.indexing.write(edition, [entry(1)])
+        with pytest.raises(Conflict):
+            await shelf.indexing.serve(edition, Parsed("text", "markdown"), "en")
+        with pytest.raises(Conflict):
+            await shelf.indexing.target(edition.job)
+        assert await rows_left(shelf) == 0
+
+    with_shelf(test)
+
+
+def test_removing_and_writing_at_the_same_moment(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        for n in range(20):
+            document_id, edition = await begun(shelf, f"{n}.md", f"text {n}")
+            writes = [shelf.indexing.write(edition, [entry(k)]) for k in range(3)]
+            await asyncio.gather(
+                shelf.library.remove(await shelf.scope(), document_id), *writes, return_exceptions=True
+            )
+        assert await rows_left(shelf) == 0
+
+    with_shelf(test)
+
+
+def test_a_failure_keeps_what_was_served(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        document_id = await shelf.put("a.md", "old words")
+        _, edition = await begun(shelf, "a.md", "new bytes")
+        await shelf.indexing.write(edition, [entry(0)])
+        await shelf.indexing.fail(edition.job, "broken", "it is broken")
+        document = await shelf.library.get(await shelf.scope(), document_id)
+        assert (document.status, document.error.code, document.chunks) == (Status.ERROR, "broken", 1)
+        assert (await shelf.library.text(await shelf.scope(), document_id)).text == "old words"
+        with pytest.raises(NotFound):
+            await shelf.library.text(await shelf.scope(), document_id, document.version)
+
+    with_shelf(test)
+
+
+def test_equal_text_is_known_window_by_window(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        _, edition = await begun(shelf)
+        two = Entry(chunk(0), "c", {"a": 1}, b"hash", [[1.0] + [0.0] * 31, [0.0, 1.0] + [0.0] * 30])
+        await shelf.indexing.write(edition, [two])
+        known = await shelf.indexing.known_vectors("local", [b"hash", b"other"])
+        assert list(known) == [b"hash"]
+        assert [vector.index(1.0) for vector in known[b"hash"]] == [0, 1]
+        assert await shelf.indexing.known_vectors("stranger", [b"hash"]) == {}
+
+    with_shelf(test)
+
+
+def test_an_overtaken_version_is_not_served(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        _, edition = await begun(shelf)
+        await shelf.accept("a.md", "newer")
+        with pytest.raises(Conflict):
+            await shelf.indexing.serve(edition, Parsed("text", "markdown"), "en")
+        assert (await shelf.indexing.target(edition.job)).outdated
+        await shelf.indexing.drop(edition.job)
+
+    with_shelf(test)

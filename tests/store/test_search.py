@@ -1,0 +1,159 @@
+import math
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from pincite.core.answers import Filters
+from pincite.core.callers import Scope
+from pincite.words import terms
+
+ALL = Filters()
+WORDS = [f"word{n}" for n in range(60)]
+
+
+def texts(count: int, seed: int = 1) -> list[str]:
+    chosen = random.Random(seed)
+    return [" ".join(chosen.choices(WORDS, weights=range(1, 61), k=chosen.randint(5, 40))) for _ in range(count)]
+
+
+def bm25(query: str, corpus: dict[int, str], k1: float = 1.2, b: float = 0.75) -> list[int]:
+    """BM25 as the textbook has it, over exactly this corpus."""
+    counts = {key: Counter(terms(text, "en")) for key, text in corpus.items()}
+    average = sum(sum(c.values()) for c in counts.values()) / len(counts)
+    scores: Counter[int] = Counter()
+    for term, weight in Counter(terms(query, "en")).items():
+        df = sum(term in c for c in counts.values())
+        idf = math.log(1 + (len(counts) - df + 0.5) / (df + 0.5))
+        for key, c in counts.items():
+            if c[term]:
+                length = sum(c.values())
+                scores[key] += weight * idf * c[term] * (k1 + 1) / (c[term] + k1 * (1 - b + b * length / average))
+    return sorted(scores, key=lambda key: (-round(scores[key], 9), key))[:10]
+
+
+async def keys_of(shelf: Any) -> dict[str, int]:
+    async with shelf.database.transaction("local") as connection:
+        return dict(await (await connection.execute("select text, key from chunk where level = 2")).fetchall())
+
+
+def test_lexical_search_is_bm25_before_and_after_deletes(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        ids = {n: await shelf.put(f"{n}.md", *texts(8, seed=n)) for n in range(12)}
+        for gone in (None, 3, 7):
+            if gone is not None:
+                await shelf.library.remove(scope, ids[gone])
+            corpus = {key: text for text, key in (await keys_of(shelf)).items()}
+            for query in texts(10, seed=99):
+                found = await shelf.index.lexical(query, scope=scope, filters=ALL, limit=10)
+                assert [match.key for match in found] == bm25(query, corpus)
+
+    with_shelf(test)
+
+
+@pytest.mark.parametrize("exact_rows", [0, 20_000], ids=["hnsw", "exact"])
+def test_dense_search_finds_the_nearest(with_shelf: Any, exact_rows: int) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        for n in range(10):
+            await shelf.put(f"{n}.md", *texts(10, seed=n))
+        keys = await keys_of(shelf)
+        for query in texts(10, seed=99):
+            vector = await shelf.vector(query)
+            cosine = {
+                key: sum(a * b for a, b in zip(vector, await shelf.vector(text), strict=True))
+                for text, key in keys.items()
+            }
+            found = await shelf.index.dense(vector, scope=scope, filters=ALL, limit=5)
+            best = sorted(cosine.values(), reverse=True)[:5]
+            assert [match.score for match in found] == pytest.approx(best, abs=2e-3)
+
+    with_shelf(test, exact_rows=exact_rows)
+
+
+@pytest.mark.parametrize("exact_rows", [0, 20_000], ids=["hnsw", "exact"])
+def test_filters_work_inside_the_search(with_shelf: Any, exact_rows: int) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        ids = [await shelf.put(f"{n}.md", *texts(10, seed=n), folder="hr/a" if n == 4 else "other") for n in range(10)]
+        vector = await shelf.vector("word59 word58")
+        for filters in (Filters(folder="hr"), Filters(folder="hr/a"), Filters(document_ids=(ids[4],))):
+            dense = await shelf.index.dense(vector, scope=scope, filters=filters, limit=10)
+            lexical = await shelf.index.lexical("word59 word58", scope=scope, filters=filters, limit=10)
+            assert len(dense) == 10
+            assert lexical
+            fetched = await shelf.index.fetch([m.key for m in dense + lexical], [vector], scope=scope)
+            assert {chunk.document_id for chunk in fetched.chunks.values()} == {ids[4]}
+        for filters in (Filters(folder="h"), Filters(document_ids=()), Filters(document_ids=("nope",))):
+            assert await shelf.index.dense(vector, scope=scope, filters=filters, limit=10) == []
+            assert await shelf.index.lexical("word59", scope=scope, filters=filters, limit=10) == []
+
+    with_shelf(test, exact_rows=exact_rows)
+
+
+def test_no_scope_finds_nothing_however_it_is_asked(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        await shelf.put("a.md", "secret words")
+        [realm] = (await shelf.scope()).realms
+        vector = await shelf.vector("secret words")
+        [(_, key)] = (await keys_of(shelf)).items()
+        for scope in (Scope("local", ()), Scope("stranger", ()), Scope("stranger", (realm,)), Scope("", (realm,))):
+            assert await shelf.index.dense(vector, scope=scope, filters=ALL, limit=5) == []
+            assert await shelf.index.lexical("secret words", scope=scope, filters=ALL, limit=5) == []
+            assert (await shelf.index.fetch([key], [vector], scope=scope)).chunks == {}
+
+    with_shelf(test)
+
+
+def test_an_edition_being_written_or_replaced_is_not_found(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        document_id = await shelf.put("a.md", "old words here")
+        await shelf.accept("a.md", "brand fresh content")
+        job = await shelf.jobs.claim("w", 60)
+        edition = await shelf.indexing.begin(await shelf.indexing.target(job))
+        from collections import Counter
+
+        from pincite.core.documents import Parsed
+        from pincite.store.indexing import Entry
+        from tests.builders import chunk
+
+        text = "brand fresh content"
+        entry = Entry(chunk(0, text), "c", Counter(terms(text, "en")), b"h", [await shelf.vector(text)])
+        await shelf.indexing.write(edition, [entry])
+        for query, expected in (("old words", 1), ("brand fresh", 0)):
+            assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
+        [match] = await shelf.index.dense(await shelf.vector(text), scope=scope, filters=ALL, limit=5)
+        assert (await shelf.index.fetch([match.key], [], scope=scope)).chunks[match.key].text == "old words here"
+        await shelf.indexing.serve(edition, Parsed(text, "markdown"), "en")
+        for query, expected in (("old words", 0), ("brand fresh", 1)):
+            assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
+        assert (await shelf.index.fetch([match.key], [], scope=scope)).chunks == {}
+        assert await shelf.indexing.clear_retired() == 1
+        assert (await shelf.library.get(scope, document_id)).chunks == 1
+
+    with_shelf(test)
+
+
+@pytest.mark.parametrize(
+    "query", ["'; drop table chunk; --", "a & b | !c", "%_\\", "🎉🎉", "to be or not to be", "a" * 4000]
+)
+def test_operators_are_words(with_shelf: Any, query: str) -> None:
+    async def test(shelf: Any) -> None:
+        await shelf.put("a.md", "some words")
+        assert await shelf.index.lexical(query, scope=await shelf.scope(), filters=ALL, limit=5) == []
+
+    with_shelf(test)
+
+
+def test_languages_meet_in_one_library(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        await shelf.put("en.md", "The houses were painted blue.", language="en")
+        await shelf.put("de.md", "Die Häuser wurden gestrichen.", language="de")
+        for query, count in (("house painting", 1), ("Haus streichen gestrichen", 1), ("haeuser", 1)):
+            assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == count, query
+
+    with_shelf(test)

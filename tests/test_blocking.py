@@ -1,0 +1,38 @@
+from pathlib import Path
+
+import pytest
+
+from pincite import Pincite
+from pincite.errors import NotFound, StoreDown
+
+
+def test_the_same_without_await(database_url: str, tmp_path: Path) -> None:
+    (tmp_path / "cats.md").write_text("# Cats\n\nCats purr when they are content.\n", encoding="utf-8")
+    settings = {"database.url": database_url, "embedding.provider": "scripted"}
+    with Pincite(tmp_path / "data", settings=settings) as pincite:
+        cats = pincite.add(tmp_path / "cats.md")
+        answer = pincite.ask("Why do cats purr?")
+        assert "content" in answer.text
+        assert answer.citations[0].quote == "Cats purr when they are content."
+        assert [document.id for document in pincite.documents()] == [cats.id]
+        assert pincite.search("purr").hits[0].chunk.document_id == cats.id
+        assert pincite.get(cats.id).chunks == 1
+        assert [one.outcome for one in pincite.add_all(tmp_path / "cats.md").added] == ["unchanged"]
+        assert pincite.remove(cats.id).verified
+        with pytest.raises(NotFound):
+            pincite.get(cats.id)
+    with pytest.raises(RuntimeError, match="open the library first"):
+        pincite.documents()
+
+
+def test_a_failed_start_leaves_no_thread(tmp_path: Path) -> None:
+    import threading
+
+    before = threading.active_count()
+    settings = {"database.url": "postgresql:///x?host=/nonexistent", "embedding.provider": "scripted"}
+    with pytest.raises(StoreDown), Pincite(tmp_path, settings=settings):
+        pytest.fail("it must not start")
+    for thread in threading.enumerate():
+        if thread.name == "pincite":
+            thread.join(timeout=5)
+    assert threading.active_count() <= before
