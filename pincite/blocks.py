@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from typing import Literal
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
 from pincite.core.documents import Markup
@@ -51,7 +52,24 @@ def _markdown() -> MarkdownIt:
     """CommonMark and tables, block structure only: nobody here needs the inline tokens of a whole document."""
     parser = MarkdownIt("commonmark").enable("table")
     parser.core.ruler.enableOnly(["block"])
+    parser.block.ruler.at("table", _table_rule, {"alt": ["paragraph", "reference"]})
     return parser
+
+
+def _table_rule(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Markdown-it's rule for tables, with one token for the whole instead of some for every cell.
+
+    A table of ten megabytes would otherwise take gigabytes.
+    """
+    unused = Token("", "", 0)
+    state.push = lambda *_: unused  # type: ignore[method-assign]
+    try:
+        found = table(state, first, last, silent)
+    finally:
+        del state.push
+    if found and not silent:
+        state.push("table", "table", 0).map = [first, state.line]
+    return found
 
 
 @cache
@@ -119,9 +137,8 @@ class _Reader:
             return Block("heading", start, end, level=int(token.tag[1:]), title=_plain(self.tokens[at + 1].content))
         if token.type in ("fence", "code_block"):
             return Block("code", start, end)
-        if token.type == "table_open":
-            head = trim(self.text, start, self._span(self.tokens[at + 1])[1])[1]
-            return Block("table", start, end, header_end=self._end_of_line(head + 1))
+        if token.type == "table":
+            return Block("table", start, end, header_end=self._line_end(self._line_end(start) + 1))
         if token.type == "list_item_open":
             return Block("list", start, end, parts=tuple(self._within(at + 1, closing, start, end)))
         return Block("prose", start, end)
@@ -130,7 +147,7 @@ class _Reader:
         first, after = token.map or (0, 0)
         return trim(self.text, self.starts[first], min(self.starts[after], len(self.text)))
 
-    def _end_of_line(self, offset: int) -> int:
+    def _line_end(self, offset: int) -> int:
         end = self.text.find("\n", offset)
         return len(self.text) if end < 0 else end
 

@@ -130,13 +130,19 @@ class AsyncPincite:
         await self.traces.forget_old(settings.traces.retention_days)
 
     async def _open_database(self) -> Database:
-        url = self.settings.database.url
-        if url is None:
-            self._server = await asyncio.to_thread(
-                EmbeddedServer.open, self.settings.data, shared_buffers_mb=self.settings.database.shared_buffers_mb
-            )
-        address = url.get_secret_value() if url else self._server.url  # type: ignore[union-attr]
-        return await Database.open(address, pool_size=self.settings.database.pool_size)
+        size = self.settings.database.pool_size
+        if self.settings.database.url is not None:
+            return await Database.open(self.settings.database.url.get_secret_value(), pool_size=size)
+        await self._share_server()
+        assert self._server is not None
+        return await Database.open(self._server.url, pool_size=size, revive=self._share_server)
+
+    async def _share_server(self) -> None:
+        """Take a share in the embedded server, starting it if it is not there; its address never changes."""
+        before, buffers = self._server, self.settings.database.shared_buffers_mb
+        self._server = await asyncio.to_thread(EmbeddedServer.open, self.settings.data, shared_buffers_mb=buffers)
+        if before is not None:
+            await asyncio.to_thread(before.close)
 
     def _build_kit(self, index: PostgresIndex) -> Kit:
         llm, rag = self.settings.llm, self.settings.rag

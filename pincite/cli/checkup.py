@@ -42,10 +42,20 @@ class Finding:
 
 async def examine(settings: Settings) -> list[Finding]:
     """Look at everything, from the ground up."""
-    findings = [_python(), _data_folder(settings.data)]
-    embedder = await _embedder(settings)
-    findings += [*(await _library(settings, embedder)), embedder]
-    return [*findings, await _answerer(settings), await asyncio.to_thread(_reader, settings)]
+    folder, embedder = _data_folder(settings.data), await _embedder(settings)
+    missing = [finding.name for finding in (folder, embedder) if finding.state == "broken"]
+    return [
+        _python(),
+        folder,
+        *([_unseen(missing)] if missing else await _library(settings)),
+        embedder,
+        await _answerer(settings),
+        await asyncio.to_thread(_reader, settings),
+    ]
+
+
+def _unseen(missing: list[str]) -> Finding:
+    return Finding("database", "note", f"not looked at: the library does not open without its {missing[0]}")
 
 
 def _python() -> Finding:
@@ -84,10 +94,8 @@ async def _embedder(settings: Settings) -> Finding:
     return Finding("embedder", "ok", f"{where}; {embedder.dimensions} dimensions, {took:.1f} ms for one question")
 
 
-async def _library(settings: Settings, embedder: Finding) -> list[Finding]:
+async def _library(settings: Settings) -> list[Finding]:
     """The database and the documents in it, for which the library is opened as every command does it."""
-    if embedder.state == "broken":
-        return [Finding("database", "note", "not looked at: the library opens only with its embedder")]
     try:
         async with AsyncPincite(settings=settings) as pincite:
             about = await health(pincite.database, LOCAL.person)

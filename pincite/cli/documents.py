@@ -69,12 +69,13 @@ async def list_documents(door: Door, folder: FolderOption = None) -> None:
     from pincite.cli.view.screen import Screen
     from pincite.store.library import Listing
 
+    path = folder.strip("/") if folder else None
     async with door.open() as pincite:
-        documents = await pincite.documents(Listing(folder=folder.strip("/") if folder else None))
+        documents = await pincite.documents(Listing(folder=path))
     if door.json:
         print_json(shapes.page([shapes.document(document) for document in documents]))
     else:
-        print_documents(Screen(), documents)
+        print_documents(Screen(), documents, path)
 
 
 async def show(

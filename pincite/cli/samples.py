@@ -7,8 +7,8 @@ from pathlib import Path
 from pincite.errors import DataFolderError
 
 _PACKAGE = Path(__file__).parents[1]
-_HOMES = (_PACKAGE.parent / "examples", _PACKAGE / "samples")
-"""A checkout's, then an installed package's."""
+_HOMES = (_PACKAGE / "samples", _PACKAGE.parent / "examples")
+"""An installed package's, then a checkout's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,9 @@ async def _listen(
             print_json(shape | ({"key": key} if key else {}))
             return
         screen = Screen()
-        print_service(screen, address, door.settings.data, text_goes, keyless=keyless)
+        if key:
+            screen.say()
+        print_service(screen, address, door.settings.data, text_goes, key=key, keyless=keyless)
         if key:
             print_trial(screen, address, key, question)
 

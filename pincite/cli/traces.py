@@ -47,11 +47,15 @@ async def show(
     from pincite.api import shapes
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_trace
+    from pincite.errors import NotFound
 
     async with door.open() as pincite:
         scope = await pincite.scope()
-        known = {trace.id: trace.kind for trace in await pincite.traces.recent(scope, RECENT)}
-        trace = await pincite.traces.get(scope, pick(trace_id, known, "trace", "trace list"))
+        try:
+            trace = await pincite.traces.get(scope, trace_id)
+        except NotFound:
+            known = {trace.id: trace.kind for trace in await pincite.traces.recent(scope, RECENT)}
+            trace = await pincite.traces.get(scope, pick(trace_id, known, "trace", "trace list"))
     if door.json:
         print_json(shapes.trace(trace, spans=True))
     else:

@@ -1,7 +1,8 @@
 """The pool, transactions with the caller's scope set, and migrations."""
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib import resources
 from typing import Any, LiteralString, Self
@@ -11,7 +12,7 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from pincite.errors import DataFolderError, StoreDown
+from pincite.errors import DataFolderError, PinciteError, StoreDown
 
 log = logging.getLogger(__name__)
 
@@ -19,6 +20,7 @@ APP_ROLE = "pincite_app"
 LOCK = 0x70696E63  # "pinc": one migration at a time in a database
 WAIT_S = 15.0
 Connection = AsyncConnection[TupleRow]
+Revive = Callable[[], Awaitable[None]]
 Parameters = Sequence[Any] | Mapping[str, Any]
 Query = sql.Composed | LiteralString
 
@@ -26,13 +28,15 @@ Query = sql.Composed | LiteralString
 class Database:
     """A pool of connections that work as the unprivileged role, each transaction for one person."""
 
-    def __init__(self, pool: "AsyncConnectionPool[Connection]", url: str) -> None:
+    def __init__(self, pool: "AsyncConnectionPool[Connection]", url: str, revive: Revive | None) -> None:
         self._pool = pool
         self._url = url
+        self._revive = revive
+        self._reviving: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, url: str, *, pool_size: int) -> Self:
-        """Connect, bring the schema up to date and fill the pool."""
+    async def open(cls, url: str, *, pool_size: int, revive: Revive | None = None) -> Self:
+        """Connect, bring the schema up to date and fill the pool; `revive` is called when the server is gone."""
         async with _administrator(url) as admin:
             await migrate(admin)
         pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
@@ -43,10 +47,12 @@ class Database:
         except PoolTimeout as error:
             await pool.close()
             raise StoreDown(f"the database does not accept connections: {error}") from error
-        return cls(pool, url)
+        return cls(pool, url, revive)
 
     async def close(self) -> None:
         """Give every connection back."""
+        if self._reviving is not None:
+            self._reviving.cancel()
         await self._pool.close(timeout=5)
 
     @asynccontextmanager
@@ -57,7 +63,21 @@ class Database:
                 await _set_local(connection, {"pincite.person": person, **local})
                 yield connection
         except (psycopg.OperationalError, PoolTimeout, PoolClosed) as error:
+            self._call_for_help()
             raise StoreDown(f"the database cannot be reached: {_first_line(error)}") from error
+
+    def _call_for_help(self) -> None:
+        """Have a server that died started again, once at a time; meanwhile callers are told."""
+        if self._revive is not None and (self._reviving is None or self._reviving.done()):
+            self._reviving = asyncio.create_task(self._revived())
+
+    async def _revived(self) -> None:
+        assert self._revive is not None
+        try:
+            await self._revive()
+            await self._pool.check()
+        except PinciteError as error:
+            log.warning("the database could not be started again: %s", error)
 
     async def register_model(self, name: str, dimensions: int) -> int:
         """The id of an embedding model's vectors; its index is made the first time it is seen."""

@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -22,6 +22,8 @@ ROLES: tuple[Role, ...] = ("administrator", "editor", "reader")
 class Door:
     """Serves an engine over HTTP until left."""
 
+    host_listened_on = "127.0.0.1"
+
     def __init__(self, data: Path, **settings: Any) -> None:
         self._settings = {"data": data, "embedding.provider": "scripted", "ingest.workers": 1, **settings}
         self._loop = asyncio.new_event_loop()
@@ -35,8 +37,20 @@ class Door:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._serving.cancel)
+        if self._thread.is_alive():
+            self.stop()
         self._thread.join(30)
+
+    def stop(self) -> None:
+        """Tell the server to stop; it does so in its own time."""
+        self._loop.call_soon_threadsafe(self._serving.cancel)
+
+    @staticmethod
+    def later(work: Callable[[], object]) -> threading.Thread:
+        """Do something meanwhile."""
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        return thread
 
     async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -45,7 +59,7 @@ class Door:
                 for role in ROLES:
                     self.keys[role], _ = await self.pincite.keys.create("local", role, role, None)
                 self._serving = asyncio.create_task(
-                    serve(self.pincite, host="127.0.0.1", port=0, ready=self._ready.set_result)
+                    serve(self.pincite, host=self.host_listened_on, port=0, ready=self._ready.set_result)
                 )
                 await asyncio.gather(self._serving, return_exceptions=True)
         except BaseException as error:

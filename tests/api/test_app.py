@@ -32,24 +32,26 @@ def path_of(route: APIRoute, value: str = "x") -> str:
 
 
 def test_every_route_is_open_or_declares_its_right() -> None:
-    assert {route.path: right_of(route) for route in ROUTES if route.path not in OPEN} == {
-        "/api/v1/documents": "read",
-        "/api/v1/documents/upload": "write",
-        "/api/v1/documents/start": "write",
-        "/api/v1/documents/read": "read",
-        "/api/v1/documents/{document_id}": "write",  # the last of its two routes, DELETE
-        "/api/v1/documents/{document_id}/versions": "read",
-        "/api/v1/documents/{document_id}/chunks": "read",
-        "/api/v1/documents/{document_id}/file": "read",
-        "/api/v1/search": "read",
-        "/api/v1/query-many": "read",
-        "/api/v1/query": "read",
-        "/api/v1/embedding": "read",
-        "/api/v1/traces": "read",
-        "/api/v1/traces/{trace_id}": "read",
-        "/api/v1/keys": "administer",
-        "/api/v1/keys/{key_id}": "administer",
-        "/api/v1/health/details": "administer",
+    assert {name: right_of(route) for name, (_, route) in zip(IDS, GUARDED, strict=True)} == {
+        "GET /api/v1/documents": "read",
+        "GET /api/v1/documents/{document_id}": "read",
+        "DELETE /api/v1/documents/{document_id}": "write",
+        "GET /api/v1/documents/{document_id}/versions": "read",
+        "GET /api/v1/documents/{document_id}/chunks": "read",
+        "GET /api/v1/documents/{document_id}/file": "read",
+        "POST /api/v1/documents/upload": "write",
+        "POST /api/v1/documents/start": "write",
+        "POST /api/v1/documents/read": "read",
+        "POST /api/v1/search": "read",
+        "POST /api/v1/query-many": "read",
+        "POST /api/v1/query": "read",
+        "POST /api/v1/embedding": "read",
+        "GET /api/v1/traces": "read",
+        "GET /api/v1/traces/{trace_id}": "read",
+        "GET /api/v1/keys": "administer",
+        "POST /api/v1/keys": "administer",
+        "DELETE /api/v1/keys/{key_id}": "administer",
+        "GET /api/v1/health/details": "administer",
     }
 
 

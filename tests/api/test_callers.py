@@ -10,9 +10,7 @@ from tests.api.door import Door, assert_problem
 
 
 @pytest.mark.parametrize("name", ["key", "api_key", "token", "access_token", "TOKEN"])
-def test_a_key_in_the_address_is_refused_even_beside_a_good_one(
-    door: Door, client: httpx2.Client, name: str
-) -> None:
+def test_a_key_in_the_address_is_refused_even_beside_a_good_one(door: Door, client: httpx2.Client, name: str) -> None:
     for address in (f"/api/v1/documents?{name}={door.keys['reader']}", f"/api/v1/documents?q=x&{name}=1"):
         assert_problem(client.get(address), 401, "unauthorized")
 

@@ -69,7 +69,12 @@ def test_a_chunk_is_named_as_searches_name_it() -> None:
 def result(**more: object) -> SearchResult:
     placings = (Placing("dense", 0, 1, 0.9, 0.5), Placing("lexical", 0, 2, 7.5, 0.2))
     one = hit("Cats purr.", score=0.7)
-    values = {"hits": (type(one)(one.chunk, 0.7, 0.9, 0.8, 0.7, placings),), "strategy": "hybrid", "degraded": (), "trace_id": "t"}
+    values = {
+        "hits": (type(one)(one.chunk, 0.7, 0.9, 0.8, 0.7, placings),),
+        "strategy": "hybrid",
+        "degraded": (),
+        "trace_id": "t",
+    }
     return SearchResult(**{**values, **more})  # type: ignore[arg-type]
 
 

@@ -89,7 +89,9 @@ def test_bad_names_are_refused(name: str):
     assert refused(Invalid, name).code == "bad_name"
 
 
-@pytest.mark.parametrize("name", ["Überblick 2024 (v2).md", "日本.md", "👩\u200d🚀.md", "a" * 252 + ".md", "-rf.md", "a..b.md"])
+@pytest.mark.parametrize(
+    "name", ["Überblick 2024 (v2).md", "日本.md", "👩\u200d🚀.md", "a" * 252 + ".md", "-rf.md", "a..b.md"]
+)
 def test_other_names_are_kept(name: str):
     assert accept(name).name == name
 

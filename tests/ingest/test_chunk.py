@@ -280,7 +280,9 @@ def test_one_endless_line_takes_bounded_time(text: str):
 # Invariants over generated documents
 
 WORDS = st.lists(
-    st.sampled_from(["fox", "Größe", "日本", "e.g.", "3.5", "z. B.", "end.", "Why?", "😀", "a\u00a0b", "x" * 60, "*it*"]),
+    st.sampled_from(
+        ["fox", "Größe", "日本", "e.g.", "3.5", "z. B.", "end.", "Why?", "😀", "a\u00a0b", "x" * 60, "*it*"]
+    ),
     min_size=1,
     max_size=40,
 ).map(" ".join)
@@ -311,7 +313,9 @@ def documents(draw: st.DrawFn) -> Draft:
             lines = draw(st.lists(st.sampled_from(["# no", "| a |", "", "- x", "code(1)", "=== x"]), max_size=20))
             draft.add("\n".join(["```py", *lines, "end()", "```"]), draft.fences)
         elif kind == "table":
-            cells = draw(st.lists(st.sampled_from(["| a | b. C |", "| 1 | 2 |", "| " + "long " * 8 + "| x |"]), max_size=12))
+            cells = draw(
+                st.lists(st.sampled_from(["| a | b. C |", "| 1 | 2 |", "| " + "long " * 8 + "| x |"]), max_size=12)
+            )
             draft.add("\n".join(["| h | i |", "|---|---|", *cells]), draft.tables)
         elif kind == "list":
             for number in range(draw(st.integers(1, 4))):

@@ -108,4 +108,5 @@ def summary(result: AddedAll, endings: Sequence[str]) -> str:
 
 
 def _print_failure(screen: Screen, name: str, reason: str) -> None:
-    screen.flowing(joined((name, "bold"), ": ", reason), indent=8, lead=styled("failed", "red"))
+    told = styled(reason) if name in reason else joined((name, "bold"), ": ", reason)
+    screen.flowing(told, indent=8, lead=styled("failed", "red"))

@@ -17,10 +17,11 @@ WIDE = 80
 """Columns from which on ids are shown whole."""
 
 
-def print_documents(screen: Screen, documents: Sequence[Document]) -> None:
+def print_documents(screen: Screen, documents: Sequence[Document], folder: str | None) -> None:
     """Print a table, a line for each document."""
     if not documents:
-        screen.say("There are no documents; add some with: pincite add PATH")
+        where = f" in the folder '{folder}'" if folder else ""
+        screen.say(f"There are no documents{where}; add some with: pincite add PATH")
         return
     length = _id_length([document.id for document in documents], screen.width)
     statuses = [_status(document) for document in documents]

@@ -1,12 +1,11 @@
 """What the service and the demo say."""
 
 import json
+import shlex
 from pathlib import Path
 
 from pincite.cli.safe import count
-from pincite.cli.view.screen import Screen, joined, styled
-
-INDENT = 11
+from pincite.cli.view.screen import Screen, styled
 
 
 def print_opening(screen: Screen, documents: int, data: Path) -> None:
@@ -20,20 +19,22 @@ def print_question(screen: Screen, question: str) -> None:
     screen.flowing(styled(question, "bold"))
 
 
-def print_service(screen: Screen, address: str, data: Path, text_goes: str, *, keyless: bool) -> None:
-    """Say where the service is, what it serves and where text goes."""
-    screen.say(("pincite", "bold"), " listens on ", (address, "bold cyan"))
-    screen.flowing(styled(str(data)), indent=INDENT, lead=styled("  data", "dim"))
-    screen.flowing(styled(text_goes), indent=INDENT, lead=styled("  text", "dim"))
+def print_service(
+    screen: Screen, address: str, data: Path, text_goes: str, *, key: str = "", keyless: bool = False
+) -> None:
+    """Say where the service is, what it serves, where text goes and what key there is."""
+    screen.say(("pincite", "bold"), " listens on ", (address, "bold cyan"), "; Ctrl-C stops it")
+    screen.say(("  data  ", "dim"), str(data))
+    screen.say(("  text  ", "dim"), text_goes)
+    if key:
+        screen.say(("  key   ", "dim"), key)
     if keyless:
-        told = joined(("there is none yet; make one with: ", "yellow"), f"pincite key create --name NAME --data {data}")
-        screen.flowing(told, indent=INDENT, lead=styled("  key", "dim"))
-    screen.flowing(styled("Ctrl-C"), indent=INDENT, lead=styled("  stop", "dim"))
+        how = f"pincite key create --name NAME --data {shlex.quote(str(data))}"
+        screen.say(("  key   ", "dim"), ("there is none yet; make one with: ", "yellow"), how)
 
 
 def print_trial(screen: Screen, address: str, key: str, question: str) -> None:
-    """Print a key and a request that works as it stands."""
-    screen.flowing(styled(key), indent=INDENT, lead=styled("  key", "dim"))
+    """Print a request that works as it stands."""
     screen.say()
     screen.say("Ask it something:")
     screen.say()

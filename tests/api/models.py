@@ -1,0 +1,52 @@
+"""Models for the tests of answers on their way."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from pincite.core.answers import Piece, Prompt
+from pincite.core.protocols import LLM
+from tests.api.door import Door
+
+
+class Talker:
+    """Says a word every `pause_s`, for ever; remembers when it was stopped."""
+
+    name = "talker"
+    window = 8192
+
+    def __init__(self, pause_s: float = 0.05) -> None:
+        self._pause_s = pause_s
+        self.began: float | None = None
+        self.stopped: float | None = None
+
+    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        self.began = time.monotonic()
+        try:
+            while True:
+                await asyncio.sleep(self._pause_s)
+                yield Piece("word ")
+        finally:
+            self.stopped = time.monotonic()
+
+    def wait(self, attribute: str) -> float:
+        """The moment it began or was stopped, once that has happened."""
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            if (moment := getattr(self, attribute)) is not None:
+                return float(moment)
+            time.sleep(0.01)
+        raise AssertionError(f"never {attribute}")
+
+
+@contextmanager
+def speaking(door: Door, llm: LLM) -> Iterator[None]:
+    """Let this model answer meanwhile."""
+    before = door.pincite.kit
+    door.pincite.kit = replace(before, llm=llm)
+    try:
+        yield
+    finally:
+        door.pincite.kit = before

@@ -1,0 +1,97 @@
+"""Questions: answered whole, with the options that are there."""
+
+import httpx2
+import pytest
+
+from pincite.providers.scripted import Options, ScriptedLLM
+from tests.api.door import Door, assert_problem
+from tests.api.models import speaking
+
+TEXT = "# Leave\n\nFive vacation days carry over to the next year.\n\n# Sickness\n\nTell your manager before ten.\n"
+
+
+@pytest.fixture(scope="module")
+def leave(door: Door) -> dict[str, object]:
+    return door.add("questions", leave=TEXT)["leave"]
+
+
+def test_an_answer_cites_the_exact_passage(client: httpx2.Client, leave: dict[str, object]) -> None:
+    response = client.post("/api/v1/query", json={"query": "How many vacation days carry over?", "folder": "questions"})
+    assert response.status_code == 200
+    answer = response.json()
+    [citation] = answer["citations"]
+    assert citation["quote"] == TEXT[citation["quote_start_char"] : citation["quote_end_char"]]
+    assert answer["answer"][citation["start"] : citation["end"]] == citation["text"]
+    [source] = [source for source in answer["sources"] if source["number"] == citation["source"]]
+    assert source["document_id"] == leave["id"]
+    assert source["cited"] is True
+    assert answer["metadata"]["trace_id"] in answer["id"]
+
+
+def test_a_reader_may_ask(reader: httpx2.Client) -> None:
+    assert reader.post("/api/v1/query", json={"query": "anything?"}).status_code == 200
+
+
+def test_nothing_found_asks_no_model(client: httpx2.Client) -> None:
+    answer = client.post("/api/v1/query", json={"query": "vacation days", "folder": "nowhere"}).json()
+    assert answer["has_relevant_sources"] is False
+    assert answer["metadata"]["model"] is None
+    assert answer["metadata"]["chunks_retrieved"] == 0
+    assert answer["sources"] == answer["citations"] == []
+
+
+def test_filters_reach_the_search(client: httpx2.Client, leave: dict[str, object]) -> None:
+    asked = {"query": "vacation days carry over", "folder": "questions"}
+    found = client.post("/api/v1/query", json={**asked, "document_ids": [leave["id"]]}).json()
+    assert found["has_relevant_sources"] is True
+    none = client.post("/api/v1/query", json={**asked, "document_ids": ["other"]}).json()
+    assert none["has_relevant_sources"] is False
+
+
+def test_sampling_wishes_reach_the_model(door: Door, client: httpx2.Client, leave: dict[str, object]) -> None:
+    seen = []
+
+    class Listening(ScriptedLLM):
+        def write(self, prompt):  # type: ignore[no-untyped-def]
+            seen.append(prompt)
+            return super().write(prompt)
+
+    with speaking(door, Listening(Options())):
+        client.post(
+            "/api/v1/query",
+            json={"query": "vacation days carry over", "folder": "questions", "temperature_override": 0.1, "top_p": 0.9,
+                  "max_tokens": 5, "stop": "END", "model": "other", "system_prompt": "Be brief."},
+        )  # fmt: skip
+    [prompt] = seen
+    wish = prompt.sampling
+    assert (wish.temperature, wish.top_p, wish.max_tokens, wish.stop, wish.model) == (0.1, 0.9, 5, ("END",), "other")
+    assert prompt.messages[0].content.startswith("Be brief.")
+
+
+def test_a_model_that_fails_is_told_and_the_answer_extracted(
+    door: Door, client: httpx2.Client, leave: dict[str, object]
+) -> None:
+    with speaking(door, ScriptedLLM(Options(fail="no model today"))):
+        answer = client.post("/api/v1/query", json={"query": "vacation days carry over", "folder": "questions"}).json()
+    assert answer["degraded"] == [{"stage": "generate", "reason": "no model today"}]
+    assert answer["metadata"]["model"] == "extractive"
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "part"),
+    [
+        ({"query": ""}, "empty_query", "empty"),
+        ({"query": " \u0000\n"}, "empty_query", "empty"),
+        ({"query": "x" * 4001}, "query_too_long", "4000"),
+        ({"query": "q", "topk": 3}, "invalid", "did you mean 'top_k'"),
+        ({"query": "q", "intelligence_level": "maximum"}, "invalid", "'intelligence_level' is not available yet"),
+        ({"query": "q", "strategy": "magic"}, "invalid", "lexical_only"),
+        ({"query": "q", "folder": "../x"}, "bad_folder", "folder"),
+        ({"query": 7}, "invalid", "query"),
+        ({"query": "q", "rag": {"nope": 1}}, "invalid", "rag: there is no option 'nope'"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(client: httpx2.Client, body: dict[str, object], code: str, part: str) -> None:
+    for stream in (False, True):
+        problem = assert_problem(client.post("/api/v1/query", json={**body, "stream": stream}), 422, code)
+        assert part in problem["detail"]

@@ -1,0 +1,121 @@
+"""Serving: one server a folder, ports, signals, and a polite end."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from pincite.api import server
+from pincite.api.server import serve
+from pincite.errors import BadRequest, Conflict
+from tests.api.door import Door, events
+from tests.api.models import Talker, speaking
+
+
+def test_a_port_in_use_is_told(open_pincite: Callable[..., Any]) -> None:
+    async def run() -> None:
+        async with open_pincite() as pincite:
+            with socket.create_server(("127.0.0.1", 0)) as taken:
+                port = taken.getsockname()[1]
+                with pytest.raises(Conflict, match=rf"port {port} is in use; choose another with --port"):
+                    await serve(pincite, host="127.0.0.1", port=port, ready=lambda _: None)
+            with pytest.raises(BadRequest, match="cannot listen on 192.0.2.1"):
+                await serve(pincite, host="192.0.2.1", port=0, ready=lambda _: None)
+            with pytest.raises(BadRequest, match=r"cannot listen on nowhere\.invalid"):
+                await serve(pincite, host="nowhere.invalid", port=0, ready=lambda _: None)
+
+    asyncio.run(run())
+
+
+def test_a_second_server_on_the_same_folder_is_refused(door: Door) -> None:
+    async def second() -> None:
+        await serve(door.pincite, host="127.0.0.1", port=0, ready=lambda _: None)
+
+    with pytest.raises(Conflict, match=rf"is already being served by process {os.getpid()}$"):
+        door.do(second())
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0"])
+def test_the_address_told_can_be_opened(database_url: str, data: Path, host: str) -> None:
+    class Elsewhere(Door):
+        host_listened_on = host
+
+    with Elsewhere(data, **{"database.url": database_url}) as door:
+        assert httpx2.get(f"{door.url}/api/v1/health/ready").json() == {"status": "ready"}
+
+
+def test_an_open_stream_is_told_that_the_server_stops(
+    database_url: str, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "GRACE_S", 1)
+    with Door(data, **{"database.url": database_url}) as door:
+        door.add("f", leave="# Leave\n\nFive vacation days carry over.\n")
+        talker = Talker()
+        with speaking(door, talker), door.client() as client:
+            asked = {"query": "vacation days", "stream": True}
+            with client.stream("POST", "/api/v1/query", json=asked) as response:
+                lines = response.iter_lines()
+                while next(lines) != "event: token":
+                    pass
+                door.stop()
+                heard = events(lines)
+            talker.wait("stopped")
+    name, problem = heard[-1]
+    assert (name, problem["status"], problem["code"]) == ("error", 503, "stopping")
+    assert len(heard) > 5  # it went on for a moment
+
+
+def test_a_whole_answer_cut_off_by_the_end_is_told(
+    database_url: str, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "GRACE_S", 1)
+    with Door(data, **{"database.url": database_url}) as door:
+        door.add("f", leave="# Leave\n\nFive vacation days carry over.\n")
+        talker = Talker(pause_s=60)
+        with speaking(door, talker), door.client() as client:
+            stopping = door.later(lambda: (talker.wait("began"), door.stop()))
+            response = client.post("/api/v1/query", json={"query": "vacation days"})
+            stopping.join(10)
+    assert response.status_code == 503
+    assert response.json()["code"] == "stopping"
+
+
+SCRIPT = """
+import asyncio, sys
+from pincite.api.server import serve
+from pincite.engine import AsyncPincite
+
+async def main():
+    settings = {"data": sys.argv[1], "database.url": sys.argv[2], "embedding.provider": "scripted"}
+    async with AsyncPincite(settings=settings) as pincite:
+        await serve(pincite, host="127.0.0.1", port=0, ready=lambda url: print(url, flush=True))
+        print("ended", flush=True)
+    print("closed", flush=True)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_politely(database_url: str, data: Path, number: signal.Signals) -> None:
+    command = [sys.executable, "-c", SCRIPT, str(data), database_url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        assert httpx2.get(f"{url}/api/v1/health/live").status_code == 200
+        sent = time.monotonic()
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    assert (out.split(), process.returncode) == (["ended", "closed"], 0), err
+    assert "Traceback" not in err
+    assert time.monotonic() - sent < 10
