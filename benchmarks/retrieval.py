@@ -25,7 +25,7 @@ async def fill(pincite: AsyncPincite, questions: QuestionSet) -> None:
     ids = []
     for key, (title, text) in questions.corpus.items():
         body = f"# {title}\n\n{text}\n" if title else f"{text}\n"
-        added = await pincite.upload(Upload(f"{key}.md", body.encode(), folder=questions.name))
+        added = await pincite.upload(Upload(f"{key}.md", body.encode(), folder=questions.name.split(".")[0]))
         if added.outcome != "unchanged":
             ids.append(added.document.id)
     pincite.workers.start()

@@ -12,13 +12,13 @@ from starlette.responses import JSONResponse
 from pincite.api import API
 from pincite.api.callers import Reader
 from pincite.api.engine import Engine
-from pincite.api.options import Body
+from pincite.api.options import Body, Words
 from pincite.api.presence import unless_gone
 from pincite.core.protocols import Embedder
 
 router = APIRouter(prefix=API, tags=["embedding"])
 
-Embeddable = Annotated[str, Field(min_length=1, max_length=100_000)]
+Embeddable = Annotated[Words, Field(min_length=1, max_length=100_000)]
 
 
 class EmbeddingBody(Body):

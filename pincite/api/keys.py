@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse
 from pincite.api import API, shapes
 from pincite.api.callers import Administrator
 from pincite.api.engine import Engine
-from pincite.api.options import Body, Text
+from pincite.api.options import Body, Name
 from pincite.core.callers import Role
 
 router = APIRouter(prefix=f"{API}/keys", tags=["keys"])
@@ -18,7 +18,7 @@ router = APIRouter(prefix=f"{API}/keys", tags=["keys"])
 class KeyBody(Body):
     """A key's name and what it may do; without a wish for more it may only read."""
 
-    name: Annotated[Text, Field(min_length=1, max_length=200)]
+    name: Annotated[Name, Field(min_length=1, max_length=200)]
     role: Role = "reader"
     expires_days: int | None = Field(default=None, ge=1, le=3650)
 

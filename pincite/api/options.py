@@ -13,15 +13,25 @@ from pincite.ingest.accept import clean_folder
 T = TypeVar("T")
 
 
+def _whole(text: str) -> str:
+    """Half of a surrogate pair is a JSON string and no text: nothing could store or print it."""
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise ValueError("half a surrogate pair is not a character")
+    return text
+
+
 def _no_nul(text: str) -> str:
     if "\0" in text:
         raise ValueError("a NUL character cannot be stored or searched for")
     return text
 
 
-Text = Annotated[str, Field(max_length=2000), AfterValidator(_no_nul)]
+Words = Annotated[str, AfterValidator(_whole)]
+"""What somebody asks or wants embedded; whether it may be asked is for the engine to say."""
+Name = Annotated[Words, AfterValidator(_no_nul)]
+Text = Annotated[Name, Field(max_length=2000)]
 Share = Annotated[float, Field(ge=0, le=1)]
-DocumentId = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_no_nul)]
+DocumentId = Annotated[Name, Field(min_length=1, max_length=100)]
 DocumentIds = Annotated[list[DocumentId], Field(max_length=1000)]
 
 
@@ -43,13 +53,15 @@ class Body(BaseModel):
             if name in cls.later and value is not None and value not in cls.later[name]:
                 raise ValueError(f"'{name}' is not available yet; leave it out")
             if name not in cls.later and name not in cls.model_fields:
-                raise ValueError(f"there is no option '{name[:100]}'{_nearest(name, list(cls.model_fields))}")
+                raise ValueError(_unknown(name, list(cls.model_fields)))
         return {name: value for name, value in data.items() if name not in cls.later}
 
 
-def _nearest(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name[:100], known, n=1)
-    return f"; did you mean '{close[0]}'?" if close else f"; there are: {', '.join(known)}"
+def _unknown(name: str, known: list[str]) -> str:
+    shown = name[:100].encode(errors="replace").decode()
+    close = difflib.get_close_matches(shown, known, n=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"there are: {', '.join(known)}"
+    return f"there is no option '{shown}'; {hint}"
 
 
 def agreed(**given: T | None) -> T | None:
@@ -84,7 +96,7 @@ def filters(folder: str | None, document_ids: list[str] | None) -> Filters:
 class SearchBody(SearchOptions):
     """One query."""
 
-    query: str
+    query: Words
     explain: bool = False
 
     def question(self) -> Question:
@@ -99,7 +111,7 @@ class ManyBody(SearchOptions):
 
     later: ClassVar[Mapping[str, tuple[Any, ...]]] = {**SearchOptions.later, "explain": (False,)}
 
-    queries: list[str] = Field(min_length=1, max_length=100)
+    queries: list[Words] = Field(min_length=1, max_length=100)
 
     def question(self) -> Question:
         """The searches as the engine takes them."""
@@ -114,7 +126,7 @@ class RagOptions(Body):
 
     later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"enabled": (True,)}
 
-    query: str | None = None
+    query: Words | None = None
     search_limit: int | None = Field(default=None, ge=1, le=1000)
     search_threshold: Share | None = None
     hybrid_alpha: Share | None = None
@@ -139,7 +151,7 @@ class QueryBody(SearchOptions):
         "expansion_threshold": (0.3,),
     }
 
-    query: str
+    query: Words
     stream: bool = False
     folder_id: Text | None = None
     collection_filter: Text | None = None
@@ -148,7 +160,7 @@ class QueryBody(SearchOptions):
     max_tokens: int | None = Field(default=None, ge=1, le=100_000)
     stop: Text | list[Text] | None = None
     model: Text | None = None
-    system_prompt: str | None = Field(default=None, max_length=20_000)
+    system_prompt: Words | None = Field(default=None, max_length=20_000)
     rag: RagOptions = RagOptions()
 
     def question(self) -> Question:

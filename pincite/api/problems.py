@@ -48,7 +48,7 @@ class Problem:
             "type": f"urn:pincite:error:{self.code}",
             "title": self.title,
             "status": self.status,
-            "detail": self.detail,
+            "detail": self.detail.encode(errors="replace").decode(),
             "code": self.code,
             "request_id": request_id,
         }

@@ -13,14 +13,14 @@ from pincite.api import API, shapes
 from pincite.api.callers import Writer
 from pincite.api.engine import Engine
 from pincite.api.gate import MB
-from pincite.api.options import Body, DocumentIds, Text
+from pincite.api.options import Body, DocumentIds, Name, Text
 from pincite.core.documents import Upload
 from pincite.errors import Invalid, NotFound
 from pincite.settings import Settings
 
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
 
-Tag = Annotated[Text, Field(max_length=200)]
+Tag = Annotated[Name, Field(max_length=200)]
 
 
 class UploadFields(Body):

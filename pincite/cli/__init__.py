@@ -1,5 +1,6 @@
 """The command line: `main()` runs one command and turns whatever happens into one line and an exit code."""
 
+import errno
 import logging
 import os
 import sys
@@ -15,8 +16,8 @@ from pincite.cli.door import DataOption, DebugOption
 from pincite.cli.safe import one_line, print_plain, remark
 from pincite.errors import PinciteError
 
-INTERRUPTED, PIPE_CLOSED = 130, 141
-"""Exit codes a shell gives for Ctrl-C and for a reader that left."""
+INTERRUPTED = 130
+"""Exit code that a shell gives for Ctrl-C."""
 
 app = typer.Typer(
     add_completion=False,
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_output()
-        return PIPE_CLOSED
+        return 1
     except Exception as error:
         return _failed(error, debug)
     if code == INTERRUPTED:
@@ -77,6 +78,8 @@ def _failed(error: Exception, debug: bool) -> int:
         path = context.command_path if context else "pincite"
         told = message()
         return _say(f"{told[:1].lower()}{told[1:]} (see {path} --help)", 2)
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return _say("the disk is full; free some space and run it again", 1)
     return _say(f"unforeseen error: {type(error).__name__}: {error}; run again with --debug for details", 1)
 
 

@@ -17,7 +17,12 @@ FolderOption = Annotated[
     str | None, typer.Option("--folder", metavar="F", help="Only this folder of the library and those below it.")
 ]
 IdArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="A document's id, or its first characters (at least 4).", show_default=False)
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="A document's id, or its first characters (at least 4); may begin with a dash.",
+        show_default=False,
+    ),
 ]
 SHORTEST = 4
 """Characters of an id that may stand for the whole."""

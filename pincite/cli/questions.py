@@ -1,6 +1,8 @@
 """Questions: ask for an answer, search for passages."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -40,10 +42,10 @@ async def ask(
     from pincite.cli.view.screen import Screen, waiting
 
     asked = _question(question, folder, top_k, strategy)
-    _leave_notes_to_the_result()
-    async with door.open() as pincite:
-        with waiting("reading …"):
-            answer = await pincite.ask(asked)
+    with _notes_in_the_result():
+        async with door.open() as pincite:
+            with waiting("reading …"):
+                answer = await pincite.ask(asked)
     if door.json:
         print_json(shapes.answer(answer))
     else:
@@ -64,16 +66,16 @@ async def search(
     from pincite.cli.view.screen import Screen, waiting
 
     asked = _question(query, folder, top_k, strategy)
-    _leave_notes_to_the_result()
-    async with door.open() as pincite:
-        with waiting("searching …"):
-            result = await pincite.search(asked)
+    with _notes_in_the_result():
+        async with door.open() as pincite:
+            with waiting("searching …"):
+                result = await pincite.search(asked)
     if door.json:
         print_json(shapes.search_result(result, door.settings.rag, explain=explain))
     elif explain:
-        print_explained(Screen(), result, door.settings.rag)
+        print_explained(Screen(), result, query, door.settings.rag)
     else:
-        print_hits(Screen(), result)
+        print_hits(Screen(), result, query)
 
 
 def _question(text: str, folder: str | None, top_k: int | None, strategy: str | None) -> "Question":
@@ -91,6 +93,13 @@ def _question(text: str, folder: str | None, top_k: int | None, strategy: str | 
     )
 
 
-def _leave_notes_to_the_result() -> None:
+@contextmanager
+def _notes_in_the_result() -> Iterator[None]:
     """What was left out stands in the result; the log need not say it too."""
-    logging.getLogger("pincite.core.run").setLevel(logging.ERROR)
+    log = logging.getLogger("pincite.core.run")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)

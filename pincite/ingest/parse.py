@@ -79,7 +79,9 @@ class Reader:
         except TimeoutError:
             raise Unreadable(f"reading it took longer than {self.timeout_s:g} s", code="limit") from None
         except (asyncio.IncompleteReadError, OSError, ValueError):
-            raise Unreadable(f"reading it crashed the parser ({await child.kill()})", code="crashed") from None
+            if self._closed:
+                raise Unavailable("the reader was closed") from None
+            raise Unreadable(f"reading it crashed the parser ({await child.end()})", code="crashed") from None
         finally:
             self._busy.discard(child)
             if keep:
@@ -109,14 +111,13 @@ class _Child:
             raise ValueError("the reply is too large")
         return leaving, json.loads(await self.replies.readexactly(size))
 
-    async def end(self) -> None:
-        """Let the child go; it ends with its input."""
+    async def end(self) -> str:
+        """Let the child go, which ends with its input, and say how it ended."""
         self.requests.close()
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(_END_S):
                 await self.process.wait()
-        except TimeoutError:
-            await self.kill()
+        return await self.kill()
 
     async def kill(self) -> str:
         """Make sure the child is gone, and say how it ended."""

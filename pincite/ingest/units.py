@@ -112,10 +112,10 @@ class Splitter:
 
         Pieces leave room for the overlap, which would never fit beside them otherwise.
         """
-        while start < end and self.tokenizer.reach(self.text, start, end, room) < end:
-            cut = self._last_space(
-                start, self.tokenizer.reach(self.text, start, end, max(room // 2, room - self.overlap))
-            )
+        if self.tokenizer.reach(self.text, start, end, room) < end:
+            room = max(room // 2, room - self.overlap)
+        while (reach := self.tokenizer.reach(self.text, start, end, room)) < end:
+            cut = self._last_space(start, reach)
             yield Unit(*trim(self.text, start, cut), solid)
             start, end = trim(self.text, cut, end)
         if start < end:

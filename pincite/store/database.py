@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib import resources
+from types import MappingProxyType
 from typing import Any, LiteralString, Self
 
 import psycopg
@@ -19,6 +20,7 @@ log = logging.getLogger(__name__)
 APP_ROLE = "pincite_app"
 LOCK = 0x70696E63  # "pinc": one migration at a time in a database
 WAIT_S = 15.0
+NOTHING: Mapping[str, str] = MappingProxyType({})
 Connection = AsyncConnection[TupleRow]
 Revive = Callable[[], Awaitable[None]]
 Parameters = Sequence[Any] | Mapping[str, Any]
@@ -56,11 +58,18 @@ class Database:
         await self._pool.close(timeout=5)
 
     @asynccontextmanager
-    async def transaction(self, person: str, **local: str) -> AsyncIterator[Connection]:
-        """A transaction that sees what `person` may see; `local` are further settings for it alone."""
+    async def transaction(
+        self, person: str, *, durable: bool = True, local: Mapping[str, str] = NOTHING
+    ) -> AsyncIterator[Connection]:
+        """A transaction that sees what `person` may see; `local` are further settings for it alone.
+
+        One that is not durable does not wait for the disk: a crash may undo it, but never without undoing
+        everything after it. That is right for progress, leases, traces and passages nobody is served yet.
+        """
+        commit = {} if durable else {"synchronous_commit": "off"}
         try:
             async with self._pool.connection() as connection:
-                await _set_local(connection, {"pincite.person": person, **local})
+                await _set_local(connection, {"pincite.person": person, **commit, **local})
                 yield connection
         except (psycopg.OperationalError, PoolTimeout, PoolClosed) as error:
             self._call_for_help()

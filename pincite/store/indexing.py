@@ -75,7 +75,7 @@ class Indexing:
     async def begin(self, target: Target) -> Edition:
         """Start a new edition; what an earlier try at this version left unserved is dropped."""
         job = target.job
-        async with self._database.transaction(job.owner) as connection:
+        async with self._database.transaction(job.owner, durable=False) as connection:
             if await one(connection, "select 1 from version where key = %s for update", (job.version,)) is None:
                 raise Conflict(_GONE)
             left = await rows(
@@ -108,7 +108,7 @@ class Indexing:
     async def write(self, edition: Edition, entries: Sequence[Entry]) -> None:
         """Write a batch of passages with their words and vectors; all of it or nothing."""
         try:
-            async with self._database.transaction(edition.job.owner) as connection:
+            async with self._database.transaction(edition.job.owner, durable=False) as connection:
                 keys: dict[int, int] = dict(await rows(connection, _INSERT_CHUNKS, _chunk_columns(edition, entries)))
                 await connection.execute(_INSERT_POSTINGS, _posting_columns(edition, entries, keys))
                 await connection.execute(_INSERT_VECTORS, _vector_columns(edition, entries, keys, self._model))
@@ -155,7 +155,7 @@ class Indexing:
 
     async def drop(self, job: Job) -> None:
         """End a job whose version was overtaken by a newer one."""
-        async with self._database.transaction(job.owner) as connection:
+        async with self._database.transaction(job.owner, durable=False) as connection:
             await connection.execute("delete from job where id = %s", (job.id,))
 
     async def clear_retired(self) -> int:
@@ -163,7 +163,7 @@ class Indexing:
         async with self._database.transaction("") as connection:
             retired = await rows(connection, "select * from retired_editions()")
         for owner, key in retired:
-            async with self._database.transaction(owner) as connection:
+            async with self._database.transaction(owner, durable=False) as connection:
                 await _clear(connection, key)
         return len(retired)
 

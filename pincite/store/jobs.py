@@ -34,13 +34,13 @@ class Jobs:
 
     async def claim(self, worker: str, lease_s: float) -> Job | None:
         """The next job that waits or whose worker went silent, now this worker's."""
-        async with self._database.transaction("") as connection:
+        async with self._database.transaction("", durable=False) as connection:
             row = await one(connection, "select * from claim_job(%s, %s)", (worker, lease_s))
         return Job(*row) if row else None
 
     async def renew(self, job: Job, worker: str, lease_s: float) -> bool:
         """Keep the lease; false when the job is no longer this worker's, and work on it must stop."""
-        async with self._database.transaction(job.owner) as connection:
+        async with self._database.transaction(job.owner, durable=False) as connection:
             done = await connection.execute(
                 "update job set lease_until = now() + make_interval(secs => %s) where id = %s and worker = %s",
                 (lease_s, job.id, worker),
@@ -49,7 +49,7 @@ class Jobs:
 
     async def report(self, job: Job, stage: str, progress: float) -> None:
         """Say how far a document is."""
-        async with self._database.transaction(job.owner) as connection:
+        async with self._database.transaction(job.owner, durable=False) as connection:
             await connection.execute(
                 "update document set status = 'processing', stage = %s, progress = %s where id = %s and latest = %s",
                 (stage, progress, job.document_id, job.version),
@@ -57,7 +57,7 @@ class Jobs:
 
     async def give_back(self, job: Job, worker: str) -> None:
         """Let somebody else do it, at once: this worker is leaving."""
-        async with self._database.transaction(job.owner) as connection:
+        async with self._database.transaction(job.owner, durable=False) as connection:
             await connection.execute(
                 "update job set state = 'ready', worker = null, lease_until = null, attempts = attempts - 1"
                 " where id = %s and worker = %s",
@@ -66,7 +66,7 @@ class Jobs:
 
     async def retry(self, job: Job, after_s: float) -> None:
         """Back to the queue after a try that failed, for later; the try counts."""
-        async with self._database.transaction(job.owner) as connection:
+        async with self._database.transaction(job.owner, durable=False) as connection:
             await connection.execute(
                 "update job set state = 'ready', worker = null, lease_until = null,"
                 " not_before = now() + make_interval(secs => %s) where id = %s",

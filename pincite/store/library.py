@@ -77,6 +77,8 @@ class Library:
         self, scope: Scope, upload: Upload, *, mime: str, checksum: str, held: bool = False
     ) -> tuple[Document, Outcome]:
         """Take an upload in: a new document, a new version, or nothing new; acknowledged means durable."""
+        if same := await self._unchanged(scope, upload, checksum):
+            return same, "unchanged"
         for _ in range(5):
             try:
                 document_id, outcome = await self._accept(scope, upload, mime, checksum, held)
@@ -84,6 +86,17 @@ class Library:
             except (pg_errors.UniqueViolation, NotFound):
                 continue  # somebody else took in, or removed, the same name at the same moment
         raise NotFound(f"'{upload.name}' keeps changing under our hands; try again")
+
+    async def _unchanged(self, scope: Scope, upload: Upload, checksum: str) -> Document | None:
+        """The document, where these very bytes are its latest version and are indexed, or about to be."""
+        async with self._database.transaction(scope.person) as connection:
+            row = await one(
+                connection,
+                _DOCUMENT + " where d.owner = %s and d.folder = %s and d.name = %s and v.checksum = %s"
+                " and (d.status in ('pending', 'processing') or (d.status = 'completed' and s.signature = %s))",
+                (scope.person, upload.folder, upload.name, checksum, self._signature),
+            )
+        return self._document(row) if row else None
 
     async def _accept(self, scope: Scope, upload: Upload, mime: str, checksum: str, held: bool) -> tuple[str, Outcome]:
         async with self._database.transaction(scope.person) as connection:

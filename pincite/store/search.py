@@ -44,8 +44,8 @@ class PostgresIndex:
         """
         if not scope.realms:
             return []
-        options = {"hnsw.ef_search": str(max(self._rag.ef_search, min(1000, limit)))}
-        async with self._database.transaction(scope.person, **options, **_ITERATIVE) as connection:
+        options = {"hnsw.ef_search": str(max(self._rag.ef_search, min(1000, limit))), **_ITERATIVE}
+        async with self._database.transaction(scope.person, local=options) as connection:
             survey = await _survey(connection, scope, filters)
             exact = survey.vectors <= self._rag.exact_rows or (
                 survey.narrowed and survey.vectors <= 5 * self._rag.exact_rows
@@ -130,18 +130,19 @@ _DENSE_HNSW = """
         order by v.embedding::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions}) limit %(rows)s
     ) w group by chunk order by best desc, chunk limit %(limit)s
 """
+# The weights are worked out once a term and in float8: numeric logarithms in the sum cost five times the rest.
 _BM25 = """
     with hit as materialized (
         select p.term, p.chunk, p.frequency, p.words from posting p
         where p.term = any(%(terms)s) and p.realm = any(%(realms)s) and {admitted}
     ), seen as (
-        select term, count(*) as n from hit group by term
-    ), wanted as (
-        select s.term, q.weight * ln(1 + (%(chunks)s - s.n + 0.5) / (s.n + 0.5)) as idf
+        select term, count(*)::float8 as n from hit group by term
+    ), wanted as materialized (
+        select s.term, q.weight * ln(1 + (%(chunks)s::float8 - s.n + 0.5::float8) / (s.n + 0.5::float8)) as idf
         from seen s join unnest(%(terms)s::text[], %(weights)s::float8[]) as q (term, weight) on q.term = s.term
     )
-    select h.chunk, sum(w.idf * h.frequency * (%(k1)s + 1)
-           / (h.frequency + %(k1)s * (1 - %(b)s + %(b)s * h.words / %(average)s)))::float8 as score
+    select h.chunk, sum(w.idf * h.frequency * (%(k1)s::float8 + 1) / (h.frequency
+           + %(k1)s::float8 * (1 - %(b)s::float8 + %(b)s::float8 * h.words / %(average)s::float8))) as score
     from hit h join wanted w on w.term = h.term group by h.chunk order by score desc, h.chunk limit %(limit)s
 """
 _FETCH = """

@@ -37,7 +37,7 @@ class Traces:
 
     async def keep(self, owner: str, trace: Trace) -> None:
         """Write a finished trace with its spans."""
-        async with self._database.transaction(owner) as connection:
+        async with self._database.transaction(owner, durable=False) as connection:
             await connection.execute(
                 "insert into trace (id, owner, kind, question, strategy, started_at, duration_ms, error, degraded)"
                 " values (%s, %s, %s, %s, %s, %s, %s, %s, %s)",

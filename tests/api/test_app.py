@@ -24,6 +24,8 @@ BODIES = [
     b'{"query": "x", "folder": "a\\u0000b"}', b'{"query": "x", "folder": "../.."}', b'{"input": [""]}',
     b'{"source_uri": "\\u0000"}', b'{"name": "a\\u0000b"}', b'{"name": "n", "expires_days": 99999999999999999999}',
     b'{"query": "x", "document_ids": []}', b'{"query": "\\u0000"}', b'{"__proto__": 1}',
+    b'{"\\ud800": 1}', b'{"document_ids": ["\\ud800"]}', b'{"query": "x", "document_ids": ["\\ud800"]}',
+    b'{"doc_id": "\\udfff"}', b'{"source_uri": "\\udfff"}', b'{"input": "\\ud800"}', b'{"queries": ["\\ud800"]}',
 ]  # fmt: skip
 
 

@@ -21,7 +21,7 @@ def test_the_schemes_case_does_not_matter(door: Door, anyone: httpx2.Client, sch
     assert anyone.get("/api/v1/documents", headers=headers).status_code == 200
 
 
-@pytest.mark.parametrize("value", ["Bearer", "Bearer ", "Basic KEY", "KEY", "Bearer KEY KEY", "Bearer \xff"])
+@pytest.mark.parametrize("value", ["Bearer", "Basic KEY", "KEY", "Bearer KEY KEY", "Bearer \xff"])
 def test_other_forms_are_refused(door: Door, anyone: httpx2.Client, value: str) -> None:
     header = value.replace("KEY", door.keys["reader"]).encode("latin-1")
     assert_problem(anyone.get("/api/v1/documents", headers={"Authorization": header}), 401, "unauthorized")

@@ -98,4 +98,6 @@ def test_an_upload_that_turns_out_too_large_is_refused(door: Door, client: httpx
 def test_a_body_of_just_under_a_megabyte_is_read(client: httpx2.Client, folder: str) -> None:
     response = client.post("/api/v1/query", json={"query": "q", "system_prompt": "x" * 1_000_000})
     assert "system_prompt" in assert_problem(response, 422, "invalid")["detail"]
-    assert upload(client, "big.md", "word " * 400_000, folder=folder, start="false").status_code == 202
+    response = upload(client, "big.md", "word " * 400_000, folder=folder, start="false")
+    assert response.status_code == 202
+    client.delete(f"/api/v1/documents/{response.json()['document']['id']}")

@@ -112,6 +112,7 @@ def test_an_unknown_strategy_is_refused_with_those_there_are() -> None:
         {"top_k": 0}, {"top_k": 1001}, {"min_score": -0.1}, {"min_score": float("nan")}, {"top_p": 0},
         {"temperature_override": 2.1}, {"max_tokens": 0}, {"document_ids": [""]}, {"folder": "a\0b"},
         {"document_ids": ["x"] * 1001}, {"rag": {"search_limit": 0}}, {"rag": None}, {"rag": []}, {"query": "\ud800"},
+        {"document_ids": ["\udfff"]}, {"system_prompt": "\ud800"}, {"rag": {"query": "\ud800"}},
     ],
 )  # fmt: skip
 def test_values_out_of_bounds_are_refused(values: dict[str, Any]) -> None:

@@ -28,7 +28,7 @@ def test_a_port_in_use_is_told(open_pincite: Callable[..., Any]) -> None:
                 port = taken.getsockname()[1]
                 with pytest.raises(Conflict, match=rf"port {port} is in use; choose another with --port"):
                     await serve(pincite, host="127.0.0.1", port=port, ready=lambda _: None)
-            with pytest.raises(BadRequest, match="cannot listen on 192.0.2.1"):
+            with pytest.raises(BadRequest, match=r"cannot listen on 192\.0\.2\.1"):
                 await serve(pincite, host="192.0.2.1", port=0, ready=lambda _: None)
             with pytest.raises(BadRequest, match=r"cannot listen on nowhere\.invalid"):
                 await serve(pincite, host="nowhere.invalid", port=0, ready=lambda _: None)

@@ -51,24 +51,6 @@ def test_forty_equal_uploads_at_once_make_one_document(door: Door, client: httpx
     assert document["status"] == "completed"
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../../etc/passwd.md",
-        "..",
-        "a/b.md",
-        "a\\b.md",
-        "x" * 4000 + ".md",
-        "a\u202eb.md",
-        "tab\tname.md",
-        " ",
-        "a\nb.md",
-    ],
-)
-def test_names_that_are_no_names_are_refused(client: httpx2.Client, folder: str, name: str) -> None:
-    assert_problem(upload(client, name, "text", folder=folder), 422, "bad_name")
-
-
 def raw(client: httpx2.Client, *parts: bytes) -> httpx2.Response:
     """A form written by hand."""
     body = b"".join(b"--x\r\n" + part + b"\r\n" for part in parts) + b"--x--\r\n"
@@ -79,8 +61,15 @@ def raw(client: httpx2.Client, *parts: bytes) -> httpx2.Response:
 FILE = b'Content-Disposition: form-data; name="file"; filename="a.md"\r\n\r\ntext'
 
 
-def test_a_nul_in_a_name_or_a_field_is_refused(client: httpx2.Client) -> None:
-    assert raw(client, FILE.replace(b"a.md", b"a\0.md")).status_code == 422
+@pytest.mark.parametrize(
+    "name",
+    ["../../etc/passwd.md", "..", "a/b.md", "a\\\\b.md", "x" * 4000 + ".md", "a\u202eb.md", "\ta.md", " ", "a\0.md"],
+)
+def test_names_that_are_no_names_are_refused(client: httpx2.Client, name: str) -> None:
+    assert_problem(raw(client, FILE.replace(b"a.md", name.encode())), 422, "bad_name")
+
+
+def test_a_nul_in_a_field_is_refused(client: httpx2.Client) -> None:
     assert raw(client, FILE, b'Content-Disposition: form-data; name="title"\r\n\r\na\0b').status_code == 422
 
 
@@ -150,7 +139,7 @@ def test_a_start_of_nothing_in_particular_is_refused(client: httpx2.Client, body
 
 
 def test_a_name_is_only_text(door: Door, client: httpx2.Client, folder: str) -> None:
-    name = "Über Katzen & Hunde; <b>'1'</b>.md"
+    name = "Über Katzen & Hunde; <b>'1'.md"
     document = upload(client, name, "Katzen schnurren.", folder=folder).json()["document"]
     assert document["name"] == name
     completed(client, folder)

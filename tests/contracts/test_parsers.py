@@ -14,7 +14,7 @@ from tests.pdf_maker import Line, make_pdf
 NAMES = plugins.names(PARSERS, "make_parser")
 
 SAMPLES = {
-    "text/plain": "Erste Zeile  \r\nSecond line\r\n\r\nLast.".encode(),
+    "text/plain": "Erste Zeile – ä  \r\nSecond line\r\n\r\nLast.".encode(),
     "text/markdown": "---\ntitle: T\n---\n# Überschrift \r\n\r\nText\r\n".encode(),
     "application/pdf": make_pdf([[Line("Heading", 20), "Some text.", "More of it."], ["Zweite Seite: Öl."]]),
 }
@@ -81,12 +81,10 @@ def test_broken_bytes_are_unreadable_and_nothing_else(parser: Parser):
         for garbage in broken:
             try:
                 parsed = parser.parse(garbage)
-            except Unreadable as error:
-                assert error.code  # noqa: PT017 - either outcome is fine, any other exception is not
-                assert str(error)
-            else:
-                assert parsed.text.strip()
-                assert normalise(parsed.text) == parsed.text
+            except Unreadable:
+                continue  # any other exception fails the test
+            assert parsed.text.strip()
+            assert normalise(parsed.text) == parsed.text
 
 
 def test_nothing_is_not_a_document(parser: Parser):

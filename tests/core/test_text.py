@@ -1,6 +1,7 @@
 """Sentences, lines, normalising and fingerprints."""
 
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -187,7 +188,7 @@ MARKDOWN = st.lists(
 def test_spans_are_in_order_trimmed_and_apart(text: str):
     spans = sentences(text)
     assert all(0 <= start < end <= len(text) for start, end in spans)
-    assert all(left[1] <= right[0] for left, right in zip(spans, spans[1:], strict=False))
+    assert all(left[1] <= right[0] for left, right in pairwise(spans))
     assert all(text[start:end] == text[start:end].strip() for start, end in spans)
 
 

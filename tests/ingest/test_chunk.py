@@ -237,23 +237,20 @@ def test_long_sentences_share_words():
         assert text[right.start - 1] == " "
 
 
-def test_nothing_is_shared_out_of_code_tables_and_items():
-    after = SENTENCE * 3
-    for block in (FENCE, table(40), "- " + SENTENCE * 8):
-        text = f"{block}\n\n{after}"
-        found = passages(text, 40, 15)
-        inside = [row for row in found if 0 < row.start < len(block) < row.end]
-        assert all(row.end <= len(block) or row.start < len(block) for row in inside)
-        first_after = next(row for row in found if row.end > len(block))
-        if first_after.start > 0:
-            continues = any(row.end < len(block) and row.end > first_after.start for row in found)
-            assert first_after.start >= len(block) or continues
+@pytest.mark.parametrize(
+    "block", [FENCE, FENCE * 6, table(40), "- " + SENTENCE * 8, f"- {SENTENCE * 3}\n  - {SENTENCE}"]
+)
+def test_no_passage_that_goes_on_after_a_block_begins_inside_it(block: str):
+    found = passages(f"{block}\n\n{SENTENCE * 3}", 40, 15)
+    for left, right in pairwise(found):
+        if right.start < len(block):
+            assert left.end < len(block)
 
 
-def test_overlap_never_goes_beyond_half_a_passage():
-    for left, right in pairwise(passages("word " * 400, 40, 4000)):
-        assert count(" " + "word " * 400) and left.start < right.start
-        assert left.end - right.start <= 20 * 5
+def test_overlap_is_at_most_half_a_passage():
+    text = "word " * 400
+    for left, right in pairwise(passages(text, 40, 4000)):
+        assert 15 <= count(text[right.start : left.end]) <= 20
 
 
 def test_sections_share_nothing():
@@ -267,13 +264,13 @@ def test_sections_share_nothing():
 
 @pytest.mark.parametrize(
     "text",
-    ["x" * 3_000_000, "word " * 500_000, "Short one. " * 200_000, "- " + "a b " * 500_000, "|a" * 200_000],
+    ["x" * 2_000_000, "word " * 100_000, "Short one. " * 30_000, "- " + "a b " * 100_000, "|a" * 50_000],
     ids=["letters", "words", "sentences", "item", "pipes"],
 )
 def test_one_endless_line_takes_bounded_time(text: str):
     started = time.monotonic()
     found = passages(text, 500, 50)
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 8
     assert all(row.tokens <= 500 for row in found)
 
 

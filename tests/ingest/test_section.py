@@ -1,5 +1,7 @@
 """Headings → sections."""
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,4 +69,4 @@ def test_sections_tile_the_body(lines: list[str]):
     found = sections(Parsed(text, "markdown", body_start=min(8, len(text))))
     assert found[0].start == min(8, len(text))
     assert found[-1].end == len(text)
-    assert all(left.end == right.start for left, right in zip(found, found[1:], strict=False))
+    assert all(left.end == right.start for left, right in pairwise(found))

@@ -55,6 +55,8 @@ def _bar(shown: Progress) -> Callable[[Step], None]:
     tasks: dict[str, TaskID] = {}
 
     def report(step: Step) -> None:
+        if not step.total:
+            return
         if step.stage not in tasks:
             for old in tasks.values():
                 shown.remove_task(old)
@@ -83,7 +85,8 @@ def print_added(screen: Screen, result: AddedAll, endings: Sequence[str]) -> Non
         _print_failure(screen, path, str(error))
     for document in failed(result):
         assert document.error is not None
-        _print_failure(screen, document.name, document.error.message)
+        path = f"{document.folder}/{document.name}" if document.folder else document.name
+        _print_failure(screen, path, document.error.message)
     screen.flowing(styled(summary(result, endings)))
 
 

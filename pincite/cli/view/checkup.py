@@ -18,9 +18,14 @@ def print_findings(screen: Screen, findings: Sequence[Finding]) -> None:
         screen.flowing(styled(finding.found), indent=lead.cell_len + 2, lead=lead)
         if finding.advice:
             screen.flowing(styled(finding.advice, SIGNS[finding.state][1]), indent=lead.cell_len + 2)
-    broken = sum(finding.state == "broken" for finding in findings)
     screen.say()
-    if broken:
-        screen.say((f"{count(broken, 'thing')} to mend.", "bold red"))
-    else:
-        screen.say(("All is well.", "bold green"))
+    screen.say(_verdict(findings))
+
+
+def _verdict(findings: Sequence[Finding]) -> tuple[str, str]:
+    states = [finding.state for finding in findings]
+    if broken := states.count("broken"):
+        return f"{count(broken, 'thing')} to mend.", "bold red"
+    if notes := states.count("note"):
+        return f"Nothing is broken; {count(notes, 'note')} above.", "bold green"
+    return "All is well.", "bold green"

@@ -1,5 +1,6 @@
 """Search results, and how each score came about, so that it can be worked out again by hand."""
 
+import re
 from collections.abc import Sequence
 
 from rich.text import Text
@@ -13,17 +14,19 @@ from pincite.settings import Rag
 NAMES: dict[Via, str] = {"dense": "meaning", "lexical": "words"}
 SNIPPET = 240
 """Characters of a passage that are shown."""
+LEAD = 80
+"""Characters shown before the first word that was looked for."""
 
 
-def print_hits(screen: Screen, result: SearchResult) -> None:
+def print_hits(screen: Screen, result: SearchResult, query: str) -> None:
     """Print what was found, best first."""
     for rank, hit in enumerate(result.hits, start=1):
         screen.say()
-        print_hit(screen, rank, hit)
+        print_hit(screen, rank, hit, query)
     print_end(screen, result)
 
 
-def print_hit(screen: Screen, rank: int, hit: Hit) -> int:
+def print_hit(screen: Screen, rank: int, hit: Hit, query: str) -> int:
     """Print one hit; returns how far it is indented."""
     chunk = hit.chunk
     lead = joined((f"{rank:>3}", "bold cyan"), (f"  {hit.score:.3f}", "dim"))
@@ -31,7 +34,9 @@ def print_hit(screen: Screen, rank: int, hit: Hit) -> int:
     screen.flowing(heading(chunk.title, chunk.heading_path), indent=indent, lead=lead)
     name = f"{chunk.folder}/{chunk.document_name}" if chunk.folder else chunk.document_name
     screen.flowing(styled(place(name, chunk.page, chunk.start_line, chunk.end_line), "dim"), indent=indent)
-    screen.flowing(Text(snippet(chunk.text, chunk.heading_path)), indent=indent)
+    excerpt = Text(snippet(chunk.text, chunk.heading_path, query))
+    excerpt.highlight_words(_words(query), "bold", case_sensitive=False)
+    screen.flowing(excerpt, indent=indent)
     return indent
 
 
@@ -44,26 +49,47 @@ def print_end(screen: Screen, result: SearchResult) -> None:
         print_degraded(screen, result.degraded)
 
 
-def snippet(text: str, path: Sequence[str]) -> str:
-    """How a passage begins, in one line; a heading it begins with is left out, for it stands above already."""
+def snippet(text: str, path: Sequence[str], query: str = "") -> str:
+    """A passage in one short line: where it holds most of the query's words, else how it begins.
+
+    A heading it begins with is left out, for it stands above already.
+    """
     first, _, rest = text.partition("\n")
     if path and first.lstrip("# ").strip() == path[-1].strip():
         text = rest
     line = one_line(text)
-    return line if len(line) <= SNIPPET else line[: SNIPPET - 1].rstrip() + "…"
+    if len(line) <= SNIPPET:
+        return line
+    start = _densest(line, _words(query))
+    end = start + SNIPPET - 2
+    before = "…" if start else ""
+    return before + line[start:end].strip() + ("…" if end < len(line) else "")
+
+
+def _densest(line: str, words: Sequence[str]) -> int:
+    """Where to begin so that most of the words are seen, the first of them not at the very edge."""
+    folded = line.lower()
+    starts = [0, *(found.start() for word in words for found in re.finditer(re.escape(word), folded))]
+    starts = sorted({max(0, min(start - LEAD, len(line) - SNIPPET)) for start in starts})
+    best = max(starts, key=lambda start: (sum(word in folded[start : start + SNIPPET] for word in words), -start))
+    return line.rfind(" ", 0, best) + 1 if best else 0
+
+
+def _words(query: str) -> list[str]:
+    return [word.lower() for word in re.findall(r"\w{4,}", query)]
 
 
 # --- how the scores came about ------------------------------------------------------------------------------
 
 
-def print_explained(screen: Screen, result: SearchResult, rag: Rag) -> None:
+def print_explained(screen: Screen, result: SearchResult, query: str, rag: Rag) -> None:
     """Print what was found with every engine's rank, raw score and share, and how they add up."""
     weights = _weights(result, rag)
     for line in _formula(result.hits, weights, rag):
         screen.flowing(styled(line, "dim"))
     for rank, hit in enumerate(result.hits, start=1):
         screen.say()
-        indent = print_hit(screen, rank, hit)
+        indent = print_hit(screen, rank, hit, query)
         _print_sum(screen, hit, indent)
     print_end(screen, result)
 

@@ -22,10 +22,6 @@ class Screen(Console):
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
 
-    def on_broken_pipe(self) -> None:
-        """Leave it to `main`, who knows how to end."""
-        raise BrokenPipeError
-
     def say(self, *parts: "str | Text | tuple[str, str]") -> None:
         """One line that is never broken."""
         self.print(joined(*parts), soft_wrap=True)

@@ -1,0 +1,213 @@
+"""Documents: add, list, show, read, remove."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pincite.cli.documents import parse_lines, pick
+from pincite.errors import Invalid, NotFound
+
+from .conftest import HANDBOOK
+from .terminal import Call
+
+
+def ids(library: Call) -> dict[str, str]:
+    """Name → id."""
+    return {item["name"]: item["id"] for item in library("list", "--json").json["items"]}
+
+
+def test_adding_says_what_became_of_every_file(pincite: Call, tmp_path: Path) -> None:
+    box = tmp_path / "box"
+    box.mkdir()
+    (box / "good.md").write_text("# Good\n\nA sentence.\n")
+    (box / "bad.txt").write_bytes(b"caf\xe9\n")
+    (box / "lying.pdf").write_text("no PDF at all")
+    (box / "sheet.xlsx").write_text("cells")
+    said = pincite("add", box, tmp_path / "missing.md", "--folder", "in")
+    assert said.code == 1
+    assert "1 added, 3 failed, 1 skipped (not " in said.words
+    assert f"failed there is no file or folder {tmp_path / 'missing.md'}" in said.words
+    assert "failed in/box/bad.txt: byte 4 is not UTF-8" in said.words
+    assert "'lying.pdf' is named .pdf, but its bytes are text" in said.words
+
+
+def test_adding_again_knows_what_changed(pincite: Call, tmp_path: Path) -> None:
+    for name in ("one.md", "two.md"):
+        (tmp_path / name).write_text(f"# {name}\n\nFirst.\n")
+    assert pincite("add", tmp_path / "one.md", tmp_path / "two.md").out == "2 added\n"
+    (tmp_path / "one.md").write_text("# one.md\n\nSecond.\n")
+    said = pincite("add", tmp_path / "one.md", tmp_path / "two.md")
+    assert (said.code, said.out) == (0, "0 added, 1 new version, 1 unchanged\n")
+
+
+def test_adding_speaks_json(pincite: Call, tmp_path: Path) -> None:
+    (tmp_path / "three.md").write_text("# Three\n\nA sentence.\n")
+    said = pincite("add", tmp_path / "three.md", tmp_path / "missing.md", "--json")
+    assert (said.code, said.err) == (1, "")
+    [added], [refused] = said.json["added"], said.json["refused"]
+    assert (added["outcome"], added["document"]["status"]) == ("new", "completed")
+    assert (refused["path"], refused["code"]) == (str(tmp_path / "missing.md"), "not_found")
+    assert said.json["skipped"] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_told(pincite: Call, tmp_path: Path) -> None:
+    (tmp_path / "locked.md").write_text("# Locked\n")
+    (tmp_path / "locked.md").chmod(0)
+    assert "cannot read" in pincite("add", tmp_path / "locked.md").words
+
+
+def test_the_list_shows_what_there_is(library: Call) -> None:
+    said = library("list", "--folder", "papers")
+    assert said.err == ""
+    head, first, second, summary = said.out.splitlines()
+    assert head.split() == ["id", "name", "status", "passages", "version"]
+    assert first.split()[1:3] == ["papers/handbook.md", "completed"]
+    assert second.split()[1:3] == ["papers/notes.txt", "completed"]
+    assert summary.startswith("2 documents, ")
+
+
+def test_the_list_speaks_json(library: Call) -> None:
+    listed = library("list", "--json", "--folder", "/papers/").json
+    assert [item["name"] for item in listed["items"]] == ["handbook.md", "notes.txt"]
+    assert listed["next_cursor"] is None
+
+
+def test_an_empty_folder_says_so(library: Call) -> None:
+    assert library("list", "--folder", "nowhere").words == (
+        "There are no documents in the folder 'nowhere'; add some with: pincite add PATH"
+    )
+
+
+def test_a_document_is_shown_by_the_first_characters_of_its_id(library: Call) -> None:
+    handbook = ids(library)["handbook.md"]
+    said = library("show", handbook[:6])
+    assert said.out.startswith("Station Handbook\n")
+    assert handbook in said.out
+    assert "served" in said.out
+    assert "generator" not in said.out
+    assert "generator room" in library("show", handbook, "--chunks").words
+
+
+def test_a_document_is_shown_as_json(library: Call) -> None:
+    handbook = ids(library)["handbook.md"]
+    shown = library("show", handbook, "--json").json
+    assert shown["document"]["id"] == handbook
+    assert [version["served"] for version in shown["versions"]] == [True]
+    assert "chunks" not in shown
+    chunks = library("show", handbook, "--json", "--chunks").json["chunks"]
+    assert {chunk["level"] for chunk in chunks} == {0, 1, 2}
+    assert all(chunk["text"] == HANDBOOK[chunk["start_char"] : chunk["end_char"]] for chunk in chunks)
+
+
+@pytest.mark.parametrize("command", ["show", "read", "remove"])
+@pytest.mark.parametrize("wanted", ["nothing-like-it", "-nothing", "--nothing"])
+def test_an_unknown_document_is_told_in_one_line(library: Call, command: str, wanted: str) -> None:
+    assert library(command, wanted).failed_with(1) == f"there is no document '{wanted}'; see: pincite list"
+
+
+def test_an_id_may_begin_with_a_dash(pincite: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pincite.store.library.mint_id", lambda *_: "-dash-dash-dash-")
+    (tmp_path / "dash.md").write_text("# Dash\n\nA sentence.\n")
+    assert pincite("add", tmp_path / "dash.md").code == 0
+    assert pincite("show", "-dash", "--json").json["document"]["name"] == "dash.md"
+    assert pincite("read", "-dash-dash-dash-", "--lines", "1").out == "# Dash\n"
+    assert pincite("show", "--json", "--", "-dash").json["document"]["name"] == "dash.md"
+    assert pincite("remove", "-dash").words.startswith("removed dash.md: 1 version, ")
+
+
+def test_first_characters_must_tell_documents_apart() -> None:
+    known = {"abcdef1": "one.md", "abcdxx2": "two.md", "zzz": "three.md"}
+    assert pick("abcde", known, "document", "list") == "abcdef1"
+    assert pick("zzz", known, "document", "list") == "zzz"
+    with pytest.raises(Invalid, match=r"'abcd' could be abcdef1 \(one.md\), abcdxx2 \(two.md\); give more"):
+        pick("abcd", known, "document", "list")
+    with pytest.raises(NotFound):
+        pick("abc", known, "document", "list")
+
+
+def test_a_document_is_read_whole_or_in_part(library: Call) -> None:
+    handbook = ids(library)["handbook.md"]
+    assert library("read", handbook).out == HANDBOOK + "\n"
+    assert (
+        library("read", handbook, "--lines", "9-9").out == "The key to the generator room hangs behind the blue cup.\n"
+    )
+    assert "Parallax" in library("read", handbook, "--section", "Cat").out
+    part = library("read", handbook, "--lines", "5-", "--json").json
+    assert (part["start_line"], part["end_line"]) == (5, part["total_lines"])
+
+
+def test_an_older_version_can_be_read(pincite: Call, tmp_path: Path) -> None:
+    (tmp_path / "law.md").write_text("# Law\n\nOld.\n")
+    pincite("add", tmp_path / "law.md")
+    (tmp_path / "law.md").write_text("# Law\n\nNew.\n")
+    pincite("add", tmp_path / "law.md")
+    law = ids(pincite)["law.md"]
+    newest, oldest = (version["id"] for version in pincite("show", law, "--json").json["versions"])
+    assert pincite("read", law, "--lines", "3", "--version", oldest).out == "Old.\n"
+    assert pincite("read", law, "--lines", "3", "--version", newest).out == "New.\n"
+    assert "no readable version 'x'" in pincite("read", law, "--version", "x").failed_with(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("10-20", (10, 20)), ("10-", (10, None)), ("-20", (None, 20)), ("7", (7, 7)), (" 3 – 4 ", (3, 4))],
+)
+def test_lines_are_written_in_several_ways(text: str, lines: tuple[int | None, int | None]) -> None:
+    assert parse_lines(text) == lines
+
+
+@pytest.mark.parametrize("text", ["", "-", "a-b", "1-2-3", "1 2", "1.5"])
+def test_what_is_no_lines_is_refused(text: str) -> None:
+    with pytest.raises(Invalid, match="--lines takes A-B"):
+        parse_lines(text)
+
+
+def test_lines_beyond_the_end_are_told(library: Call) -> None:
+    assert "there are lines 1 to" in library("read", ids(library)["handbook.md"], "--lines", "900-901").failed_with(2)
+
+
+def test_removing_gives_a_receipt(pincite: Call, tmp_path: Path) -> None:
+    for name in ("gone.md", "gone too.md"):
+        (tmp_path / name).write_text(f"# {name}\n\nA sentence.\n")
+    pincite("add", tmp_path / "gone.md", tmp_path / "gone too.md")
+    first, second = ids(pincite)["gone.md"], ids(pincite)["gone too.md"]
+    said = pincite("remove", first)
+    assert said.words.startswith("removed gone.md: 1 version, 3 passages, 1 vector, ")
+    assert said.words.endswith("; checked again: nothing left")
+    [receipt] = pincite("remove", second, "--json").json
+    assert (receipt["document_id"], receipt["verified"]) == (second, True)
+    assert not {"gone.md", "gone too.md"} & set(ids(pincite))
+
+
+def test_nothing_is_removed_unless_every_id_is_known(library: Call) -> None:
+    handbook = ids(library)["handbook.md"]
+    assert "'no-such-id'" in library("remove", handbook, "no-such-id").failed_with(1)
+    assert handbook in ids(library).values()
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for one in value.values() for text in _texts(one)]
+    if isinstance(value, list):
+        return [text for one in value for text in _texts(one)]
+    return [value] if isinstance(value, str) else []
+
+
+def test_a_hostile_document_cannot_steer_the_terminal(pincite: Call, tmp_path: Path) -> None:
+    evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
+    (tmp_path / "evil.md").write_text(f'---\ntitle: "Evil \\e[31m"\n---\n\n# Head{evil}\n\nThe gate{evil} is green.\n')
+    pincite("add", tmp_path / "evil.md")
+    document = ids(pincite)["evil.md"]
+    calls = [
+        ("list",), ("show", document, "--chunks"), ("read", document), ("ask", "Is the gate green?"),
+        ("search", "green gate", "--explain"), ("show", document, "--chunks", "--json"), ("search", "gate", "--json"),
+    ]  # fmt: skip
+    for arguments in calls:
+        said = pincite(*arguments)
+        assert said.code == 0
+        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(said.out + said.err), arguments
+    assert any(evil in text for text in _texts(pincite("search", "gate", "--json").json))
+    pincite("remove", document)

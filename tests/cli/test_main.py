@@ -1,0 +1,132 @@
+"""`main`: what every call has in common, and how each kind of failure ends."""
+
+import errno
+import logging
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import pincite.cli
+from pincite import __version__
+from pincite.engine import AsyncPincite
+
+from .terminal import Call, call, start
+
+HEAVY = {"psycopg", "onnxruntime", "numpy", "fastapi", "uvicorn", "pydantic", "rich", "pincite.engine"}
+
+
+def test_help_is_instant_and_loads_nothing_heavy() -> None:
+    script = (
+        "import sys, time; from pincite.cli import main; assert main(['--help']) == 0;"
+        f"print(sorted({HEAVY!r} & set(sys.modules)), time.process_time(), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    loaded, seconds = done.stderr.rsplit(" ", 1)
+    assert loaded == "[]"
+    assert float(seconds) < 0.3
+    assert "Commands:" in done.stdout
+
+
+@pytest.mark.parametrize("name", "demo serve add list show read remove ask search doctor key trace".split())
+def test_every_command_explains_itself(name: str) -> None:
+    said = call(name, "--help")
+    assert (said.code, said.err) == (0, "")
+    assert f"Usage: pincite {name}" in said.out
+
+
+def test_a_call_without_a_command_shows_the_help() -> None:
+    said = call()
+    assert said.code == 0
+    assert "Usage: pincite" in said.out
+
+
+def test_it_says_its_version() -> None:
+    assert call("--version").out == f"pincite {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["lst"], "no such command 'lst'. Did you mean 'list'? (see pincite --help)"),
+        (["list", "--bogus"], "no such option: --bogus (see pincite list --help)"),
+        (["ask"], "missing argument 'QUESTION'. (see pincite ask --help)"),
+        (["key"], "missing command. (see pincite key --help)"),
+        (["ask", "one", "two"], "got unexpected extra argument"),
+        (["ask", "why?", "--top-k", "0"], "invalid value for '--top-k'"),
+        (["ask", "why?", "--top-k", "many"], "invalid value for '--top-k'"),
+        (["serve", "--port", "70000"], "invalid value for '--port'"),
+    ],
+)
+def test_a_wrong_call_is_told_in_one_line(arguments: list[str], told: str) -> None:
+    assert told in call(*arguments).failed_with(2)
+
+
+def _opening_raises(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    async def fail(_self: AsyncPincite) -> None:
+        raise error
+
+    monkeypatch.setattr(AsyncPincite, "open", fail)
+
+
+def test_an_unforeseen_error_is_one_line_and_its_origin_is_shown_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    _opening_raises(monkeypatch, ZeroDivisionError("two\nlines \x1b[2J"))
+    told = call("list").failed_with(1)
+    assert told == ("unforeseen error: ZeroDivisionError: two lines \\x1b[2J; run again with --debug for details")
+    assert "Traceback" in call("list", "--debug").err
+    assert "Traceback" in call("--debug", "list").err
+
+
+def test_ctrl_c_is_one_line_and_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    _opening_raises(monkeypatch, KeyboardInterrupt())
+    assert call("list").failed_with(130) == "interrupted"
+
+
+def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    _opening_raises(monkeypatch, OSError(errno.ENOSPC, "No space left on device"))
+    assert "the disk is full" in call("list").failed_with(1)
+
+
+def test_a_reader_who_leaves_ends_the_call_quietly(library: Call) -> None:
+    process = start("list", "--json")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    assert process.wait(timeout=60) == 1
+
+
+def test_ctrl_c_in_the_middle_ends_the_process_in_order(pincite: Call) -> None:
+    slow = "import asyncio; from pincite.engine import AsyncPincite;"
+    slow += "AsyncPincite.documents = lambda self, listing: print('there', flush=True) or asyncio.sleep(60);"
+    script = slow + "from pincite.cli import main; raise SystemExit(main(['list']))"
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "there\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "pincite: interrupted\n")
+
+
+def test_warnings_of_the_library_are_plain_lines() -> None:
+    formatter = pincite.cli._OneLine(debug=False)
+    record = logging.LogRecord("x", logging.WARNING, "f.py", 1, "job %s: two\nlines \x1b[2J", ("7",), None)
+    assert formatter.format(record) == "pincite: warning: job 7: two lines \\x1b[2J"
+
+
+def test_where_a_warning_came_from_is_shown_only_when_asked() -> None:
+    try:
+        raise ValueError("deep inside")
+    except ValueError:
+        record = logging.LogRecord("x", logging.ERROR, "f.py", 1, "failed", None, sys.exc_info())
+    assert pincite.cli._OneLine(debug=False).format(record) == "pincite: error: failed"
+    assert "ValueError: deep inside" in pincite.cli._OneLine(debug=True).format(record)
+
+
+def test_an_encoding_without_our_characters_is_no_reason_to_fail(library: Call) -> None:
+    said = library("ask", "Where does the key to the generator room hang?", encoding="ascii")
+    assert said.code == 0
+    assert "\\u2502 The key to the generator room" in said.out

@@ -1,0 +1,102 @@
+"""Questions: ask and search."""
+
+import re
+
+import pytest
+
+from .conftest import HANDBOOK
+from .terminal import Call
+
+QUESTION = "Where does the key to the generator room hang?"
+
+
+def test_an_answer_shows_its_passage(library: Call) -> None:
+    said = library("ask", QUESTION)
+    assert (said.code, said.err) == (0, "")
+    assert "The key to the generator room hangs behind the blue cup. [1]" in said.words
+    assert "[1] Station Handbook › Keys handbook.md, line 9 │ The key to the generator room" in said.words
+    assert re.search(r"Confidence +\w+ \(\d\.\d\d\): 1 cited source", said.words)
+
+
+def test_an_answer_speaks_json(library: Call) -> None:
+    answer = library("ask", QUESTION, "--json").json
+    [citation] = answer["citations"]
+    start, end = citation["quote_start_char"], citation["quote_end_char"]
+    assert HANDBOOK[start:end] == citation["quote"]
+    assert answer["answer"][citation["start"] : citation["end"]] == "[Source 1]"
+
+
+def test_a_question_keeps_to_its_folder(library: Call) -> None:
+    assert "don't have specific information" in library("ask", QUESTION, "--folder", "elsewhere").words
+    assert "blue cup" in library("ask", QUESTION, "--folder", "/papers/").words
+
+
+def test_what_was_left_out_is_said_once(library: Call) -> None:
+    said = library("ask", QUESTION, "--set", "llm.base_url=http://127.0.0.1:9/v1", "--set", "llm.model=m")
+    assert (said.code, said.err) == (0, "")
+    assert said.words.count("the model server http://127.0.0.1:9/v1 cannot be reached") == 1
+    assert "Left out generate:" in said.words
+
+
+@pytest.mark.parametrize("command", ["ask", "search"])
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["  "], "the question is empty; ask something"),
+        (["x" * 4001], "the question has 4001 characters; ask in at most 4000 (guard.max_query_chars)"),
+        (["x", "--strategy", "magic"], "there is no strategy 'magic'; there are: hybrid, dense_only, lexical_only"),
+    ],
+)
+def test_a_bad_question_is_told_in_one_line(library: Call, command: str, arguments: list[str], told: str) -> None:
+    assert library(command, *arguments).failed_with(2) == told
+
+
+def test_a_search_shows_where_and_what(library: Call) -> None:
+    said = library("search", "generator key", "--top-k", "1")
+    assert re.match(
+        r" 1 [\d.]+ Station Handbook › Keys papers/handbook.md, lines \d+–\d+ The key to the generator room hangs",
+        " " + said.words,
+    )
+
+
+def test_a_search_that_finds_nothing_says_so(library: Call) -> None:
+    assert library("search", "x", "--folder", "elsewhere").words == "Nothing was found."
+
+
+def test_a_search_speaks_json(library: Call) -> None:
+    found = library("search", "generator key", "--json", "--top-k", "1").json
+    [hit] = found["results"]
+    assert hit["metadata"]["document_name"] == "handbook.md"
+    assert "explain" not in hit
+    [explained] = library("search", "generator key", "--json", "--explain", "--top-k", "1").json["results"]
+    assert sum(placing["share"] for placing in explained["explain"]["placings"]) == pytest.approx(explained["score"])
+
+
+def test_an_explained_score_can_be_worked_out_by_hand(library: Call) -> None:
+    said = library("search", "generator key cat", "--explain")
+    spans = {
+        engine: tuple(map(float, numbers))
+        for engine, *numbers in re.findall(
+            r"(meaning|words): weight ([\d.]+), lowest (-?[\d.]+), highest (-?[\d.]+)", said.words
+        )
+    }
+    assert set(spans) == {"meaning", "words"}
+    placings = re.findall(r"(meaning|words) +(\d+) +(-?[\d.]+) +([\d.]+)$", said.out, re.MULTILINE)
+    assert len(placings) > len(spans)
+    for engine, _rank, raw, share in placings:
+        weight, lowest, highest = spans[engine]
+        assert float(share) == pytest.approx(weight * (float(raw) - lowest) / (highest - lowest), abs=2e-4)
+    for sum_, total in re.findall(r"score ([\d. +]+) = ([\d.]+)", said.out):
+        assert sum(map(float, sum_.split(" + "))) == pytest.approx(float(total), abs=2e-4)
+
+
+def test_reciprocal_ranks_are_explained_too(library: Call) -> None:
+    said = library("search", "generator key", "--explain", "--set", "rag.fusion=rrf", "--set", "rag.rrf_k=30")
+    assert "share = 1 / (30 + rank)" in said.words
+    for rank, share in re.findall(r"(?:meaning|words) +(\d+) +-?[\d.]+ +([\d.]+)$", said.out, re.MULTILINE):
+        assert float(share) == pytest.approx(1 / (30 + int(rank)), abs=1e-4)
+
+
+def test_a_reranker_is_told_apart(library: Call) -> None:
+    said = library("search", "generator key", "--explain", "--top-k", "2", "--set", "rag.reranker=scripted")
+    assert "then the reranker's score counts:" in said.words

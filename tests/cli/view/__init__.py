@@ -1,0 +1,1 @@
+"""Tests of how things look in a terminal."""

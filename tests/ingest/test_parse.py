@@ -1,0 +1,310 @@
+"""The reader and its child processes."""
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from pincite.errors import Unavailable, Unreadable
+from pincite.ingest import parse
+from pincite.ingest.parse import Reader, isolation, prepare
+from pincite.ingest.prepare import from_json, to_json
+from pincite.settings import Chunking
+from tests.pdf_maker import Line, make_pdf
+
+MARKDOWN = "---\ntitle: Größe\ntags: [a, b]\n---\n# Eins\n\nText – mehr.\n\n| a |\n|---|\n| 1 |\n".encode()
+CHUNKING = Chunking(size=50, overlap=10)
+
+HOSTILE = """
+import ctypes, os, socket, time
+from dataclasses import dataclass
+from pincite.core.documents import Parsed
+
+
+@dataclass(frozen=True)
+class Options:
+    pass
+
+
+class Hostile:
+    reads = {"text/hostile": ".hostile"}
+
+    def parse(self, data):
+        what = data.decode()
+        if what == "crash":
+            ctypes.string_at(0)
+        elif what == "memory":
+            [bytearray(1 << 26) for _ in range(64)]
+        elif what == "hang":
+            time.sleep(60)
+        elif what == "print":
+            print("noise", flush=True)
+            os.write(1, b"more noise")
+        elif what == "bug":
+            raise KeyError("secret words")
+        elif what.startswith("/"):
+            with open(what, "wb") as file:
+                file.write(b"x" * 10)
+        elif what == "connect":
+            socket.create_connection(("127.0.0.1", 9), timeout=1)
+        elif what == "environment":
+            return Parsed(" ".join(sorted(os.environ)), "plain")
+        elif what == "descriptors":
+            return Parsed(" ".join(sorted(os.listdir("/proc/self/fd"))), "plain")
+        return Parsed("fine " + what, "plain")
+
+
+def make_parser(options):
+    return Hostile()
+"""
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a parser that does what its file says."""
+    (tmp_path / "pincite_hostile").mkdir()
+    (tmp_path / "pincite_hostile" / "__init__.py").write_text("")
+    (tmp_path / "pincite_hostile" / "parser.py").write_text(HOSTILE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return "pincite_hostile.parser"
+
+
+@asynccontextmanager
+async def reader(children: int = 1, memory_mb: int = 512, timeout_s: float = 30) -> AsyncIterator[Reader]:
+    made = Reader(children=children, memory_mb=memory_mb, timeout_s=timeout_s)
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def failing(action: Awaitable[object]) -> Unreadable:
+    with pytest.raises(Unreadable) as caught:
+        await action
+    return caught.value
+
+
+def pid(made: Reader) -> int:
+    return made._idle[0].process.pid
+
+
+# Without a child
+
+
+def test_prepare_gives_text_and_chunks_of_all_levels():
+    prepared = prepare(MARKDOWN, "markdown", CHUNKING)
+    assert prepared.parsed.title == "Größe"
+    assert [row.level for row in prepared.chunks] == [0, 1, 2]
+    assert prepared.chunks[2].heading_path == ("Eins",)
+    assert prepared.chunks[2].start_line == 5
+
+
+def test_prepare_keeps_the_pages_of_a_pdf():
+    pages = [[Line("Titel", 20), "Erste Seite."], ["Zweite Seite."]]
+    prepared = prepare(make_pdf(pages), "pdf", Chunking(size=20, overlap=0))
+    assert {row.text: row.page for row in prepared.chunks if row.level == 2} == {
+        "# Titel\n\nErste Seite.\n\nZweite Seite.": 1
+    }
+
+
+def test_what_goes_through_json_comes_back_the_same():
+    prepared = prepare(MARKDOWN, "markdown", CHUNKING)
+    assert from_json(json.loads(to_json(prepared))) == prepared
+
+
+# With a child
+
+
+@pytest.mark.slow
+def test_a_child_reads_as_we_would(tmp_path: Path):
+    file = tmp_path / "x.md"
+    file.write_bytes(MARKDOWN)
+
+    async def run() -> None:
+        async with reader() as made:
+            expected = prepare(MARKDOWN, "markdown", CHUNKING)
+            assert await made.read(MARKDOWN, "markdown", CHUNKING) == expected
+            first = pid(made)
+            assert await made.read(file, "markdown", CHUNKING) == expected
+            assert pid(made) == first
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_errors_come_back_as_they_were():
+    async def run() -> None:
+        async with reader() as made:
+            error = await failing(made.read(b"a\xff", "plain", CHUNKING))
+            assert (error.code, "byte 2" in str(error)) == ("not_utf8", True)
+            first = pid(made)
+            assert (await failing(made.read(b"no pdf", "pdf", CHUNKING))).code == "broken"
+            assert pid(made) == first
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("what", "code", "said"),
+    [
+        (b"crash", "crashed", "SIGSEGV"),
+        (b"memory", "limit", "512 MB"),
+        (b"bug", "crashed", "KeyError"),
+    ],
+)
+def test_a_hostile_file_fails_alone(hostile: str, what: bytes, code: str, said: str):
+    async def run() -> None:
+        async with reader() as made:
+            error = await failing(made.read(what, hostile, CHUNKING))
+            assert error.code == code
+            assert said in str(error)
+            assert "secret" not in str(error)
+            assert (await made.read(MARKDOWN, "markdown", CHUNKING)).parsed.title == "Größe"
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_a_child_writes_no_file(hostile: str, tmp_path: Path):
+    target = tmp_path / "written"
+
+    async def run() -> None:
+        async with reader() as made:
+            assert "OSError" in str(await failing(made.read(str(target).encode(), hostile, CHUNKING)))
+
+    asyncio.run(run())
+    assert not target.exists() or target.stat().st_size == 0
+
+
+@pytest.mark.slow
+def test_a_file_that_takes_too_long_is_given_up_and_its_child_ended(hostile: str):
+    async def run() -> None:
+        async with reader(timeout_s=0.5) as made:
+            await made.read(b"warm", hostile, CHUNKING)
+            child = pid(made)
+            started = time.monotonic()
+            error = await failing(made.read(b"hang", hostile, CHUNKING))
+            assert time.monotonic() - started < 5
+            assert error.code == "limit"
+            assert "0.5 s" in str(error)
+            assert not _alive(child)
+            made.timeout_s = 30
+            assert await made.read(b"next", hostile, CHUNKING)
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_a_caller_that_goes_away_leaves_no_child_in_an_unknown_state(hostile: str):
+    async def run() -> None:
+        async with reader() as made:
+            await made.read(b"warm", hostile, CHUNKING)
+            child = pid(made)
+            task = asyncio.create_task(made.read(b"hang", hostile, CHUNKING))
+            await asyncio.sleep(0.2)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert not _alive(child)
+            assert (await made.read(b"next", hostile, CHUNKING)).parsed.text == "fine next"
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_a_child_sees_nothing_of_ours(hostile: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LLM_API_KEY", "secret")
+    inherited = os.open("/dev/null", os.O_RDONLY)
+    os.set_inheritable(inherited, True)
+
+    async def run() -> None:
+        async with reader() as made:
+            names = (await made.read(b"environment", hostile, CHUNKING)).parsed.text.split()
+            assert "LLM_API_KEY" not in names
+            assert (await made.read(b"print", hostile, CHUNKING)).parsed.text == "fine print"
+            numbers = (await made.read(b"descriptors", hostile, CHUNKING)).parsed.text.split()
+            assert len(numbers) <= 5
+
+    try:
+        asyncio.run(run())
+    finally:
+        os.close(inherited)
+
+
+@pytest.mark.slow
+def test_a_child_has_no_network_where_the_system_allows(hostile: str):
+    if "no network" not in isolation():
+        pytest.skip("this system lets no process leave its network")
+
+    async def run() -> None:
+        async with reader() as made:
+            assert "OSError" in str(await failing(made.read(b"connect", hostile, CHUNKING)))
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_as_many_children_as_allowed_work_at_once(hostile: str):
+    async def run() -> None:
+        async with reader(children=2) as made:
+            texts = [f"t{n}".encode() for n in range(20)]
+            read = await asyncio.gather(*(made.read(text, hostile, CHUNKING) for text in texts))
+            assert [one.parsed.text for one in read] == [f"fine t{n}" for n in range(20)]
+            assert len(made._idle) == 2
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_closing_ends_all_children_and_the_reader(hostile: str):
+    async def run() -> None:
+        async with reader(children=2) as made:
+            await made.read(b"warm", hostile, CHUNKING)
+            idle = pid(made)
+            busy = asyncio.create_task(made.read(b"hang", hostile, CHUNKING))
+            await made.read(b"second", hostile, CHUNKING)
+            await made.close()
+            assert not _alive(idle)
+            with pytest.raises(Unavailable):
+                await busy
+            with pytest.raises(Unavailable):
+                await made.read(b"x", hostile, CHUNKING)
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_a_child_ends_when_its_parent_is_gone():
+    async def run() -> None:
+        child = await parse._start(256)
+        child.requests.close()
+        assert await asyncio.wait_for(child.process.wait(), 5) == 0
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_a_child_that_cannot_start_says_so(monkeypatch: pytest.MonkeyPatch):
+    broken: Callable[[int], object] = lambda _: (["/bin/false"], {})  # noqa: E731
+    monkeypatch.setattr(parse, "_command", broken)
+
+    async def run() -> None:
+        async with reader() as made:
+            with pytest.raises(Unavailable, match="does not start"):
+                await made.read(MARKDOWN, "markdown", CHUNKING)
+
+    asyncio.run(run())
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
