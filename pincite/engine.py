@@ -17,7 +17,7 @@ from pincite.core.answers import Answer, Question, SearchResult
 from pincite.core.callers import Caller, Scope
 from pincite.core.documents import Document, Passage, Receipt, Upload
 from pincite.core.protocols import LLM, Embedder, Reranker
-from pincite.core.run import Event, Kit, Run
+from pincite.core.run import Event, Kit, Run, Started
 from pincite.errors import BadRequest, DataFolderError, OverBudget, PinciteError, Unavailable, Unreadable
 from pincite.ingest.accept import check
 from pincite.ingest.collect import Collected, collect
@@ -292,6 +292,7 @@ class AsyncPincite:
             deadline=time.monotonic() + self.settings.llm.question_timeout_s,
             emit=listen or (lambda _event: None),
         )
+        run.emit(Started(run.answer_id, run.id))
         try:
             async with _until(run.deadline):
                 yield run

@@ -68,7 +68,7 @@ class Rag(_Branch):
     )
     max_queries: int = Field(default=5, ge=1, le=5, description="Queries one call of query-many may hold.")
     similarity_threshold: Share = Field(
-        default=0.1, description="Passages of lower relevance are not used for answers; 0 uses all."
+        default=0.02, description="Passages of lower relevance are not used for answers; 0 uses all."
     )
     reranker: str = Field(
         default="none", description="Who orders the best passages anew: `none`, or the name of a reranker."

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text: its letters' size, and the gap above it as a multiple of that size."""
+    """A line of text: its letters' size, the gap above it as a multiple of that size, and whether it runs upwards."""
 
     text: str
     size: float = 11
     gap: float = 1.2
     x: float = 72
+    upwards: bool = False
 
 
 def make_pdf(
@@ -44,7 +45,8 @@ def _content(page: Sequence[Line | str]) -> bytes:
     y, out = 800.0, b"BT\n"
     for line in lines:
         y -= line.gap * line.size
-        out += f"/F1 {line.size} Tf 1 0 0 1 {line.x} {y:.2f} Tm (".encode() + _literal(line.text) + b") Tj\n"
+        turn = "0 1 -1 0" if line.upwards else "1 0 0 1"
+        out += f"/F1 {line.size} Tf {turn} {line.x} {y:.2f} Tm (".encode() + _literal(line.text) + b") Tj\n"
     return out + b"ET"
 
 

@@ -117,7 +117,13 @@ class ManyBody(SearchOptions):
         """The searches as the engine takes them."""
         first, *others = self.queries
         return Question(
-            first, tuple(others), self.filters(), top_k=self.top_k, min_score=self.min_score, strategy=self.strategy
+            first,
+            also=tuple(others),
+            many=True,
+            filters=self.filters(),
+            top_k=self.top_k,
+            min_score=self.min_score,
+            strategy=self.strategy,
         )
 
 
@@ -169,8 +175,8 @@ class QueryBody(SearchOptions):
         also = (self.rag.query,) if self.rag.query and self.rag.query != self.query else ()
         return Question(
             self.query,
-            also,
-            filters(folder, self.document_ids),
+            also=also,
+            filters=filters(folder, self.document_ids),
             top_k=agreed(top_k=self.top_k, **{"rag.search_limit": self.rag.search_limit}),
             min_score=agreed(min_score=self.min_score, **{"rag.search_threshold": self.rag.search_threshold}),
             strategy=self.strategy,

@@ -13,7 +13,7 @@ from pincite.api import shapes
 from pincite.api.presence import unless_gone
 from pincite.api.problems import problem_of, request_id_of
 from pincite.core.answers import Answer
-from pincite.core.run import Answered, Event, Planned, SourcesFound, Token
+from pincite.core.run import Answered, Event, Planned, SourcesFound, Started, Token
 
 KEEP_ALIVE_S = 15.0
 """A silent stream is kept alive by a comment this often."""
@@ -39,6 +39,7 @@ class AnswerStream(StreamingResponse):
         super().__init__((), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
         self._ask = ask
         self._begun = False
+        self._start = b""
         self._sources_told = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,8 +79,10 @@ class AnswerStream(StreamingResponse):
 
     def _frames(self, event: Event) -> Iterator[bytes]:
         match event:
+            case Started(answer_id, trace_id):
+                self._start = frame("start", {"id": answer_id, "trace_id": trace_id})
             case Planned(plan):
-                yield frame("start", {"id": None, "trace_id": None})
+                yield self._start
                 yield frame("plan", shapes.plan(plan))
             case SourcesFound(sources):
                 self._sources_told = True

@@ -33,10 +33,11 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the caller asked: one text, or up to five to be searched together."""
+    """What the caller asked: one text, or up to five to be searched together and fused by rank."""
 
     text: str
     also: tuple[str, ...] = ()
+    many: bool = False
     filters: Filters = Filters()
     top_k: int | None = None
     min_score: float | None = None

@@ -41,6 +41,14 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Started:
+    """The run has begun; its answer and its trace will have these ids."""
+
+    answer_id: str
+    trace_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Planned:
     """The plan is made."""
 
@@ -68,7 +76,7 @@ class Answered:
     answer: Answer
 
 
-Event = Planned | SourcesFound | Token | Answered
+Event = Started | Planned | SourcesFound | Token | Answered
 
 
 @dataclass(slots=True)
@@ -86,6 +94,11 @@ class Run:
     degraded: list[Degraded] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
     _open: list[int] = field(default_factory=list)
+
+    @property
+    def answer_id(self) -> str:
+        """The id of the answer this run will give."""
+        return f"a_{self.id}"
 
     async def step(self, stage: "Callable[Concatenate[Run, P], Awaitable[T]]", *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a stage the answer cannot do without."""
@@ -136,4 +149,6 @@ class Run:
 
     def durations(self) -> dict[str, float]:
         """Milliseconds by stage, for the answer's metadata."""
-        return {span.stage: round(span.duration_ms, 3) for span in self.spans if span.parent is None}
+        return {
+            span.stage: round(span.duration_ms, 3) for span in self.spans if span.parent is None and span.duration_ms
+        }

@@ -71,7 +71,7 @@ class _Packer:
             start = self._lead_in(first, floor, room) if first else here
             after = self._after(first, start, room)
             end = self.units[after - 1].end
-            if self._count(start, end) > room:
+            if self._count(start, end) > room:  # counts of parts do not always add up
                 start = here
             yield start, end, self.splitter.header(table) if table and start > table.start else ""
             first, floor = after, start + 1
@@ -85,10 +85,13 @@ class _Packer:
         return after
 
     def _weights(self) -> Iterator[int]:
-        """Tokens of each unit together with the white space before it, as it counts inside a piece."""
-        yield self._count(self.units[0].start, self.units[0].end)
+        """Tokens of each unit as it counts inside a piece: line ends belong to what they end, blanks to what follows."""
+        seams = [self.units[0].start]
         for before, unit in pairwise(self.units):
-            yield self._count(before.end, unit.end)
+            line = self.text.rfind("\n", before.end, unit.start) + 1
+            seams.append(line or before.end)
+        seams.append(self.units[-1].end)
+        return (self._count(start, end) for start, end in pairwise(seams))
 
     def _count(self, start: int, end: int) -> int:
         return self.splitter.tokenizer.count(self.text[start:end])
@@ -101,15 +104,15 @@ class _Packer:
 
     def _lead_in(self, first: int, floor: int, room: int) -> int:
         """Where a piece begins whose news begin with unit `first`: at a sentence, or a word, of the one before."""
-        here = self.units[first].start
-        budget = min(self.splitter.overlap, room - self._count(here, self.units[first].end))
+        here, end = self.units[first].start, self.units[first - 1].end
+        budget = min(self.splitter.overlap, room - self._count(end, self.units[first].end))
         if budget <= 0:
             return here
         lowest = max(floor, here - budget * _REACH_BACK)
         left = self._left_behind(lowest, here)
         for starts in (self._sentence_starts, self._word_starts):
             allowed = [at for at in starts(first, lowest) if not any(b.start < at < b.end for b in left)]
-            fits = bisect_left(allowed, True, key=lambda at: self._count(at, here) <= budget)
+            fits = bisect_left(allowed, True, key=lambda at: self._count(at, end) <= budget)
             if fits < len(allowed):
                 return allowed[fits]
         return here

@@ -64,14 +64,18 @@ class Reader:
         idle, self._idle = self._idle, []
         await asyncio.gather(*(child.kill() for child in self._busy), *(child.end() for child in idle))
 
-    async def _ask(self, header: bytes, content: bytes) -> dict[str, Any]:
-        """Have a child read the file; one that failed to answer is never asked again."""
+    def _check_open(self) -> None:
         if self._closed:
             raise Unavailable("the reader is closed")
+
+    async def _ask(self, header: bytes, content: bytes) -> dict[str, Any]:
+        """Have a child read the file; one that failed to answer is never asked again."""
+        self._check_open()
         child = self._idle.pop() if self._idle else await _start(self.memory_mb)
         self._busy.add(child)
         keep = False
         try:
+            self._check_open()  # starting a child takes a while
             async with asyncio.timeout(self.timeout_s):
                 leaving, message = await child.ask(header, content)
             keep = not leaving and not self._closed
@@ -79,8 +83,7 @@ class Reader:
         except TimeoutError:
             raise Unreadable(f"reading it took longer than {self.timeout_s:g} s", code="limit") from None
         except (asyncio.IncompleteReadError, OSError, ValueError):
-            if self._closed:
-                raise Unavailable("the reader was closed") from None
+            self._check_open()
             raise Unreadable(f"reading it crashed the parser ({await child.end()})", code="crashed") from None
         finally:
             self._busy.discard(child)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
 from pincite.core.answers import Found, Hit, Piece, Prompt, Quote
-from pincite.core.phrases import NOTHING_FOUND
+from pincite.core.phrases import NO_ANSWER, NOTHING_FOUND
 from pincite.core.protocols import LLM, Embedder
 from pincite.core.text import sentences
 from pincite.errors import Unavailable
@@ -14,13 +14,13 @@ from pincite.words import query_terms, question_language, terms
 
 EMBEDDED = 32
 """Sentences compared by meaning; the others have too few of the question's words to matter."""
-LEXICAL, MEANING, PRIOR = 0.5, 0.4, 0.1
+LEXICAL, MEANING, PRIOR = 0.5, 0.25, 0.25
 """Weights of shared words, of meaning and of the source's own relevance; see docs/evaluation.md."""
 CONTEXT = 0.5
 """What a question's word is worth when it stands in the heading above a sentence instead of in it."""
-ENOUGH = 0.42
+ENOUGH = 0.26
 """A best sentence below this does not answer the question."""
-CLOSE = 0.92
+CLOSE = 0.8
 """A further sentence is added when it is nearly as good as the first."""
 MOST = 3
 
@@ -64,7 +64,7 @@ class Extractive:
         chosen = _choose(await self._scored(prompt))
         if not chosen:
             yield Piece(NOTHING_FOUND[question_language(prompt.question)])
-            yield Piece(finish_reason="no_answer", model=self.name)
+            yield Piece(finish_reason=NO_ANSWER, model=self.name)
             return
         for number, candidate in enumerate(chosen):
             chunk = prompt.sources[candidate.source - 1].chunk

@@ -22,7 +22,7 @@ from pincite.core.answers import (
     Quote,
     Sufficiency,
 )
-from pincite.core.phrases import NOTHING_FOUND
+from pincite.core.phrases import NO_ANSWER, NOTHING_FOUND
 from pincite.core.run import Answered, Run
 from pincite.core.text import sentences
 from pincite.query.cite import Mark, normalise_marks
@@ -49,16 +49,15 @@ class Aligned:
 
 async def ground(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft: Draft) -> Answer:
     """Resolve every citation to an exact passage, judge each sentence, and say how far to trust it all."""
-    text, marks = normalise_marks(draft.text.strip(), prompt.sources)
-    abstained = draft.finish_reason == "no_answer"
+    text, marks = normalise_marks(draft.text, prompt.sources)
     citations = tuple(_citation(mark, text, marks, prompt.sources, draft.quotes) for mark in marks)
     grounded = _groundedness(text, citations)
     cited = frozenset(citation.source for citation in citations if citation.source)
-    confidence = _confidence(prompt.sources, cited, grounded, abstained)
+    confidence = _confidence(prompt.sources, cited, grounded, abstained=draft.finish_reason == NO_ANSWER)
     run.observe(citations=len(citations), matched=sum(c.matched for c in citations), grounded=grounded.score)
     return _answer(
         run, plan, evidence, text=text, citations=citations, groundedness=grounded, confidence=confidence,
-        hits=prompt.sources, cited=cited, draft=draft, warnings=_warnings(draft, grounded, citations, abstained),
+        hits=prompt.sources, cited=cited, draft=draft, warnings=_warnings(draft, text, grounded, citations),
     )  # fmt: skip
 
 
@@ -91,7 +90,7 @@ def _answer(
         usage=draft.usage, durations_ms=run.durations(),
     )  # fmt: skip
     answer = Answer(
-        id=f"a_{run.id}", text=text, strategy=plan.strategy, sources=sources_of(hits, cited), citations=citations,
+        id=run.answer_id, text=text, strategy=plan.strategy, sources=sources_of(hits, cited), citations=citations,
         related_documents=related_documents(evidence.hits), confidence=confidence, groundedness=groundedness,
         context_sufficiency=Sufficiency(
             bool(hits) and evidence.coverage >= COVERED, round(evidence.coverage, 4), evidence.missing
@@ -184,7 +183,9 @@ def _answer_sentences(text: str, citations: Sequence[Citation]) -> list[tuple[in
     return sentences("".join(blank))
 
 
-def _confidence(sources: Sequence[Hit], cited: frozenset[int], grounded: Groundedness, abstained: bool) -> Confidence:
+def _confidence(
+    sources: Sequence[Hit], cited: frozenset[int], grounded: Groundedness, *, abstained: bool
+) -> Confidence:
     """Relevance of what was cited times how far the answer stands on it."""
     if abstained:
         return Confidence(0.0, "low", "the sources found do not answer the question")
@@ -205,14 +206,21 @@ def _reason(relevant: Sequence[float], grounded: Groundedness) -> str:
     return f"{sources}, {relevance}, {stands}"
 
 
-def _warnings(draft: Draft, grounded: Groundedness, citations: Sequence[Citation], abstained: bool) -> tuple[str, ...]:
-    found = []
-    if draft.finish_reason == BROKEN_OFF:
-        found.append("the answer is incomplete: the model stopped in the middle")
-    if draft.finish_reason == "length":
-        found.append("the answer is incomplete: the model reached its longest answer (llm.max_tokens)")
-    if not abstained and not citations:
+def _warnings(draft: Draft, text: str, grounded: Groundedness, citations: Sequence[Citation]) -> tuple[str, ...]:
+    """What the reader should know before relying on the answer."""
+    found = [reason for finish, reason in _INCOMPLETE.items() if draft.finish_reason == finish]
+    if draft.finish_reason == NO_ANSWER:
+        return tuple(found)
+    if not citations:
         found.append("the answer cites no source")
-    elif not abstained and grounded.score < SUPPORTED:
+    elif grounded.score < SUPPORTED:
         found.append("parts of the answer are not supported by the sources cited")
+    if text != draft.text:
+        found.append("citations were put into one form, so the text differs from what was streamed")
     return tuple(found)
+
+
+_INCOMPLETE = {
+    BROKEN_OFF: "the answer is incomplete: the model stopped in the middle",
+    "length": "the answer is incomplete: the model reached its longest answer (llm.max_tokens)",
+}

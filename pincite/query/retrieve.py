@@ -28,7 +28,7 @@ async def retrieve(run: Run, plan: Plan) -> list[Hit]:
     for _ in range(ROUNDS):
         vectors, rankings = await _search(run, plan, vectors)
         placings = _place(rankings, plan.question.alpha, run.settings.rag)
-        scores = _fuse(placings, run.settings.rag, queries=len(plan.queries))
+        scores = _fuse(placings, run.settings.rag, many=plan.question.many or bool(plan.question.also))
         best = sorted(scores, key=lambda key: (-scores[key], key))[: _wanted(run, plan)]
         fetched = await run.kit.index.fetch(best, list(vectors.values()), scope=run.scope)
         if len(fetched.chunks) == len(best):
@@ -116,14 +116,14 @@ def _shares(scores: Sequence[float], rag: Rag) -> list[float]:
     return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
 
 
-def _fuse(placings: Mapping[int, Sequence[Placing]], rag: Rag, *, queries: int) -> dict[int, float]:
+def _fuse(placings: Mapping[int, Sequence[Placing]], rag: Rag, *, many: bool) -> dict[int, float]:
     """One score a chunk: within a query the sum of its shares, between queries reciprocal rank."""
     by_query: dict[int, dict[int, float]] = {}
     for key, places in placings.items():
         for place in places:
             scores = by_query.setdefault(place.query, {})
             scores[key] = scores.get(key, 0.0) + place.share
-    if queries == 1:
+    if not many:
         return by_query.get(0, {})
     fused: dict[int, float] = {}
     for scores in by_query.values():

@@ -262,8 +262,11 @@ class Library:
         """The raw bytes of a version; of the latest unless told otherwise."""
         for version in await self.versions(scope, document_id):
             if version_id in (None, version.id):
-                return version, await asyncio.to_thread(self._files.read, document_id, version.id)
-        raise NotFound(f"the document has no version '{version_id}'")
+                try:
+                    return version, await asyncio.to_thread(self._files.read, document_id, version.id)
+                except FileNotFoundError:
+                    break  # removed since it was listed
+        raise NotFound(f"the document has no version '{version_id or 'any more'}'")
 
     async def remove(self, scope: Scope, document_id: str) -> Receipt:
         """Remove a document and everything made of it, then ask again whether anything is left."""

@@ -36,6 +36,13 @@ def test_a_port_in_use_is_told(open_pincite: Callable[..., Any]) -> None:
     asyncio.run(run())
 
 
+def test_answers_do_not_wait_for_acknowledgements() -> None:
+    with server._listening("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+
+
 def test_a_second_server_on_the_same_folder_is_refused(door: Door) -> None:
     async def second() -> None:
         await serve(door.pincite, host="127.0.0.1", port=0, ready=lambda _: None)

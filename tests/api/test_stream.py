@@ -8,7 +8,7 @@ import pytest
 
 from pincite.api import stream
 from pincite.core.answers import Answer
-from pincite.core.run import Planned, Token
+from pincite.core.run import Planned, Started, Token
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.api.door import Door, assert_problem, events
 from tests.api.models import Talker, speaking
@@ -40,6 +40,7 @@ def test_events_come_in_order_and_the_tokens_are_the_answer(door: Door, client: 
     names = [name for name, _ in heard]
     assert names == ["start", "plan", "sources", *["token"] * 7, "answer", "done"]
     data = dict(heard)
+    assert data["start"] == {"id": data["answer"]["id"], "trace_id": data["answer"]["metadata"]["trace_id"]}
     assert data["plan"]["question"] == ASKED["query"]
     assert data["plan"]["strategy"] == "hybrid"
     assert "".join(str(one["text"]) for name, one in heard if name == "token") == data["answer"]["answer"] == answers[0]
@@ -152,6 +153,7 @@ def test_a_silent_stream_is_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "KEEP_ALIVE_S", 0.02)
 
     async def ask(listen: object) -> Answer:
+        listen(Started("a_1", "1"))  # type: ignore[operator]
         listen(Planned(plan("q")))  # type: ignore[operator]
         await asyncio.sleep(0.1)
         listen(Token("word\n"))  # type: ignore[operator]

@@ -21,6 +21,7 @@ def ids(library: Call) -> dict[str, str]:
 def test_adding_says_what_became_of_every_file(pincite: Call, tmp_path: Path) -> None:
     box = tmp_path / "box"
     box.mkdir()
+    assert pincite("add", box).out == "0 added\n"
     (box / "good.md").write_text("# Good\n\nA sentence.\n")
     (box / "bad.txt").write_bytes(b"caf\xe9\n")
     (box / "lying.pdf").write_text("no PDF at all")
@@ -33,23 +34,35 @@ def test_adding_says_what_became_of_every_file(pincite: Call, tmp_path: Path) ->
     assert "'lying.pdf' is named .pdf, but its bytes are text" in said.words
 
 
-def test_adding_again_knows_what_changed(pincite: Call, tmp_path: Path) -> None:
-    for name in ("one.md", "two.md"):
-        (tmp_path / name).write_text(f"# {name}\n\nFirst.\n")
-    assert pincite("add", tmp_path / "one.md", tmp_path / "two.md").out == "2 added\n"
-    (tmp_path / "one.md").write_text("# one.md\n\nSecond.\n")
-    said = pincite("add", tmp_path / "one.md", tmp_path / "two.md")
+def test_adding_again_makes_a_version_of_what_changed(pincite: Call, tmp_path: Path) -> None:
+    for name in ("law.md", "order.md"):
+        (tmp_path / name).write_text(f"# {name}\n\nOld.\n")
+    assert pincite("add", tmp_path / "law.md", tmp_path / "order.md").out == "2 added\n"
+    (tmp_path / "law.md").write_text("# law.md\n\nNew.\n")
+    said = pincite("add", tmp_path / "law.md", tmp_path / "order.md")
     assert (said.code, said.out) == (0, "0 added, 1 new version, 1 unchanged\n")
+    law = ids(pincite)["law.md"]
+    newest, oldest = (version["id"] for version in pincite("show", law, "--json").json["versions"])
+    assert pincite("read", law, "--lines", "3", "--version", oldest).out == "Old.\n"
+    assert pincite("read", law, "--lines", "3", "--version", newest).out == "New.\n"
+    assert "no readable version 'x'" in pincite("read", law, "--version", "x").failed_with(1)
 
 
-def test_adding_speaks_json(pincite: Call, tmp_path: Path) -> None:
-    (tmp_path / "three.md").write_text("# Three\n\nA sentence.\n")
-    said = pincite("add", tmp_path / "three.md", tmp_path / "missing.md", "--json")
-    assert (said.code, said.err) == (1, "")
-    [added], [refused] = said.json["added"], said.json["refused"]
-    assert (added["outcome"], added["document"]["status"]) == ("new", "completed")
+def test_adding_speaks_json_and_removing_gives_receipts(pincite: Call, tmp_path: Path) -> None:
+    for name in ("gone.md", "gone too.md"):
+        (tmp_path / name).write_text(f"# {name}\n\nA sentence.\n")
+    said = pincite("add", tmp_path / "gone.md", tmp_path / "gone too.md", tmp_path / "missing.md", "--json")
+    assert (said.code, said.err, said.json["skipped"]) == (1, "", 0)
+    [refused] = said.json["refused"]
     assert (refused["path"], refused["code"]) == (str(tmp_path / "missing.md"), "not_found")
-    assert said.json["skipped"] == 0
+    assert [(one["outcome"], one["document"]["status"]) for one in said.json["added"]] == [("new", "completed")] * 2
+    first, second = (one["document"]["id"] for one in said.json["added"])
+    said = pincite("remove", first)
+    assert said.words.startswith("removed gone.md: 1 version, 3 passages, 1 vector, ")
+    assert said.words.endswith("; checked again: nothing left")
+    [receipt] = pincite("remove", second, "--json").json
+    assert (receipt["document_id"], receipt["verified"]) == (second, True)
+    assert not {"gone.md", "gone too.md"} & set(ids(pincite))
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
@@ -139,18 +152,6 @@ def test_a_document_is_read_whole_or_in_part(library: Call) -> None:
     assert (part["start_line"], part["end_line"]) == (5, part["total_lines"])
 
 
-def test_an_older_version_can_be_read(pincite: Call, tmp_path: Path) -> None:
-    (tmp_path / "law.md").write_text("# Law\n\nOld.\n")
-    pincite("add", tmp_path / "law.md")
-    (tmp_path / "law.md").write_text("# Law\n\nNew.\n")
-    pincite("add", tmp_path / "law.md")
-    law = ids(pincite)["law.md"]
-    newest, oldest = (version["id"] for version in pincite("show", law, "--json").json["versions"])
-    assert pincite("read", law, "--lines", "3", "--version", oldest).out == "Old.\n"
-    assert pincite("read", law, "--lines", "3", "--version", newest).out == "New.\n"
-    assert "no readable version 'x'" in pincite("read", law, "--version", "x").failed_with(1)
-
-
 @pytest.mark.parametrize(
     ("text", "lines"),
     [("10-20", (10, 20)), ("10-", (10, None)), ("-20", (None, 20)), ("7", (7, 7)), (" 3 – 4 ", (3, 4))],
@@ -169,19 +170,6 @@ def test_lines_beyond_the_end_are_told(library: Call) -> None:
     assert "there are lines 1 to" in library("read", ids(library)["handbook.md"], "--lines", "900-901").failed_with(2)
 
 
-def test_removing_gives_a_receipt(pincite: Call, tmp_path: Path) -> None:
-    for name in ("gone.md", "gone too.md"):
-        (tmp_path / name).write_text(f"# {name}\n\nA sentence.\n")
-    pincite("add", tmp_path / "gone.md", tmp_path / "gone too.md")
-    first, second = ids(pincite)["gone.md"], ids(pincite)["gone too.md"]
-    said = pincite("remove", first)
-    assert said.words.startswith("removed gone.md: 1 version, 3 passages, 1 vector, ")
-    assert said.words.endswith("; checked again: nothing left")
-    [receipt] = pincite("remove", second, "--json").json
-    assert (receipt["document_id"], receipt["verified"]) == (second, True)
-    assert not {"gone.md", "gone too.md"} & set(ids(pincite))
-
-
 def test_nothing_is_removed_unless_every_id_is_known(library: Call) -> None:
     handbook = ids(library)["handbook.md"]
     assert "'no-such-id'" in library("remove", handbook, "no-such-id").failed_with(1)
@@ -198,7 +186,8 @@ def _texts(value: Any) -> list[str]:
 
 def test_a_hostile_document_cannot_steer_the_terminal(pincite: Call, tmp_path: Path) -> None:
     evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
-    (tmp_path / "evil.md").write_text(f'---\ntitle: "Evil \\e[31m"\n---\n\n# Head{evil}\n\nThe gate{evil} is green.\n')
+    text = f"# Head{evil}\n\nThe gate{evil} is green.\n\n" + "Much that is harmless. " * 50
+    (tmp_path / "evil.md").write_text(f'---\ntitle: "Evil \\e[31m"\n---\n\n{text}\n', encoding="utf-8")
     pincite("add", tmp_path / "evil.md")
     document = ids(pincite)["evil.md"]
     calls = [

@@ -29,6 +29,11 @@ def test_help_is_instant_and_loads_nothing_heavy() -> None:
     assert "Commands:" in done.stdout
 
 
+def test_json_needs_no_web_framework() -> None:
+    script = "import sys, pincite.api.shapes; raise SystemExit('fastapi' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 0
+
+
 @pytest.mark.parametrize("name", "demo serve add list show read remove ask search doctor key trace".split())
 def test_every_command_explains_itself(name: str) -> None:
     said = call(name, "--help")
@@ -88,6 +93,7 @@ def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the disk is full" in call("list").failed_with(1)
 
 
+@pytest.mark.slow
 def test_a_reader_who_leaves_ends_the_call_quietly(library: Call) -> None:
     process = start("list", "--json")
     assert process.stdout is not None
@@ -97,6 +103,7 @@ def test_a_reader_who_leaves_ends_the_call_quietly(library: Call) -> None:
     assert process.wait(timeout=60) == 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_middle_ends_the_process_in_order(pincite: Call) -> None:
     slow = "import asyncio; from pincite.engine import AsyncPincite;"
     slow += "AsyncPincite.documents = lambda self, listing: print('there', flush=True) or asyncio.sleep(60);"

@@ -237,11 +237,13 @@ def test_long_sentences_share_words():
         assert text[right.start - 1] == " "
 
 
+@pytest.mark.parametrize("size", range(25, 60, 4))
 @pytest.mark.parametrize(
     "block", [FENCE, FENCE * 6, table(40), "- " + SENTENCE * 8, f"- {SENTENCE * 3}\n  - {SENTENCE}"]
 )
-def test_no_passage_that_goes_on_after_a_block_begins_inside_it(block: str):
-    found = passages(f"{block}\n\n{SENTENCE * 3}", 40, 15)
+def test_no_passage_that_goes_on_after_a_block_begins_inside_it(block: str, size: int):
+    block = block.strip()
+    found = passages(f"{block}\n\nShort.\n\n{SENTENCE * 3}", size, 15)
     for left, right in pairwise(found):
         if right.start < len(block):
             assert left.end < len(block)
@@ -272,6 +274,16 @@ def test_one_endless_line_takes_bounded_time(text: str):
     found = passages(text, 500, 50)
     assert time.monotonic() - started < 8
     assert all(row.tokens <= 500 for row in found)
+
+
+def test_passages_are_never_too_large_even_where_the_counts_of_parts_do_not_add_up():
+    class Awkward(Tokenizer):
+        def count(self, text: str) -> int:
+            return super().count(text) + 4 * text.strip().count("\n\n")
+
+    parsed = Parsed("\n\n".join([SENTENCE.strip(), "Short one."] * 20), "plain")
+    found = chunk(parsed, sections(parsed), size=45, overlap=12, tokenizer=Awkward())
+    assert all(Awkward().count(row.text) <= 45 for row in found if row.level is Level.CHUNK)
 
 
 # Invariants over generated documents

@@ -266,13 +266,15 @@ def test_closing_ends_all_children_and_the_reader(hostile: str):
     async def run() -> None:
         async with reader(children=2) as made:
             await made.read(b"warm", hostile, CHUNKING)
-            idle = pid(made)
+            child = pid(made)
             busy = asyncio.create_task(made.read(b"hang", hostile, CHUNKING))
-            await made.read(b"second", hostile, CHUNKING)
+            starting = asyncio.create_task(made.read(b"hang", hostile, CHUNKING))
+            await asyncio.sleep(0.2)
             await made.close()
-            assert not _alive(idle)
-            with pytest.raises(Unavailable):
-                await busy
+            assert not _alive(child)
+            for task in (busy, starting):
+                with pytest.raises(Unavailable):
+                    await task
             with pytest.raises(Unavailable):
                 await made.read(b"x", hostile, CHUNKING)
 

@@ -69,6 +69,13 @@ def test_a_title_that_says_nothing_gives_way_to_the_heading(title: str):
     assert parse(make_pdf([[Line("Real title", 20), *BODY]], title=title)).title == "Real title"
 
 
+def test_a_stamp_in_the_margin_is_no_heading():
+    parsed = parse(make_pdf([[*BODY, Line("Stamped upwards", 30, gap=8, x=30, upwards=True)]]))
+    assert "Stamped upwards" in parsed.text
+    assert "#" not in parsed.text
+    assert parsed.title is None
+
+
 def test_table_of_contents_lines_are_no_headings():
     parsed = parse(make_pdf([[Line("1 Introduction . . . . . . . . 4", 20), *BODY]]))
     assert parsed.text.startswith("1 Introduction")

@@ -17,8 +17,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from pincite.cli.safe import count, remark
-from pincite.cli.view.screen import Screen, joined, styled
+from pincite.cli.safe import count, one_line, remark
+from pincite.cli.view.screen import Screen, styled
 from pincite.core.documents import Document
 from pincite.engine import AddedAll
 from pincite.engine import Progress as Step
@@ -111,5 +111,6 @@ def summary(result: AddedAll, endings: Sequence[str]) -> str:
 
 
 def _print_failure(screen: Screen, name: str, reason: str) -> None:
-    told = styled(reason) if name in reason else joined((name, "bold"), ": ", reason)
-    screen.flowing(told, indent=8, lead=styled("failed", "red"))
+    """On one line, however long: that is what one looks for with other tools."""
+    told = one_line(reason if name in reason else f"{name}: {reason}")
+    screen.say(("failed  ", "red"), told)

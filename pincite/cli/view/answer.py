@@ -15,9 +15,9 @@ QUOTED = 12
 """Lines of a quote that are shown."""
 MARGIN = 2
 
-_OWN_LINE = re.compile(r"\s*(\||#{1,6}\s|```|~~~)|\s{4}")
-"""A line that the next one never continues: a table's row, a heading, code."""
-_STARTS_LINE = re.compile(r"\s*$|\s*(\||#{1,6}\s|```|~~~|>|[-*+•]\s|\d{1,9}[.)]\s)|\s{4}")
+_ALONE = re.compile(r"\s*$|\s*(\||#{1,6}\s)|\s{4}")
+"""A line that the next one never continues: a blank one, a table's row, a heading, indented code."""
+_STARTS_LINE = re.compile(_ALONE.pattern + r"|\s*(>|[-*+•]\s|\d{1,9}[.)]\s)")
 """A line that continues no other."""
 
 
@@ -77,9 +77,12 @@ def _print_source(screen: Screen, source: Source, citations: Sequence[Citation])
     if not quotes:
         where = place(source.document_name, source.page, source.start_line, source.end_line)
         screen.flowing(styled(where, "dim"), indent=indent)
+    last = ""
     for citation in sorted(quotes.values(), key=lambda c: c.quote_start_char or 0):
         where = place(source.document_name, citation.page, citation.quote_start_line, citation.quote_end_line)
-        screen.flowing(styled(where, "dim"), indent=indent)
+        if where != last:
+            screen.flowing(styled(where, "dim"), indent=indent)
+        last = where
         _print_quote(screen, citation.quote, indent, source.document_id)
 
 
@@ -95,11 +98,15 @@ def _print_quote(screen: Screen, quote: str, indent: int, document_id: str) -> N
 def reflowed(text: str) -> list[str]:
     """The lines of a text, those of a paragraph joined: where they broke was the file's width, not the screen's."""
     lines: list[str] = []
+    fenced, open_paragraph = False, False
     for line in text.split("\n"):
-        if lines and lines[-1].strip() and not _OWN_LINE.match(lines[-1]) and not _STARTS_LINE.match(line):
-            lines[-1] = f"{lines[-1]} {line}"
-        else:
-            lines.append(line)
+        fence = line.lstrip().startswith(("```", "~~~"))
+        if open_paragraph and not fence and not _STARTS_LINE.match(line):
+            lines[-1] = f"{lines[-1]} {line.lstrip()}"
+            continue
+        lines.append(line)
+        fenced = fenced != fence
+        open_paragraph = not (fenced or fence or _ALONE.match(line))
     return lines
 
 

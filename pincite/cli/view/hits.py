@@ -60,19 +60,19 @@ def snippet(text: str, path: Sequence[str], query: str = "") -> str:
     line = one_line(text)
     if len(line) <= SNIPPET:
         return line
-    start = _densest(line, _words(query))
-    end = start + SNIPPET - 2
-    before = "…" if start else ""
-    return before + line[start:end].strip() + ("…" if end < len(line) else "")
+    room = SNIPPET - 2
+    start = _densest(line, _words(query), room)
+    shown = line[start : start + room].strip()
+    return ("…" if start else "") + shown + ("…" if start + room < len(line) else "")
 
 
-def _densest(line: str, words: Sequence[str]) -> int:
+def _densest(line: str, words: Sequence[str], room: int) -> int:
     """Where to begin so that most of the words are seen, the first of them not at the very edge."""
     folded = line.lower()
     starts = [0, *(found.start() for word in words for found in re.finditer(re.escape(word), folded))]
-    starts = sorted({max(0, min(start - LEAD, len(line) - SNIPPET)) for start in starts})
-    best = max(starts, key=lambda start: (sum(word in folded[start : start + SNIPPET] for word in words), -start))
-    return line.rfind(" ", 0, best) + 1 if best else 0
+    starts = sorted({max(0, min(start - LEAD, len(line) - room)) for start in starts})
+    best = max(starts, key=lambda start: (sum(word in folded[start : start + room] for word in words), -start))
+    return line.find(" ", best) + 1 if best else 0
 
 
 def _words(query: str) -> list[str]:

@@ -32,7 +32,8 @@ class Screen(Console):
         for number, wrapped in enumerate(body.wrap(self, width)):
             wrapped.rstrip()
             before = lead if lead is not None and number == 0 else Text()
-            self.say(before, " " * max(0, indent - before.cell_len), (bar, "dim"), wrapped)
+            margin = " " * max(0, indent - before.cell_len) if wrapped or bar else ""
+            self.say(before, margin, (bar, "dim"), wrapped)
 
 
 def styled(text: str, style: str = "") -> Text:

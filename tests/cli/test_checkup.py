@@ -1,0 +1,106 @@
+"""The doctor."""
+
+import asyncio
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from pincite.cli import checkup
+from pincite.cli.checkup import Finding
+from pincite.errors import Unavailable
+from pincite.settings import load_settings
+
+from .terminal import Call, Said
+
+
+@pytest.fixture(autouse=True)
+def _isolation_is_known(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Finding it out starts a process; once is enough."""
+    if request.function is not test_a_healthy_library_is_all_well:
+        monkeypatch.setattr(checkup, "isolation", lambda _memory_mb: "no network")
+
+
+def states(said: Said) -> dict[str, str]:
+    return {check["name"]: check["state"] for check in said.json["checks"]}
+
+
+def test_a_healthy_library_is_all_well(library: Call) -> None:
+    said = library("doctor", "--json")
+    checks = {check["name"]: check for check in said.json["checks"]}
+    assert (said.code, said.json["ok"]) == (0, True)
+    assert set(checks) >= {"Python", "data folder", "database", "documents", "embedder", "answers", "reader"}
+    assert checks["database"]["found"].startswith("PostgreSQL server 1")
+    assert "role pincite_app" in checks["database"]["found"]
+    assert "completed" in checks["documents"]["found"]
+    assert "ms for one question" in checks["embedder"]["found"]
+    assert checks["answers"]["found"] == "extractive, on this machine"
+    assert "1024 MB of memory" in checks["reader"]["found"]
+
+
+def test_a_document_that_failed_and_stale_ones_are_named(library: Call, tmp_path: Path) -> None:
+    (tmp_path / "broken.txt").write_bytes(b"caf\xe9\n")
+    assert library("add", tmp_path / "broken.txt", "--json").code == 1
+    said = library("doctor", "--json", "--set", "chunking.size=100")
+    [failed] = [check for check in said.json["checks"] if check["name"] == "failed" and "broken" in check["found"]]
+    assert "is not UTF-8" in failed["found"]
+    document_id = failed["advice"].rpartition(" ")[2]
+    assert states(said)["stale"] == "note"
+    assert said.code == 0
+    assert library("remove", document_id).code == 0
+
+
+def test_an_embedder_that_does_not_load_is_broken(library: Call) -> None:
+    said = library("doctor", "--json", "--set", "embedding.provider=openai_compatible")
+    assert (said.code, said.json["ok"]) == (1, False)
+    assert (states(said)["embedder"], states(said)["database"]) == ("broken", "note")
+    assert "1 thing to mend." in library("doctor", "--set", "embedding.provider=openai_compatible").out
+
+
+def test_a_data_folder_that_is_a_file_is_broken(pincite: Call, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    said = pincite("doctor", "--json", "--data", tmp_path / "file" / "below")
+    assert (said.code, states(said)["data folder"]) == (1, "broken")
+
+
+def test_a_reader_that_does_not_start_is_broken(pincite: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_memory_mb: int) -> str:
+        raise Unavailable("the process that reads files does not start")
+
+    monkeypatch.setattr(checkup, "isolation", fail)
+    said = pincite("doctor")
+    assert said.code == 1
+    assert "BROKEN reader the process that reads files does not start" in said.words
+
+
+def test_a_database_that_is_down_is_broken(pincite: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PINCITE_DATABASE_URL", "postgresql://nobody@127.0.0.1:9/none")
+    said = pincite("doctor", "--json")
+    assert (said.code, states(said)["database"]) == (1, "broken")
+
+
+def test_little_space_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000))  # type: ignore[attr-defined]
+    found = checkup._data_folder(tmp_path / "not there yet")
+    assert (found.state, "1,000 bytes free" in found.found) == ("note", True)
+    assert not (tmp_path / "not there yet").exists()
+
+
+def _answerer(address: str) -> Finding:
+    settings = load_settings({"llm.base_url": address, "llm.model": "m"}, env={})
+    return asyncio.run(checkup._answerer(settings))
+
+
+def test_a_model_server_is_looked_for_without_a_word_to_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        there = _answerer(address)
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.recv(100) == b""
+    assert (there.state, there.found) == ("ok", f"m at {address}, reachable")
+    gone = _answerer(address)
+    assert gone.state == "note"
+    assert "llm.base_url" in gone.advice
+    assert _answerer("http://127.0.0.1:notaport/").state == "note"

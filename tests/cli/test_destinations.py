@@ -1,0 +1,55 @@
+"""Where text goes."""
+
+import pytest
+
+from pincite.cli.destinations import host_and_port, where_text_goes, without_login
+from pincite.providers.scripted import Options, ScriptedEmbedder
+from pincite.settings import load_settings
+
+
+class Here(ScriptedEmbedder):
+    """An embedder that computes on this machine."""
+
+    local = True
+
+
+SERVER = {"llm.base_url": "https://ann:hush@models.example/v1?key=hush", "llm.model": "big"}
+EMBEDDINGS = {
+    "embedding.provider": "openai_compatible", "embedding.base_url": "http://10.0.0.7/v1", "embedding.model": "small"
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "embedder", "told"),
+    [
+        ({}, Here, "answers: extractive, on this machine; embeddings: minilm, on this machine"),
+        (SERVER, Here, "answers: big at https://models.example/v1; embeddings: minilm, on this machine"),
+        (
+            SERVER | {"llm.provider": "extractive"},
+            Here,
+            "answers: extractive, on this machine; embeddings: minilm, on this machine",
+        ),
+        (
+            {"llm.provider": "acme.llm"} | EMBEDDINGS,
+            ScriptedEmbedder,
+            "answers: acme.llm; embeddings: small at http://10.0.0.7/v1",
+        ),
+        (
+            {"embedding.provider": "acme.embedder"},
+            ScriptedEmbedder,
+            "answers: extractive, on this machine; embeddings: acme.embedder",
+        ),
+    ],
+)
+def test_one_line_says_where_text_goes(settings: dict[str, str], embedder: type[ScriptedEmbedder], told: str) -> None:
+    assert where_text_goes(embedder(Options()), load_settings(settings, env={})) == told
+
+
+def test_an_address_is_shown_without_its_login() -> None:
+    assert without_login("http://ann:hush@[::1]:8000/v1?k=hush#x") == "http://[::1]:8000/v1"
+
+
+def test_a_port_that_is_not_named_is_the_usual_one() -> None:
+    assert host_and_port("https://models.example/v1") == ("models.example", 443)
+    assert host_and_port("http://models.example/v1") == ("models.example", 80)
+    assert host_and_port("http://[::1]:11434/v1") == ("::1", 11434)

@@ -1,0 +1,24 @@
+"""Keys in a terminal."""
+
+from datetime import UTC, datetime, timedelta
+
+from pincite.cli.view.keys import print_keys
+from pincite.store.keys import Key
+
+from .makers import DAY, seen
+
+SOON = datetime.now(UTC) + timedelta(days=3)
+
+
+def test_each_key_says_whether_it_counts() -> None:
+    keys = [
+        Key("0123456789abcdef", "page", "reader", DAY, None, None), Key("1", "x" * 200, "editor", DAY, SOON, None),
+        Key("2", "old", "editor", DAY, DAY, None), Key("3", "gone", "administrator", DAY, SOON, DAY),
+    ]  # fmt: skip
+    lines = seen(lambda screen: print_keys(screen, keys)).splitlines()
+    assert [line.split()[-1] for line in lines[1:]] == ["counts", f"{SOON:%Y-%m-%d}", "expired", "revoked"]
+    assert max(map(len, lines)) <= 80
+
+
+def test_without_keys_it_says_how_to_make_one() -> None:
+    assert "pincite key create --name NAME" in seen(lambda screen: print_keys(screen, []))

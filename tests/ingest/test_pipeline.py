@@ -1,0 +1,88 @@
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pincite.core.documents import Upload
+from pincite.errors import Conflict, Unreadable
+from pincite.ingest import pipeline
+
+LONG = "\n\n".join(f"# Part {n}\n\nWords about number {n}." for n in range(100))
+
+
+def test_a_big_document_is_written_in_batches_and_served_once(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            shop = pincite.workers._shop
+            seen: list[tuple[str, int]] = []
+            write, serve = shop.indexing.write, shop.indexing.serve
+
+            async def watched_write(edition: Any, entries: Any) -> None:
+                await write(edition, entries)
+                seen.append(("write", len((await pincite.search("words about number")).hits)))
+
+            async def watched_serve(*args: Any, **kwargs: Any) -> None:
+                await serve(*args, **kwargs)
+                seen.append(("serve", len((await pincite.search("words about number")).hits)))
+
+            monkeypatch.setattr(shop.indexing, "write", watched_write)
+            monkeypatch.setattr(shop.indexing, "serve", watched_serve)
+            await pincite.upload(Upload("long.md", LONG.encode()))
+            job = await pincite.jobs.claim("tester", 60)
+            await pipeline.ingest(shop, job)
+            writes = [found for what, found in seen if what == "write"]
+            assert len(writes) == -(-201 // pipeline.BATCH)
+            assert set(writes) == {0}
+            assert seen[-1] == ("serve", 10)
+
+    asyncio.run(go())
+
+
+def test_what_fails_on_the_way_leaves_nothing_to_be_found(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            shop, calls = pincite.workers._shop, 0
+            write = shop.indexing.write
+
+            async def second_fails(edition: Any, entries: Any) -> None:
+                nonlocal calls
+                calls += 1
+                if calls == 2:
+                    raise Unreadable("broke in the middle")
+                await write(edition, entries)
+
+            monkeypatch.setattr(shop.indexing, "write", second_fails)
+            added = await pincite.upload(Upload("long.md", LONG.encode()))
+            pincite.workers.start()
+            await pincite.wait([added.document.id])
+            document = await pincite.get(added.document.id)
+            assert (document.status, document.error.message) == ("error", "broke in the middle")
+            assert (await pincite.search("words about number")).hits == ()
+            monkeypatch.undo()
+            again = await pincite.upload(Upload("long.md", LONG.encode()))
+            assert again.outcome == "again"
+            await pincite.wait([added.document.id])
+            assert (await pincite.get(added.document.id)).chunks == 100
+
+    asyncio.run(go())
+
+
+def test_a_job_that_was_overtaken_is_dropped(open_pincite: Callable[..., Any]) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            await pincite.upload(Upload("a.md", b"old"))
+            job = await pincite.jobs.claim("tester", 60)
+            await pincite.upload(Upload("a.md", b"new"))
+            await pipeline.ingest(pincite.workers._shop, job)
+            newer = await pincite.jobs.claim("tester", 60)
+            assert newer.version > job.version
+            await pincite.remove(job.document_id)
+            with pytest.raises(Conflict):
+                await pipeline.ingest(pincite.workers._shop, newer)
+
+    asyncio.run(go())

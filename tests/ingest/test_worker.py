@@ -1,0 +1,111 @@
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pincite.core.documents import Document, Upload
+from pincite.errors import ProviderError
+from pincite.ingest import worker
+
+
+async def processed(pincite: Any, name: str = "a.md") -> Document:
+    added = await pincite.upload(Upload(name, b"Some words."))
+    pincite.workers.start()
+    await asyncio.wait_for(pincite.wait([added.document.id]), 20)
+    return await pincite.get(added.document.id)
+
+
+def replaced(monkeypatch: pytest.MonkeyPatch, *behaviours: Any) -> list[int]:
+    """The pipeline fails as told, call by call; after that it works."""
+    real, tries = worker.ingest, list[int]()
+
+    async def ingest(shop: Any, job: Any) -> None:
+        tries.append(job.attempts)
+        if len(tries) <= len(behaviours):
+            raise behaviours[len(tries) - 1]
+        await real(shop, job)
+
+    monkeypatch.setattr(worker, "ingest", ingest)
+    return tries
+
+
+def test_what_can_pass_is_tried_again(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            tries = replaced(monkeypatch, ProviderError("busy"))
+            assert (await processed(pincite)).status == "completed"
+            assert tries == [1, 2]
+
+    asyncio.run(go())
+
+
+def test_a_bug_ends_the_document_with_a_reason_and_the_worker_goes_on(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            replaced(monkeypatch, ZeroDivisionError("oops"))
+            failed = await processed(pincite)
+            assert failed.error is not None
+            assert (failed.error.code, "ZeroDivisionError: oops" in failed.error.message) == ("internal", True)
+            assert (await processed(pincite, "b.md")).status == "completed"
+
+    asyncio.run(go())
+
+
+def test_a_poison_file_ends_after_its_tries(open_pincite: Callable[..., Any]) -> None:
+    async def go() -> None:
+        async with open_pincite(ingest__attempts=2) as pincite:
+            added = await pincite.upload(Upload("a.md", b"Some words."))
+            for _ in range(2):
+                assert await pincite.jobs.claim("a worker that dies", 0.01)
+                await asyncio.sleep(0.05)
+            pincite.workers.start()
+            await asyncio.wait_for(pincite.wait([added.document.id]), 10)
+            document = await pincite.get(added.document.id)
+            assert (document.error.code, "cut off 2 times" in document.error.message) == ("gave_up", True)
+
+    asyncio.run(go())
+
+
+def test_stopping_gives_the_job_back_at_once(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    async def go() -> None:
+        started = asyncio.Event()
+
+        async def slow(shop: Any, job: Any) -> None:
+            started.set()
+            await asyncio.sleep(60)
+
+        async with open_pincite() as pincite:
+            monkeypatch.setattr(worker, "ingest", slow)
+            await pincite.upload(Upload("a.md", b"Some words."))
+            pincite.workers.start()
+            await asyncio.wait_for(started.wait(), 5)
+            await pincite.workers.stop()
+            job = await pincite.jobs.claim("another", 60)
+            assert (job is not None, job.attempts) == (True, 1)
+
+    asyncio.run(go())
+
+
+def test_a_worker_that_lost_its_lease_stops(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    async def go() -> None:
+        stopped = asyncio.Event()
+
+        async def slow(shop: Any, job: Any) -> None:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                stopped.set()
+                raise
+
+        async with open_pincite(ingest__lease_s=2) as pincite:
+            monkeypatch.setattr(worker, "ingest", slow)
+            added = await pincite.upload(Upload("a.md", b"Some words."))
+            pincite.workers.start()
+            await asyncio.sleep(0.3)
+            await pincite.remove(added.document.id)
+            await asyncio.wait_for(stopped.wait(), 5)
+
+    asyncio.run(go())
