@@ -148,7 +148,7 @@ def _size(content: Any, index: int) -> float:
 
     matrix = raw.FS_MATRIX()
     raw.FPDFText_GetMatrix(content, index, matrix)
-    if False:
+    if abs(matrix.b) > abs(matrix.a):
         return 0.0
     return round(float(raw.FPDFText_GetFontSize(content, index)) * math.hypot(matrix.c, matrix.d), 1)
 

@@ -27,7 +27,7 @@ def test_everything_that_can_be_asked_for() -> None:
         rag={"hybrid_alpha": 0.3, "query": "other words"},
     )  # fmt: skip
     assert body.question() == Question(
-        "q", ("other words",), Filters("hr", ("a", "b")), 7, 0.2, "lexical_only", 0.3,
+        "q", ("other words",), False, Filters("hr", ("a", "b")), 7, 0.2, "lexical_only", 0.3,
         Sampling("m", 0, 0.5, 9, ("x", "y"), "s"),
     )  # fmt: skip
 
@@ -61,7 +61,7 @@ def test_a_rag_query_equal_to_the_question_is_no_second_search() -> None:
 
 
 def test_several_queries() -> None:
-    assert ManyBody(queries=["a", "b", "c"], top_k=3).question() == Question("a", ("b", "c"), top_k=3)
+    assert ManyBody(queries=["a", "b", "c"], top_k=3).question() == Question("a", ("b", "c"), many=True, top_k=3)
 
 
 def test_an_unknown_option_is_named_with_the_nearest() -> None:
