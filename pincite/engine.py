@@ -15,7 +15,7 @@ from pincite import plugins
 from pincite.access import LOCAL
 from pincite.core.answers import Answer, Question, SearchResult
 from pincite.core.callers import Caller, Scope
-from pincite.core.documents import Document, Passage, Receipt, Upload
+from pincite.core.documents import Document, Passage, Receipt, Status, Upload
 from pincite.core.protocols import LLM, Embedder, Reranker
 from pincite.core.run import Event, Kit, Run, Started
 from pincite.errors import BadRequest, DataFolderError, OverBudget, PinciteError, Unavailable, Unreadable
@@ -218,7 +218,7 @@ class AsyncPincite:
             except (BadRequest, DataFolderError) as error:
                 refused.append((str(file.path), error))
             tell(Progress("taking in", number, len(files.files), 0.0))
-        waiting = [one.document.id for one in added if one.outcome != "unchanged"]
+        waiting = [one.document.id for one in added if one.document.status in (Status.PENDING, Status.PROCESSING)]
         await self.wait(waiting, caller=caller, report=tell)
         ended = {d.id: d for d in await self.library.several(scope, waiting)}
         return AddedAll(
@@ -302,7 +302,7 @@ class AsyncPincite:
         finally:
             text = question.text if self.settings.traces.content else None
             trace = Trace(
-                run.id, kind, text, question.strategy, started, (time.monotonic() - run.started) * 1000, error,
+                run.id, kind, text, _strategy(run), started, (time.monotonic() - run.started) * 1000, error,
                 tuple(run.degraded), tuple(run.spans),
             )  # fmt: skip
             await self._keep(caller, trace)
@@ -322,3 +322,8 @@ async def _until(deadline: float) -> AsyncIterator[None]:
             yield
     except TimeoutError as error:
         raise OverBudget("the question took too long (llm.question_timeout_s)") from error
+
+
+def _strategy(run: Run) -> str | None:
+    """How a request was searched, where it came that far."""
+    return next((span.attributes.get("strategy") for span in run.spans if span.stage == "understand"), None)

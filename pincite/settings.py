@@ -75,10 +75,10 @@ class Rag(_Branch):
     )
     rerank_top: int = Field(default=20, ge=1, le=200, description="Passages the reranker sees.")
     exact_rows: int = Field(
-        default=20_000,
+        default=4000,
         ge=0,
-        description="Up to this many admitted vectors, search by meaning compares them all; "
-        "above, it uses the HNSW index.",
+        description="Up to this many admitted vectors, search by meaning compares them all (five times as many where "
+        "a filter narrows the search); above, it uses the HNSW index.",
     )
     ef_search: int = Field(default=120, ge=10, le=1000, description="Breadth of the HNSW search.")
     bm25_k1: float = Field(default=1.2, ge=0, le=10, description="BM25: how fast repeated words stop counting.")

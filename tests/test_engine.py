@@ -58,6 +58,17 @@ def test_adding_again_changes_nothing_and_one_change_is_one_version(open_pincite
     asyncio.run(go())
 
 
+def test_adding_again_finishes_what_was_interrupted(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            await pincite.upload(Upload("cats.md", CATS.encode()))
+        write(tmp_path, cats=CATS)
+        async with open_pincite() as pincite:
+            assert (await pincite.add(tmp_path / "cats.md")).status == Status.COMPLETED
+
+    asyncio.run(go())
+
+
 def test_a_changed_document_reuses_the_vectors_of_what_stayed(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     embedded: list[str] = []
 

@@ -4,8 +4,8 @@ import re
 from functools import cache
 from typing import Any
 
-LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt", "da", "sv", "no", "fi", "pl", "cs", "tr", "ru", "uk", "el")
-"""What is told apart; more would only add mistakes on short passages."""
+LANGUAGES = tuple("en de fr es it nl pt da sv no fi pl cs tr ru uk el ar he hi zh ja ko".split())
+"""What is told apart; more of the small ones would only add mistakes on short passages."""
 
 LAST_RESORT = "en"
 

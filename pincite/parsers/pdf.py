@@ -36,7 +36,7 @@ _INITIAL = re.compile(r"(?<!\S)\S")
 _INITIALS = 5
 _WORD = re.compile(r"[^\W\d_]+")
 _LEADER = re.compile(r"(?:\. ?){4}")
-_INVISIBLE = re.compile(r"[\u00ad\u200b\ud800-\udfff\ufeff\ufffe\uffff]")
+_INVISIBLE = re.compile(r"[\u00ad\u200b\ufeff\ufffe\uffff]")
 _NOISE = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
 _LIKE_MARKDOWN = re.compile(r"#{1,6}(?=\s|$)|`{3}|~{3}|=+$|-+$|<[A-Za-z!?/]")
 _NO_TITLE = re.compile(r"untitled.*|microsoft \w+ - .*|\S+\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd)", re.IGNORECASE)
@@ -165,6 +165,7 @@ def _origin(content: Any, index: int) -> tuple[float, float]:
 
 def _clean(text: str) -> str:
     """The text on one line, without control characters; hyphenation marks between letters stay."""
+    text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")  # PDFium may give halves of pairs
     kept = _INVISIBLE.sub("", text).split(_HYPHEN)
     joined = kept[0]
     for before, after in pairwise(kept):

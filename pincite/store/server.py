@@ -25,7 +25,7 @@ if sys.platform != "win32":
 PATIENCE = 400.0
 """Seconds to wait for another process that is starting or stopping the server; longer than that may take."""
 
-ELSEWHERE = "set PINCITE_DATA to a folder of your own"
+ELSEWHERE = "choose another folder with --data or PINCITE_DATA"
 REASONS = {
     errno.ENOSPC: f"its disk is full: free some space, or {ELSEWHERE} on another disk",
     errno.EDQUOT: f"your disk quota is used up: free some space, or {ELSEWHERE} on another disk",

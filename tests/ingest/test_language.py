@@ -15,6 +15,10 @@ from pincite.ingest.language import LANGUAGES, language_of
         ("de", "Der Vertrag endet mit Ablauf des Monats, in dem die Kündigung zugegangen ist."),
         ("fr", "Le contrat prend fin à la fin du mois au cours duquel la résiliation a été reçue."),
         ("es", "El contrato termina al final del mes en que se recibió la notificación de rescisión."),
+        (
+            "zh",
+            "合同在收到终止通知的当月月底终止。如果没有收到通知，合同将自动延长一年。双方可以在任何时候以书面形式终止本合同。",
+        ),
         ("nl", "De overeenkomst eindigt aan het einde van de maand waarin de opzegging is ontvangen."),
     ],
 )

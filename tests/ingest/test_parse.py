@@ -1,7 +1,6 @@
 """The reader and its child processes."""
 
 import asyncio
-import json
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,9 +12,7 @@ import pytest
 from pincite.errors import Unavailable, Unreadable
 from pincite.ingest import parse
 from pincite.ingest.parse import Reader, isolation, prepare
-from pincite.ingest.prepare import from_json, to_json
 from pincite.settings import Chunking
-from tests.pdf_maker import Line, make_pdf
 
 MARKDOWN = "---\ntitle: Größe\ntags: [a, b]\n---\n# Eins\n\nText – mehr.\n\n| a |\n|---|\n| 1 |\n".encode()
 CHUNKING = Chunking(size=50, overlap=10)
@@ -91,33 +88,6 @@ async def failing(action: Awaitable[object]) -> Unreadable:
 
 def pid(made: Reader) -> int:
     return made._idle[0].process.pid
-
-
-# Without a child
-
-
-def test_prepare_gives_text_and_chunks_of_all_levels():
-    prepared = prepare(MARKDOWN, "markdown", CHUNKING)
-    assert prepared.parsed.title == "Größe"
-    assert [row.level for row in prepared.chunks] == [0, 1, 2]
-    assert prepared.chunks[2].heading_path == ("Eins",)
-    assert prepared.chunks[2].start_line == 5
-
-
-def test_prepare_keeps_the_pages_of_a_pdf():
-    pages = [[Line("Titel", 20), "Erste Seite."], ["Zweite Seite."]]
-    prepared = prepare(make_pdf(pages), "pdf", Chunking(size=20, overlap=0))
-    assert {row.text: row.page for row in prepared.chunks if row.level == 2} == {
-        "# Titel\n\nErste Seite.\n\nZweite Seite.": 1
-    }
-
-
-def test_what_goes_through_json_comes_back_the_same():
-    prepared = prepare(MARKDOWN, "markdown", CHUNKING)
-    assert from_json(json.loads(to_json(prepared))) == prepared
-
-
-# With a child
 
 
 @pytest.mark.slow
@@ -277,16 +247,6 @@ def test_closing_ends_all_children_and_the_reader(hostile: str):
                     await task
             with pytest.raises(Unavailable):
                 await made.read(b"x", hostile, CHUNKING)
-
-    asyncio.run(run())
-
-
-@pytest.mark.slow
-def test_a_child_ends_when_its_parent_is_gone():
-    async def run() -> None:
-        child = await parse._start(256)
-        child.requests.close()
-        assert await asyncio.wait_for(child.process.wait(), 5) == 0
 
     asyncio.run(run())
 

@@ -81,6 +81,10 @@ def test_table_of_contents_lines_are_no_headings():
     assert parsed.text.startswith("1 Introduction")
 
 
+def test_halves_of_surrogate_pairs_are_joined_or_dropped():
+    assert pdf._clean("a\ud83d\ude00b\ud83dc\x01\x02 d\x02e") == "a😀bc d\x02e"
+
+
 def test_what_cannot_be_read_says_why():
     good = make_pdf([["Text."]])
     assert unreadable(make_pdf([["Text."]], encrypted=True)) == "encrypted"

@@ -357,16 +357,16 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("")
-    with pytest.raises(DataFolderError, match="is a file, and a folder is needed: set PINCITE_DATA"):
+    with pytest.raises(DataFolderError, match="is a file, and a folder is needed: choose another folder"):
         EmbeddedServer.open(tmp_path / "data")
-    with pytest.raises(DataFolderError, match="a part of the path is a file: set PINCITE_DATA"):
+    with pytest.raises(DataFolderError, match="a part of the path is a file: choose another folder"):
         EmbeddedServer.open(tmp_path / "data" / "deeper" / "still")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can write everywhere; see test_account.py for others")
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(DataFolderError, match=r"cannot be written by .*: make it writable, or set PINCITE_DATA"):
+    with pytest.raises(DataFolderError, match=r"cannot be written by .*: make it writable, or choose another folder"):
         EmbeddedServer.open(tmp_path)
     tmp_path.chmod(0o700)
 

@@ -96,7 +96,7 @@ def account_for(folder: Path, cluster: Path) -> Account:
     if cluster.exists() and found.st_uid != uid:
         raise DataFolderError(
             f"{cluster} belongs to {user_name(found.st_uid)}: run pincite as that user, "
-            "or set PINCITE_DATA to a folder of your own"
+            "or choose another folder with --data or PINCITE_DATA"
         )
     return Account(uid, gid, owner.st_uid, owner.st_gid)
 

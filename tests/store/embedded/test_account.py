@@ -108,7 +108,7 @@ def test_a_folder_that_cannot_be_written_is_refused(python: str, open_to_all: Pa
     closed = folder_of("daemon", open_to_all)
     closed.chmod(0o755)
     assert said(sharer(python, "nobody", closed)).startswith(
-        f"{closed} belongs to daemon and cannot be written by nobody: make it writable, or set PINCITE_DATA"
+        f"{closed} belongs to daemon and cannot be written by nobody: make it writable, or choose another folder"
     )
     assert "permission denied" in said(sharer(python, "nobody", closed / "data"))
     assert "permission denied" in said(sharer(python, "nobody", Path("/root/data")))
