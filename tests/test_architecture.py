@@ -45,6 +45,15 @@ UNTESTED = {
 """Pure data: nothing there can go wrong by itself."""
 
 
+TESTED_BY = {
+    "api/engine.py": "api/test_app.py",
+    "cli/doctor.py": "cli/test_checkup.py",
+    "cli/view/service.py": "cli/test_service.py",
+    "store/embedded/launch.py": "store/test_server.py",
+}
+"""Modules whose tests stand elsewhere: thin ones, and those that run only inside another process."""
+
+
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -144,6 +153,7 @@ def test_the_tests_mirror_the_package(path: Path) -> None:
         return
     stems = {relative.stem, relative.stem.split("_")[0]}  # minilm_graph.py is tested with minilm.py
     places = [TESTS / relative.parent / f"test_{stem}.py" for stem in stems]
+    places.append(TESTS / TESTED_BY.get(name_of(path), "none"))
     assert any(place.exists() for place in places), f"write {places[0].relative_to(TESTS.parent)}"
 
 

@@ -1,0 +1,104 @@
+"""What is not documented does not exist; what is documented is true."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from pincite.api.app import make_app
+from pincite.settings import load_settings
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
+PAGES += sorted((ROOT / "docs").glob("*.md"))
+
+
+def maker(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["make_settings", "make_commands"])
+def test_pages_made_from_the_code_are_fresh(name: str) -> None:
+    made = maker(name)
+    assert made.PAGE.read_text(encoding="utf-8") == made.page(), f"run: python docs/{name}.py"
+
+
+def test_every_route_is_documented_and_every_documented_route_exists() -> None:
+    app = make_app(SimpleNamespace(settings=load_settings(env={})))  # type: ignore[arg-type]
+    routes = {
+        f"{method.upper()} {path.removeprefix('/api/v1')}"
+        for path, methods in app.openapi()["paths"].items()
+        for method in methods
+    }
+    text = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `((?:GET|POST|PATCH|PUT|DELETE) \S+?)`", text, re.MULTILINE))
+    assert documented == routes
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_that_pages_name_exist(page: Path) -> None:
+    from typer.main import get_command
+
+    from pincite.cli import app
+
+    commands = set(get_command(app).commands)  # type: ignore[attr-defined]
+    text = page.read_text(encoding="utf-8")
+    named = set(re.findall(r"(?:`|bin/)pincite ([a-z]+)", text))
+    assert named <= commands
+    offered = set(re.findall(r"^\s*([a-z]+)\)", (ROOT / "run").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(re.findall(r"\./run ([a-z]+)", text)) <= offered
+
+
+def test_the_rooms_of_the_architecture_are_the_rooms() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    tree = text.split("```")[1]
+    drawn = {
+        name.strip("/")
+        for line in tree.splitlines()[2:]
+        for name in re.findall(r"\b(\w+(?:\.py|/))", line.split("   ")[0])
+    }
+    package = ROOT / "pincite"
+    rooms = {path.name for path in package.iterdir() if path.suffix == ".py" or (path.is_dir() and path.name[0] != "_")}
+    assert drawn == rooms - {"__init__.py"}
+
+
+@pytest.mark.slow
+def test_the_readmes_python_example_runs(tmp_path: Path) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    example = re.search(r"<!-- example: library -->\n```python\n(.*?)```", text, re.DOTALL)
+    assert example is not None
+    (tmp_path / "handbook.md").write_text(
+        "# Leave\n\nUp to five vacation days carry over into the next year.\n", encoding="utf-8"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", example[1]], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100
+    )
+    assert done.stderr == ""
+    assert "Up to five vacation days carry over into the next year. [Source 1]" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_answer_in_the_readme_is_what_the_demo_prints(tmp_path: Path) -> None:
+    shown = (ROOT / "README.md").read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
+    command = [sys.executable, "-c", "import sys; from pincite.cli import main; sys.exit(main())", "demo", "--once"]
+    done = subprocess.run(
+        [*command, "--data", str(tmp_path / "data")], capture_output=True, text=True, check=True, timeout=100,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(Path.home()), "COLUMNS": "80", "NO_COLOR": "1"},
+    )  # fmt: skip
+    assert shown.strip() in done.stdout
