@@ -25,8 +25,9 @@ from pincite.settings import Rag
 from pincite.store.database import Database, rows
 from pincite.store.files import Files
 from pincite.store.indexing import Entry, Indexing
+from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
-from pincite.store.library import Library
+from pincite.store.removal import Removal
 from pincite.store.search import PostgresIndex
 from pincite.store.server import EmbeddedServer
 from pincite.words import terms
@@ -61,7 +62,7 @@ class Bench:
 
     def __init__(self, database: Database, folder: Path, model: int, made: MadeUp) -> None:
         self.database, self.made = database, made
-        self.library = Library(database, Files(folder), "bench")
+        self.intake, self.removal = Intake(database, Files(folder), "bench"), Removal(database, Files(folder))
         self.jobs, self.indexing = Jobs(database), Indexing(database, model, "bench")
         self.model = model
         self.scope = Scope("local", (1,))
@@ -74,7 +75,7 @@ class Bench:
             folder = list(FOLDERS)[min(int(np.searchsorted(bounds, start, side="right")), len(FOLDERS) - 1)]
             part = range(start, min(start + PER_DOCUMENT, count))
             upload = Upload(f"{start}.md", str(start).encode(), folder)
-            document, _ = await self.library.accept(self.scope, upload, mime="text/markdown", checksum=str(start))
+            document, _ = await self.intake.accept(self.scope, upload, mime="text/markdown", checksum=str(start))
             job = await self.jobs.claim("bench", 60)
             assert job is not None
             edition = await self.indexing.begin(await self.indexing.target(job))
@@ -155,7 +156,7 @@ async def report(bench: Bench, queries: int) -> None:
         if label != "all chunks":
             gone = bench.documents[::3]
             for document_id, _, _ in gone:
-                await bench.library.remove(bench.scope, document_id)
+                await bench.removal.remove(bench.scope, document_id)
             bench.documents = [row for n, row in enumerate(bench.documents) if n % 3]
         agreement, p50 = await bench.lexical(index, queries, default)
         print(f"| {label} | {agreement:.4f} | {p50:.1f} |")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from pincite.core.answers import Answer, Question, SearchResult
-from pincite.core.documents import Document, Receipt
-from pincite.engine import AddedAll, AsyncPincite
+from pincite.core.documents import AddedAll, Document, Receipt
+from pincite.engine import AsyncPincite
 from pincite.ingest.collect import collect
 from pincite.settings import Settings
 from pincite.store.library import Listing

@@ -16,6 +16,8 @@ from pincite.core.text import line_starts, trim
 Kind = Literal["heading", "prose", "code", "table", "list"]
 
 _INLINE_MARKUP = re.compile(r"[\\`*_~\[\]<>&!]")
+_MAX_TITLE = 300
+"""Characters: inline markup in longer headings stays as it is, since nested brackets cost quadratic time."""
 _PARAGRAPH = re.compile(r"\S[^\n]*(?:\n[^\n]+)*")
 _CONTAINERS = ("blockquote_open", "bullet_list_open", "ordered_list_open")
 
@@ -154,7 +156,7 @@ class _Reader:
 
 def _plain(content: str) -> str:
     """A heading's words without their markup: `**Set** [up](x)` → `Set up`."""
-    if not _INLINE_MARKUP.search(content):
+    if len(content) > _MAX_TITLE or not _INLINE_MARKUP.search(content):
         return " ".join(content.split())
     children = _inline().parseInline(content)[0].children or []
     words = "".join(_shown(child) for child in children)

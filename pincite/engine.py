@@ -1,12 +1,13 @@
 """Pincite: builds everything once; add, ask, search, read, remove, close."""
 
 import asyncio
+import hashlib
 import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -15,10 +16,10 @@ from pincite import plugins
 from pincite.access import LOCAL
 from pincite.core.answers import Answer, Question, SearchResult
 from pincite.core.callers import Caller, Scope
-from pincite.core.documents import Document, Passage, Receipt, Status, Upload
+from pincite.core.documents import Added, AddedAll, Document, Passage, Progress, Receipt, Status, Upload
 from pincite.core.protocols import LLM, Embedder, Reranker
 from pincite.core.run import Event, Kit, Run, Started
-from pincite.errors import BadRequest, DataFolderError, OverBudget, PinciteError, Unavailable, Unreadable
+from pincite.errors import BadRequest, DataFolderError, OverBudget, Unavailable, Unreadable
 from pincite.ingest.accept import check
 from pincite.ingest.collect import Collected, collect
 from pincite.ingest.lane import Lane, open_lane
@@ -31,9 +32,11 @@ from pincite.settings import Settings, load_settings
 from pincite.store.database import Database
 from pincite.store.files import Files
 from pincite.store.indexing import Indexing
+from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
 from pincite.store.keys import Keys
-from pincite.store.library import Library, Listing, Outcome
+from pincite.store.library import Library, Listing
+from pincite.store.removal import Removal
 from pincite.store.search import PostgresIndex
 from pincite.store.server import EmbeddedServer
 from pincite.store.traces import Trace, Traces
@@ -45,33 +48,6 @@ WATCH_S = 0.1
 """How often adding looks how far it is."""
 INDEX_FORMAT = 1
 """Raised when parsing, chunking or indexing changes what is stored for the same file and settings."""
-
-
-@dataclass(frozen=True, slots=True)
-class Added:
-    """What became of one upload."""
-
-    document: Document
-    outcome: Outcome
-
-
-@dataclass(frozen=True, slots=True)
-class AddedAll:
-    """What became of many files: taken in, refused with the reason, and passed over in folders."""
-
-    added: list[Added]
-    refused: list[tuple[str, PinciteError]]
-    skipped: int
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far adding is: files done of all, and the parts of those in hand, added up."""
-
-    stage: str
-    done: int
-    total: int
-    in_hand: float
 
 
 class AsyncPincite:
@@ -111,6 +87,8 @@ class AsyncPincite:
         signature = self._signature()
         files = Files(settings.data / "files")
         self.library = Library(self.database, files, signature)
+        self.intake = Intake(self.database, files, signature)
+        self.removal = Removal(self.database, files)
         self.jobs = Jobs(self.database)
         self.keys = Keys(self.database)
         self.traces = Traces(self.database)
@@ -126,7 +104,7 @@ class AsyncPincite:
         self.workers = Workers(Workshop(settings, files, reader, lane, self.embedder.name, indexing, self.jobs))
         self._opened += [reader.close, lane.close, self.workers.stop]
         await indexing.clear_retired()
-        await self.library.sweep()
+        await self.intake.sweep()
         await self.traces.forget_old(settings.traces.retention_days)
 
     async def _open_database(self) -> Database:
@@ -184,7 +162,7 @@ class AsyncPincite:
     async def upload(self, upload: Upload, *, start: bool = True, caller: Caller = LOCAL) -> Added:
         """Take a file in; it is processed in the background by this or another process's workers."""
         checked = await asyncio.to_thread(check, upload, self.settings)
-        document, outcome = await self.library.accept(
+        document, outcome = await self.intake.accept(
             await self.scope(caller),
             replace(upload, name=checked.name, folder=checked.folder),
             mime=checked.mime,
@@ -212,9 +190,15 @@ class AsyncPincite:
         self.workers.start()
         added: list[Added] = []
         refused = list(files.refused)
+        settled = await self.intake.settled(scope, [(file.folder, file.path.name) for file in files.files])
         for number, file in enumerate(files.files, start=1):
             try:
-                added.append(await self.upload(await asyncio.to_thread(file.read), caller=caller))
+                upload = await asyncio.to_thread(file.read)
+                same = settled.get((upload.folder, upload.name))
+                if same and same.checksum == hashlib.sha256(upload.data).hexdigest():
+                    added.append(Added(same, "unchanged"))
+                else:
+                    added.append(await self.upload(upload, caller=caller))
             except (BadRequest, DataFolderError) as error:
                 refused.append((str(file.path), error))
             tell(Progress("taking in", number, len(files.files), 0.0))
@@ -258,7 +242,7 @@ class AsyncPincite:
 
     async def remove(self, document_id: str, *, caller: Caller = LOCAL) -> Receipt:
         """Remove a document and everything made of it."""
-        return await self.library.remove(await self.scope(caller), document_id)
+        return await self.removal.remove(await self.scope(caller), document_id)
 
     # --- questions ------------------------------------------------------------------------------------------
 

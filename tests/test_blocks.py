@@ -1,5 +1,7 @@
 """The block structure of a text."""
 
+import time
+
 import pytest
 
 from pincite.blocks import blocks
@@ -30,6 +32,12 @@ def test_offsets_count_from_the_start_of_the_whole_text():
 def test_headings_have_level_and_plain_title():
     found = blocks("## **Set** [up](x) `now` &amp; ![pic](y) ##\n\nTwo\nlines\n===\n", "markdown")
     assert [(block.level, block.title) for block in found] == [(2, "Set up now & pic"), (1, "Two lines")]
+
+
+def test_an_endless_heading_takes_bounded_time():
+    started = time.monotonic()
+    assert blocks("# " + "[" * 20_000, "markdown")[0].kind == "heading"
+    assert time.monotonic() - started < 2
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def answers(
     module_database_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, tuple[Answer, dict[str, str]]]]:
+) -> dict[str, tuple[Answer, dict[str, str]]]:
     """Each question's answer, and the normalised text of each of its sources by version."""
 
     async def ask_all() -> dict[str, tuple[Answer, dict[str, str]]]:
@@ -42,7 +41,7 @@ def answers(
                 found[question["question"]] = (answer, texts)
             return found
 
-    yield asyncio.run(ask_all())
+    return asyncio.run(ask_all())
 
 
 def squeezed(text: str) -> str:

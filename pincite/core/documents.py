@@ -5,8 +5,12 @@ from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Literal
 
+from pincite.errors import PinciteError
+
 ContentType = Literal["prose", "table", "code", "list"]
 Markup = Literal["markdown", "plain"]
+Outcome = Literal["new", "new_version", "again", "unchanged"]
+"""What an upload turned out to be; `again` is the same bytes, to be indexed anew."""
 
 
 class Status(StrEnum):
@@ -184,3 +188,30 @@ class Receipt:
     quotes: int
     file: bool
     verified: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of one upload."""
+
+    document: Document
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class AddedAll:
+    """What became of many files: taken in, refused with the reason, and passed over in folders."""
+
+    added: list[Added]
+    refused: list[tuple[str, PinciteError]]
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far adding is: files done of all, and the parts of those in hand, added up."""
+
+    stage: str
+    done: int
+    total: int
+    in_hand: float

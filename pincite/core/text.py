@@ -214,6 +214,7 @@ _STOP = re.compile(
 _GAP = re.compile(r"(?:\s+|(?<=\n)(?:[ \t]*>)+)*")
 _OPENERS = re.compile(r"[\"'“„”‘‚«»‹›(\[{*_~–—\-¿¡\s]*")
 _WORD = re.compile(r"[^\W\d_]+")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)+")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}$")
 _OPENING = "\"'“„‘‚«»‹›([{*_~–—-"
 
@@ -239,7 +240,7 @@ def _ends(passage: str, stop: re.Match[str], following: int) -> bool:
     first = openers.end() if openers else following
     if first >= len(passage):
         return True
-    if passage[first].islower():
+    if passage[first].islower() or passage[first] in ".!?…":
         return False
     if stop["mark"] != ".":
         return True
@@ -255,12 +256,13 @@ def _full_stop_ends(passage: str, stop: int, first: int) -> bool:
     word = _WORD.match(passage, first)
     following = word[0].casefold() if word else ""
     plain = token.casefold()
-    begins = following in abbr.OPENING_WORDS
+    initial = word is not None and passage[word.end() : word.end() + 1] == "." and len(word[0]) == 1
+    begins = following in abbr.OPENING_WORDS and not initial
     if token.isdigit() and len(token) <= 3:
         ordinal = following in abbr.AFTER_ORDINAL or (previous.casefold() in abbr.BEFORE_ORDINAL and not begins)
         return not ordinal
     if len(token) == 1 and token.isalpha():
-        return token.isupper() and begins and not re.fullmatch(r"(?:[^\W\d_]\.)+", previous)
+        return begins and bool(previous) and not _INITIALS.fullmatch(previous)
     if plain in abbr.NEVER_LAST:
         return False
     if plain in abbr.BEFORE_NUMBER:

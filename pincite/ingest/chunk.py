@@ -203,9 +203,8 @@ class _Rows:
     def _kind(self, start: int, end: int) -> ContentType:
         """What most of the span is made of; a heading counts for nothing beside other things."""
         sizes: Counter[ContentType] = Counter()
-        for block in self.blocks_in(start, end):
-            if block.kind != "heading":
-                sizes[block.kind] += min(end, block.end) - max(start, block.start)
+        for kind, size in _shares(self.blocks_in(start, end), start, end):
+            sizes[kind] += size
         return max(sizes, key=lambda kind: sizes[kind]) if sizes else "prose"
 
     def _language(self, level: Level, kind: ContentType, text: str) -> str:
@@ -221,3 +220,15 @@ class _Rows:
             if len(sample) >= _DOCUMENT_SAMPLE:
                 break
         return language_of(sample)
+
+
+def _shares(
+    blocks: Sequence[Block], start: int, end: int, text: ContentType = "prose"
+) -> Iterator[tuple[ContentType, int]]:
+    """What a span is made of, block by block; of a list item that it holds in part, the parts count."""
+    for block in blocks:
+        size = min(end, block.end) - max(start, block.start)
+        if block.parts and 0 < size < block.end - block.start:
+            yield from _shares(block.parts, start, end, "list")
+        elif size > 0 and block.kind != "heading":
+            yield (text if block.kind == "prose" else block.kind), size

@@ -2,26 +2,19 @@
 
 import asyncio
 import base64
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
-from psycopg import errors as pg_errors
 from psycopg import sql
-from psycopg.types.json import Jsonb
 
 from pincite.core.callers import Scope
-from pincite.core.documents import Access, Chunk, Document, Failure, Level, Receipt, Status, Upload, Version
+from pincite.core.documents import Access, Chunk, Document, Failure, Level, Status, Version
 from pincite.errors import NotFound
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Database, one, rows
 from pincite.store.files import Files
 
-_GIVEN = ("title", "author", "description", "tags")
-Outcome = Literal["new", "new_version", "again", "unchanged"]
-
-_DOCUMENT = """
+DOCUMENT = """
     select d.id, d.name, d.title, d.author, d.description, d.status, d.progress, d.stage, d.error_code, d.error_message,
            v.id, (select count(*) from version o where o.document_id = d.id), v.mime, v.bytes, v.checksum, d.folder,
            d.tags, d.source_uri, d.source_urls, d.chunks, s.signature, d.owner, d.created_at, d.updated_at
@@ -53,12 +46,6 @@ class VersionText:
     page_starts: tuple[int, ...]
 
 
-def mint_id(owner: str, folder: str, name: str, data: bytes) -> str:
-    """A document's id, minted once from who, where, what it is called and its first bytes."""
-    digest = hashlib.sha256("\0".join((owner, folder, name, "")).encode() + data).digest()
-    return base64.urlsafe_b64encode(digest).decode()[:16]
-
-
 class Library:
     """What the library holds, always for one person."""
 
@@ -73,107 +60,25 @@ class Library:
             realms = await rows(connection, "select id from realm where owner = %s order by id", (person,))
         return Scope(person, tuple(realm for (realm,) in realms))
 
-    async def accept(
-        self, scope: Scope, upload: Upload, *, mime: str, checksum: str, held: bool = False
-    ) -> tuple[Document, Outcome]:
-        """Take an upload in: a new document, a new version, or nothing new; acknowledged means durable."""
-        if same := await self._unchanged(scope, upload, checksum):
-            return same, "unchanged"
-        for _ in range(5):
-            try:
-                document_id, outcome = await self._accept(scope, upload, mime, checksum, held)
-                return await self.get(scope, document_id), outcome
-            except (pg_errors.UniqueViolation, NotFound):
-                continue  # somebody else took in, or removed, the same name at the same moment
-        raise NotFound(f"'{upload.name}' keeps changing under our hands; try again")
-
-    async def _unchanged(self, scope: Scope, upload: Upload, checksum: str) -> Document | None:
-        """The document, where these very bytes are its latest version and are indexed, or about to be."""
-        async with self._database.transaction(scope.person) as connection:
-            row = await one(
-                connection,
-                _DOCUMENT + " where d.owner = %s and d.folder = %s and d.name = %s and v.checksum = %s"
-                " and (d.status in ('pending', 'processing') or (d.status = 'completed' and s.signature = %s))",
-                (scope.person, upload.folder, upload.name, checksum, self._signature),
-            )
-        return self._document(row) if row else None
-
-    async def _accept(self, scope: Scope, upload: Upload, mime: str, checksum: str, held: bool) -> tuple[str, Outcome]:
-        async with self._database.transaction(scope.person) as connection:
-            found = await one(
-                connection,
-                "select d.id, d.status, v.key, v.id, v.checksum, e.signature from document d"
-                " join version v on v.key = d.latest left join edition e on e.key = d.served where d.owner = %s and d.folder = %s and d.name = %s for update of d",
-                (scope.person, upload.folder, upload.name),
-            )
-            if found is None:
-                document_id = mint_id(scope.person, upload.folder, upload.name, upload.data)
-                await self._insert_document(connection, scope, document_id, upload)
-                await self._insert_version(connection, scope, document_id, None, upload, mime, checksum, held)
-                return document_id, "new"
-            document_id, status, key, latest_id, latest_checksum, signature = found
-            if latest_checksum != checksum:
-                await self._insert_version(connection, scope, document_id, latest_id, upload, mime, checksum, held)
-                return document_id, "new_version"
-            if status in (Status.PENDING, Status.PROCESSING) or (
-                status == Status.COMPLETED and signature == self._signature
-            ):
-                return document_id, "unchanged"
-            await _queue(connection, scope.person, document_id, key, held)
-            return document_id, "again"
-
-    async def _insert_document(self, connection: Connection, scope: Scope, document_id: str, upload: Upload) -> None:
-        await connection.execute(
-            "insert into document (id, owner, realm, folder, name, title, status)"
-            " values (%s, %s, %s, %s, %s, %s, 'pending')",
-            (document_id, scope.person, scope.realms[0], upload.folder, upload.name, upload.title or upload.name),
-        )
-
-    async def _insert_version(
-        self,
-        connection: Connection,
-        scope: Scope,
-        document_id: str,
-        after: str | None,
-        upload: Upload,
-        mime: str,
-        checksum: str,
-        held: bool,
-    ) -> None:
-        version_id = _version_id(after)
-        await asyncio.to_thread(self._files.write, document_id, version_id, upload.data)
-        row = await one(
-            connection,
-            "insert into version (id, document_id, realm, checksum, bytes, mime) values (%s, %s, %s, %s, %s, %s) returning key",
-            (version_id, document_id, scope.realms[0], checksum, len(upload.data), mime),
-        )
-        assert row is not None
-        given = {name: value for name in _GIVEN if (value := getattr(upload, name))}
-        await connection.execute(
-            "update document set latest = %s, given = given || %s, source_uri = coalesce(%s, source_uri) where id = %s",
-            (row[0], Jsonb(given), upload.source_uri, document_id),
-        )
-        await _queue(connection, scope.person, document_id, row[0], held)
-
     async def get(self, scope: Scope, document_id: str) -> Document:
         """One document."""
         async with self._database.transaction(scope.person) as connection:
             row = await one(
-                connection, _DOCUMENT + " where d.id = %s and d.realm = any(%s)", (document_id, list(scope.realms))
+                connection, DOCUMENT + " where d.id = %s and d.realm = any(%s)", (document_id, list(scope.realms))
             )
         if row is None:
             raise NotFound(f"there is no document '{document_id}'")
-        return self._document(row)
+        return document_of(row, self._signature)
 
     async def several(self, scope: Scope, document_ids: Sequence[str]) -> list[Document]:
         """Those of the named documents that are there."""
         async with self._database.transaction(scope.person) as connection:
             found = await rows(
                 connection,
-                _DOCUMENT + " where d.id = any(%s) and d.realm = any(%s)",
+                DOCUMENT + " where d.id = any(%s) and d.realm = any(%s)",
                 (list(document_ids), list(scope.realms)),
             )
-        return [self._document(row) for row in found]
+        return [document_of(row, self._signature) for row in found]
 
     async def find_source(self, scope: Scope, source_uri: str) -> str:
         """The id of the document that came from an address."""
@@ -193,12 +98,12 @@ class Library:
         for condition, value in _conditions(listing):
             conditions.append(condition)
             values.extend(value)
-        query = sql.SQL(_DOCUMENT + " where {} order by d.folder, d.name, d.id limit %s").format(
+        query = sql.SQL(DOCUMENT + " where {} order by d.folder, d.name, d.id limit %s").format(
             sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions)
         )
         async with self._database.transaction(scope.person) as connection:
             found = await rows(connection, query, [*values, listing.limit + 1])
-        documents = [self._document(row) for row in found[: listing.limit]]
+        documents = [document_of(row, self._signature) for row in found[: listing.limit]]
         more = len(found) > listing.limit
         return documents, _cursor(documents[-1]) if more else None
 
@@ -268,98 +173,18 @@ class Library:
                     break  # removed since it was listed
         raise NotFound(f"the document has no version '{version_id or 'any more'}'")
 
-    async def remove(self, scope: Scope, document_id: str) -> Receipt:
-        """Remove a document and everything made of it, then ask again whether anything is left."""
-        async with self._database.transaction(scope.person) as connection:
-            versions, editions = await _lock(connection, scope, document_id)
-            gone = {
-                table: (await connection.execute(statement, (editions,))).rowcount
-                for table, statement in _REMOVALS.items()
-            }
-            await connection.execute("delete from document where id = %s", (document_id,))
-        file_gone = await asyncio.to_thread(self._files.remove, document_id)
-        left = await self._left(scope, document_id, editions)
-        return Receipt(
-            document_id, versions=versions, chunks=gone["chunk"], vectors=gone["vector"], postings=gone["posting"],
-            facts=0, cache_entries=0, quotes=0, file=file_gone, verified=left == 0 and file_gone,
-        )  # fmt: skip
 
-    async def _left(self, scope: Scope, document_id: str, editions: Sequence[int]) -> int:
-        async with self._database.transaction(scope.person) as connection:
-            row = await one(
-                connection,
-                "select (select count(*) from document where id = %(id)s) + (select count(*) from version where document_id = %(id)s)"
-                " + (select count(*) from chunk where edition = any(%(editions)s))"
-                " + (select count(*) from vector where edition = any(%(editions)s))"
-                " + (select count(*) from posting where edition = any(%(editions)s))"
-                " + (select count(*) from job where document_id = %(id)s)",
-                {"id": document_id, "editions": editions},
-            )
-        assert row is not None
-        return int(row[0])
-
-    async def sweep(self) -> int:
-        """Remove files that a process which died left without a record."""
-        async with self._database.transaction("") as connection:
-            known = {(str(d), str(v)) for d, v in await rows(connection, "select * from known_versions()")}
-        hour_ago = (datetime.now(UTC) - timedelta(hours=1)).timestamp()
-        stray = await asyncio.to_thread(self._files.stray, known, older_than=hour_ago)
-        for document_id, version_id in stray:
-            await asyncio.to_thread(self._files.remove_version, document_id, version_id)
-        return len(stray)
-
-    def _document(self, row: tuple[Any, ...]) -> Document:
-        failure = Failure(row[8], row[9]) if row[8] else None
-        stale = row[20] is not None and row[20] != self._signature
-        return Document(
-            id=row[0], name=row[1], title=row[2], author=row[3], description=row[4], status=Status(row[5]),
-            progress=round(row[6], 4), stage=row[7], error=failure, version=row[10], versions=row[11], mime=row[12],
-            bytes=row[13], checksum=row[14], folder=row[15], tags=tuple(row[16]), source_uri=row[17],
-            source_urls=tuple(row[18]), chunks=row[19], stale=stale, access=Access(owner=row[21]),
-            created_at=row[22], updated_at=row[23],
-        )  # fmt: skip
-
-
-_REMOVALS = {
-    "posting": "delete from posting where edition = any(%s)",
-    "vector": "delete from vector where edition = any(%s)",
-    "chunk": "delete from chunk where edition = any(%s)",
-}
-
-
-async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple[int, list[int]]:
-    """How many versions a document has and the keys of its editions, locked: a worker that writes waits or finds it gone."""
-    found = await one(
-        connection,
-        "select id from document where id = %s and realm = any(%s) for update",
-        (document_id, list(scope.realms)),
-    )
-    if found is None:
-        raise NotFound(f"there is no document '{document_id}'")
-    versions = await rows(connection, "select key from version where document_id = %s for update", (document_id,))
-    editions = await rows(connection, "select key from edition where document_id = %s for update", (document_id,))
-    return len(versions), [key for (key,) in editions]
-
-
-async def _queue(connection: Connection, owner: str, document_id: str, version: int, held: bool) -> None:
-    await connection.execute(
-        "insert into job (owner, document_id, version, state) values (%s, %s, %s, %s) on conflict (version) do nothing",
-        (owner, document_id, version, "held" if held else "ready"),
-    )
-    await connection.execute(
-        "update document set status = 'pending', stage = null, progress = 0, error_code = null, error_message = null,"
-        " updated_at = now() where id = %s",
-        (document_id,),
-    )
-
-
-def _version_id(after: str | None) -> str:
-    """The time of upload; later than the version before even where the clock was set back."""
-    made = datetime.now(UTC)
-    if after is not None:
-        before = datetime.strptime(after, "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
-        made = max(made, before + timedelta(microseconds=1))
-    return made.strftime("%Y%m%dT%H%M%S%fZ")
+def document_of(row: tuple[Any, ...], signature: str) -> Document:
+    """A row of `DOCUMENT`; it is stale when it was indexed under other settings than `signature` says."""
+    failure = Failure(row[8], row[9]) if row[8] else None
+    stale = row[20] is not None and row[20] != signature
+    return Document(
+        id=row[0], name=row[1], title=row[2], author=row[3], description=row[4], status=Status(row[5]),
+        progress=round(row[6], 4), stage=row[7], error=failure, version=row[10], versions=row[11], mime=row[12],
+        bytes=row[13], checksum=row[14], folder=row[15], tags=tuple(row[16]), source_uri=row[17],
+        source_urls=tuple(row[18]), chunks=row[19], stale=stale, access=Access(owner=row[21]),
+        created_at=row[22], updated_at=row[23],
+    )  # fmt: skip
 
 
 def _conditions(listing: Listing) -> list[tuple[str, tuple[Any, ...]]]:

@@ -117,6 +117,7 @@ def test_line_of_counts_the_line_ends_before(text: str):
         "**Bold one.**| *Second one.*| Third.",
         "日本語です。|次の文！|はい",
         "i. d. R. kommt u. a. Berlin vor.| Plan B.| The next one.",
+        "Es gab E. I. du Pont.| For every integer n.| It holds.| I am here to . . . submit.",
         "Mr. Smith vs. Mrs. Jones, Inc. et al. went on.| It was 5 p.m.| They left.",
     ],
 )

@@ -214,8 +214,9 @@ def test_an_item_too_large_is_cut_at_sentences():
 
 def test_code_in_an_item_too_large_is_not_cut():
     code = "\n".join("  " + line for line in FENCE.split("\n"))
-    found = texts(f"- {SENTENCE * 3}\n\n{code}\n\n  After it.", 40, 10)
-    assert code.strip() in found
+    found = passages(f"- {SENTENCE * 3}\n\n{code}\n\n  After it.", 40, 10)
+    assert (code.strip(), "code") in [(row.text, row.content_type) for row in found]
+    assert found[-1].content_type == "list"
 
 
 # Overlap
@@ -266,7 +267,7 @@ def test_sections_share_nothing():
 
 @pytest.mark.parametrize(
     "text",
-    ["x" * 2_000_000, "word " * 100_000, "Short one. " * 30_000, "- " + "a b " * 100_000, "|a" * 50_000],
+    ["x" * 600_000, "word " * 60_000, "Short one. " * 15_000, "- " + "a b " * 50_000, "|a" * 50_000],
     ids=["letters", "words", "sentences", "item", "pipes"],
 )
 def test_one_endless_line_takes_bounded_time(text: str):
@@ -368,7 +369,7 @@ def check_rows(text: str, found: list[Chunk], size: int, overlap: int) -> None:
             assert right.start >= left.end
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(documents(), st.integers(20, 80), st.integers(0, 30))
 def test_no_document_breaks_the_rules(draft: Draft, size: int, overlap: int):
     text = draft.text

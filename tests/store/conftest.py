@@ -18,8 +18,10 @@ from pincite.settings import Rag
 from pincite.store.database import Database
 from pincite.store.files import Files
 from pincite.store.indexing import Entry, Indexing
+from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
 from pincite.store.library import Library
+from pincite.store.removal import Removal
 from pincite.store.search import PostgresIndex
 from pincite.words import terms
 from tests.builders import chunk
@@ -31,6 +33,8 @@ class Shelf:
     def __init__(self, database: Database, files: Files, model: int, **rag: Any) -> None:
         self.database, self.files = database, files
         self.library = Library(database, files, "s1")
+        self.intake = Intake(database, files, "s1")
+        self.removal = Removal(database, files)
         self.jobs = Jobs(database)
         self.indexing = Indexing(database, model, "s1")
         self.embedder = ScriptedEmbedder(Options(dimensions=32))
@@ -45,7 +49,7 @@ class Shelf:
     async def accept(self, name: str, text: str, folder: str = "") -> str:
         upload = Upload(name, text.encode(), folder)
         checksum = hashlib.sha256(upload.data).hexdigest()
-        document, _ = await self.library.accept(await self.scope(), upload, mime="text/markdown", checksum=checksum)
+        document, _ = await self.intake.accept(await self.scope(), upload, mime="text/markdown", checksum=checksum)
         return document.id
 
     async def put(self, name: str, *texts: str, folder: str = "", language: str = "en") -> str:

@@ -47,7 +47,7 @@ def test_a_document_removed_while_written_takes_everything_along(with_shelf: Any
     async def test(shelf: Any) -> None:
         document_id, edition = await begun(shelf)
         await shelf.indexing.write(edition, [entry(0)])
-        await shelf.library.remove(await shelf.scope(), document_id)
+        await shelf.removal.remove(await shelf.scope(), document_id)
         with pytest.raises(Conflict):
             await shelf.indexing.write(edition, [entry(1)])
         with pytest.raises(Conflict):
@@ -65,7 +65,7 @@ def test_removing_and_writing_at_the_same_moment(with_shelf: Any) -> None:
             document_id, edition = await begun(shelf, f"{n}.md", f"text {n}")
             writes = [shelf.indexing.write(edition, [entry(k)]) for k in range(3)]
             await asyncio.gather(
-                shelf.library.remove(await shelf.scope(), document_id), *writes, return_exceptions=True
+                shelf.removal.remove(await shelf.scope(), document_id), *writes, return_exceptions=True
             )
         assert await rows_left(shelf) == 0
 

@@ -45,7 +45,7 @@ def test_held_documents_wait_until_started(with_shelf: Any) -> None:
         ids = []
         for name in ("a.md", "b.md"):
             upload = Upload(name, name.encode())
-            held, _ = await shelf.library.accept(scope, upload, mime="text/markdown", checksum=name, held=True)
+            held, _ = await shelf.intake.accept(scope, upload, mime="text/markdown", checksum=name, held=True)
             ids.append(held.id)
         assert await shelf.jobs.claim("w", 60) is None
         assert await shelf.jobs.start(scope, [ids[0]]) == 1

@@ -44,7 +44,7 @@ def test_lexical_search_is_bm25_before_and_after_deletes(with_shelf: Any) -> Non
         ids = {n: await shelf.put(f"{n}.md", *texts(8, seed=n)) for n in range(12)}
         for gone in (None, 3, 7):
             if gone is not None:
-                await shelf.library.remove(scope, ids[gone])
+                await shelf.removal.remove(scope, ids[gone])
             corpus = {key: text for text, key in (await keys_of(shelf)).items()}
             for query in texts(10, seed=99):
                 found = await shelf.index.lexical(query, scope=scope, filters=ALL, limit=10)

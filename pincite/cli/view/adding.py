@@ -19,9 +19,8 @@ from rich.text import Text
 
 from pincite.cli.safe import count, one_line, remark
 from pincite.cli.view.screen import Screen, styled
-from pincite.core.documents import Document
-from pincite.engine import AddedAll
-from pincite.engine import Progress as Step
+from pincite.core.documents import AddedAll, Document
+from pincite.core.documents import Progress as Step
 
 EVERY_S = 5.0
 """How often a line is written where there is no terminal for a bar."""

@@ -4,7 +4,7 @@ import pytest
 
 from pincite.cli.view import adding
 from pincite.cli.view.adding import print_added, progress, summary
-from pincite.engine import Added, AddedAll, Progress
+from pincite.core.documents import Added, AddedAll, Progress
 from pincite.errors import NotFound
 
 from .makers import FAILED, document, seen

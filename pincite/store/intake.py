@@ -1,0 +1,166 @@
+"""Taking files in: a new document, a new version, or nothing new; acknowledged means durable."""
+
+import asyncio
+import base64
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from psycopg import errors as pg_errors
+from psycopg.types.json import Jsonb
+
+from pincite.core.callers import Scope
+from pincite.core.documents import Document, Outcome, Status, Upload
+from pincite.errors import NotFound
+from pincite.store.database import Connection, Database, one, rows
+from pincite.store.files import Files
+from pincite.store.library import DOCUMENT, document_of
+
+_GIVEN = ("title", "author", "description", "tags")
+"""What an uploader may say about a file; it wins over what the file says about itself."""
+
+
+def mint_id(owner: str, folder: str, name: str, data: bytes) -> str:
+    """A document's id, minted once from who, where, what it is called and its first bytes."""
+    digest = hashlib.sha256("\0".join((owner, folder, name, "")).encode() + data).digest()
+    return base64.urlsafe_b64encode(digest).decode()[:16]
+
+
+class Intake:
+    """Takes uploads in for one person at a time; `signature` says how files are indexed now."""
+
+    def __init__(self, database: Database, files: Files, signature: str) -> None:
+        self._database = database
+        self._files = files
+        self._signature = signature
+
+    async def accept(
+        self, scope: Scope, upload: Upload, *, mime: str, checksum: str, held: bool = False
+    ) -> tuple[Document, Outcome]:
+        """Take an upload in: a new document, a new version, or nothing new; acknowledged means durable."""
+        if same := await self._unchanged(scope, upload, checksum):
+            return same, "unchanged"
+        for _ in range(5):
+            try:
+                document_id, outcome = await self._accept(scope, upload, mime, checksum, held)
+                return await self._get(scope, document_id), outcome
+            except (pg_errors.UniqueViolation, NotFound):
+                continue  # somebody else took in, or removed, the same name at the same moment
+        raise NotFound(f"'{upload.name}' keeps changing under our hands; try again")
+
+    async def _unchanged(self, scope: Scope, upload: Upload, checksum: str) -> Document | None:
+        """The document, where these very bytes are its latest version and are indexed, or about to be."""
+        known = await self.settled(scope, [(upload.folder, upload.name)])
+        document = known.get((upload.folder, upload.name))
+        return document if document and document.checksum == checksum else None
+
+    async def settled(self, scope: Scope, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Document]:
+        """Those of the named documents that are indexed as they would be now, or about to be, by folder and name."""
+        async with self._database.transaction(scope.person) as connection:
+            found = await rows(
+                connection,
+                DOCUMENT
+                + " join unnest(%s::text[], %s::text[]) as n (folder, name) on n.folder = d.folder and n.name = d.name"
+                " where d.owner = %s"
+                " and (d.status in ('pending', 'processing') or (d.status = 'completed' and s.signature = %s))",
+                ([folder for folder, _ in names], [name for _, name in names], scope.person, self._signature),
+            )
+        return {
+            (document.folder, document.name): document
+            for document in (document_of(row, self._signature) for row in found)
+        }
+
+    async def _accept(self, scope: Scope, upload: Upload, mime: str, checksum: str, held: bool) -> tuple[str, Outcome]:
+        async with self._database.transaction(scope.person) as connection:
+            found = await one(
+                connection,
+                "select d.id, d.status, v.key, v.id, v.checksum, e.signature from document d"
+                " join version v on v.key = d.latest left join edition e on e.key = d.served where d.owner = %s and d.folder = %s and d.name = %s for update of d",
+                (scope.person, upload.folder, upload.name),
+            )
+            if found is None:
+                document_id = mint_id(scope.person, upload.folder, upload.name, upload.data)
+                await self._insert_document(connection, scope, document_id, upload)
+                await self._insert_version(connection, scope, document_id, None, upload, mime, checksum, held)
+                return document_id, "new"
+            document_id, status, key, latest_id, latest_checksum, signature = found
+            if latest_checksum != checksum:
+                await self._insert_version(connection, scope, document_id, latest_id, upload, mime, checksum, held)
+                return document_id, "new_version"
+            if status in (Status.PENDING, Status.PROCESSING) or (
+                status == Status.COMPLETED and signature == self._signature
+            ):
+                return document_id, "unchanged"
+            await _queue(connection, scope.person, document_id, key, held)
+            return document_id, "again"
+
+    async def _insert_document(self, connection: Connection, scope: Scope, document_id: str, upload: Upload) -> None:
+        await connection.execute(
+            "insert into document (id, owner, realm, folder, name, title, status)"
+            " values (%s, %s, %s, %s, %s, %s, 'pending')",
+            (document_id, scope.person, scope.realms[0], upload.folder, upload.name, upload.title or upload.name),
+        )
+
+    async def _insert_version(
+        self,
+        connection: Connection,
+        scope: Scope,
+        document_id: str,
+        after: str | None,
+        upload: Upload,
+        mime: str,
+        checksum: str,
+        held: bool,
+    ) -> None:
+        version_id = _version_id(after)
+        await asyncio.to_thread(self._files.write, document_id, version_id, upload.data)
+        row = await one(
+            connection,
+            "insert into version (id, document_id, realm, checksum, bytes, mime) values (%s, %s, %s, %s, %s, %s) returning key",
+            (version_id, document_id, scope.realms[0], checksum, len(upload.data), mime),
+        )
+        assert row is not None
+        given = {name: value for name in _GIVEN if (value := getattr(upload, name))}
+        await connection.execute(
+            "update document set latest = %s, given = given || %s, source_uri = coalesce(%s, source_uri) where id = %s",
+            (row[0], Jsonb(given), upload.source_uri, document_id),
+        )
+        await _queue(connection, scope.person, document_id, row[0], held)
+
+    async def _get(self, scope: Scope, document_id: str) -> Document:
+        async with self._database.transaction(scope.person) as connection:
+            row = await one(connection, DOCUMENT + " where d.id = %s", (document_id,))
+        if row is None:
+            raise NotFound(f"there is no document '{document_id}'")
+        return document_of(row, self._signature)
+
+    async def sweep(self) -> int:
+        """Remove files that a process which died left without a record."""
+        async with self._database.transaction("") as connection:
+            known = {(str(d), str(v)) for d, v in await rows(connection, "select * from known_versions()")}
+        hour_ago = (datetime.now(UTC) - timedelta(hours=1)).timestamp()
+        stray = await asyncio.to_thread(self._files.stray, known, older_than=hour_ago)
+        for document_id, version_id in stray:
+            await asyncio.to_thread(self._files.remove_version, document_id, version_id)
+        return len(stray)
+
+
+async def _queue(connection: Connection, owner: str, document_id: str, version: int, held: bool) -> None:
+    await connection.execute(
+        "insert into job (owner, document_id, version, state) values (%s, %s, %s, %s) on conflict (version) do nothing",
+        (owner, document_id, version, "held" if held else "ready"),
+    )
+    await connection.execute(
+        "update document set status = 'pending', stage = null, progress = 0, error_code = null, error_message = null,"
+        " updated_at = now() where id = %s",
+        (document_id,),
+    )
+
+
+def _version_id(after: str | None) -> str:
+    """The time of upload; later than the version before even where the clock was set back."""
+    made = datetime.now(UTC)
+    if after is not None:
+        before = datetime.strptime(after, "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
+        made = max(made, before + timedelta(microseconds=1))
+    return made.strftime("%Y%m%dT%H%M%S%fZ")

@@ -1,0 +1,69 @@
+"""Removing a document: everything made of it goes at once, and a receipt says what went."""
+
+import asyncio
+from collections.abc import Sequence
+
+from pincite.core.callers import Scope
+from pincite.core.documents import Receipt
+from pincite.errors import NotFound
+from pincite.store.database import Connection, Database, one, rows
+from pincite.store.files import Files
+
+
+class Removal:
+    """Removes documents of one person at a time."""
+
+    def __init__(self, database: Database, files: Files) -> None:
+        self._database = database
+        self._files = files
+
+    async def remove(self, scope: Scope, document_id: str) -> Receipt:
+        """Remove a document and everything made of it, then ask again whether anything is left."""
+        async with self._database.transaction(scope.person) as connection:
+            versions, editions = await _lock(connection, scope, document_id)
+            gone = {
+                table: (await connection.execute(statement, (editions,))).rowcount
+                for table, statement in _REMOVALS.items()
+            }
+            await connection.execute("delete from document where id = %s", (document_id,))
+        file_gone = await asyncio.to_thread(self._files.remove, document_id)
+        left = await self._left(scope, document_id, editions)
+        return Receipt(
+            document_id, versions=versions, chunks=gone["chunk"], vectors=gone["vector"], postings=gone["posting"],
+            facts=0, cache_entries=0, quotes=0, file=file_gone, verified=left == 0 and file_gone,
+        )  # fmt: skip
+
+    async def _left(self, scope: Scope, document_id: str, editions: Sequence[int]) -> int:
+        async with self._database.transaction(scope.person) as connection:
+            row = await one(
+                connection,
+                "select (select count(*) from document where id = %(id)s) + (select count(*) from version where document_id = %(id)s)"
+                " + (select count(*) from chunk where edition = any(%(editions)s))"
+                " + (select count(*) from vector where edition = any(%(editions)s))"
+                " + (select count(*) from posting where edition = any(%(editions)s))"
+                " + (select count(*) from job where document_id = %(id)s)",
+                {"id": document_id, "editions": editions},
+            )
+        assert row is not None
+        return int(row[0])
+
+
+_REMOVALS = {
+    "posting": "delete from posting where edition = any(%s)",
+    "vector": "delete from vector where edition = any(%s)",
+    "chunk": "delete from chunk where edition = any(%s)",
+}
+
+
+async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple[int, list[int]]:
+    """How many versions a document has and the keys of its editions, locked: a worker that writes waits or finds it gone."""
+    found = await one(
+        connection,
+        "select id from document where id = %s and realm = any(%s) for update",
+        (document_id, list(scope.realms)),
+    )
+    if found is None:
+        raise NotFound(f"there is no document '{document_id}'")
+    versions = await rows(connection, "select key from version where document_id = %s for update", (document_id,))
+    editions = await rows(connection, "select key from edition where document_id = %s for update", (document_id,))
+    return len(versions), [key for (key,) in editions]
