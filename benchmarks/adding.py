@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks._documentation import add_arguments, copy_tree, markdown_files
+from pincite.ingest.collect import collect
 
 PINCITE = [sys.executable, "-c", "from pincite.cli import main; raise SystemExit(main())"]
 LIMIT_S = 1800
@@ -95,12 +96,13 @@ def main() -> None:
         data = arguments.work or Path(temporary) / "data"
         if chunk_count(data):
             sys.exit(f"{data} holds documents already; give --work a new folder")
-        files = markdown_files(tree)
+        files = [file.path for file in collect([tree]).files]
         print(f"{len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.1f} MB\n", flush=True)
         steps = [add("first", data, tree)]
         chunks = chunk_count(data)
         steps.append(add("again", data, tree))
-        with open(files[len(files) // 2], "a", encoding="utf-8") as file:
+        pages = markdown_files(tree)
+        with open(pages[len(pages) // 2], "a", encoding="utf-8") as file:
             file.write(CHANGE)
         steps.append(add("one file changed", data, tree))
         report(steps, chunks)

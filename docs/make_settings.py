@@ -36,8 +36,8 @@ def page() -> str:
 def _default(key: str, field: Any) -> str:
     if key == "data":
         return "`~/.local/share/pincite`"
-    value = field.get_default()
-    if value in (None, "", ()):
+    value = field.get_default(call_default_factory=True)
+    if value in (None, "", (), {}):
         return "none"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 

@@ -238,7 +238,8 @@ class AsyncPincite:
         """Part of a document's text: lines, a section, or all of it."""
         scope = await self.scope(caller)
         document_id = reading.document_id or await self.library.find_source(scope, reading.source_uri or "")
-        return passage(await self.library.text(scope, document_id, reading.version), reading)
+        text = await self.library.text(scope, document_id, reading.version)
+        return await asyncio.to_thread(passage, text, reading)
 
     async def remove(self, document_id: str, *, caller: Caller = LOCAL) -> Receipt:
         """Remove a document and everything made of it."""

@@ -1,6 +1,7 @@
 """One typed tree of settings: defaults, then the environment, then what a caller passes in."""
 
 import difflib
+import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -175,6 +176,11 @@ class Settings(_Branch):
         default_factory=lambda: default_data_folder(),
         description="The data folder: files, the embedded database and its password. Whoever can read it owns it.",
     )
+    category_labels: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="What categories are called in answers, by the folder's or the front matter's own name; in the "
+        'environment as JSON, such as `{"hr": "Human resources"}`.',
+    )
     database: Database = Database()
     server: Server = Server()
     guard: Guard = Guard()
@@ -246,7 +252,7 @@ def load_settings(overrides: Mapping[str, Any] | None = None, env: Mapping[str, 
         branch = tree
         for part in path:
             branch = branch.setdefault(part, {})
-        branch[leaf] = tuple(filter(None, value.split(","))) if _is_list(key) and isinstance(value, str) else value
+        branch[leaf] = _parsed(key, value)
     try:
         return Settings.model_validate(tree)
     except ValidationError as error:
@@ -266,8 +272,16 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-def _is_list(key: str) -> bool:
-    return key == "server.allowed_hosts"
+def _parsed(key: str, value: Any) -> Any:
+    """Lists are written with commas and tables as JSON where only text can be given."""
+    if isinstance(value, str) and key == "server.allowed_hosts":
+        return tuple(filter(None, value.split(",")))
+    if isinstance(value, str) and key == "category_labels":
+        try:
+            return json.loads(value)
+        except ValueError:
+            raise SettingsError('setting \'category_labels\' must be JSON such as {"hr": "Human resources"}') from None
+    return value
 
 
 def _nearest(word: str, known: list[str]) -> str:

@@ -14,6 +14,12 @@ def test_the_environment_sets_any_key_by_its_name() -> None:
     assert settings.server.allowed_hosts == ("a.example", "b.example")
 
 
+def test_a_table_is_json_in_the_environment() -> None:
+    assert load_settings(env={"PINCITE_CATEGORY_LABELS": '{"hr": "People"}'}).category_labels == {"hr": "People"}
+    with pytest.raises(SettingsError, match="must be JSON"):
+        load_settings(env={"PINCITE_CATEGORY_LABELS": "hr"})
+
+
 def test_names_of_other_systems_are_read_and_ours_win() -> None:
     assert load_settings(env={"LLM_MODEL": "theirs"}).llm.model == "theirs"
     assert load_settings(env={"LLM_MODEL": "theirs", "PINCITE_LLM__MODEL": "ours"}).llm.model == "ours"

@@ -88,6 +88,9 @@ _DELIMITERS = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*
 
 _HEADING_LENGTH = 120
 
+_LEADERS = re.compile(r"\S *(?:\.{4,}|(?: \.){4,}) *\S")
+"""Dots that lead the eye from a name to its value, as in a price list: such a line stands alone."""
+
 _Passage = tuple[int, int, bool]
 
 
@@ -132,7 +135,7 @@ class _Scanner:
             yield from self._close(offset)
             closing = _CLOSING_HASHES.search(line, heading.end())
             yield offset + heading.end(), offset + (closing.start() if closing else len(line)), True
-        elif self._is_row(number, line):
+        elif self._is_row(number, line) or _LEADERS.search(line):
             yield from self._close(offset)
             if not _DELIMITERS.match(line):
                 lead = len(line) - len(line.lstrip(" \t>"))

@@ -91,7 +91,7 @@ def _answer(
     )  # fmt: skip
     answer = Answer(
         id=run.answer_id, text=text, strategy=plan.strategy, sources=sources_of(hits, cited), citations=citations,
-        related_documents=related_documents(evidence.hits), confidence=confidence, groundedness=groundedness,
+        related_documents=related_documents(evidence.hits, run.settings.category_labels), confidence=confidence, groundedness=groundedness,
         context_sufficiency=Sufficiency(
             bool(hits) and evidence.coverage >= COVERED, round(evidence.coverage, 4), evidence.missing
         ),

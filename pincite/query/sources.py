@@ -1,8 +1,8 @@
 """Hits as the numbered sources of an answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from pincite.core.answers import Hit, Related, Source
+from pincite.core.answers import Found, Hit, Related, Source
 
 SNIPPET = 200
 """Characters of a source's snippet."""
@@ -31,11 +31,14 @@ def snippet(text: str) -> str:
     return line if len(line) <= SNIPPET else line[: SNIPPET - 1].rstrip() + "…"
 
 
-def related_documents(hits: Sequence[Hit]) -> tuple[Related, ...]:
-    """Every document among the hits, once, best first."""
-    found = {hit.chunk.document_id: hit.chunk for hit in reversed(hits)}
-    ordered = dict.fromkeys(hit.chunk.document_id for hit in hits)
-    return tuple(
-        Related(key, found[key].title, found[key].category or found[key].folder.split("/")[0] or None)
-        for key in ordered
-    )
+def related_documents(hits: Sequence[Hit], labels: Mapping[str, str]) -> tuple[Related, ...]:
+    """Every document among the hits, once, best first; its category is the front matter's or its folder's."""
+    first: dict[str, Found] = {}
+    for hit in hits:
+        first.setdefault(hit.chunk.document_id, hit.chunk)
+    return tuple(Related(key, chunk.title, _category(chunk, labels)) for key, chunk in first.items())
+
+
+def _category(chunk: Found, labels: Mapping[str, str]) -> str | None:
+    name = chunk.category or chunk.folder.split("/")[0]
+    return labels.get(name, name) or None

@@ -210,3 +210,9 @@ def test_sentences_take_bounded_time_on_hostile_text(text: str):
     started = time.monotonic()
     sentences(text)
     assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("line", ["Oats .................... 140 kg, good until 11/2024", "Tea . . . . . . 3 boxes"])
+def test_a_line_with_leader_dots_stands_alone(line: str):
+    text = f"Supplies of the hut\n{line}\nRice ........ 20 kg"
+    assert [text[start:end] for start, end in sentences(text)] == ["Supplies of the hut", line, "Rice ........ 20 kg"]

@@ -25,4 +25,5 @@ def test_related_documents_are_all_that_were_found_once() -> None:
         hit("b", key=1, title="A", category="rules"),
         hit("c", key=2, folder="hr/x"),
     ]
-    assert [(r.document_id, r.category) for r in related_documents(hits)] == [("doc1", "rules"), ("doc2", "hr")]
+    found = related_documents(hits, {"hr": "Human resources"})
+    assert [(r.document_id, r.category) for r in found] == [("doc1", "rules"), ("doc2", "Human resources")]
