@@ -203,6 +203,7 @@ class AsyncPincite:
                 refused.append((str(file.path), error))
             tell(Progress("taking in", number, len(files.files), 0.0))
         waiting = [one.document.id for one in added if one.document.status in (Status.PENDING, Status.PROCESSING)]
+        await self.jobs.start_over(scope, waiting)
         await self.wait(waiting, caller=caller, report=tell)
         ended = {d.id: d for d in await self.library.several(scope, waiting)}
         return AddedAll(

@@ -73,6 +73,15 @@ class Jobs:
                 (after_s, job.id),
             )
 
+    async def start_over(self, scope: Scope, document_ids: Sequence[str]) -> None:
+        """Forget tries that were cut off: somebody asks for these documents again."""
+        async with self._database.transaction(scope.person, durable=False) as connection:
+            await connection.execute(
+                "update job set attempts = 0 where owner = %s and document_id = any(%s) and attempts > 0"
+                " and (state = 'ready' or lease_until < now())",
+                (scope.person, list(document_ids)),
+            )
+
     async def start(self, scope: Scope, document_ids: Sequence[str] | None) -> int:
         """Release what was held back: the named documents, or all."""
         async with self._database.transaction(scope.person) as connection:

@@ -19,6 +19,7 @@ async def main(data: str, url: str, folder: str, *words: str) -> None:
             added = await pincite.upload(Upload(path.name, path.read_bytes()))
             ids.append(added.document.id)
             print("kept", path.name, flush=True)
+        await pincite.jobs.start_over(await pincite.scope(), ids)
         await pincite.wait(ids)
         print("done", flush=True)
 

@@ -37,6 +37,20 @@ def test_a_job_given_back_does_not_count_as_a_try(with_shelf: Any) -> None:
     with_shelf(test)
 
 
+def test_asking_again_forgets_tries_that_were_cut_off(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        document_id = await shelf.accept("a.md", "text")
+        await shelf.jobs.claim("dies", 0.01)
+        await asyncio.sleep(0.05)
+        await shelf.jobs.start_over(await shelf.scope(), [document_id])
+        assert (await shelf.jobs.claim("lives", 60)).attempts == 1
+        await shelf.jobs.start_over(await shelf.scope(), [document_id])
+        async with shelf.database.transaction("local") as connection:
+            assert await (await connection.execute("select attempts from job")).fetchall() == [(1,)]
+
+    with_shelf(test)
+
+
 def test_held_documents_wait_until_started(with_shelf: Any) -> None:
     from pincite.core.documents import Upload
 

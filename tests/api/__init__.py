@@ -1,1 +1,0 @@
-"""Tests of the HTTP door, over real sockets."""

@@ -1,1 +1,0 @@
-"""Tests of how things look in a terminal."""
