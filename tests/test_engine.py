@@ -43,7 +43,9 @@ def test_from_files_to_a_cited_answer(open_pincite: Callable[..., Any], tmp_path
     asyncio.run(go())
 
 
-def test_adding_again_changes_nothing_and_one_change_is_one_version(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+def test_adding_again_changes_nothing_and_one_change_is_one_version(
+    open_pincite: Callable[..., Any], tmp_path: Path
+) -> None:
     async def go() -> None:
         folder = write(tmp_path / "docs", cats=CATS, dogs=DOGS)
         async with open_pincite() as pincite:
@@ -132,7 +134,9 @@ def test_reading_by_source_and_by_section(open_pincite: Callable[..., Any]) -> N
         ("a\0.md", b"x", Invalid),
     ],
 )
-def test_what_may_not_come_in_leaves_nothing(open_pincite: Callable[..., Any], name: str, data: bytes, kind: type) -> None:
+def test_what_may_not_come_in_leaves_nothing(
+    open_pincite: Callable[..., Any], name: str, data: bytes, kind: type
+) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             with pytest.raises(kind):
@@ -143,7 +147,9 @@ def test_what_may_not_come_in_leaves_nothing(open_pincite: Callable[..., Any], n
     asyncio.run(go())
 
 
-def test_a_file_that_cannot_be_parsed_ends_as_error_with_the_reason(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_parsed_ends_as_error_with_the_reason(
+    open_pincite: Callable[..., Any], tmp_path: Path
+) -> None:
     async def go() -> None:
         (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7\nrubbish")
         (tmp_path / "latin.md").write_bytes("Grüße".encode("latin-1"))
@@ -158,7 +164,9 @@ def test_a_file_that_cannot_be_parsed_ends_as_error_with_the_reason(open_pincite
     asyncio.run(go())
 
 
-def test_an_embedder_that_is_down_fails_the_document_after_its_tries(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+def test_an_embedder_that_is_down_fails_the_document_after_its_tries(
+    open_pincite: Callable[..., Any], tmp_path: Path
+) -> None:
     async def go() -> None:
         async with open_pincite(ingest__attempts=1) as pincite:
             pincite.workers._shop.lane._embedder = ScriptedEmbedder(Options(fail="no embedder today"))
@@ -228,7 +236,9 @@ def test_several_engines_share_one_library(open_pincite: Callable[..., Any], tmp
         ({"database__url": "postgresql:///x?host=/nonexistent"}, StoreDown, "cannot be reached"),
     ],
 )
-def test_what_cannot_work_fails_at_start(open_pincite: Callable[..., Any], settings: Any, kind: type, message: str) -> None:
+def test_what_cannot_work_fails_at_start(
+    open_pincite: Callable[..., Any], settings: Any, kind: type, message: str
+) -> None:
     async def go() -> None:
         async with open_pincite(**settings):
             pytest.fail("it must not start")
