@@ -62,8 +62,9 @@ class Bench:
 
     def __init__(self, database: Database, folder: Path, model: int, made: MadeUp) -> None:
         self.database, self.made = database, made
-        self.intake, self.removal = Intake(database, Files(folder), "bench"), Removal(database, Files(folder))
-        self.jobs, self.indexing = Jobs(database), Indexing(database, model, "bench")
+        files = Files(folder, "bench")
+        self.intake, self.removal = Intake(database, files, "bench"), Removal(database, files)
+        self.jobs, self.indexing = Jobs(database, files.place), Indexing(database, model, "bench")
         self.model = model
         self.scope = Scope("local", (1,))
         self.documents: list[tuple[str, str, range]] = []
@@ -80,7 +81,7 @@ class Bench:
             assert job is not None
             edition = await self.indexing.begin(await self.indexing.target(job))
             await self.indexing.write(edition, [self.entry(n) for n in part])
-            await self.indexing.serve(edition, Parsed("x", "markdown"), "xx")
+            await self.indexing.serve(edition, Parsed("x", "markdown"))
             self.documents.append((document.id, folder, part))
         async with self.database.transaction("local") as connection:
             found = await rows(connection, "select c.key, c.checksum::int from chunk c")

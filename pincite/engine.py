@@ -1,12 +1,11 @@
 """Pincite: builds everything once; add, ask, search, read, remove, close."""
 
 import asyncio
-import hashlib
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +18,7 @@ from pincite.core.callers import Caller, Scope
 from pincite.core.documents import Added, AddedAll, Document, Passage, Progress, Receipt, Status, Upload
 from pincite.core.protocols import LLM, Embedder, Reranker
 from pincite.core.run import Event, Kit, Run, Started
-from pincite.errors import BadRequest, DataFolderError, OverBudget, Unavailable, Unreadable
+from pincite.errors import BadRequest, DataFolderError, Invalid, OverBudget, Unreadable
 from pincite.ingest.accept import check
 from pincite.ingest.collect import Collected, collect
 from pincite.ingest.lane import Lane, open_lane
@@ -59,7 +58,7 @@ class AsyncPincite:
         else:
             self.settings = load_settings({**({"data": Path(data)} if data is not None else {}), **(settings or {})})
         self._server: EmbeddedServer | None = None
-        self._opened: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        self._opened = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -82,30 +81,38 @@ class AsyncPincite:
             Embedder, PROVIDERS, settings.embedding.provider, settings.embedding.model_dump() | {"threads": 1}
         )
         self.database = await self._open_database()
-        self._opened.append(self.database.close)
+        self._opened.push_async_callback(self.database.close)
         model = await self.database.register_model(self.embedder.name, self.embedder.dimensions)
         signature = self._signature()
-        files = Files(settings.data / "files")
+        files = Files(settings.data, await self.database.library_id())
         self.library = Library(self.database, files, signature)
         self.intake = Intake(self.database, files, signature)
         self.removal = Removal(self.database, files)
-        self.jobs = Jobs(self.database)
+        self.jobs = Jobs(self.database, files.place)
         self.keys = Keys(self.database)
         self.traces = Traces(self.database)
         index = PostgresIndex(self.database, model, self.embedder.dimensions, settings.rag)
-        indexing = Indexing(self.database, model, signature)
+        self.indexing = Indexing(self.database, model, signature)
         self.kit = self._build_kit(index)
+        for provider in (self.kit.llm, self.kit.reranker, self.embedder):
+            if close := getattr(provider, "close", None):
+                self._opened.push_async_callback(close)
         reader = Reader(
             children=max(1, settings.ingest.workers),
             memory_mb=settings.ingest.parse_memory_mb,
             timeout_s=settings.ingest.parse_timeout_s,
         )
         lane = self._open_lane()
-        self.workers = Workers(Workshop(settings, files, reader, lane, self.embedder.name, indexing, self.jobs))
-        self._opened += [reader.close, lane.close, self.workers.stop]
-        await indexing.clear_retired()
+        shop = Workshop(settings, files, reader, lane, self.embedder.name, self.indexing, self.jobs)
+        self.workers = Workers(shop, self._tidy)
+        for stop in (reader.close, lane.close, self.workers.stop):
+            self._opened.push_async_callback(stop)
+
+    async def _tidy(self) -> None:
+        """Clear away what nobody needs any more: replaced editions, stray files, old traces."""
+        await self.indexing.clear_abandoned()
         await self.intake.sweep()
-        await self.traces.forget_old(settings.traces.retention_days)
+        await self.traces.forget_old(self.settings.traces.retention_days)
 
     async def _open_database(self) -> Database:
         size = self.settings.database.pool_size
@@ -146,12 +153,12 @@ class AsyncPincite:
 
     async def close(self) -> None:
         """Stop what was started, last first."""
-        for stop in reversed(self._opened):
-            await stop()
-        self._opened.clear()
-        if self._server is not None:
-            await asyncio.to_thread(self._server.close)
-            self._server = None
+        try:
+            await self._opened.aclose()
+        finally:
+            if self._server is not None:
+                await asyncio.to_thread(self._server.close)
+                self._server = None
 
     # --- documents ------------------------------------------------------------------------------------------
 
@@ -169,12 +176,17 @@ class AsyncPincite:
             checksum=checked.checksum,
             held=not start,
         )
+        if start and outcome == "unchanged" and document.status == Status.PENDING:
+            await self.jobs.start_over(await self.scope(caller), [document.id])
         self.workers.wake()
         return Added(document, outcome)
 
     async def add(self, path: str | Path, *, folder: str = "", caller: Caller = LOCAL) -> Document:
         """Take one file in and wait until it can be asked about; `Unreadable` where it cannot be read."""
-        result = await self.add_all(collect([Path(path)], folder), caller=caller)
+        files = await asyncio.to_thread(collect, [Path(path)], folder)
+        if len(files.files) + len(files.refused) != 1:
+            raise Invalid(f"{path} is a folder; use add_all for folders")
+        result = await self.add_all(files, caller=caller)
         if result.refused:
             raise result.refused[0][1]
         [added] = result.added
@@ -190,12 +202,12 @@ class AsyncPincite:
         self.workers.start()
         added: list[Added] = []
         refused = list(files.refused)
-        settled = await self.intake.settled(scope, [(file.folder, file.path.name) for file in files.files])
+        settled = await self.intake.settled(scope, [(file.folder, file.name) for file in files.files])
         for number, file in enumerate(files.files, start=1):
             try:
-                upload = await asyncio.to_thread(file.read)
+                upload, checksum = await asyncio.to_thread(file.read)
                 same = settled.get((upload.folder, upload.name))
-                if same and same.checksum == hashlib.sha256(upload.data).hexdigest():
+                if same and same.checksum == checksum:
                     added.append(Added(same, "unchanged"))
                 else:
                     added.append(await self.upload(upload, caller=caller))
@@ -283,10 +295,10 @@ class AsyncPincite:
             async with _until(run.deadline):
                 yield run
         except BaseException as raised:
-            error = f"{type(raised).__name__}: {raised}"[:500]
+            error = f"{type(raised).__name__}: {raised}"[:500].replace("\0", " ")
             raise
         finally:
-            text = question.text if self.settings.traces.content else None
+            text = question.text.replace("\0", " ") if self.settings.traces.content else None
             trace = Trace(
                 run.id, kind, text, _strategy(run), started, (time.monotonic() - run.started) * 1000, error,
                 tuple(run.degraded), tuple(run.spans),
@@ -297,8 +309,8 @@ class AsyncPincite:
         """A trace that cannot be written never fails the answer."""
         try:
             await asyncio.shield(self.traces.keep(caller.person, trace))
-        except Unavailable as error:
-            log.warning("trace %s was not kept: %s", trace.id, error)
+        except Exception:
+            log.exception("trace %s was not kept", trace.id)
 
 
 @asynccontextmanager

@@ -50,7 +50,7 @@ def _lines(reading: Reading, total: int) -> tuple[int, int]:
 
 def _section(text: VersionText, wanted: str) -> Section:
     """The section with this heading, or with this path of headings joined by `>` or `/`, and all below it."""
-    parsed = Parsed(text.text, markup="plain" if text.mime == "text/plain" else "markdown")
+    parsed = Parsed(text.text, markup="plain" if text.mime == "text/plain" else "markdown", body_start=text.body_start)
     found = sections(parsed)
     for sought in (fold(wanted.strip()), fold(wanted.strip().lstrip("#").strip())):
         for number, section in enumerate(found):

@@ -124,6 +124,7 @@ class Embedding(_Branch):
     api_key: SecretStr | None = Field(default=None, description="Key for that server. From the environment only.")
     model: str = Field(default="", description="Model to ask that server for.")
     dimensions: int = Field(default=0, ge=0, le=4000, description="Dimensions of that model's vectors.")
+    timeout_s: float = Field(default=30, gt=0, le=3600, description="Longest wait for that server, in seconds.")
     batch: int = Field(default=10, ge=1, le=2048, description="Texts a request to that server holds.")
     threads: int = Field(
         default=0, ge=0, le=256, description="Threads for bulk embedding on this machine; 0 takes all cores."
@@ -153,6 +154,7 @@ class Ingest(_Branch):
 
     max_markdown_mb: float = Field(default=10, gt=0, le=1024, description="Largest Markdown or text file.")
     max_pdf_mb: float = Field(default=50, gt=0, le=4096, description="Largest PDF file.")
+    dedupe: bool = Field(default=True, description="Embed equal text of one owner once.")
     workers: int = Field(default=2, ge=0, le=64, description="Documents processed at the same time by one process.")
     parse_memory_mb: int = Field(default=1024, ge=128, le=65536, description="Memory a parser may use.")
     parse_timeout_s: float = Field(default=120, gt=0, le=3600, description="Time a parser may take for one file.")

@@ -37,7 +37,7 @@ STOP_WORDS = {
 }
 
 _WORD = re.compile(r"[^\W_]+")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_CJK = re.compile(r"([\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+)")
 _local = threading.local()
 
 
@@ -46,12 +46,14 @@ def words(text: str) -> list[str]:
     found: list[str] = []
     for match in _WORD.finditer(unicodedata.normalize("NFKC", text).lower()):
         word = match.group()
-        if word.isascii() or not (run := _CJK.search(word)):
+        if word.isascii():
             found.append(word)
-        else:
-            run_text = run.group()
-            found.extend(run_text[i : i + 2] for i in range(max(1, len(run_text) - 1)))
-            found.extend(part for part in (word[: run.start()], word[run.end() :]) if part)
+            continue
+        for part in _CJK.split(word):
+            if _CJK.fullmatch(part):
+                found.extend(part[i : i + 2] for i in range(max(1, len(part) - 1)))
+            elif part:
+                found.append(part)
     return found
 
 
@@ -74,7 +76,7 @@ def query_terms(text: str, languages: Iterable[str]) -> Counter[str]:
     """
     languages = list(languages) or ["en"]
     found = words(text)
-    stop = frozenset[str]().union(*(STOP_WORDS.get(language, frozenset()) for language in languages))
+    stop = STOP_WORDS[question_language(text)]  # of its own language only: "war" is one in German
     kept = [word for word in found if word not in stop] or found
     counts: Counter[str] = Counter()
     for word in kept:

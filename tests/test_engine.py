@@ -142,7 +142,7 @@ def test_what_may_not_come_in_leaves_nothing(
             with pytest.raises(kind):
                 await pincite.upload(Upload(name, data))
             assert await pincite.documents() == []
-            assert list((pincite.settings.data / "files").iterdir()) == []
+            assert list((pincite.settings.data / "files").glob("*/*/*")) == []
 
     asyncio.run(go())
 
@@ -245,3 +245,30 @@ def test_what_cannot_work_fails_at_start(
 
     with pytest.raises(kind, match=message):
         asyncio.run(go())
+
+
+def test_a_trace_that_cannot_be_written_never_fails_the_answer(open_pincite: Callable[..., Any]) -> None:
+    async def go() -> None:
+        async with open_pincite(traces__content=True) as pincite:
+            assert (await pincite.search("a\0b")).hits == ()
+
+            async def broken(*_: Any) -> None:
+                raise ValueError("it cannot be written")
+
+            pincite.traces.keep = broken
+            assert (await pincite.search("cats")).hits == ()
+
+    asyncio.run(go())
+
+
+def test_adding_starts_what_was_held_back(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+    async def go() -> None:
+        write(tmp_path, cats=CATS)
+        async with open_pincite() as pincite:
+            held = await pincite.upload(Upload("cats.md", CATS.encode()), start=False)
+            assert held.document.status == Status.PENDING
+            assert (await pincite.add(tmp_path / "cats.md")).status == Status.COMPLETED
+            with pytest.raises(Invalid, match="add_all"):
+                await pincite.add(write(tmp_path / "two", a="a", b="b"))
+
+    asyncio.run(go())

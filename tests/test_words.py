@@ -24,11 +24,17 @@ def test_terms(text: str, language: str, expected: list[str]) -> None:
 def test_a_script_without_blanks_is_indexed_in_pairs() -> None:
     assert words("日本語") == ["日本", "本語"]
     assert words("語") == ["語"]
+    assert words("人々の生活 in 東京です") == ["人々", "々の", "の生", "生活", "in", "東京", "京で", "です"]
 
 
 def test_a_question_is_looked_up_in_every_language_of_the_library() -> None:
     assert set(query_terms("Wie viele Häuser?", ["en", "de"])) >= {"haus"}
     assert query_terms("running running", ["en"]) == {"run": 2}
+
+
+def test_a_small_word_of_another_language_is_kept() -> None:
+    assert "war" in query_terms("When did the war end?", ["en", "de"])
+    assert "war" not in query_terms("Wann war die letzte Sitzung?", ["en", "de"])
 
 
 def test_a_question_of_stop_words_alone_is_still_looked_up() -> None:

@@ -31,14 +31,13 @@ async def chunks(
     cursor: Annotated[str | None, Query(max_length=20)] = None,
 ) -> JSONResponse:
     """The passages of the served version, in order."""
-    served, found = await pincite.library.chunks(await pincite.scope(caller), document_id, level)
+    scope, after = await pincite.scope(caller), _ordinal(cursor)
+    served, found = await pincite.library.chunks(scope, document_id, level, after=after, limit=limit + 1)
     if version is not None and version != served:
         which = f"only '{served}' is" if served else "none is yet"
         raise NotFound(f"passages are kept for the version that is served, and version '{version}' is not: {which}")
-    after = _ordinal(cursor)
-    rest = [chunk for chunk in found if chunk.ordinal > after]
-    following = str(rest[limit - 1].ordinal) if len(rest) > limit else None
-    shown = [shapes.chunk(document_id, served, chunk) for chunk in rest[:limit]]
+    following = str(found[limit - 1].ordinal) if len(found) > limit else None
+    shown = [shapes.chunk(document_id, served, chunk) for chunk in found[:limit]]
     return JSONResponse({"document_id": document_id, "version": served or None, **shapes.page(shown, following)})
 
 
@@ -47,7 +46,7 @@ def _ordinal(cursor: str | None) -> int:
         return -1
     if not (cursor.isascii() and cursor.isdecimal()):
         raise Invalid("cursor: this is not one that a list gave out; start again without it")
-    return int(cursor)
+    return min(int(cursor), 2**31 - 1)
 
 
 @router.get("/{document_id}/file")

@@ -126,7 +126,6 @@ class Hit:
     relevance: float
     hybrid_score: float
     placings: tuple[Placing, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +166,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A passage an answerer chose itself: source number, and offsets in that chunk's text."""
+    """A passage an answerer chose itself: source number, offsets in that chunk's text, and its mark in the draft."""
 
     source: int
     start: int
     end: int
+    mark_start: int = 0
+    mark_end: int = 0
 
 
 @dataclass(frozen=True, slots=True)

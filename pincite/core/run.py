@@ -115,7 +115,7 @@ class Run:
         try:
             return await stage(self, *args, **kwargs)
         except BaseException as error:
-            span.error = f"{type(error).__name__}: {error}"[:500]
+            span.error = f"{type(error).__name__}: {error}"[:500].replace("\0", " ")
             raise
         finally:
             self._open.pop()
@@ -138,7 +138,7 @@ class Run:
     def note(self, stage: str, reason: str) -> None:
         """Record that a part was missing; the answer says so."""
         log.warning("%s degraded: %s", stage, reason, extra={"trace_id": self.id})
-        entry = Degraded(stage, reason)
+        entry = Degraded(stage, reason.replace("\0", " "))
         if entry not in self.degraded:
             self.degraded.append(entry)
 

@@ -84,7 +84,7 @@ _HEADING = re.compile(r"[ >]*#{1,6}(?:[ \t]+|$)")
 _CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 _ITEM = re.compile(r"(?P<indent>[ \t>]*)(?:[-*+•]|(?P<number>\d{1,9})[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _RULE = re.compile(r"[ \t>]*(?:=+|(?:[-*_][ \t]*)+)$")
-_DELIMITERS = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?$")
+_DELIMITERS = re.compile(r"[ \t>]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?$")
 
 _HEADING_LENGTH = 120
 

@@ -1,6 +1,8 @@
 """Which files a person means by a list of paths."""
 
+import hashlib
 import os
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +19,16 @@ class NamedFile:
     path: Path
     folder: str
 
-    def read(self) -> Upload:
-        """The file's bytes, ready to be taken in."""
+    @property
+    def name(self) -> str:
+        """The file's name as the library spells it: one way, whatever the file system does."""
+        return unicodedata.normalize("NFC", self.path.name)
+
+    def read(self) -> tuple[Upload, str]:
+        """The file's bytes, ready to be taken in, and their checksum."""
         try:
-            return Upload(self.path.name, self.path.read_bytes(), self.folder)
+            data = self.path.read_bytes()
+            return Upload(self.name, data, self.folder), hashlib.sha256(data).hexdigest()
         except OSError as error:
             raise BadRequest(f"cannot read {self.path}: {error.strerror}") from error
 
@@ -59,7 +67,7 @@ def collect(paths: Sequence[Path], folder: str = "") -> Collected:
 def _distinct(files: list[NamedFile], refused: list[tuple[str, PinciteError]], skipped: int) -> Collected:
     kept: dict[tuple[str, str], NamedFile] = {}
     for file in files:
-        known = kept.setdefault((file.folder, file.path.name), file)
+        known = kept.setdefault((file.folder, file.name), file)
         if known is not file and known.path != file.path:
             reason = f"would take the place of {known.path}, which has the same name; give one of them another --folder"
             refused.append((str(file.path), Invalid(reason, code="same_name")))
@@ -72,7 +80,7 @@ def _walk(top: Path, folder: str) -> Iterator[NamedFile]:
     for place, names, files in os.walk(top):
         names[:] = sorted(name for name in names if not name.startswith("."))
         inside = (top.name, *Path(place).relative_to(top).parts)
-        target = "/".join(part for part in (folder.strip("/"), *inside) if part)
+        target = unicodedata.normalize("NFC", "/".join(part for part in (folder.strip("/"), *inside) if part))
         for name in sorted(files):
             path = Path(place) / name
             if not name.startswith(".") and not path.is_symlink() and path.is_file():

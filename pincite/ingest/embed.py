@@ -1,13 +1,18 @@
 """Chunks become entries: the words and vectors each is found by; equal text is embedded once."""
 
+import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 
 from pincite.core.documents import Chunk, Level
 from pincite.core.text import fingerprint
+from pincite.errors import ProviderError
 from pincite.store.indexing import Entry
 from pincite.words import terms
+
+PATIENCE_S = 600.0
+"""A batch that takes longer is stuck: the document is tried again."""
 
 Vectors = list[list[float]]
 Lane = Callable[[Sequence[tuple[str, str]]], Awaitable[list[Vectors]]]
@@ -20,9 +25,13 @@ async def embed(chunks: Sequence[Chunk], model: str, known: Known, lane: Lane) -
     vectors = await known(list(passages)) if passages else {}
     missing = [digest for digest in passages if digest not in vectors]
     if missing:
-        fresh = await lane([passages[digest] for digest in missing])
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                fresh = await lane([passages[digest] for digest in missing])
+        except TimeoutError:
+            raise ProviderError(f"embedding {len(missing)} passages took longer than {PATIENCE_S:g} s") from None
         vectors.update(zip(missing, fresh, strict=True))
-    return [_entry(chunk, _hash(model, chunk), vectors) for chunk in chunks]
+    return await asyncio.to_thread(lambda: [_entry(chunk, _hash(model, chunk), vectors) for chunk in chunks])
 
 
 def _entry(chunk: Chunk, digest: bytes, vectors: dict[bytes, Vectors]) -> Entry:

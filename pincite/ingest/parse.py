@@ -69,9 +69,18 @@ class Reader:
             raise Unavailable("the reader is closed")
 
     async def _ask(self, header: bytes, content: bytes) -> dict[str, Any]:
-        """Have a child read the file; one that failed to answer is never asked again."""
+        """Have a child read the file; where one that was idle is gone, a new one, lest the file be blamed."""
         self._check_open()
-        child = self._idle.pop() if self._idle else await _start(self.memory_mb)
+        if self._idle:
+            try:
+                return await self._ask_child(self._idle.pop(), header, content)
+            except Unreadable as error:
+                if error.code != "crashed":
+                    raise
+        return await self._ask_child(await _start(self.memory_mb), header, content)
+
+    async def _ask_child(self, child: "_Child", header: bytes, content: bytes) -> dict[str, Any]:
+        """Have this child read the file; one that failed to answer is never asked again."""
         self._busy.add(child)
         keep = False
         try:

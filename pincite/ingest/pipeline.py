@@ -13,7 +13,7 @@ from pincite.store.files import Files
 from pincite.store.indexing import Indexing
 from pincite.store.jobs import Job, Jobs
 
-BATCH = 64
+BATCH = 32
 """Chunks embedded and written at a time: bounds memory, and what a crash can cost."""
 PREPARED = 0.05
 """Share of the progress that reading and chunking count for."""
@@ -43,13 +43,13 @@ async def ingest(shop: Workshop, job: Job) -> None:
     edition = await shop.indexing.begin(target)
 
     async def known(hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
-        return await shop.indexing.known_vectors(job.owner, hashes)
+        return await shop.indexing.known_vectors(job.owner, hashes) if shop.settings.ingest.dedupe else {}
 
     for done, batch in _batches(prepared.chunks):
         await shop.jobs.report(job, "embedding", PREPARED + (1 - PREPARED) * done / len(prepared.chunks))
         entries = await embed(batch, shop.model, known, shop.lane.embed)
         await shop.indexing.write(edition, entries)
-    return await shop.indexing.serve(edition, prepared.parsed, language=prepared.chunks[0].language)
+    return await shop.indexing.serve(edition, prepared.parsed)
 
 
 def _batches(chunks: Sequence[Chunk]) -> Iterator[tuple[int, Sequence[Chunk]]]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -30,7 +30,7 @@ class Prepared:
 
 def prepare(data: bytes, parser: str, chunking: Chunking) -> Prepared:
     """Parse the bytes with the parser of this name and cut the text into chunks."""
-    parsed = plugins.load(Parser, PARSERS, parser, {}).parse(data)
+    parsed = _storable(plugins.load(Parser, PARSERS, parser, {}).parse(data))
     if len(parsed.text) > MAX_TEXT:
         raise Unreadable(f"its text has more than {MAX_TEXT} characters; split it", code="limit")
     tokenizer = _tokenizer(chunking.tokenizer)
@@ -38,6 +38,23 @@ def prepare(data: bytes, parser: str, chunking: Chunking) -> Prepared:
     if not rows:
         raise Unreadable("there is no text in the file", code="empty")
     return Prepared(parsed, tuple(rows))
+
+
+def _storable(parsed: Parsed) -> Parsed:
+    """What a file says about itself, without characters that no database can hold."""
+    return replace(
+        parsed,
+        title=_clean(parsed.title) or None,
+        author=_clean(parsed.author) or None,
+        description=_clean(parsed.description) or None,
+        category=_clean(parsed.category) or None,
+        tags=tuple(map(_clean, parsed.tags)),
+        source_urls=tuple(map(_clean, parsed.source_urls)),
+    )
+
+
+def _clean(text: str | None) -> str:
+    return (text or "").encode("utf-8", "replace").decode().replace("\0", " ")
 
 
 def to_json(prepared: Prepared) -> bytes:

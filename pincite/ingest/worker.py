@@ -3,8 +3,9 @@
 import asyncio
 import logging
 import os
-import secrets
 import socket
+import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from pincite.errors import Conflict, PinciteError, StoreDown, Unavailable
@@ -15,25 +16,26 @@ log = logging.getLogger(__name__)
 
 IDLE_S = 0.2
 """How long a worker with nothing to do sleeps."""
+TIDY_S = 3600.0
+"""How often what nobody needs any more is cleared away."""
 
 
 class Workers:
     """Tasks that take jobs, do them with their owner's rights, and keep the lease while they do."""
 
-    def __init__(self, shop: Workshop) -> None:
+    def __init__(self, shop: Workshop, tidy: Callable[[], Awaitable[None]]) -> None:
         self._shop = shop
+        self._tidy = tidy
         self._ingest = shop.settings.ingest
-        self._name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._name = f"{socket.gethostname()}:{os.getpid()}"
         self._tasks: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
 
     def start(self) -> None:
-        """Start them, once."""
+        """Start them, once, and the housekeeping beside them."""
         if not self._tasks:
-            self._tasks = [
-                asyncio.create_task(self._work(f"{self._name}:{n}"), name=f"worker-{n}")
-                for n in range(self._ingest.workers)
-            ]
+            self._tasks = [asyncio.create_task(self._work(f"{self._name}:{n}")) for n in range(self._ingest.workers)]
+            self._tasks.append(asyncio.create_task(self._keep_tidy()))
 
     def wake(self) -> None:
         """There is something to do now."""
@@ -46,16 +48,28 @@ class Workers:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = []
 
+    async def _keep_tidy(self) -> None:
+        while True:
+            try:
+                await self._tidy()
+            except PinciteError as error:
+                log.warning("the housekeeping waits: %s", error)
+            await asyncio.sleep(TIDY_S)
+
     async def _work(self, name: str) -> None:
+        """Take jobs for ever: whatever goes wrong with one, the next is taken."""
         while True:
             try:
                 job = await self._shop.jobs.claim(name, self._ingest.lease_s)
                 if job is None:
                     await self._rest()
                 else:
-                    await self._do(job, name)
+                    await self._do(job)
             except StoreDown as error:
                 log.warning("the worker waits: %s", error)
+                await asyncio.sleep(1.0)
+            except Exception:
+                log.exception("the worker goes on after an unforeseen error")
                 await asyncio.sleep(1.0)
 
     async def _rest(self) -> None:
@@ -63,32 +77,38 @@ class Workers:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), IDLE_S)
 
-    async def _do(self, job: Job, name: str) -> None:
-        if job.attempts > self._ingest.attempts:
-            reason = f"processing was cut off {self._ingest.attempts} times; add the file again to retry"
-            return await self._shop.indexing.fail(job, "gave_up", reason)
+    async def _do(self, job: Job) -> None:
+        """One job, for as long as it is ours: work that lost its lease is stopped."""
         work = asyncio.create_task(self._attempt(job))
+        ours_until = time.monotonic() + self._ingest.lease_s
         try:
             while not (await asyncio.wait({work}, timeout=self._ingest.lease_s / 3))[0]:
-                if not await self._shop.jobs.renew(job, name, self._ingest.lease_s):
-                    work.cancel()
-            await asyncio.gather(work, return_exceptions=True)
+                with suppress(StoreDown):  # a database that comes back in time finds the lease still ours
+                    if not await self._shop.jobs.renew(job, self._ingest.lease_s):
+                        break
+                    ours_until = time.monotonic() + self._ingest.lease_s
+                if time.monotonic() > ours_until:
+                    break
         except asyncio.CancelledError:
-            work.cancel()
-            await asyncio.gather(work, return_exceptions=True)
+            await _ended(work)
             with suppress(StoreDown):
-                await self._shop.jobs.give_back(job, name)
+                await self._shop.jobs.give_back(job)
             raise
-        return None
+        finally:
+            await _ended(work)
 
     async def _attempt(self, job: Job) -> None:
         """One try; what cannot pass ends the job at once, what can is tried again after a pause."""
+        if job.attempts > self._ingest.attempts:
+            reason = f"processing was cut off {self._ingest.attempts} times; add the file again to retry"
+            return await self._shop.indexing.fail(job, "gave_up", reason)
         try:
             await ingest(self._shop, job)
-            await self._shop.indexing.clear_retired()
+            await self._shop.indexing.clear_abandoned()
         except Conflict as error:
             log.info("job %s: %s", job.id, error)
-            await self._shop.indexing.drop(job)
+            with suppress(Conflict):  # it may not be ours to end
+                await self._shop.indexing.drop(job)
         except StoreDown as error:
             log.warning("job %s waits for its lease to end: %s", job.id, error)
         except Unavailable as error:
@@ -99,9 +119,15 @@ class Workers:
             log.exception("job %s failed in an unforeseen way", job.id)
             reason = f"an unforeseen error: {type(error).__name__}: {error}"
             await self._shop.indexing.fail(job, "internal", reason)
+        return None
 
     async def _retry_or_fail(self, job: Job, error: Unavailable) -> None:
         if job.attempts >= self._ingest.attempts:
             return await self._shop.indexing.fail(job, error.code, str(error))
         log.warning("job %s, try %s: %s", job.id, job.attempts, error)
         return await self._shop.jobs.retry(job, after_s=min(2.0**job.attempts, 10.0))
+
+
+async def _ended(work: "asyncio.Task[None]") -> None:
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)

@@ -23,11 +23,14 @@ ENOUGH = 0.26
 CLOSE = 0.8
 """A further sentence is added when it is nearly as good as the first."""
 MOST = 3
+LANGUAGES = ("en", "de")
+"""Whose word forms a question is compared in, besides."""
 
 _MARKS = re.compile(r"\*\*|__|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|`")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_DELIMITER = re.compile(r"\n[ \t]*\|?[ \t:|-]*-[ \t:|-]*(?:\n|$)")
-_QUOTED = re.compile(r"\s*\n[ \t>]*")
+_DELIMITER = re.compile(r"\n(?=[ \t:|]*+-)[ \t:|-]++(?:\n|$)")
+_QUOTED = re.compile(r"\n[ \t>]*")
+_FOOTNOTE = re.compile(r"\[\d{1,3}\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ def _candidates(number: int, hit: Hit) -> list[Candidate]:
 
 def _by_words(question: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Score by the question's words each sentence holds, rare ones counting more; best first."""
-    wanted = query_terms(question, ("en", "de"))
+    wanted = query_terms(question, LANGUAGES)
     count = len(candidates)
     weights = {}
     for term in wanted:
@@ -137,9 +140,8 @@ def _by_words(question: str, candidates: Sequence[Candidate]) -> list[Candidate]
 
 def _forms(question: str) -> list[set[str]]:
     """Each content word of the question in the forms it may be indexed under."""
-    return [
-        set(query_terms(word, ("en", "de"))) for word in question.split() if terms(word, "en") and terms(word, "de")
-    ]
+    language = question_language(question)
+    return [set(query_terms(word, LANGUAGES)) for word in question.split() if terms(word, language)]
 
 
 def _choose(scored: Sequence[Candidate]) -> list[Candidate]:
@@ -160,7 +162,7 @@ def _readable(candidate: Candidate, chunk: Found) -> str:
     text = candidate.text
     if text.startswith("|"):
         return _row(text, _header_of(candidate.start, chunk))
-    text = _LINK.sub(r"\1", _QUOTED.sub(" ", text))
+    text = _LINK.sub(r"\1", _FOOTNOTE.sub("", _QUOTED.sub(" ", text)))
     return " ".join(_MARKS.sub("", text).split())
 
 

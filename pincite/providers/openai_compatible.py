@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +37,7 @@ class _Server:
         if not options.base_url.startswith(("http://", "https://")):
             raise SettingsError("an OpenAI-style server needs a base URL such as http://127.0.0.1:11434/v1")
         self.base_url = options.base_url.rstrip("/")
+        self.shown = re.sub(r"//[^/@]*@", "//", self.base_url)  # a password in the address stays there
         headers = {"authorization": f"Bearer {options.api_key.get_secret_value()}"} if options.api_key else {}
         self._headers = headers
         self._timeout = httpx2.Timeout(options.timeout_s, connect=10.0)
@@ -50,20 +52,26 @@ class _Server:
     def failed(self, error: httpx2.HTTPError) -> ProviderError:
         """A transport error in words a person can act on."""
         what = "took too long to answer" if isinstance(error, httpx2.TimeoutException) else "cannot be reached"
-        return ProviderError(f"the model server {self.base_url} {what} ({type(error).__name__})")
+        return ProviderError(f"the model server {self.shown} {what} ({type(error).__name__})")
 
     def refused(self, status: int, body: str, model: str) -> ProviderError:
         """An HTTP error in words a person can act on."""
         said = _message(body)
         if status in (401, 403):
             return ProviderError(
-                f"{self.base_url} refused the key (HTTP {status}); check llm.api_key or embedding.api_key"
+                f"{self.shown} refused the key (HTTP {status}); check llm.api_key or embedding.api_key"
             )
         if status == 404:
-            return ProviderError(f"{self.base_url} does not know the model '{model}' (HTTP 404): {said}")
+            return ProviderError(f"{self.shown} does not know the model '{model}' (HTTP 404): {said}")
         if status == 429:
-            return ProviderError(f"{self.base_url} is out of quota or too busy (HTTP 429): {said}")
-        return ProviderError(f"{self.base_url} answered HTTP {status}: {said}")
+            return ProviderError(f"{self.shown} is out of quota or too busy (HTTP 429): {said}")
+        return ProviderError(f"{self.shown} answered HTTP {status}: {said}")
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
 
 
 class OpenAICompatibleLLM:
@@ -93,7 +101,11 @@ class OpenAICompatibleLLM:
         except httpx2.HTTPError as error:
             raise self._server.failed(error) from error
         if not finished:
-            raise ProviderError(f"{self._server.base_url} broke off in the middle of the answer")
+            raise ProviderError(f"{self._server.shown} broke off in the middle of the answer")
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        await self._server.close()
 
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         wish = prompt.sampling
@@ -140,6 +152,10 @@ class OpenAICompatibleEmbedder:
             vectors.extend(await self._request(texts[start : start + self._options.batch]))
         return vectors
 
+    async def close(self) -> None:
+        """Let the connections go."""
+        await self._server.close()
+
     async def _request(self, texts: Sequence[str]) -> list[list[float]]:
         body = {"model": self._options.model, "input": [text or " " for text in texts]}
         try:
@@ -152,12 +168,12 @@ class OpenAICompatibleEmbedder:
             data = sorted(response.json()["data"], key=lambda item: item["index"])
             vectors = [[float(x) for x in item["embedding"]] for item in data]
         except (ValueError, KeyError, TypeError) as error:
-            raise ProviderError(f"{self._server.base_url} sent no embeddings that can be read") from error
+            raise ProviderError(f"{self._server.shown} sent no embeddings that can be read") from error
         return [self._checked(vector) for vector in self._counted(vectors, len(texts))]
 
     def _counted(self, vectors: list[list[float]], wanted: int) -> list[list[float]]:
         if len(vectors) != wanted:
-            raise ProviderError(f"{self._server.base_url} sent {len(vectors)} vectors for {wanted} texts")
+            raise ProviderError(f"{self._server.shown} sent {len(vectors)} vectors for {wanted} texts")
         return vectors
 
     def _checked(self, vector: list[float]) -> list[float]:
@@ -183,9 +199,13 @@ async def _pieces(lines: AsyncIterator[str]) -> AsyncIterator[Piece]:
             event = json.loads(data)
         except ValueError as error:
             raise ProviderError("the model server sent an event that is not JSON") from error
-        if "error" in event:
+        if isinstance(event, dict) and event.get("error"):
             raise ProviderError(f"the model server reported: {_message(data)}")
-        yield _piece(event)
+        try:
+            piece = _piece(event)
+        except (TypeError, AttributeError, KeyError, IndexError) as error:
+            raise ProviderError("the model server sent an event that cannot be understood") from error
+        yield piece
 
 
 def _piece(event: dict[str, Any]) -> Piece:
@@ -206,7 +226,7 @@ def _message(body: str) -> str:
         text = error.get("message", body) if isinstance(error, dict) else str(error)
     except (ValueError, AttributeError):
         text = body
-    return " ".join(str(text).split())[:300]
+    return " ".join(str(text).replace("\0", " ").split())[:300]
 
 
 def make_llm(options: Options) -> LLM:

@@ -23,7 +23,7 @@ async def assemble(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
         block = source_block(len(chosen) + 1, hit, boundary)
         cost = _tokenizer(run.settings.chunking.tokenizer).count(block)
         if cost > budget:
-            break  # the lowest-scored passages are the ones left out
+            continue  # whole or not at all; a smaller one further down may still fit
         budget -= cost
         chosen.append(hit)
         blocks.append(block)
@@ -39,13 +39,13 @@ async def assemble(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
 
 
 def source_block(number: int, hit: Hit, boundary: str) -> str:
-    """One passage as the model sees it: `[Source N] Title > Section, page P`, then its text, fenced."""
+    """One passage as the model sees it, fenced with all that is the document's own: `[Source N] Title > Section`, text."""
     chunk = hit.chunk
     path = [part for part in chunk.heading_path if part != chunk.title]
     label = " > ".join([chunk.title, *path])
     page = f", page {chunk.page}" if chunk.page else ""
     text = f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text
-    return f"[Source {number}] {label}{page}\n{boundary}\n{text}\n{boundary}"
+    return f"{boundary}\n[Source {number}] {label}{page}\n{text}\n{boundary}"
 
 
 @cache

@@ -1,5 +1,7 @@
 """The prompt becomes a draft, streamed."""
 
+from dataclasses import replace
+
 from pincite.core.answers import Draft, Piece, Prompt, Quote, Usage
 from pincite.core.protocols import LLM
 from pincite.core.run import Run, Token
@@ -27,8 +29,9 @@ async def _write(run: Run, llm: LLM, prompt: Prompt) -> Draft:
             if piece.text:
                 run.emit(Token(piece.text))
                 text += piece.text
-            if piece.quote:
-                quotes.append(piece.quote)
+            if piece.quote:  # such a piece ends with its mark
+                mark = len(text) - len(f"[Source {piece.quote.source}]")
+                quotes.append(replace(piece.quote, mark_start=mark, mark_end=len(text)))
             usage = piece.usage or usage
             last = piece if piece.finish_reason else last
     except Unavailable as error:

@@ -16,7 +16,6 @@ from pincite.core.answers import (
     Groundedness,
     GroundedSentence,
     Hit,
-    MatchedBy,
     Plan,
     Prompt,
     Quote,
@@ -49,8 +48,11 @@ class Aligned:
 
 async def ground(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft: Draft) -> Answer:
     """Resolve every citation to an exact passage, judge each sentence, and say how far to trust it all."""
-    text, marks = normalise_marks(draft.text, prompt.sources)
-    citations = tuple(_citation(mark, text, marks, prompt.sources, draft.quotes) for mark in marks)
+    if draft.quotes:  # the answerer says itself what it cites; brackets in what it quotes are the document's own
+        text, citations = draft.text, tuple(_quoted(quote, draft.text, prompt.sources) for quote in draft.quotes)
+    else:
+        text, marks = normalise_marks(draft.text, prompt.sources)
+        citations = tuple(_citation(mark, text, marks, prompt.sources) for mark in marks)
     grounded = _groundedness(text, citations)
     cited = frozenset(citation.source for citation in citations if citation.source)
     confidence = _confidence(prompt.sources, cited, grounded, abstained=draft.finish_reason == NO_ANSWER)
@@ -101,23 +103,25 @@ def _answer(
     return answer
 
 
-def _citation(
-    mark: Mark, text: str, marks: Sequence[Mark], sources: Sequence[Hit], quotes: Sequence[Quote]
-) -> Citation:
+def _quoted(quote: Quote, text: str, sources: Sequence[Hit]) -> Citation:
+    """The citation of a passage that was chosen by code."""
+    mark = Mark(text[quote.mark_start : quote.mark_end], quote.mark_start, quote.mark_end, quote.source, "code")
+    return _resolved(mark, sources[quote.source - 1].chunk, Aligned(quote.start, quote.end, 1.0))
+
+
+def _citation(mark: Mark, text: str, marks: Sequence[Mark], sources: Sequence[Hit]) -> Citation:
+    """The citation behind a mark that a model wrote; one that names no source stays unmatched."""
     if mark.source is None:
         return Citation(mark.text, mark.start, mark.end, False, None, None, "", None, None, None, None, None, 0.0)
     chunk = sources[mark.source - 1].chunk
-    number = marks.index(mark)
-    if len(quotes) == len(marks):  # the answerer chose the passage itself
-        found = Aligned(quotes[number].start, quotes[number].end, 1.0)
-        matched_by: MatchedBy = "code"
-    else:
-        found = align(_claim(text, mark, marks), chunk)
-        matched_by = mark.matched_by or "number"
+    return _resolved(mark, chunk, align(_claim(text, mark, marks), chunk))
+
+
+def _resolved(mark: Mark, chunk: Found, found: Aligned) -> Citation:
     start, end = chunk.start_char + found.start, chunk.start_char + found.end
     return Citation(
-        text=mark.text, start=mark.start, end=mark.end, matched=True, matched_by=matched_by,
-        source=mark.source, quote=chunk.text[found.start : found.end], quote_start_char=start, quote_end_char=end,
+        text=mark.text, start=mark.start, end=mark.end, matched=True, matched_by=mark.matched_by, source=mark.source,
+        quote=chunk.text[found.start : found.end], quote_start_char=start, quote_end_char=end,
         quote_start_line=chunk.start_line + chunk.text.count("\n", 0, found.start),
         quote_end_line=chunk.start_line + chunk.text.count("\n", 0, max(found.start, found.end - 1)),
         page=bisect_right(chunk.page_starts, start) or None, support=round(found.support, 4),

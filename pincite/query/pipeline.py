@@ -19,6 +19,9 @@ async def answer(run: Run, question: Question) -> Answer:
     if not evidence.hits:
         return await run.step(nothing_found, plan, evidence)  # no model is asked
     prompt = await run.step(assemble, plan, evidence)
+    if not prompt.sources:
+        run.note("assemble", "no passage fits into the prompt; raise context.max_tokens or llm.window")
+        return await run.step(nothing_found, plan, evidence)
     draft = await run.attempt(None, generate, prompt)
     if draft is None:
         draft = await run.step(extract, prompt)

@@ -1,5 +1,6 @@
 """Order anew, drop what is weak or repeated → Evidence."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,10 +8,12 @@ from pincite.core.answers import Evidence, Hit, Plan
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.relevance import held_terms, relevance
-from pincite.words import terms
+from pincite.words import query_terms, question_language, terms
 
 SAME = 0.95
 """Passages that share so much of their words say the same."""
+MOST = 50
+"""No answer stands on more passages."""
 
 
 async def rank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
@@ -18,13 +21,17 @@ async def rank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     ordered = list(hits)
     if run.kit.reranker is not None and hits:
         ordered = await run.attempt(ordered, rerank, plan, ordered)
-    least = plan.question.min_score
-    if least is not None:
-        ordered = [hit for hit in ordered if hit.similarity >= least]
     embedded = not any(note.stage == "embedding" for note in run.degraded)
+    if plan.question.min_score is not None and embedded:
+        ordered = [hit for hit in ordered if hit.similarity >= plan.question.min_score]
+    elif plan.question.min_score is not None:
+        run.note("rank", "min_score was not applied: without the embedder there is no similarity")
+    return await asyncio.to_thread(_judged, plan, ordered[: plan.top_k], embedded)
+
+
+def _judged(plan: Plan, hits: Sequence[Hit], embedded: bool) -> list[Hit]:
     return [
-        replace(hit, relevance=relevance(plan.queries, hit.chunk, hit.similarity if embedded else None))
-        for hit in ordered[: plan.top_k]
+        replace(hit, relevance=relevance(plan.queries, hit.chunk, hit.similarity if embedded else None)) for hit in hits
     ]
 
 
@@ -41,7 +48,7 @@ async def rerank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
 
 async def refine(run: Run, plan: Plan, hits: Sequence[Hit]) -> Evidence:
     """What an answer will stand on: relevant enough, each thing once, best first."""
-    strong = [hit for hit in hits if hit.relevance >= run.settings.rag.similarity_threshold]
+    strong = [hit for hit in hits if hit.relevance >= run.settings.rag.similarity_threshold][:MOST]
     kept = _once(strong)
     words = _content_words(plan.text, {hit.chunk.language for hit, _ in kept})
     held = frozenset[str]().union(*(words_held for _, words_held in kept))
@@ -63,9 +70,9 @@ def _once(hits: Sequence[Hit]) -> list[tuple[Hit, set[str]]]:
 def _content_words(text: str, languages: set[str]) -> dict[str, set[str]]:
     """The question's words that carry meaning, as written, each with the forms it is indexed under."""
     found: dict[str, set[str]] = {}
+    own = question_language(text)
     for word in text.split():
         bare = word.strip("?!.,;:()\"'„“”«»")
-        forms = [terms(bare, language) for language in languages]
-        if bare and forms and all(forms):
-            found[bare] = {term for form in forms for term in form}
+        if terms(bare, own):
+            found[bare] = set(query_terms(bare, languages or {own}))
     return found

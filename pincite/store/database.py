@@ -35,6 +35,7 @@ class Database:
         self._url = url
         self._revive = revive
         self._reviving: asyncio.Task[None] | None = None
+        self._closed = False
 
     @classmethod
     async def open(cls, url: str, *, pool_size: int, revive: Revive | None = None) -> Self:
@@ -53,8 +54,9 @@ class Database:
 
     async def close(self) -> None:
         """Give every connection back."""
+        self._closed = True
         if self._reviving is not None:
-            self._reviving.cancel()
+            await asyncio.gather(self._reviving, return_exceptions=True)
         await self._pool.close(timeout=5)
 
     @asynccontextmanager
@@ -69,16 +71,23 @@ class Database:
         commit = {} if durable else {"synchronous_commit": "off"}
         try:
             async with self._pool.connection() as connection:
-                await _set_local(connection, {"pincite.person": person, **commit, **local})
-                yield connection
-        except (psycopg.OperationalError, PoolTimeout, PoolClosed) as error:
-            self._call_for_help()
-            raise StoreDown(f"the database cannot be reached: {_first_line(error)}") from error
+                try:
+                    await _set_local(connection, {"pincite.person": person, **commit, **local})
+                    yield connection
+                except psycopg.OperationalError as error:
+                    raise self._told(error, lost=connection.broken) from error
+        except (PoolTimeout, PoolClosed, psycopg.OperationalError) as error:
+            raise self._told(error, lost=True) from error
 
-    def _call_for_help(self) -> None:
-        """Have a server that died started again, once at a time; meanwhile callers are told."""
-        if self._revive is not None and (self._reviving is None or self._reviving.done()):
+    def _told(self, error: Exception, *, lost: bool) -> PinciteError:
+        """What went wrong in words; a server that was lost is started again, once at a time, meanwhile callers know."""
+        if isinstance(error, psycopg.errors.DiskFull):
+            return DataFolderError("the database's disk is full: free some space; nothing was half-written")
+        if isinstance(error, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure):
+            return StoreDown("the database was asked for two things that clash; try again")
+        if lost and not self._closed and self._revive and (self._reviving is None or self._reviving.done()):
             self._reviving = asyncio.create_task(self._revived())
+        return StoreDown(f"the database cannot be reached: {_first_line(error)}")
 
     async def _revived(self) -> None:
         assert self._revive is not None
@@ -87,6 +96,13 @@ class Database:
             await self._pool.check()
         except PinciteError as error:
             log.warning("the database could not be started again: %s", error)
+
+    async def library_id(self) -> str:
+        """Which library this database holds."""
+        async with self.transaction("") as connection:
+            row = await one(connection, "select id from library")
+        assert row is not None
+        return str(row[0])
 
     async def register_model(self, name: str, dimensions: int) -> int:
         """The id of an embedding model's vectors; its index is made the first time it is seen."""
@@ -126,6 +142,8 @@ async def rows(connection: Connection, query: Query, parameters: Parameters = ()
 async def _become_app(connection: Connection) -> None:
     await connection.execute(sql.SQL("set role {}").format(sql.Identifier(APP_ROLE)))
     await connection.execute("set search_path = pincite, public")
+    # A plan made without knowing the filter is ten times slower than making one anew.
+    await connection.execute("set plan_cache_mode = force_custom_plan")
     await connection.commit()
 
 
@@ -224,7 +242,9 @@ async def _apply(admin: Connection, number: int, name: str, text: str) -> None:
         )
         await admin.execute(sql.SQL("grant execute on all functions in schema pincite to {}").format(role))
         await admin.execute(
-            sql.SQL("revoke insert, update, delete on migration, person, realm, embedding_model from {}").format(role)
+            sql.SQL(
+                "revoke insert, update, delete on migration, library, person, realm, embedding_model from {}"
+            ).format(role)
         )
 
 

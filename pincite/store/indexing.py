@@ -1,9 +1,9 @@
 """Writing a version's passages, words and vectors, and the one step that serves it."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from psycopg import errors as pg_errors
 from psycopg import sql
 
 from pincite.core.documents import Chunk, Level, Parsed
@@ -23,11 +23,6 @@ class Entry:
     windows: Sequence[Sequence[float]]
     vectorized_text: str | None = None
 
-    @property
-    def words(self) -> int:
-        """How long the chunk is to BM25."""
-        return sum(self.terms.values())
-
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -36,9 +31,7 @@ class Target:
     job: Job
     realm: int
     version_id: str
-    checksum: str
     mime: str
-    name: str
     outdated: bool
 
 
@@ -64,7 +57,7 @@ class Indexing:
         async with self._database.transaction(job.owner) as connection:
             row = await one(
                 connection,
-                "select v.realm, v.id, v.checksum, v.mime, d.name, d.latest <> v.key from version v"
+                "select v.realm, v.id, v.mime, d.latest <> v.key from version v"
                 " join document d on d.id = v.document_id where v.key = %s",
                 (job.version,),
             )
@@ -73,16 +66,10 @@ class Indexing:
         return Target(job, *row)
 
     async def begin(self, target: Target) -> Edition:
-        """Start a new edition; what an earlier try at this version left unserved is dropped."""
+        """Start a new edition; an earlier try's stays until this one is served, for the vectors it has."""
         job = target.job
         async with self._database.transaction(job.owner, durable=False) as connection:
-            if await one(connection, "select 1 from version where key = %s for update", (job.version,)) is None:
-                raise Conflict(_GONE)
-            left = await rows(
-                connection, "select key from edition where version = %s and state = 'writing'", (job.version,)
-            )
-            for (key,) in left:
-                await _clear(connection, key)
+            await _hold(connection, job)
             row = await one(
                 connection,
                 "insert into edition (version, document_id, realm, signature) values (%s, %s, %s, %s) returning key",
@@ -107,74 +94,93 @@ class Indexing:
 
     async def write(self, edition: Edition, entries: Sequence[Entry]) -> None:
         """Write a batch of passages with their words and vectors; all of it or nothing."""
-        try:
-            async with self._database.transaction(edition.job.owner, durable=False) as connection:
-                keys: dict[int, int] = dict(await rows(connection, _INSERT_CHUNKS, _chunk_columns(edition, entries)))
-                await connection.execute(_INSERT_POSTINGS, _posting_columns(edition, entries, keys))
-                await connection.execute(_INSERT_VECTORS, _vector_columns(edition, entries, keys, self._model))
-        except pg_errors.ForeignKeyViolation as error:
-            raise Conflict(_GONE) from error
+        chunks = await asyncio.to_thread(_chunk_columns, edition, entries)
+        async with self._database.transaction(edition.job.owner, durable=False) as connection:
+            await _hold(connection, edition.job)
+            keys: dict[int, int] = dict(await rows(connection, _INSERT_CHUNKS, chunks))
+            postings = await asyncio.to_thread(_posting_columns, edition, entries, keys)
+            await connection.execute(_INSERT_POSTINGS, postings)
+            vectors = await asyncio.to_thread(_vector_columns, edition, entries, keys, self._model)
+            await connection.execute(_INSERT_VECTORS, vectors)
 
-    async def serve(self, edition: Edition, parsed: Parsed, language: str) -> None:
+    async def serve(self, edition: Edition, parsed: Parsed) -> None:
         """Switch readers to this edition, in one step."""
         job = edition.job
         async with self._database.transaction(job.owner) as connection:
+            await _hold(connection, job)
             row = await one(
-                connection,
-                "select served from document where id = %s and latest = %s for update",
-                (job.document_id, job.version),
+                connection, "select served from document where id = %s and latest = %s", (job.document_id, job.version)
             )
             if row is None:
-                raise Conflict("the document was removed or changed while it was being processed")
+                raise Conflict("a newer version of the document came in while this one was being processed")
             await connection.execute("update edition set state = 'retired' where key = %s", (row[0],))
-            await connection.execute("update edition set state = 'served' where key = %s", (edition.key,))
             await connection.execute(
-                "update version set state = 'indexed', text = %s, page_starts = %s where key = %s",
-                (parsed.text, list(parsed.page_starts), job.version),
+                "update edition set state = case when key = %s then 'served' else 'retired' end"
+                " where version = %s and state = 'writing'",
+                (edition.key, job.version),
             )
-            await connection.execute(_SERVE, _document_columns(edition, parsed, language))
+            await connection.execute(
+                "update version set state = 'indexed', text = %s, page_starts = %s, body_start = %s where key = %s",
+                (parsed.text, list(parsed.page_starts), parsed.body_start, job.version),
+            )
+            await connection.execute(_SERVE, _document_columns(edition, parsed))
             await connection.execute("delete from job where id = %s", (job.id,))
 
     async def fail(self, job: Job, code: str, message: str) -> None:
         """End a job that cannot succeed; what was served before stays served."""
         async with self._database.transaction(job.owner) as connection:
-            left = await rows(
-                connection, "select key from edition where version = %s and state = 'writing'", (job.version,)
-            )
-            for (key,) in left:
-                await _clear(connection, key)
-            await connection.execute(
-                "update version set state = 'failed' where key = %s and state = 'waiting'", (job.version,)
-            )
+            await _end(connection, job, "failed")
             await connection.execute(
                 "update document set status = 'error', stage = null, error_code = %s, error_message = %s,"
                 " updated_at = now() where id = %s and latest = %s",
-                (code, message, job.document_id, job.version),
+                (code, message.replace("\0", " "), job.document_id, job.version),
             )
-            await connection.execute("delete from job where id = %s", (job.id,))
 
     async def drop(self, job: Job) -> None:
         """End a job whose version was overtaken by a newer one."""
         async with self._database.transaction(job.owner, durable=False) as connection:
-            await connection.execute("delete from job where id = %s", (job.id,))
+            await _end(connection, job, "overtaken")
 
-    async def clear_retired(self) -> int:
-        """Remove editions that are no longer served; their version's text stays readable."""
+    async def clear_abandoned(self) -> int:
+        """Remove editions that nobody is served or writing any more; their version's text stays readable."""
         async with self._database.transaction("") as connection:
-            retired = await rows(connection, "select * from retired_editions()")
-        for owner, key in retired:
+            abandoned = await rows(connection, "select * from abandoned_editions()")
+        for owner, key in abandoned:
             async with self._database.transaction(owner, durable=False) as connection:
                 await _clear(connection, key)
-        return len(retired)
+        return len(abandoned)
+
+
+async def _hold(connection: Connection, job: Job) -> None:
+    """Lock the document, then the job; `Conflict` where either is gone or the job was given to somebody else.
+
+    Everybody who changes a document locks in this order: document, job, version, edition, rows.
+    """
+    await connection.execute("select from document where id = %s for update", (job.document_id,))
+    held = await one(connection, "select 1 from job where id = %s and holder = %s for update", (job.id, job.holder))
+    if held is None:
+        raise Conflict(_GONE)
+
+
+async def _end(connection: Connection, job: Job, state: str) -> None:
+    """Take a job and what it wrote away, and say how its version ended."""
+    await _hold(connection, job)
+    await connection.execute("update version set state = %s where key = %s and state = 'waiting'", (state, job.version))
+    writing = await rows(connection, "select key from edition where version = %s and state = 'writing'", (job.version,))
+    for (key,) in writing:
+        await _clear(connection, key)
+    await connection.execute("delete from job where id = %s", (job.id,))
 
 
 async def _clear(connection: Connection, edition: int) -> None:
+    if await one(connection, "select 1 from edition where key = %s for update", (edition,)) is None:
+        return
     for table in ("posting", "vector", "chunk"):
         await connection.execute(sql.SQL("delete from {} where edition = %s").format(sql.Identifier(table)), (edition,))
     await connection.execute("delete from edition where key = %s", (edition,))
 
 
-_GONE = "the document was removed while it was being processed"
+_GONE = "the document was removed, or given to another worker, while it was being processed"
 
 _INSERT_CHUNKS = """
     insert into chunk (edition, realm, ordinal, level, parent, text, header, start_char, end_char, start_line, end_line,
@@ -204,7 +210,8 @@ _INSERT_VECTORS = """
 """
 _SERVE = """
     update document set served = %(edition)s, status = 'completed', stage = null, progress = 1, error_code = null,
-           error_message = null, updated_at = now(), language = %(language)s,
+           error_message = null, updated_at = now(),
+           languages = array(select distinct language from chunk where edition = %(edition)s and level = 2),
            title = coalesce(given ->> 'title', %(title)s, name), author = coalesce(given ->> 'author', %(author)s),
            description = coalesce(given ->> 'description', %(description)s), category = %(category)s,
            tags = case when given ? 'tags' then array(select jsonb_array_elements_text(given -> 'tags'))
@@ -217,11 +224,10 @@ _SERVE = """
 """
 
 
-def _document_columns(edition: Edition, parsed: Parsed, language: str) -> dict[str, object]:
+def _document_columns(edition: Edition, parsed: Parsed) -> dict[str, object]:
     return {
         "id": edition.job.document_id,
         "edition": edition.key,
-        "language": language,
         "title": parsed.title,
         "author": parsed.author,
         "description": parsed.description,
@@ -256,19 +262,23 @@ def _chunk_columns(edition: Edition, entries: Sequence[Entry]) -> dict[str, obje
 
 
 def _posting_columns(edition: Edition, entries: Sequence[Entry], keys: Mapping[int, int]) -> dict[str, object]:
-    flat = [
-        (term, keys[entry.chunk.ordinal], frequency, entry.words)
-        for entry in entries
-        for term, frequency in entry.terms.items()
-    ]
-    term, chunk, frequency, words = zip(*flat, strict=True) if flat else ((), (), (), ())
+    term: list[str] = []
+    chunk: list[int] = []
+    frequency: list[int] = []
+    words: list[int] = []
+    for entry in entries:
+        count = len(entry.terms)
+        term += entry.terms
+        frequency += entry.terms.values()
+        chunk += [keys[entry.chunk.ordinal]] * count
+        words += [sum(entry.terms.values())] * count
     return {
         "edition": edition.key,
         "realm": edition.realm,
-        "term": list(term),
-        "chunk": list(chunk),
-        "frequency": list(frequency),
-        "words": list(words),
+        "term": term,
+        "chunk": chunk,
+        "frequency": frequency,
+        "words": words,
     }
 
 

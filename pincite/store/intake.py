@@ -72,10 +72,15 @@ class Intake:
 
     async def _accept(self, scope: Scope, upload: Upload, mime: str, checksum: str, held: bool) -> tuple[str, Outcome]:
         async with self._database.transaction(scope.person) as connection:
+            await connection.execute(  # the row is read afresh once it is ours: somebody may have changed it
+                "select from document where owner = %s and folder = %s and name = %s for update",
+                (scope.person, upload.folder, upload.name),
+            )
             found = await one(
                 connection,
-                "select d.id, d.status, v.key, v.id, v.checksum, e.signature from document d"
-                " join version v on v.key = d.latest left join edition e on e.key = d.served where d.owner = %s and d.folder = %s and d.name = %s for update of d",
+                "select d.id, d.status, v.key, v.id, v.checksum, e.signature from document d join version v"
+                " on v.key = d.latest left join edition e on e.key = d.served"
+                " where d.owner = %s and d.folder = %s and d.name = %s",
                 (scope.person, upload.folder, upload.name),
             )
             if found is None:
@@ -91,7 +96,7 @@ class Intake:
                 status == Status.COMPLETED and signature == self._signature
             ):
                 return document_id, "unchanged"
-            await _queue(connection, scope.person, document_id, key, held)
+            await self._queue(connection, scope, document_id, key, held)
             return document_id, "again"
 
     async def _insert_document(self, connection: Connection, scope: Scope, document_id: str, upload: Upload) -> None:
@@ -125,11 +130,25 @@ class Intake:
             "update document set latest = %s, given = given || %s, source_uri = coalesce(%s, source_uri) where id = %s",
             (row[0], Jsonb(given), upload.source_uri, document_id),
         )
-        await _queue(connection, scope.person, document_id, row[0], held)
+        await self._queue(connection, scope, document_id, row[0], held)
+
+    async def _queue(self, connection: Connection, scope: Scope, document_id: str, version: int, held: bool) -> None:
+        await connection.execute(
+            "insert into job (owner, document_id, version, place, state) values (%s, %s, %s, %s, %s)"
+            " on conflict (version) do nothing",
+            (scope.person, document_id, version, self._files.place, "held" if held else "ready"),
+        )
+        await connection.execute(
+            "update document set status = 'pending', stage = null, progress = 0, error_code = null,"
+            " error_message = null, updated_at = now() where id = %s",
+            (document_id,),
+        )
 
     async def _get(self, scope: Scope, document_id: str) -> Document:
         async with self._database.transaction(scope.person) as connection:
-            row = await one(connection, DOCUMENT + " where d.id = %s", (document_id,))
+            row = await one(
+                connection, DOCUMENT + " where d.id = %s and d.realm = any(%s)", (document_id, list(scope.realms))
+            )
         if row is None:
             raise NotFound(f"there is no document '{document_id}'")
         return document_of(row, self._signature)
@@ -141,20 +160,8 @@ class Intake:
         hour_ago = (datetime.now(UTC) - timedelta(hours=1)).timestamp()
         stray = await asyncio.to_thread(self._files.stray, known, older_than=hour_ago)
         for document_id, version_id in stray:
-            await asyncio.to_thread(self._files.remove_version, document_id, version_id)
+            await asyncio.to_thread(self._files.remove, document_id, version_id)
         return len(stray)
-
-
-async def _queue(connection: Connection, owner: str, document_id: str, version: int, held: bool) -> None:
-    await connection.execute(
-        "insert into job (owner, document_id, version, state) values (%s, %s, %s, %s) on conflict (version) do nothing",
-        (owner, document_id, version, "held" if held else "ready"),
-    )
-    await connection.execute(
-        "update document set status = 'pending', stage = null, progress = 0, error_code = null, error_message = null,"
-        " updated_at = now() where id = %s",
-        (document_id,),
-    )
 
 
 def _version_id(after: str | None) -> str:

@@ -1,5 +1,6 @@
 """The queue: documents that wait to be processed, who is at it, and how far they are."""
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ class Job:
     document_id: str
     version: int
     attempts: int
+    holder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +31,23 @@ class Waiting:
 class Jobs:
     """Hands out work: a job is with one living worker or waits; nothing is ever lost in between."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, place: str) -> None:
         self._database = database
+        self._place = place
 
     async def claim(self, worker: str, lease_s: float) -> Job | None:
         """The next job that waits or whose worker went silent, now this worker's."""
+        holder = f"{worker}:{secrets.token_hex(8)}"
         async with self._database.transaction("", durable=False) as connection:
-            row = await one(connection, "select * from claim_job(%s, %s)", (worker, lease_s))
-        return Job(*row) if row else None
+            row = await one(connection, "select * from claim_job(%s, %s, %s)", (holder, self._place, lease_s))
+        return Job(row[0], row[1], row[2], row[3], row[4], holder) if row else None
 
-    async def renew(self, job: Job, worker: str, lease_s: float) -> bool:
-        """Keep the lease; false when the job is no longer this worker's, and work on it must stop."""
+    async def renew(self, job: Job, lease_s: float) -> bool:
+        """Keep the lease; false when the job is no longer ours, and work on it must stop."""
         async with self._database.transaction(job.owner, durable=False) as connection:
             done = await connection.execute(
-                "update job set lease_until = now() + make_interval(secs => %s) where id = %s and worker = %s",
-                (lease_s, job.id, worker),
+                "update job set lease_until = now() + make_interval(secs => %s) where id = %s and holder = %s",
+                (lease_s, job.id, job.holder),
             )
             return done.rowcount == 1
 
@@ -51,34 +55,36 @@ class Jobs:
         """Say how far a document is."""
         async with self._database.transaction(job.owner, durable=False) as connection:
             await connection.execute(
-                "update document set status = 'processing', stage = %s, progress = %s where id = %s and latest = %s",
-                (stage, progress, job.document_id, job.version),
+                "update document set status = 'processing', stage = %s, progress = %s where id = %s and latest = %s"
+                " and exists (select from job where id = %s and holder = %s)",
+                (stage, progress, job.document_id, job.version, job.id, job.holder),
             )
 
-    async def give_back(self, job: Job, worker: str) -> None:
+    async def give_back(self, job: Job) -> None:
         """Let somebody else do it, at once: this worker is leaving."""
         async with self._database.transaction(job.owner, durable=False) as connection:
             await connection.execute(
-                "update job set state = 'ready', worker = null, lease_until = null, attempts = attempts - 1"
-                " where id = %s and worker = %s",
-                (job.id, worker),
+                "update job set state = 'ready', holder = null, lease_until = null, attempts = attempts - 1"
+                " where id = %s and holder = %s",
+                (job.id, job.holder),
             )
 
     async def retry(self, job: Job, after_s: float) -> None:
         """Back to the queue after a try that failed, for later; the try counts."""
         async with self._database.transaction(job.owner, durable=False) as connection:
             await connection.execute(
-                "update job set state = 'ready', worker = null, lease_until = null,"
-                " not_before = now() + make_interval(secs => %s) where id = %s",
-                (after_s, job.id),
+                "update job set state = 'ready', holder = null, lease_until = null,"
+                " not_before = now() + make_interval(secs => %s) where id = %s and holder = %s",
+                (after_s, job.id, job.holder),
             )
 
     async def start_over(self, scope: Scope, document_ids: Sequence[str]) -> None:
-        """Forget tries that were cut off: somebody asks for these documents again."""
+        """Somebody asks for these documents again: release what was held back, forget tries that were cut off."""
         async with self._database.transaction(scope.person, durable=False) as connection:
             await connection.execute(
-                "update job set attempts = 0 where owner = %s and document_id = any(%s) and attempts > 0"
-                " and (state = 'ready' or lease_until < now())",
+                "update job set attempts = 0, state = case state when 'held' then 'ready' else state end"
+                " where owner = %s and document_id = any(%s) and (attempts > 0 or state = 'held')"
+                " and (state <> 'running' or lease_until < now())",
                 (scope.person, list(document_ids)),
             )
 
@@ -98,8 +104,9 @@ class Jobs:
             row = await one(
                 connection,
                 "select count(*), coalesce(sum(d.progress) filter (where j.state = 'running'), 0)::float8 from job j"
-                " join document d on d.id = j.document_id where j.document_id = any(%s) and j.state <> 'held'",
-                (list(document_ids),),
+                " join document d on d.id = j.document_id where j.document_id = any(%s) and j.state <> 'held'"
+                " and j.owner = %s",
+                (list(document_ids), scope.person),
             )
         assert row is not None
         return Waiting(*row) if row[0] else None

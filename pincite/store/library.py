@@ -44,6 +44,7 @@ class VersionText:
     mime: str
     text: str
     page_starts: tuple[int, ...]
+    body_start: int = 0
 
 
 class Library:
@@ -118,39 +119,39 @@ class Library:
                 " where v.document_id = %s and v.realm = any(%s) order by v.key desc",
                 (document_id, list(scope.realms)),
             )
-        states = {"waiting": Status.PENDING, "failed": Status.ERROR}
+        states = {"waiting": Status.PENDING, "failed": Status.ERROR, "overtaken": Status.ERROR}
         return [Version(r[0], r[1], r[2], r[3], r[4], states.get(r[5], Status.COMPLETED), r[6], r[7]) for r in found]
 
-    async def chunks(self, scope: Scope, document_id: str, level: int | None) -> tuple[str, Sequence[Chunk]]:
-        """The passages of the served version, in order, and that version's id."""
+    async def chunks(
+        self, scope: Scope, document_id: str, level: int | None, *, after: int = -1, limit: int | None = None
+    ) -> tuple[str, Sequence[Chunk]]:
+        """Passages of the served version in order, from the one after ordinal `after`, and that version's id."""
         await self.get(scope, document_id)
         async with self._database.transaction(scope.person) as connection:
+            version = await one(
+                connection,
+                "select v.id, v.text, e.key from document d join edition e on e.key = d.served"
+                " join version v on v.key = e.version where d.id = %s and d.realm = any(%s)",
+                (document_id, list(scope.realms)),
+            )
+            if version is None:
+                return "", []
             found = await rows(
                 connection,
-                "select v.id, c.ordinal, c.level, c.parent,"
-                " coalesce(c.text, substr(v.text, c.start_char + 1, c.end_char - c.start_char)), c.start_char, c.end_char,"
-                " c.start_line, c.end_line, c.page, c.heading_path, c.content_type, c.language, c.tokens, c.header"
-                " from document d join edition e on e.key = d.served join version v on v.key = e.version"
-                " join chunk c on c.edition = e.key"
-                " where d.id = %(id)s and d.realm = any(%(realms)s)"
-                " and (%(level)s::int is null or c.level = %(level)s) order by c.ordinal",
-                {"id": document_id, "realms": list(scope.realms), "level": level},
+                "select ordinal, level, parent, start_char, end_char, start_line, end_line, page, heading_path,"
+                " content_type, language, tokens, header from chunk where edition = %(edition)s"
+                " and realm = any(%(realms)s) and (%(level)s::int is null or level = %(level)s)"
+                " and ordinal > %(after)s order by ordinal limit %(limit)s",
+                {"edition": version[2], "realms": list(scope.realms), "level": level, "after": after, "limit": limit},
             )
-        made = [
-            Chunk(
-                r[1], Level(r[2]), r[3], text=r[4], start=r[5], end=r[6], start_line=r[7], end_line=r[8], page=r[9],
-                heading_path=tuple(r[10]), content_type=r[11], language=r[12], tokens=r[13], header=r[14],
-            )
-            for r in found
-        ]  # fmt: skip
-        return (found[0][0] if found else ""), made
+        return version[0], [_chunk(row, version[1]) for row in found]
 
     async def text(self, scope: Scope, document_id: str, version_id: str | None = None) -> VersionText:
         """The normalised text of a version; of the served one unless told otherwise."""
         async with self._database.transaction(scope.person) as connection:
             row = await one(
                 connection,
-                "select d.id, v.id, d.title, v.mime, v.text, v.page_starts from document d left join edition e on e.key = d.served"
+                "select d.id, v.id, d.title, v.mime, v.text, v.page_starts, v.body_start from document d left join edition e on e.key = d.served"
                 " join version v on v.document_id = d.id"
                 " and (v.id = %(version)s or (%(version)s::text is null and v.key = e.version))"
                 " where d.id = %(id)s and d.realm = any(%(realms)s)",
@@ -161,7 +162,7 @@ class Library:
             if version_id is not None:
                 raise NotFound(f"'{document.name}' has no readable version '{version_id}'")
             raise NotFound(f"'{document.name}' has no text yet: its status is {document.status}")
-        return VersionText(row[0], row[1], row[2], row[3], row[4], tuple(row[5]))
+        return VersionText(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6])
 
     async def raw(self, scope: Scope, document_id: str, version_id: str | None = None) -> tuple[Version, bytes]:
         """The raw bytes of a version; of the latest unless told otherwise."""
@@ -172,6 +173,14 @@ class Library:
                 except FileNotFoundError:
                     break  # removed since it was listed
         raise NotFound(f"the document has no version '{version_id or 'any more'}'")
+
+
+def _chunk(row: tuple[Any, ...], text: str) -> Chunk:
+    return Chunk(
+        row[0], Level(row[1]), row[2], text=text[row[3] : row[4]], start=row[3], end=row[4], start_line=row[5],
+        end_line=row[6], page=row[7], heading_path=tuple(row[8]), content_type=row[9], language=row[10],
+        tokens=row[11], header=row[12],
+    )  # fmt: skip
 
 
 def document_of(row: tuple[Any, ...], signature: str) -> Document:

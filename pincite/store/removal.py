@@ -26,23 +26,24 @@ class Removal:
                 for table, statement in _REMOVALS.items()
             }
             await connection.execute("delete from document where id = %s", (document_id,))
-        file_gone = await asyncio.to_thread(self._files.remove, document_id)
-        left = await self._left(scope, document_id, editions)
+        gone_files = [await asyncio.to_thread(self._files.remove, document_id, version) for version in versions]
+        left = await self._left(scope, document_id, versions, editions)
         return Receipt(
-            document_id, versions=versions, chunks=gone["chunk"], vectors=gone["vector"], postings=gone["posting"],
-            facts=0, cache_entries=0, quotes=0, file=file_gone, verified=left == 0 and file_gone,
+            document_id, versions=len(versions), chunks=gone["chunk"], vectors=gone["vector"], postings=gone["posting"],
+            facts=0, cache_entries=0, quotes=0, file=all(gone_files), verified=left == 0 and all(gone_files),
         )  # fmt: skip
 
-    async def _left(self, scope: Scope, document_id: str, editions: Sequence[int]) -> int:
+    async def _left(self, scope: Scope, document_id: str, versions: Sequence[str], editions: Sequence[int]) -> int:
+        """Rows that are still there of what was removed; the same name may have come in again meanwhile."""
         async with self._database.transaction(scope.person) as connection:
             row = await one(
                 connection,
-                "select (select count(*) from document where id = %(id)s) + (select count(*) from version where document_id = %(id)s)"
+                "select (select count(*) from version where document_id = %(id)s and id = any(%(versions)s))"
+                " + (select count(*) from edition where key = any(%(editions)s))"
                 " + (select count(*) from chunk where edition = any(%(editions)s))"
                 " + (select count(*) from vector where edition = any(%(editions)s))"
-                " + (select count(*) from posting where edition = any(%(editions)s))"
-                " + (select count(*) from job where document_id = %(id)s)",
-                {"id": document_id, "editions": editions},
+                " + (select count(*) from posting where edition = any(%(editions)s))",
+                {"id": document_id, "versions": list(versions), "editions": list(editions)},
             )
         assert row is not None
         return int(row[0])
@@ -55,8 +56,8 @@ _REMOVALS = {
 }
 
 
-async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple[int, list[int]]:
-    """How many versions a document has and the keys of its editions, locked: a worker that writes waits or finds it gone."""
+async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple[list[str], list[int]]:
+    """The versions' ids and the editions' keys, with the document locked: a worker that writes waits or finds it gone."""
     found = await one(
         connection,
         "select id from document where id = %s and realm = any(%s) for update",
@@ -64,6 +65,6 @@ async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple
     )
     if found is None:
         raise NotFound(f"there is no document '{document_id}'")
-    versions = await rows(connection, "select key from version where document_id = %s for update", (document_id,))
+    versions = await rows(connection, "select id from version where document_id = %s", (document_id,))
     editions = await rows(connection, "select key from edition where document_id = %s for update", (document_id,))
-    return len(versions), [key for (key,) in editions]
+    return [version for (version,) in versions], [key for (key,) in editions]

@@ -50,7 +50,12 @@ class PostgresIndex:
             exact = survey.vectors <= self._rag.exact_rows or (
                 survey.narrowed and survey.vectors <= 5 * self._rag.exact_rows
             )
-            query = self._exact(scope, filters) if exact else self._nearest(scope, filters)
+            form = _DENSE_EXACT if exact else _DENSE_HNSW
+            query = sql.SQL(form).format(
+                model=sql.Literal(self._model),
+                dimensions=sql.Literal(self._dimensions),
+                admitted=_admitted("v.edition", filters, listed=exact),
+            )
             found = await rows(
                 connection,
                 query,
@@ -90,32 +95,19 @@ class PostgresIndex:
             found = await rows(connection, _FETCH, {"keys": list(keys), "realms": list(scope.realms)})
             cosines: dict[int, float] = {}
             for vector in vectors:
-                values = {"keys": list(keys), "vector": _literal(vector), "model": self._model}
+                values = {
+                    "keys": list(keys),
+                    "realms": list(scope.realms),
+                    "vector": _literal(vector),
+                    "model": self._model,
+                }
                 for key, cosine in await rows(connection, _COSINES, values):
                     cosines[key] = max(cosine, cosines.get(key, -1.0))
         chunks = [_found(row) for row in found]
         return Fetched({chunk.key: chunk for chunk in chunks}, cosines)
 
-    def _exact(self, scope: Scope, filters: Filters) -> sql.Composed:
-        narrowed = _narrowed(filters)
-        admitted = "v.edition = any (array(select served from document where {}))" if narrowed else _SHOWN
-        return sql.SQL(_DENSE_EXACT).format(
-            model=sql.Literal(self._model), admitted=sql.SQL(admitted).format(_documents(filters))
-        )
-
-    def _nearest(self, scope: Scope, filters: Filters) -> sql.Composed:
-        return sql.SQL(_DENSE_HNSW).format(
-            model=sql.Literal(self._model),
-            dimensions=sql.Literal(self._dimensions),
-            admitted=_admitted("v.edition", filters),
-        )
-
 
 _ITERATIVE = {"hnsw.iterative_scan": "relaxed_order"}
-
-# An edition that is being written, or was replaced and not yet cleared, is nobody's to find; such are few,
-# so they are named rather than the served ones.
-_SHOWN = "v.edition <> all (array(select key from edition where state <> 'served'))"
 
 _DENSE_EXACT = """
     select chunk, max(cosine)::float8 as best from (
@@ -157,17 +149,17 @@ _FETCH = """
 _COSINES = """
     select c.key, max(-(v.embedding <#> %(vector)s::halfvec))::float8
     from chunk c join vector v on v.edition = c.edition and v.chunk = c.key and v.model = %(model)s
-    where c.key = any(%(keys)s) group by c.key
+    where c.key = any(%(keys)s) and c.realm = any(%(realms)s) group by c.key
 """
 _SURVEY = """
     select coalesce(sum(chunks), 0)::bigint, coalesce(sum(words), 0)::bigint, coalesce(sum(vectors), 0)::bigint,
-           coalesce(array_agg(distinct language) filter (where language is not null), '{{}}')
-    from document where {}
+           array(select distinct unnest(languages) from document where {documents})
+    from document where {documents}
 """
 
 
 async def _survey(connection: Connection, scope: Scope, filters: Filters) -> Survey:
-    row = await one(connection, sql.SQL(_SURVEY).format(_documents(filters)), _values(scope, filters))
+    row = await one(connection, sql.SQL(_SURVEY).format(documents=_documents(filters)), _values(scope, filters))
     assert row is not None
     return Survey(row[0], row[1], row[2], tuple(row[3]), _narrowed(filters))
 
@@ -186,10 +178,21 @@ def _documents(filters: Filters) -> sql.Composed:
     return sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions)
 
 
-def _admitted(column: str, filters: Filters) -> sql.Composed:
-    if _narrowed(filters):
-        return sql.SQL("{} in (select served from document where {})").format(sql.SQL(column), _documents(filters))
-    return sql.SQL("{} <> all (array(select key from edition where state <> 'served'))").format(sql.SQL(column))
+def _admitted(column: str, filters: Filters, *, listed: bool = False) -> sql.Composed:
+    """Which editions a search may find in: those of the documents a filter names, else all that are served.
+
+    An edition that is being written, or was replaced and not yet cleared, is nobody's to find; such are few, so
+    they are named rather than the served ones. `listed` is the form that makes an exact scan go by the index.
+    """
+    if not _narrowed(filters):
+        form = "{} <> all (array(select key from edition where state <> 'served'))"
+        return sql.SQL(form).format(sql.SQL(column))
+    form = (
+        "{} = any (array(select served from document where {}))"
+        if listed
+        else "{} in (select served from document where {})"
+    )
+    return sql.SQL(form).format(sql.SQL(column), _documents(filters))
 
 
 def _values(scope: Scope, filters: Filters) -> dict[str, object]:

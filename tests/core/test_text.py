@@ -216,3 +216,13 @@ def test_sentences_take_bounded_time_on_hostile_text(text: str):
 def test_a_line_with_leader_dots_stands_alone(line: str):
     text = f"Supplies of the hut\n{line}\nRice ........ 20 kg"
     assert [text[start:end] for start, end in sentences(text)] == ["Supplies of the hut", line, "Rice ........ 20 kg"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [" " * 20_000 + "|x", "|" + "-" * 20_000 + "x", "| " * 10_000 + "x", "." * 20_000, ". " * 10_000, "[" * 20_000],
+)
+def test_no_line_takes_long(line: str):
+    started = time.process_time()
+    sentences(f"a\n{line}\nb")
+    assert time.process_time() - started < 2.0

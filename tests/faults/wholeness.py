@@ -35,9 +35,11 @@ def check_whole(url: str, data: Path, acknowledged: set[str]) -> None:
         assert connection.execute(HALF_THERE).fetchall() == []
         versions = connection.execute("select d.name, d.id, v.id, v.bytes from pincite.version v"
                                       " join pincite.document d on d.id = v.document_id").fetchall()  # fmt: skip
+        library = connection.execute("select id from pincite.library").fetchone()
+    assert library is not None
     assert acknowledged <= {name for name, *_ in versions}
     for name, document_id, version_id, size in versions:
-        assert (data / "files" / document_id / version_id).stat().st_size == size, name
+        assert (data / "files" / library[0] / document_id / version_id).stat().st_size == size, name
 
 
 def indexed(url: str) -> dict[str, tuple[int, int, int]]:

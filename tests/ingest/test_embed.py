@@ -37,7 +37,7 @@ def test_equal_text_is_embedded_once_and_wide_levels_not_at_all() -> None:
 def test_a_table_is_found_by_the_words_of_its_header() -> None:
     _, entries = run({})
     assert {"name", "1"} <= set(entries[2].terms)
-    assert entries[1].words == 2
+    assert entries[1].terms == {"cat": 1, "purr": 1}
 
 
 def test_what_is_known_is_not_embedded_again() -> None:

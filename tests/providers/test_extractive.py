@@ -70,3 +70,14 @@ def test_headings_are_no_answers() -> None:
 
 def test_no_sources_no_answer() -> None:
     assert answer("anything").finish_reason == "no_answer"
+
+
+@pytest.mark.parametrize(
+    "line", [" " * 700 + "|" + "-" * 700 + "x", "| " * 5000, "**" * 5000, "`" * 9999, "[" * 9999 + "](" * 99]
+)
+def test_no_line_of_a_document_takes_long(line: str) -> None:
+    import time
+
+    started = time.process_time()
+    answer("unused days", hit(f"Unused days expire.\n{line}\nMore."))
+    assert time.process_time() - started < 2.0

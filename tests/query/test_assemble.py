@@ -15,8 +15,8 @@ def test_sources_are_numbered_labelled_and_fenced(make_run: Callable[..., Run]) 
     hits = (hit("Cats purr.", key=1, title="Cats", heading_path=("Cats", "Sounds"), page=3), hit("Dogs bark.", key=2))
     prompt = asyncio.run(assemble(make_run(events=events), plan("why?"), Evidence(hits, 1.0)))
     system, user = (message.content for message in prompt.messages)
-    assert "[Source 1] Cats > Sounds, page 3\n===" in system
-    assert "[Source 2] Handbook\n===" in system
+    assert "===\n[Source 1] Cats > Sounds, page 3\nCats purr.\n===" in system
+    assert "===\n[Source 2] Handbook\nDogs bark.\n===" in system
     assert user == "why?"
     assert prompt.sources == hits
     assert [source.number for source in events[0].sources] == [1, 2]  # type: ignore[union-attr]

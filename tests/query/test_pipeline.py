@@ -1,12 +1,13 @@
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from pincite.core.answers import Answer, Question
 from pincite.core.run import Answered, Event, Planned, Run, SourcesFound, Token
 from pincite.errors import OverBudget
-from pincite.providers.scripted import Options, ScriptedLLM
+from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
 from pincite.query.pipeline import answer, search
 
 TEXTS = {1: "Every employee has 30 days of leave.\nUnused days expire on 31 March.", 2: "The canteen opens at noon."}
@@ -99,3 +100,28 @@ def test_searching_neither_assembles_nor_generates(make_run: Callable[..., Run])
     _, hits = asyncio.run(search(run, Question("leave", top_k=1)))
     assert [hit.chunk.key for hit in hits] == [1]
     assert [span.stage for span in run.spans] == ["guard_in", "understand", "retrieve", "rank"]
+
+
+def test_brackets_of_the_document_are_no_citations(make_run: Callable[..., Run]) -> None:
+    texts = {1: "Up to five days carry over into the next year [2]. See there.", 2: "Zebras have stripes."}
+    run = make_run(texts, RANKS, RANKS)
+    run.kit = replace(run.kit, llm=run.kit.extractive)
+    result = ask(run, "How many days carry over into the next year?")
+    assert [(citation.source, citation.matched_by) for citation in result.citations] == [(1, "code")]
+    assert result.citations[0].quote in texts[1]
+    assert "[2]" not in result.text
+
+
+def test_a_model_is_never_asked_without_sources(make_run: Callable[..., Run]) -> None:
+    run = make_run(TEXTS, RANKS, RANKS, llm=ScriptedLLM(Options(fail="must not be called")), context__max_tokens=5)
+    result = ask(run)
+    assert (result.metadata.model, result.sources) == (None, ())
+    assert "context.max_tokens" in result.degraded[0].reason
+
+
+def test_min_score_cannot_be_applied_without_an_embedder_and_that_is_said(make_run: Callable[..., Run]) -> None:
+    down = ScriptedEmbedder(Options(fail="down"))
+    run = make_run(TEXTS, RANKS, RANKS, embedder=down)
+    _, hits = asyncio.run(search(run, Question("leave", min_score=0.5)))
+    assert hits
+    assert [note.stage for note in run.degraded] == ["embedding", "rank"]

@@ -35,7 +35,7 @@ class Shelf:
         self.library = Library(database, files, "s1")
         self.intake = Intake(database, files, "s1")
         self.removal = Removal(database, files)
-        self.jobs = Jobs(database)
+        self.jobs = Jobs(database, files.place)
         self.indexing = Indexing(database, model, "s1")
         self.embedder = ScriptedEmbedder(Options(dimensions=32))
         self.index = PostgresIndex(database, model, 32, Rag(**rag))
@@ -64,7 +64,7 @@ class Shelf:
             for n, text in enumerate(texts)
         ]  # fmt: skip
         await self.indexing.write(edition, entries)
-        await self.indexing.serve(edition, Parsed("\n".join(texts), "markdown"), language)
+        await self.indexing.serve(edition, Parsed("\n".join(texts), "markdown"))
         return document_id
 
 
@@ -77,7 +77,7 @@ def shelf(database_url: str, tmp_path: Path) -> Callable[..., Any]:
         database = await Database.open(database_url, pool_size=6)
         try:
             model = await database.register_model("scripted/test", 32)
-            yield Shelf(database, Files(tmp_path / "files"), model, **rag)
+            yield Shelf(database, Files(tmp_path, "lib"), model, **rag)
         finally:
             await database.close()
 

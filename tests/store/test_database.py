@@ -50,7 +50,7 @@ def test_row_level_security_is_forced_on_every_table_with_user_data(database_url
             "select relname from pg_class where relnamespace = 'pincite'::regnamespace and relkind = 'r'"
             " and not (relrowsecurity and relforcerowsecurity) order by 1"
         ).fetchall()
-    assert open_tables == [("embedding_model",), ("migration",), ("person",)]
+    assert open_tables == [("embedding_model",), ("library",), ("migration",), ("person",)]
 
 
 def test_nobody_sees_nothing(database_url: str) -> None:
@@ -128,3 +128,28 @@ def test_an_administrator_need_not_be_a_superuser(postgres: str, database_url: s
 def test_a_server_that_is_not_there_is_told() -> None:
     with pytest.raises(StoreDown, match="cannot be reached"):
         asyncio.run(opened_and_closed("postgresql://nobody@/nothing?host=/nonexistent"))
+
+
+def test_a_clash_or_a_full_disk_is_not_taken_for_a_lost_server(database_url: str) -> None:
+    revived = []
+
+    async def revive() -> None:
+        revived.append(1)
+
+    async def go() -> None:
+        database = await Database.open(database_url, pool_size=2, revive=revive)
+        for error, kind in (
+            (psycopg.errors.DeadlockDetected("x"), StoreDown),
+            (psycopg.errors.DiskFull("x"), DataFolderError),
+            (psycopg.errors.QueryCanceled("x"), StoreDown),
+        ):
+            with pytest.raises(kind):
+                async with database.transaction("local"):
+                    raise error
+        await database.close()
+        with pytest.raises(StoreDown):
+            async with database.transaction("local"):
+                pytest.fail("it is closed")
+
+    asyncio.run(go())
+    assert revived == []

@@ -30,15 +30,84 @@ async def begun(shelf: Any, name: str = "a.md", text: str = "text") -> tuple[str
     return document_id, await shelf.indexing.begin(await shelf.indexing.target(job))
 
 
-def test_an_interrupted_try_leaves_nothing_for_the_next(with_shelf: Any) -> None:
+def test_an_interrupted_try_leaves_its_vectors_and_nothing_else_for_the_next(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         document_id, first = await begun(shelf)
         await shelf.indexing.write(first, [entry(0), entry(1)])
         again = await shelf.indexing.begin(await shelf.indexing.target(first.job))
+        assert set(await shelf.indexing.known_vectors("local", [b"h0", b"h1"])) == {b"h0", b"h1"}
         await shelf.indexing.write(again, [entry(0)])
-        await shelf.indexing.serve(again, Parsed("text", "markdown"), "en")
+        await shelf.indexing.serve(again, Parsed("text", "markdown"))
         assert (await shelf.library.get(await shelf.scope(), document_id)).chunks == 1
+        assert await shelf.indexing.clear_abandoned() == 1
         assert await rows_left(shelf) == 4
+
+    with_shelf(test)
+
+
+def test_a_worker_whose_job_was_given_to_another_can_do_nothing(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        document_id = await shelf.accept("a.md", "text")
+        slow = await shelf.jobs.claim("slow", 0.01)
+        edition = await shelf.indexing.begin(await shelf.indexing.target(slow))
+        await shelf.indexing.write(edition, [entry(0)])
+        await asyncio.sleep(0.05)
+        quick = await shelf.jobs.claim("slow", 60)  # the same worker, but another claim
+        parsed = Parsed("text", "markdown")
+        target = await shelf.indexing.target(slow)
+        for act in (
+            lambda: shelf.indexing.begin(target),
+            lambda: shelf.indexing.write(edition, [entry(1)]),
+            lambda: shelf.indexing.serve(edition, parsed),
+            lambda: shelf.indexing.fail(slow, "x", "y"),
+            lambda: shelf.indexing.drop(slow),
+        ):
+            with pytest.raises(Conflict):
+                await act()
+        await shelf.jobs.report(slow, "lost", 0.9)
+        await shelf.jobs.retry(slow, 0)
+        await shelf.jobs.give_back(slow)
+        assert (await shelf.library.get(await shelf.scope(), document_id)).stage != "lost"
+        mine = await shelf.indexing.begin(await shelf.indexing.target(quick))
+        await shelf.indexing.write(mine, [entry(0)])
+        await shelf.indexing.serve(mine, parsed)
+        assert (await shelf.library.get(await shelf.scope(), document_id)).chunks == 1
+
+    with_shelf(test)
+
+
+def test_an_overtaken_job_leaves_nothing_behind(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        document_id, edition = await begun(shelf)
+        await shelf.indexing.write(edition, [entry(0)])
+        await shelf.accept("a.md", "newer")
+        await shelf.indexing.drop(edition.job)
+        assert await rows_left(shelf) == 0
+        states = [version.status for version in await shelf.library.versions(await shelf.scope(), document_id)]
+        assert states == [Status.PENDING, Status.ERROR]
+
+    with_shelf(test)
+
+
+def test_removing_during_any_step_clashes_with_none(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        for n in range(30):
+            document_id = await shelf.accept(f"{n}.md", f"text {n}")
+            job = await shelf.jobs.claim("w", 60)
+            target = await shelf.indexing.target(job)
+            edition = await shelf.indexing.begin(target)
+            steps = [
+                shelf.indexing.begin(target),
+                shelf.indexing.write(edition, [entry(0)]),
+                shelf.indexing.fail(job, "x", "y") if n % 2 else shelf.indexing.serve(edition, Parsed("t", "markdown")),
+                shelf.indexing.clear_abandoned(),
+            ]
+            done = await asyncio.gather(shelf.removal.remove(scope, document_id), *steps, return_exceptions=True)
+            assert done[0].verified
+            assert {type(outcome) for outcome in done[1:] if isinstance(outcome, Exception)} <= {Conflict}
+        await shelf.indexing.clear_abandoned()
+        assert await rows_left(shelf) == 0
 
     with_shelf(test)
 
@@ -51,7 +120,7 @@ def test_a_document_removed_while_written_takes_everything_along(with_shelf: Any
         with pytest.raises(Conflict):
             await shelf.indexing.write(edition, [entry(1)])
         with pytest.raises(Conflict):
-            await shelf.indexing.serve(edition, Parsed("text", "markdown"), "en")
+            await shelf.indexing.serve(edition, Parsed("text", "markdown"))
         with pytest.raises(Conflict):
             await shelf.indexing.target(edition.job)
         assert await rows_left(shelf) == 0
@@ -105,7 +174,7 @@ def test_an_overtaken_version_is_not_served(with_shelf: Any) -> None:
         _, edition = await begun(shelf)
         await shelf.accept("a.md", "newer")
         with pytest.raises(Conflict):
-            await shelf.indexing.serve(edition, Parsed("text", "markdown"), "en")
+            await shelf.indexing.serve(edition, Parsed("text", "markdown"))
         assert (await shelf.indexing.target(edition.job)).outdated
         await shelf.indexing.drop(edition.job)
 

@@ -67,7 +67,7 @@ def test_what_the_uploader_said_wins_over_the_file(with_shelf: Any) -> None:
         found = Parsed(
             "text", "markdown", title="Found", author="Ann", tags=("y",), source_urls=("https://example.org",)
         )
-        await shelf.indexing.serve(edition, found, "en")
+        await shelf.indexing.serve(edition, found)
         served = await shelf.library.get(scope, document.id)
         assert (served.title, served.author, served.tags, served.source_urls) == (
             "Given", "Ann", ("x",), ("https://example.org",),
@@ -90,5 +90,42 @@ def test_files_without_a_record_are_swept_once_they_are_old(with_shelf: Any) -> 
         assert await shelf.intake.sweep() == 1
         assert not path.exists()
         assert (await shelf.library.raw(await shelf.scope(), document_id))[1] == b"kept"
+
+    with_shelf(test)
+
+
+def test_many_new_versions_of_one_name_at_once_all_come_in(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        ids = await asyncio.gather(*(shelf.accept("a.md", f"text {n}") for n in range(30)))
+        assert len(set(ids)) == 1
+        assert (await shelf.library.get(await shelf.scope(), ids[0])).versions == 30
+
+    with_shelf(test)
+
+
+def test_another_database_leaves_the_files_of_this_one_alone(with_shelf: Any, tmp_path: Any) -> None:
+    import os
+
+    from pincite.store.files import Files
+    from pincite.store.intake import Intake
+
+    async def test(shelf: Any) -> None:
+        document_id = await shelf.put("a.md", "kept")
+        for path in tmp_path.glob("files/*/*/*"):
+            os.utime(path, (0, 0))
+        other = Intake(shelf.database, Files(tmp_path, "another library"), "s1")
+        assert await other.sweep() == 0
+        assert (await shelf.library.raw(await shelf.scope(), document_id))[1] == b"kept"
+
+    with_shelf(test)
+
+
+def test_a_job_is_done_where_its_file_is(with_shelf: Any) -> None:
+    from pincite.store.jobs import Jobs
+
+    async def test(shelf: Any) -> None:
+        await shelf.accept("a.md", "text")
+        assert await Jobs(shelf.database, "another folder").claim("w", 60) is None
+        assert await shelf.jobs.claim("w", 60) is not None
 
     with_shelf(test)

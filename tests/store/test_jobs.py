@@ -17,11 +17,11 @@ def test_a_silent_worker_loses_its_job_and_learns_it(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await shelf.accept("a.md", "text")
         job = await shelf.jobs.claim("first", 0.05)
-        assert await shelf.jobs.renew(job, "first", 0.05)
+        assert await shelf.jobs.renew(job, 0.05)
         await asyncio.sleep(0.1)
         again = await shelf.jobs.claim("second", 60)
         assert (again.id, again.attempts) == (job.id, 2)
-        assert not await shelf.jobs.renew(job, "first", 60)
+        assert not await shelf.jobs.renew(job, 60)
         assert await shelf.jobs.claim("third", 60) is None
 
     with_shelf(test)
@@ -31,7 +31,7 @@ def test_a_job_given_back_does_not_count_as_a_try(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await shelf.accept("a.md", "text")
         job = await shelf.jobs.claim("first", 60)
-        await shelf.jobs.give_back(job, "first")
+        await shelf.jobs.give_back(job)
         assert (await shelf.jobs.claim("second", 60)).attempts == 1
 
     with_shelf(test)

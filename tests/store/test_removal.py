@@ -1,3 +1,5 @@
+import asyncio
+import time
 from typing import Any
 
 import pytest
@@ -20,5 +22,25 @@ def test_removing_leaves_nothing_and_says_what_went(with_shelf: Any) -> None:
         with pytest.raises(NotFound):
             await shelf.removal.remove(scope, gone)
         assert (await shelf.library.get(scope, kept)).chunks == 1
+
+    with_shelf(test)
+
+
+def test_the_same_file_added_again_while_removed_keeps_its_bytes(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        document_id = await shelf.put("a.md", "text")
+        remove = shelf.files.remove
+
+        def slow(document_id: str, version_id: str) -> bool:
+            time.sleep(0.2)
+            return bool(remove(document_id, version_id))
+
+        shelf.files.remove = slow
+        removing = asyncio.create_task(shelf.removal.remove(scope, document_id))
+        await asyncio.sleep(0.1)
+        assert await shelf.accept("a.md", "text") == document_id
+        assert (await removing).verified
+        assert (await shelf.library.raw(scope, document_id))[1] == b"text"
 
     with_shelf(test)

@@ -127,11 +127,11 @@ def test_an_edition_being_written_or_replaced_is_not_found(with_shelf: Any) -> N
             assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
         [match] = await shelf.index.dense(await shelf.vector(text), scope=scope, filters=ALL, limit=5)
         assert (await shelf.index.fetch([match.key], [], scope=scope)).chunks[match.key].text == "old words here"
-        await shelf.indexing.serve(edition, Parsed(text, "markdown"), "en")
+        await shelf.indexing.serve(edition, Parsed(text, "markdown"))
         for query, expected in (("old words", 0), ("brand fresh", 1)):
             assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
         assert (await shelf.index.fetch([match.key], [], scope=scope)).chunks == {}
-        assert await shelf.indexing.clear_retired() == 1
+        assert await shelf.indexing.clear_abandoned() == 1
         assert (await shelf.library.get(scope, document_id)).chunks == 1
 
     with_shelf(test)
@@ -155,5 +155,30 @@ def test_languages_meet_in_one_library(with_shelf: Any) -> None:
         await shelf.put("de.md", "Die Häuser wurden gestrichen.", language="de")
         for query, count in (("house painting", 1), ("Haus streichen gestrichen", 1), ("haeuser", 1)):
             assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == count, query
+
+    with_shelf(test)
+
+
+def test_a_passage_in_another_language_than_its_document_is_found_by_its_words(with_shelf: Any) -> None:
+    from pincite.core.documents import Parsed
+    from pincite.store.indexing import Entry
+    from tests.builders import chunk
+
+    async def test(shelf: Any) -> None:
+        await shelf.accept("a.md", "mixed")
+        job = await shelf.jobs.claim("w", 60)
+        edition = await shelf.indexing.begin(await shelf.indexing.target(job))
+        entries = []
+        for n, (text, language) in enumerate(
+            [("The notice is short.", "en"), ("Die Kündigungsfristen sind lang.", "de")]
+        ):
+            found_by = Counter(terms(text, language))
+            entries.append(
+                Entry(chunk(n, text, language=language), "c", found_by, b"%d" % n, [await shelf.vector(text)])
+            )
+        await shelf.indexing.write(edition, entries)
+        await shelf.indexing.serve(edition, Parsed("mixed", "markdown"))
+        found = await shelf.index.lexical("Kündigungsfrist", scope=await shelf.scope(), filters=ALL, limit=5)
+        assert len(found) == 1
 
     with_shelf(test)

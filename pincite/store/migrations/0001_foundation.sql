@@ -1,6 +1,10 @@
 -- People, documents, passages and what finds them. Runs as the schema's owner, inside schema `pincite`.
 -- Every table with user data has row-level security forced; the caller is `pincite.person`, set per transaction.
 
+-- Which library this is: the raw files of each lie in a folder of their own, so that none is ever taken for stray.
+create table library (id text primary key default replace(gen_random_uuid()::text, '-', ''));
+insert into library default values;
+
 create table person (
     id text primary key,
     name text not null unique,
@@ -49,7 +53,7 @@ create table document (
     error_message text,
     latest integer,
     served integer,
-    language text,
+    languages text[] not null default '{}',
     -- Totals of the served version: BM25's N and lengths, and the size of a search, without counting rows.
     chunks integer not null default 0,
     words bigint not null default 0,
@@ -58,7 +62,7 @@ create table document (
     updated_at timestamptz not null default now(),
     unique (owner, folder, name)
 );
-create index document_totals on document (realm) include (chunks, words, vectors, language) where served is not null;
+create index document_totals on document (realm) include (chunks, words, vectors) where served is not null;
 create index document_folder on document (folder text_pattern_ops);
 create index document_source on document (source_uri) where source_uri is not null;
 
@@ -70,9 +74,10 @@ create table version (
     checksum text not null,
     bytes bigint not null,
     mime text not null,
-    state text not null default 'waiting' check (state in ('waiting', 'indexed', 'failed')),
+    state text not null default 'waiting' check (state in ('waiting', 'indexed', 'failed', 'overtaken')),
     text text,
     page_starts integer[] not null default '{}',
+    body_start integer not null default 0,
     created_at timestamptz not null default now(),
     unique (document_id, id)
 );
@@ -149,8 +154,9 @@ create table job (
     document_id text not null references document on delete cascade,
     version integer not null references version on delete cascade,
     state text not null default 'ready' check (state in ('held', 'ready', 'running')),
+    place text not null,  -- the data folder that holds the file: only those who have it can do the job
     attempts integer not null default 0,
-    worker text,
+    holder text,  -- a token made for each claim: whoever cannot show it may no longer touch the document
     lease_until timestamptz,
     not_before timestamptz not null default '-infinity',
     created_at timestamptz not null default now(),
@@ -238,14 +244,15 @@ language sql stable security definer set search_path = pincite, pg_temp as $$
     where hash = wanted and revoked_at is null and (expires_at is null or expires_at > now())
 $$;
 
-create function claim_job(worker_name text, lease_s double precision)
+create function claim_job(new_holder text, here text, lease_s double precision)
 returns table (job_id bigint, job_owner text, job_document text, job_version integer, job_attempts integer)
 language sql volatile security definer set search_path = pincite, pg_temp as $$
-    update job set state = 'running', worker = worker_name, attempts = attempts + 1,
+    update job set state = 'running', holder = new_holder, attempts = attempts + 1,
            lease_until = now() + make_interval(secs => lease_s)
     where id = (
         select id from job
-        where (state = 'ready' and not_before <= now()) or (state = 'running' and lease_until < now())
+        where place = here
+          and ((state = 'ready' and not_before <= now()) or (state = 'running' and lease_until < now()))
         order by id limit 1 for update skip locked
     )
     returning id, owner, document_id, version, attempts
@@ -256,9 +263,12 @@ language sql stable security definer set search_path = pincite, pg_temp as $$
     select document_id, id from version
 $$;
 
-create function retired_editions() returns table (owner text, edition integer)
+-- Editions nobody is served and nobody is writing any more.
+create function abandoned_editions() returns table (owner text, edition integer)
 language sql stable security definer set search_path = pincite, pg_temp as $$
-    select d.owner, e.key from edition e join document d on d.id = e.document_id where e.state = 'retired'
+    select d.owner, e.key from edition e join document d on d.id = e.document_id
+    where e.state = 'retired'
+       or (e.state = 'writing' and not exists (select from job j where j.version = e.version))
 $$;
 
 create function forget_old_traces(days integer) returns bigint
