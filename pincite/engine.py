@@ -77,6 +77,8 @@ class AsyncPincite:
 
     async def _open(self) -> None:
         settings = self.settings
+        if not str(settings.data).isprintable():
+            raise DataFolderError("the data folder's path holds characters that cannot be seen; choose another")
         self.embedder = plugins.load(
             Embedder, PROVIDERS, settings.embedding.provider, settings.embedding.model_dump() | {"threads": 1}
         )
@@ -218,9 +220,11 @@ class AsyncPincite:
         await self.jobs.start_over(scope, waiting)
         await self.wait(waiting, caller=caller, report=tell)
         ended = {d.id: d for d in await self.library.several(scope, waiting)}
-        return AddedAll(
-            [Added(ended.get(one.document.id, one.document), one.outcome) for one in added], refused, files.skipped
-        )
+        for number, one in enumerate(added):
+            if one.document.id in ended:  # what was known but not done yet was finished now
+                outcome = "again" if one.outcome == "unchanged" else one.outcome
+                added[number] = Added(ended[one.document.id], outcome)
+        return AddedAll(added, refused, files.skipped)
 
     async def wait(
         self, document_ids: Sequence[str], *, caller: Caller = LOCAL, report: Callable[[Progress], None] | None = None

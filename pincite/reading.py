@@ -23,7 +23,7 @@ class Reading:
 
 def passage(text: VersionText, reading: Reading) -> Passage:
     """The lines asked for, else the section asked for, else everything."""
-    starts = line_starts(text.text)
+    starts = line_starts(text.text.removesuffix("\n"))  # a line end at the end begins no further line
     section: Section | None = None
     if reading.start_line is not None or reading.end_line is not None:
         first, last = _lines(reading, len(starts))

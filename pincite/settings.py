@@ -215,6 +215,11 @@ def environment() -> Mapping[str, str]:
     return os.environ
 
 
+def forbid_telemetry() -> None:
+    """Switch off what libraries would send home; called before any such library is imported."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+
 def default_data_folder() -> Path:
     """Where data goes unless told otherwise."""
     base = environment().get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
@@ -269,7 +274,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     for name, value in env.items():
         if name in names:
             values[names[name]] = value
-        elif name.startswith("PINCITE_") and "__" in name:
+        elif name.startswith("PINCITE_") and name not in ALIASES and not name.startswith("PINCITE_TEST_"):
             raise SettingsError(f"the environment names no setting with {name}{_nearest(name, list(names))}")
     return values
 

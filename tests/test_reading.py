@@ -16,6 +16,11 @@ def test_the_whole() -> None:
     assert (read.content, read.start_line, read.end_line, read.total_lines) == (TEXT, 1, 12, 12)
 
 
+def test_a_line_end_at_the_end_begins_no_further_line() -> None:
+    read = passage(text("a\nb\n"), Reading("d"))
+    assert (read.content, read.total_lines) == ("a\nb\n", 2)
+
+
 def test_lines_come_before_a_section() -> None:
     read = passage(text(), Reading("d", section="Other", start_line=5, end_line=6))
     assert (read.content, read.section) == ("alpha\nbeta", None)

@@ -106,7 +106,7 @@ def _from_framework(error: HTTPException, request_id: str) -> Problem:
 def _first_fault(error: RequestValidationError) -> str:
     """The first thing wrong with the values, in one line that names the field."""
     first = error.errors()[0]
-    path = ".".join(str(part) for part in first["loc"][1:])
+    path = ".".join(str(part) for part in first["loc"][1:] if "[" not in str(part))
     if first["type"] == "json_invalid":
         return f"the body is not valid JSON: {first['ctx']['error']} at character {path}"
     if first["type"] == "missing" and not path:

@@ -115,3 +115,4 @@ def _prepare_streams(debug: bool) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(_OneLine(debug))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # a lost connection is told once, by whoever needed it

@@ -8,6 +8,7 @@ import typer
 
 from pincite.cli.door import Door, command
 from pincite.cli.safe import clean, print_json, print_plain
+from pincite.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
     from pincite.core.documents import Document
@@ -53,6 +54,8 @@ async def add(
     from pincite.ingest.accept import file_types
     from pincite.ingest.collect import collect
 
+    if "" in paths:
+        raise Invalid("a path is empty; name files or folders to add")
     files = collect([Path(path) for path in paths], folder)
     async with door.open() as pincite:
         with progress(quiet=door.json) as report:
@@ -169,8 +172,6 @@ async def remove(
 
 async def find(pincite: "AsyncPincite", wanted: str) -> "Document":
     """The document with this id, or the only one whose id begins like this."""
-    from pincite.errors import NotFound
-
     try:
         return await pincite.get(wanted)
     except NotFound:
@@ -180,8 +181,6 @@ async def find(pincite: "AsyncPincite", wanted: str) -> "Document":
 
 def pick(wanted: str, known: "dict[str, str]", what: str, listing: str) -> str:
     """The one id that is meant; `known` says what each id is called."""
-    from pincite.errors import Invalid, NotFound
-
     if wanted in known:
         return wanted
     fitting = [key for key in known if key.startswith(wanted)] if len(wanted) >= SHORTEST else []
@@ -195,8 +194,6 @@ def pick(wanted: str, known: "dict[str, str]", what: str, listing: str) -> str:
 
 def parse_lines(text: str) -> tuple[int | None, int | None]:
     """`10-20` → (10, 20), `10-` → (10, None), `-20` → (None, 20), `7` → (7, 7)."""
-    from pincite.errors import Invalid
-
     found = re.fullmatch(r"\s*(\d{0,9})\s*([-–]?)\s*(\d{0,9})\s*", text)
     if not found or not (found[1] or found[3]) or (found[3] and not found[2]):
         raise Invalid(f"--lines takes A-B, such as 10-20; '{text}' is not that")

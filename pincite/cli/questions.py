@@ -9,10 +9,11 @@ import typer
 
 from pincite.cli.documents import FolderOption
 from pincite.cli.door import Door, command
-from pincite.cli.safe import print_json
+from pincite.cli.safe import print_json, remark
 
 if TYPE_CHECKING:
     from pincite.core.answers import Question
+    from pincite.engine import AsyncPincite
 
 TopKOption = Annotated[
     int | None,
@@ -46,10 +47,25 @@ async def ask(
         async with door.open() as pincite:
             with waiting("reading …"):
                 answer = await pincite.ask(asked)
+            missing = await _what_is_missing(pincite) if not answer.sources else ""
     if door.json:
         print_json(shapes.answer(answer))
     else:
         print_answer(Screen(), answer)
+    if missing:
+        remark(missing)
+
+
+async def _what_is_missing(pincite: "AsyncPincite") -> str:
+    """Why there may be nothing to find: no documents at all, or some that are not done yet."""
+    from pincite.store.library import Listing
+
+    scope = await pincite.scope()
+    if not (await pincite.library.documents(scope, Listing(limit=1)))[0]:
+        return f"there are no documents in {pincite.settings.data} yet; add some with: pincite add PATH"
+    if (await pincite.library.documents(scope, Listing(limit=1, status="pending")))[0]:
+        return "some documents are still waiting to be indexed; add them again to finish, or let pincite serve do it"
+    return ""
 
 
 async def search(

@@ -13,6 +13,10 @@ Outcome = Literal["new", "new_version", "again", "unchanged"]
 """What an upload turned out to be; `again` is the same bytes, to be indexed anew."""
 
 
+NO_HEADINGS = "Document"
+"""What the one section of a document without headings is called."""
+
+
 class Status(StrEnum):
     """Where a document stands; only `ingest.worker` moves it."""
 

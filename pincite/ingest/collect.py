@@ -11,6 +11,8 @@ from pincite.core.documents import Upload
 from pincite.errors import BadRequest, Invalid, NotFound, PinciteError
 from pincite.ingest.accept import file_types
 
+LIBRARY_MARK = "postgres.secret"
+
 
 @dataclass(frozen=True, slots=True)
 class NamedFile:
@@ -78,6 +80,9 @@ def _walk(top: Path, folder: str) -> Iterator[NamedFile]:
     """Every file below a folder in a stable order; hidden ones are left alone, links are not followed."""
     top = top.resolve()
     for place, names, files in os.walk(top):
+        if LIBRARY_MARK in files:  # a data folder of ours: its log and its copies are nobody's documents
+            names.clear()
+            continue
         names[:] = sorted(name for name in names if not name.startswith("."))
         inside = (top.name, *Path(place).relative_to(top).parts)
         target = unicodedata.normalize("NFC", "/".join(part for part in (folder.strip("/"), *inside) if part))

@@ -1,9 +1,9 @@
 """Headings → sections: what stands under which heading path."""
 
 from pincite.blocks import Block, blocks
-from pincite.core.documents import Parsed, Section
+from pincite.core.documents import NO_HEADINGS, Parsed, Section
 
-UNTITLED = ("Document",)
+UNTITLED = (NO_HEADINGS,)
 
 
 def sections(parsed: Parsed) -> list[Section]:

@@ -18,6 +18,8 @@ LEXICAL, MEANING, PRIOR = 0.5, 0.25, 0.25
 """Weights of shared words, of meaning and of the source's own relevance; see docs/evaluation.md."""
 CONTEXT = 0.5
 """What a question's word is worth when it stands in the heading above a sentence instead of in it."""
+WRONG_NUMBER = 0.3
+"""What shared words are worth in a passage that lacks a number or code of the question."""
 ENOUGH = 0.26
 """A best sentence below this does not answer the question."""
 CLOSE = 0.8
@@ -48,6 +50,7 @@ class Candidate:
     text: str
     held: frozenset[str]
     above: frozenset[str]
+    around: frozenset[str]
     prior: float
     lexical: float = 0.0
     score: float = 0.0
@@ -102,19 +105,21 @@ class Extractive:
 
 
 def _candidates(number: int, hit: Hit) -> list[Candidate]:
-    """The sentences of one source; headings are no answers, they are what stands above one."""
+    """The sentences of one source; headings, column names and comments are no answers."""
     chunk = hit.chunk
     above = frozenset(terms(" ".join([chunk.title, *chunk.heading_path, chunk.header]), chunk.language))
+    around = frozenset(terms(chunk.text, chunk.language))
     headings = {part.strip() for part in chunk.heading_path}
     found = []
     for start, end in sentences(chunk.text):
         text = chunk.text[start:end]
         held = frozenset(terms(text, chunk.language))
-        if not held or text.strip("#* ") in headings or _DELIMITER.match(chunk.text, end):
+        no_answer = text.strip("#* ") in headings or text.startswith("<!--") or _DELIMITER.match(chunk.text, end)
+        if not held or no_answer:
             continue
         columns = " ".join(_header_of(start, chunk)) if text.startswith("|") else ""
         context = above | frozenset(terms(columns, chunk.language))
-        found.append(Candidate(number, start, end, text, held, context, hit.relevance))
+        found.append(Candidate(number, start, end, text, held, context, around, hit.relevance))
     return found
 
 
@@ -129,12 +134,14 @@ def _by_words(question: str, candidates: Sequence[Candidate]) -> list[Candidate]
         weights[term] = math.log(1 + (count - seen + 0.5) / (seen + 0.5)) if in_play else 0.0
     unknown = sum(1 for form in _forms(question) if not any(weights.get(term) for term in form))
     total = sum(weights.values()) + unknown * math.log(1 + count)
+    numbers = {term for term in wanted if any(char.isdigit() for char in term)}
     scored = []
     for c in candidates:
         got = sum(
             w if term in c.held else CONTEXT * w for term, w in weights.items() if term in c.held or term in c.above
         )
-        scored.append(replace(c, lexical=got / total if total else 0.0))
+        known = numbers <= c.held | c.above | c.around  # asked about 23, nothing about 17 is an answer
+        scored.append(replace(c, lexical=(got / total if total else 0.0) * (1.0 if known else WRONG_NUMBER)))
     return sorted(scored, key=lambda c: (-(LEXICAL * c.lexical + PRIOR * c.prior), c.source, c.start))
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 from tokenizers import Encoding, Tokenizer
 
 from pincite.core.protocols import Embedder
@@ -26,7 +25,10 @@ from pincite.providers.minilm_files import (
     load_graph,
     verify,
 )
-from pincite.settings import cache_folder
+from pincite.settings import cache_folder, forbid_telemetry
+
+forbid_telemetry()
+import onnxruntime  # noqa: E402 - it sends statistics home unless told not to before it is imported
 
 Vector = npt.NDArray[np.float32]
 

@@ -5,6 +5,7 @@ from functools import cache
 from importlib import resources
 
 from pincite.core.answers import Evidence, Hit, Message, Plan, Prompt
+from pincite.core.documents import NO_HEADINGS
 from pincite.core.run import Run, SourcesFound
 from pincite.query.sources import sources_of
 from pincite.tokens import Tokenizer
@@ -41,7 +42,7 @@ async def assemble(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
 def source_block(number: int, hit: Hit, boundary: str) -> str:
     """One passage as the model sees it, fenced with all that is the document's own: `[Source N] Title > Section`, text."""
     chunk = hit.chunk
-    path = [part for part in chunk.heading_path if part != chunk.title]
+    path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
     label = " > ".join([chunk.title, *path])
     page = f", page {chunk.page}" if chunk.page else ""
     text = f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text

@@ -13,7 +13,7 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from pincite.errors import DataFolderError, PinciteError, StoreDown
+from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown
 
 log = logging.getLogger(__name__)
 
@@ -157,6 +157,9 @@ async def _set_local(connection: Connection, values: Mapping[str, str]) -> None:
 async def _administrator(url: str) -> AsyncIterator[Connection]:
     try:
         connection = await AsyncConnection.connect(url, autocommit=True, connect_timeout=int(WAIT_S))
+    except (psycopg.ProgrammingError, UnicodeError):  # their words would repeat the password
+        form = "postgresql://user:password@host/name"
+        raise SettingsError(f"the database's address cannot be understood; it should look like {form}") from None
     except psycopg.OperationalError as error:
         raise StoreDown(f"the database cannot be reached: {_first_line(error)}") from error
     async with connection:

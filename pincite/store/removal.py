@@ -52,6 +52,7 @@ class Removal:
 _REMOVALS = {
     "posting": "delete from posting where edition = any(%s)",
     "vector": "delete from vector where edition = any(%s)",
+    "section": "delete from chunk where edition = any(%s) and level < 2",
     "chunk": "delete from chunk where edition = any(%s)",
 }
 

@@ -58,7 +58,7 @@ def test_adding_speaks_json_and_removing_gives_receipts(pincite: Call, tmp_path:
     assert [(one["outcome"], one["document"]["status"]) for one in said.json["added"]] == [("new", "completed")] * 2
     first, second = (one["document"]["id"] for one in said.json["added"])
     said = pincite("remove", first)
-    assert said.words.startswith("removed gone.md: 1 version, 3 passages, 1 vector, ")
+    assert said.words.startswith("removed gone.md: 1 version, 1 passage, 1 vector, ")
     assert said.words.endswith("; checked again: nothing left")
     [receipt] = pincite("remove", second, "--json").json
     assert (receipt["document_id"], receipt["verified"]) == (second, True)

@@ -58,3 +58,14 @@ def test_a_file_that_may_not_be_read_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.md").chmod(0)
     with pytest.raises(BadRequest, match="cannot read"):
         NamedFile(tmp_path / "a.md", "").read()
+
+
+def test_a_data_folder_inside_is_left_alone(tmp_path: Path) -> None:
+    tree(tmp_path / "docs", "a.md", "data/postgres.secret", "data/note.md", "data/files/x/y.md")
+    assert [file.path.name for file in collect([tmp_path / "docs"]).files] == ["a.md"]
+
+
+def test_one_name_spelt_two_ways_is_one_name(tmp_path: Path) -> None:
+    tree(tmp_path / "docs", "caf\u00e9.md", "cafe\u0301.md")
+    found = collect([tmp_path / "docs"])
+    assert (len(found.files), len(found.refused)) == (1, 1)

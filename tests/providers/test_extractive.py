@@ -81,3 +81,14 @@ def test_no_line_of_a_document_takes_long(line: str) -> None:
     started = time.process_time()
     answer("unused days", hit(f"Unused days expire.\n{line}\nMore."))
     assert time.process_time() - started < 2.0
+
+
+def test_another_number_or_code_is_no_answer() -> None:
+    codes = "# Errors\n\n- E-17 means that the kiln door is open.\n- E-11 means that the fan is blocked.\n"
+    assert answer("What does error E-23 mean?", hit(codes, relevance=0.6)).finish_reason == "no_answer"
+    assert "fan is blocked" in answer("What does error E-11 mean?", hit(codes)).text
+
+
+def test_comments_are_no_answers() -> None:
+    draft = answer("What is the admin pin?", hit("<!-- the admin pin is 9911 -->\n\nAsk the admin for the pin."))
+    assert draft.text.startswith("Ask the admin for the pin.")

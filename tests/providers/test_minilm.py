@@ -298,3 +298,18 @@ def test_a_warm_start_needs_neither_onnx_nor_torch(embedder: Embedder, cache: Pa
     )
     done = subprocess.run([sys.executable, "-c", code, cache], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.slow
+def test_nothing_is_sent_home(tmp_path: Path) -> None:
+    """onnxruntime keeps and sends statistics unless it is told not to before it is imported."""
+    code = (
+        "import asyncio, sys; from pathlib import Path\n"
+        "from pincite.providers.minilm import Options, make_embedder\n"
+        "asyncio.run(make_embedder(Options(cache=Path(sys.argv[1]))).embed(['a'], as_query=True))"
+    )
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(home)}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "cache")], env=environment, check=True, timeout=60)
+    assert [path for path in home.rglob("*") if path.is_file()] == []

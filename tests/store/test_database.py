@@ -153,3 +153,12 @@ def test_a_clash_or_a_full_disk_is_not_taken_for_a_lost_server(database_url: str
 
     asyncio.run(go())
     assert revived == []
+
+
+@pytest.mark.parametrize("url", ["mysql://u:canary@127.0.0.1/x", "postgresql://u:canary@[::1/x", "canary"])
+def test_an_address_that_is_none_is_refused_without_repeating_it(url: str) -> None:
+    from pincite.errors import SettingsError
+
+    with pytest.raises(SettingsError, match="should look like postgresql://") as raised:
+        asyncio.run(opened_and_closed(url))
+    assert "canary" not in str(raised.value)

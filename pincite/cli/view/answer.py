@@ -8,6 +8,7 @@ from rich.text import Text
 from pincite.cli.safe import count
 from pincite.cli.view.screen import Screen, joined, styled
 from pincite.core.answers import Answer, Citation, Degraded, Source
+from pincite.core.documents import NO_HEADINGS
 from pincite.core.text import fold
 
 LEVELS = {"high": "green", "medium": "yellow", "low": "red"}
@@ -52,7 +53,7 @@ def marked(answer: Answer) -> Text:
 
 def heading(title: str, path: Sequence[str]) -> Text:
     """`Title › Section › Subsection`; a first heading that repeats the title is left out."""
-    below = path[1:] if path and _letters(path[0]) == _letters(title) else path
+    below = path[1:] if path and _letters(path[0]) in (_letters(title), _letters(NO_HEADINGS)) else path
     return joined((title, "bold"), *((f" › {part}", "") for part in below))
 
 
