@@ -1,12 +1,12 @@
 """Questions stay fast while files go in: search latency when idle, beside `pincite add`, and beside uploads.
 
-    ./run bench serving --data DIR | --documents DIR [--work DIR] [--requests 300]
+    ./run bench serving --data DIR | --documents DIR [--work DIR] [--requests 100]
 
-A third of the documentation is in the library when `pincite serve` starts. Another third is then added by a second
-process, the last is uploaded to the server; while they are made searchable, one client asks one search after the
-other, each a sentence of the documentation that was not asked for before. What a search costs grows with the library,
-so idle is measured once more at the end. The second table says where the time of the slowest searches went, from
-their traces; what is outside the trace is HTTP, the key and the client. `--work` must be a folder without documents.
+A third of the documentation is in the library when `pincite serve` starts. Three times over, a part of the rest is
+added by a second process and another part is uploaded to the server; while they are made searchable, one client makes
+one search after the other, each for a sentence of the documentation. Idle is measured before, between and after, since
+the library grows and others may use the machine. The last columns say where the time of the slowest searches went,
+from their traces; outside of these are HTTP, the key and the client. `--work` must be a folder without documents.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx2
@@ -33,43 +33,44 @@ from benchmarks._documentation import add_arguments, copy_tree, markdown_files
 from benchmarks.adding import PINCITE, chunk_count, pincite
 from pincite.core.text import sentences
 
-PARTS = ("in", "added", "uploaded")
+ROUNDS = 3
 WORDS = range(6, 17)
 GOAL = 3.0
-LIMIT_S, END_S = 600, 60
+LIMIT_S, END_S = 300, 60
 WARM_UP, FEWEST = 50, 100
 API = "/api/v1"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Phase:
-    """Latencies of the searches made while something went on, in milliseconds, and their traces."""
+    """The searches made while one thing went on: milliseconds and trace of each."""
 
     name: str
-    seconds: float
-    times: list[float]
-    traces: list[str]
+    seconds: float = 0.0
+    searches: list[tuple[float, str]] = field(default_factory=list)
 
 
-def split_tree(tree: Path, folder: Path) -> dict[str, Path]:
-    """The files in three folders; those of the same name stay together, as their releases share passages."""
-    parts = {name: folder / name for name in PARTS}
+def split_tree(tree: Path, folder: Path) -> tuple[Path, list[Path], list[Path]]:
+    """What is in before, what is added and what is uploaded in each round.
+
+    Files of the same name stay together, as the releases of a page share passages.
+    """
+    before, *rest = [folder / f"part{n}" for n in range(1 + 2 * ROUNDS)]
     for path in markdown_files(tree):
-        target = parts[PARTS[zlib.crc32(path.name.encode()) % 3]] / path.relative_to(tree)
+        number = zlib.crc32(path.name.encode())
+        part = before if number % 3 == 0 else rest[number % len(rest)]
+        target = part / path.relative_to(tree)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
-    return parts
+    return before, rest[:ROUNDS], rest[ROUNDS:]
 
 
 def questions(tree: Path) -> Iterator[str]:
     """Sentences of the documentation, as long as people ask; the server forgets one long before it comes again."""
-    found: dict[str, None] = {}
-    for path in markdown_files(tree):
-        text = path.read_text(encoding="utf-8")
-        found |= {
-            text[a:b]: None for a, b in sentences(text) if len(text[a:b].split()) in WORDS and "|" not in text[a:b]
-        }
-    return itertools.cycle(sorted(found, key=lambda sentence: zlib.crc32(sentence.encode())))
+    texts = [path.read_text(encoding="utf-8") for path in markdown_files(tree)]
+    found = {text[start:end] for text in texts for start, end in sentences(text)}
+    fitting = [sentence for sentence in found if len(sentence.split()) in WORDS and "|" not in sentence]
+    return itertools.cycle(sorted(fitting, key=lambda sentence: zlib.crc32(sentence.encode())))
 
 
 @contextmanager
@@ -93,29 +94,15 @@ def connect(address: str, key: str) -> httpx2.Client:
     return httpx2.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=END_S)
 
 
-def search(client: httpx2.Client, asked: Iterator[str], name: str, going: Callable[[int], bool]) -> Phase:
-    """Search on and on, one at a time, while it goes on; `going` hears how many searches there were."""
-    times: list[float] = []
-    traces: list[str] = []
-    began = time.monotonic()
-    while going(len(times)) and time.monotonic() - began < LIMIT_S:
-        body = {"query": next(asked)}
-        started = time.perf_counter()
-        response = client.post(f"{API}/search", json=body)
-        times.append((time.perf_counter() - started) * 1000)
-        traces.append(response.raise_for_status().json()["trace_id"])
-    return Phase(name, time.monotonic() - began, times, traces)
-
-
 def upload_all(address: str, key: str, folder: Path) -> None:
     """Upload every file and wait until the server has processed all; runs as a process of its own."""
     with connect(address, key) as client:
         for path in markdown_files(folder):
-            place = f"uploaded/{path.parent.relative_to(folder).as_posix()}"
-            form = {"files": {"file": (path.name, path.read_bytes())}, "data": {"folder": place}}
-            client.post(f"{API}/documents/upload", **form).raise_for_status()
+            place = f"{folder.name}/{path.parent.relative_to(folder).as_posix()}"
+            file = {"file": (path.name, path.read_bytes())}
+            client.post(f"{API}/documents/upload", files=file, data={"folder": place}).raise_for_status()
         while any(_some(client, status) for status in ("pending", "processing")):
-            time.sleep(1)
+            time.sleep(0.5)
 
 
 def _some(client: httpx2.Client, status: str) -> bool:
@@ -123,76 +110,92 @@ def _some(client: httpx2.Client, status: str) -> bool:
     return bool(answer.raise_for_status().json()["items"])
 
 
-def measure(
-    client: httpx2.Client, asked: Iterator[str], requests: int, *, adding: list[str], uploading: tuple[str, str, Path]
-) -> list[Phase]:
-    """The four phases, one after the other."""
-    search(client, asked, "warm-up", lambda done: done < WARM_UP)
-    phases = [search(client, asked, "idle", lambda done: done < requests)]
-    with subprocess.Popen(adding, stdout=subprocess.DEVNULL) as second:
-        phases.append(search(client, asked, "pincite add", lambda _: second.poll() is None))
-        second.terminate()
-    uploader = multiprocessing.get_context("spawn").Process(target=upload_all, args=uploading, daemon=True)
-    uploader.start()
-    phases.append(search(client, asked, "uploads", lambda _: uploader.is_alive()))
-    if second.returncode or uploader.exitcode != 0:
-        sys.exit(f"the files did not go in: pincite add ended with {second.returncode}, uploads {uploader.exitcode}")
-    phases.append(search(client, asked, "idle again", lambda done: done < requests))
-    if few := [phase.name for phase in phases if len(phase.times) < FEWEST]:
-        sys.exit(f"fewer than {FEWEST} searches during {', '.join(few)}: give it more documents or requests")
-    return phases
+class Bench:
+    """A client of the server, and what it has measured so far."""
 
+    def __init__(self, client: httpx2.Client, asked: Iterator[str], requests: int) -> None:
+        self.client, self.asked, self.requests = client, asked, requests
+        self.idle, self.adding, self.uploading = Phase("nothing"), Phase("pincite add"), Phase("uploads")
+        self._search(Phase("warm-up"), lambda done: done < WARM_UP)
 
-def report(phases: list[Phase]) -> None:
-    """The table of latencies."""
-    idle = np.percentile(phases[0].times, 99)
-    print(f"| meanwhile | s | searches | p50 ms | p95 ms | p99 ms | p99 / idle (goal ≤ {GOAL:g}) |")
-    print("|---|---|---|---|---|---|---|")
-    for phase in phases:
-        p50, p95, p99 = np.percentile(phase.times, (50, 95, 99))
-        shown = f"{p50:.1f} | {p95:.1f} | {p99:.1f} | {p99 / idle:.2f}"
-        print(f"| {phase.name} | {phase.seconds:.0f} | {len(phase.times)} | {shown} |")
+    def _search(self, phase: Phase, going: Callable[[int], bool]) -> None:
+        """Search on and on, one at a time, while it goes on; `going` hears how many searches there were."""
+        began, done = time.monotonic(), 0
+        while going(done) and time.monotonic() - began < LIMIT_S:
+            body, started = {"query": next(self.asked)}, time.perf_counter()
+            response = self.client.post(f"{API}/search", json=body)
+            took = (time.perf_counter() - started) * 1000
+            phase.searches.append((took, response.raise_for_status().json()["trace_id"]))
+            done += 1
+        phase.seconds += time.monotonic() - began
 
+    def rest(self) -> None:
+        """Search while nothing else goes on."""
+        self._search(self.idle, lambda done: done < self.requests)
 
-def explain(client: httpx2.Client, phases: list[Phase]) -> None:
-    """Where the time of the slowest hundredth went, on average."""
-    print("\n| slowest 1 % | total ms | outside the trace | retrieve | rank |\n|---|---|---|---|---|")
-    for phase in phases:
-        slowest = sorted(zip(phase.times, phase.traces, strict=True), reverse=True)[: len(phase.times) // 100]
+    def beside_adding(self, data: Path, folder: Path) -> None:
+        """Search while `pincite add` runs."""
+        command = [*PINCITE, "add", str(folder), "--json", "--data", str(data)]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            self._search(self.adding, lambda _: process.poll() is None)
+            process.terminate()
+        if process.returncode:
+            sys.exit(f"pincite add ended with {process.returncode}")
+
+    def beside_uploads(self, address: str, key: str, folder: Path) -> None:
+        """Search while files are uploaded and until they are searchable."""
+        method = multiprocessing.get_context("spawn")
+        process = method.Process(target=upload_all, args=(address, key, folder), daemon=True)
+        process.start()
+        self._search(self.uploading, lambda _: process.is_alive())
+        if process.exitcode != 0:
+            sys.exit(f"uploading ended with {process.exitcode}")
+
+    def report(self) -> None:
+        """The table: latencies, their ratio to idle, and what the slowest hundredth spent its time on."""
+        print(f"| meanwhile | s | searches | p50 ms | p95 ms | p99 ms | p99 / idle (goal ≤ {GOAL:g}) ", end="")
+        print("| slowest 1 %: ms | outside | retrieve | rank |\n|---|---|---|---|---|---|---|---|---|---|---|")
+        for phase in (self.idle, self.adding, self.uploading):
+            if len(phase.searches) < FEWEST:
+                sys.exit(f"fewer than {FEWEST} searches during {phase.name}: give it more documents or requests")
+            times, idle = ([took for took, _ in one.searches] for one in (phase, self.idle))
+            ratio = np.percentile(times, 99) / np.percentile(idle, 99)
+            shown = " | ".join(f"{time:.1f}" for time in np.percentile(times, (50, 95, 99)))
+            spent = " | ".join(f"{time:.1f}" for time in self._slowest(phase))
+            print(f"| {phase.name} | {phase.seconds:.0f} | {len(times)} | {shown} | {ratio:.2f} | {spent} |")
+
+    def _slowest(self, phase: Phase) -> np.ndarray:
         rows = []
-        for total, trace in slowest:
-            told = client.get(f"{API}/traces/{trace}").raise_for_status().json()
+        for took, trace in sorted(phase.searches, reverse=True)[: len(phase.searches) // 100]:
+            told = self.client.get(f"{API}/traces/{trace}").raise_for_status().json()
             spans = {span["stage"]: span["duration_ms"] for span in told["spans"]}
-            rows.append((total, total - told["duration_ms"], spans["retrieve"], spans["rank"]))
-        print(f"| {phase.name} | {' | '.join(f'{mean:.1f}' for mean in np.mean(rows, axis=0))} |")
+            rows.append((took, took - told["duration_ms"], spans["retrieve"], spans["rank"]))
+        return np.mean(rows, axis=0)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_arguments(parser)
     parser.add_argument("--work", type=Path, help="data folder to keep")
-    parser.add_argument("--requests", type=int, default=300, help="searches when idle")
+    parser.add_argument("--requests", type=int, default=100, help="searches each time it is idle")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         tree = copy_tree(arguments, Path(temporary) / "tree", newest=False)
-        parts = split_tree(tree, Path(temporary))
+        before, added, uploaded = split_tree(tree, Path(temporary))
         data = arguments.work or Path(temporary) / "data"
         if chunk_count(data):
             sys.exit(f"{data} holds documents already; give --work a new folder")
-        counts = {name: len(markdown_files(folder)) for name, folder in parts.items()}
-        print(", ".join(f"{count} files {name}" for name, count in counts.items()), end="\n\n", flush=True)
-        pincite(data, "add", str(parts["in"]))
+        pincite(data, "add", str(before))
         key = json.loads(pincite(data, "key", "create", "--name", "bench", "--json"))["key"]
         with served(data) as address, connect(address, key) as client:
-            phases = measure(
-                client,
-                questions(tree),
-                arguments.requests,
-                adding=[*PINCITE, "add", str(parts["added"]), "--json", "--data", str(data)],
-                uploading=(address, key, parts["uploaded"]),
-            )
-            report(phases)
-            explain(client, phases)
+            bench = Bench(client, questions(tree), arguments.requests)
+            for adding, uploading in zip(added, uploaded, strict=True):
+                bench.rest()
+                bench.beside_adding(data, adding)
+                bench.rest()
+                bench.beside_uploads(address, key, uploading)
+            bench.rest()
+            bench.report()
 
 
 if __name__ == "__main__":

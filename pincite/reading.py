@@ -32,7 +32,8 @@ def passage(text: VersionText, reading: Reading) -> Passage:
         first, last = line_of(starts, section.start), line_of(starts, max(section.start, section.end - 1))
     else:
         first, last = 1, len(starts)
-    end = starts[last] - 1 if last < len(starts) else len(text.text)
+    whole = (first, last) == (1, len(starts))
+    end = starts[last] - 1 if last < len(starts) else len(text.text if whole else text.text.removesuffix("\n"))
     return Passage(
         document_id=text.document_id, version=text.version, title=text.title, content=text.text[starts[first - 1] : end],
         start_line=first, end_line=last, total_lines=len(starts),
