@@ -2,11 +2,10 @@
 
     ./run bench serving --data DIR | --documents DIR [--work DIR] [--requests 100]
 
-A third of the documentation is in the library when `pincite serve` starts. Three times over, a part of the rest is
-added by a second process and another part is uploaded to the server; while they are made searchable, one client makes
-one search after the other, each for a sentence of the documentation. Idle is measured before, between and after, since
-the library grows and others may use the machine. The last columns say where the time of the slowest searches went,
-from their traces; outside of these are HTTP, the key and the client. `--work` must be a folder without documents.
+A third of the documentation is in the library when `pincite serve` starts. Three times, a part of the rest is added by
+a second process and another uploaded to the server; meanwhile a client searches for one sentence of it after the other.
+Idle is measured before, between and after, as the library grows and others may use the machine. The last columns say
+where the time of the slowest went, from their traces; outside of these are HTTP, the key and the client.
 """
 
 import argparse
@@ -58,7 +57,7 @@ def split_tree(tree: Path, folder: Path) -> tuple[Path, list[Path], list[Path]]:
     before, *rest = [folder / f"part{n}" for n in range(1 + 2 * ROUNDS)]
     for path in markdown_files(tree):
         number = zlib.crc32(path.name.encode())
-        part = before if number % 3 == 0 else rest[number % len(rest)]
+        part = before if number % 3 == 0 else rest[number // 3 % len(rest)]
         target = part / path.relative_to(tree)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
@@ -106,8 +105,7 @@ def upload_all(address: str, key: str, folder: Path) -> None:
 
 
 def _some(client: httpx2.Client, status: str) -> bool:
-    answer = client.get(f"{API}/documents", params={"status": status, "limit": 1})
-    return bool(answer.raise_for_status().json()["items"])
+    return bool(client.get(f"{API}/documents?status={status}&limit=1").raise_for_status().json()["items"])
 
 
 class Bench:
@@ -135,12 +133,13 @@ class Bench:
 
     def beside_adding(self, data: Path, folder: Path) -> None:
         """Search while `pincite add` runs."""
-        command = [*PINCITE, "add", str(folder), "--json", "--data", str(data)]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        command = [*PINCITE, "add", str(folder), "--data", str(data)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
             self._search(self.adding, lambda _: process.poll() is None)
             process.terminate()
+            said, _ = process.communicate()
         if process.returncode:
-            sys.exit(f"pincite add ended with {process.returncode}")
+            sys.exit(f"pincite add ended with {process.returncode}: {said}")
 
     def beside_uploads(self, address: str, key: str, folder: Path) -> None:
         """Search while files are uploaded and until they are searchable."""

@@ -404,3 +404,14 @@ def test_windows_is_pointed_elsewhere(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(sys, "platform", "win32")
     with pytest.raises(DataFolderError, match="PINCITE_DATABASE_URL"):
         EmbeddedServer.open(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_server_told_to_stop_when_all_have_left_is_started_anew(tmp_path: Path) -> None:
+    """SIGTERM makes PostgreSQL wait for its clients and refuse new ones: nobody may have to wait for that."""
+    data = tmp_path / "data"
+    with EmbeddedServer.open(data) as server, closing(psycopg.connect(server.url)):
+        os.kill(int((data / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGTERM)
+        time.sleep(0.3)
+        with EmbeddedServer.open(data) as again, psycopg.connect(again.url) as fresh:
+            assert fresh.execute("select 1").fetchone() == (1,)

@@ -117,8 +117,11 @@ def _becomes_ready(cluster: Cluster, version: int) -> bool:
     """Wait until the server can be used; false if it ends instead."""
     end = time.monotonic() + PATIENCE
     while keeper.is_alive(version):
-        if _says_ready(cluster):
+        if (state := _state(cluster)) == b"ready":
             return True
+        if state == b"stopping":  # it would wait for whoever is connected, for ever if need be
+            keeper.stop(version, cluster.name)
+            continue
         if time.monotonic() > end:
             raise DataFolderError(
                 f"the database in {cluster.files} is not ready after {PATIENCE:.0f} s: see {cluster.log}, and try again"
@@ -127,12 +130,12 @@ def _becomes_ready(cluster: Cluster, version: int) -> bool:
     return False
 
 
-def _says_ready(cluster: Cluster) -> bool:
-    """Whether the last line of the server's own lock file says so."""
+def _state(cluster: Cluster) -> bytes:
+    """What the last line of the server's own lock file says: starting, ready, stopping."""
     try:
-        return (cluster.files / "postmaster.pid").read_bytes().split()[-1:] == [b"ready"]
+        return b"".join((cluster.files / "postmaster.pid").read_bytes().split()[-1:])
     except FileNotFoundError:
-        return False
+        return b""
 
 
 def _memory(shared_buffers_mb: int) -> dict[str, str]:
