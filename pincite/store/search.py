@@ -137,14 +137,16 @@ _BM25 = """
            + %(k1)s::float8 * (1 - %(b)s::float8 + %(b)s::float8 * h.words / %(average)s::float8))) as score
     from hit h join wanted w on w.term = h.term group by h.chunk order by score desc, h.chunk limit %(limit)s
 """
+# The chunks come first, then what they belong to, each by its primary key: left to itself, a planner that has
+# no statistics yet compares every edition with every document.
 _FETCH = """
+    with c as materialized (select * from chunk where key = any(%(keys)s) and realm = any(%(realms)s))
     select c.key, d.id || '.' || v.id || '.' || c.ordinal, d.id, d.name, d.title, v.id, v.checksum, d.folder, d.category,
            d.source_uri, d.source_urls, v.mime, c.ordinal, c.level, c.text, c.header, c.start_char, c.end_char,
            c.start_line, c.end_line, c.page, c.heading_path, c.content_type, c.language, c.vectorized_text, v.page_starts,
            v.created_at
-    from chunk c join edition e on e.key = c.edition and e.state = 'served'
-         join document d on d.served = e.key join version v on v.key = e.version
-    where c.key = any(%(keys)s) and c.realm = any(%(realms)s)
+    from c join edition e on e.key = c.edition and e.state = 'served'
+         join document d on d.id = e.document_id and d.served = e.key join version v on v.key = e.version
 """
 _COSINES = """
     select c.key, max(-(v.embedding <#> %(vector)s::halfvec))::float8

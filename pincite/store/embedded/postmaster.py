@@ -37,7 +37,9 @@ SETTINGS = {
     "max_logical_replication_workers": "0",
     "max_wal_size": "1GB",
     "checkpoint_timeout": "15min",
+    # A library fills in minutes and may be closed again: without statistics its searches are planned blindly.
     "autovacuum": "on",
+    "autovacuum_naptime": "10s",
     # The log tells of the server only: errors of statements go to the client, and their words into no file.
     "logging_collector": "off",
     "log_destination": "stderr",
