@@ -6,6 +6,7 @@ from pincite.errors import NotAllowed
 
 
 def test_the_local_owner_may_do_everything() -> None:
+    assert MAY["administrator"] == {"read", "write", "administer"}
     for right in MAY["administrator"]:
         require(LOCAL, right)
 

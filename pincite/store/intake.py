@@ -14,7 +14,7 @@ from pincite.core.documents import Document, Outcome, Status, Upload
 from pincite.errors import NotFound
 from pincite.store.database import Connection, Database, one, rows
 from pincite.store.files import Files
-from pincite.store.library import DOCUMENT, document_of
+from pincite.store.library import DOCUMENT, Library, document_of
 
 _GIVEN = ("title", "author", "description", "tags")
 """What an uploader may say about a file; it wins over what the file says about itself."""
@@ -33,6 +33,7 @@ class Intake:
         self._database = database
         self._files = files
         self._signature = signature
+        self._library = Library(database, files, signature)
 
     async def accept(
         self, scope: Scope, upload: Upload, *, mime: str, checksum: str, held: bool = False
@@ -43,7 +44,7 @@ class Intake:
         for _ in range(5):
             try:
                 document_id, outcome = await self._accept(scope, upload, mime, checksum, held)
-                return await self._get(scope, document_id), outcome
+                return await self._library.get(scope, document_id), outcome
             except (pg_errors.UniqueViolation, NotFound):
                 continue  # somebody else took in, or removed, the same name at the same moment
         raise NotFound(f"'{upload.name}' keeps changing under our hands; try again")
@@ -143,15 +144,6 @@ class Intake:
             " error_message = null, updated_at = now() where id = %s",
             (document_id,),
         )
-
-    async def _get(self, scope: Scope, document_id: str) -> Document:
-        async with self._database.transaction(scope.person) as connection:
-            row = await one(
-                connection, DOCUMENT + " where d.id = %s and d.realm = any(%s)", (document_id, list(scope.realms))
-            )
-        if row is None:
-            raise NotFound(f"there is no document '{document_id}'")
-        return document_of(row, self._signature)
 
     async def sweep(self) -> int:
         """Remove files that a process which died left without a record."""

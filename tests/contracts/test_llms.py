@@ -65,5 +65,6 @@ def test_it_can_be_stopped_in_the_middle(llm: LLM) -> None:
         async for _ in stream:
             break
         await stream.aclose()  # type: ignore[attr-defined]
+        assert [piece async for piece in stream] == []
 
     asyncio.run(go())

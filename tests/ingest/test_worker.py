@@ -106,6 +106,6 @@ def test_a_worker_that_lost_its_lease_stops(open_pincite: Callable[..., Any], mo
             pincite.workers.start()
             await asyncio.sleep(0.3)
             await pincite.remove(added.document.id)
-            await asyncio.wait_for(stopped.wait(), 5)
+            assert await asyncio.wait_for(stopped.wait(), 5)
 
     asyncio.run(go())

@@ -25,6 +25,8 @@ def test_several_processes_may_open_a_new_database_at_once(database_url: str) ->
         await asyncio.gather(*(opened_and_closed(database_url) for _ in range(5)))
 
     asyncio.run(many())
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute("select count(*) from pincite.migration").fetchone() == (len(migration_files()),)
 
 
 def test_the_application_works_as_a_role_without_privileges(database_url: str) -> None:
