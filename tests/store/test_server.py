@@ -29,6 +29,9 @@ with EmbeddedServer.open(Path(sys.argv[1])) as server:
 """
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     """One server for the tests that only look."""
@@ -183,7 +186,6 @@ def test_shares_in_one_process(data: Path) -> None:
         assert master(data) != pid
 
 
-@pytest.mark.slow
 def test_it_survives_killed_sharers_and_stops_after_the_last(data: Path) -> None:
     with sharer(data) as first, sharer(data) as second:
         pid = master(data)
@@ -201,7 +203,6 @@ def test_it_survives_killed_sharers_and_stops_after_the_last(data: Path) -> None
     assert "database system is shut down" in (data / "postgres.log").read_text()
 
 
-@pytest.mark.slow
 def test_many_processes_open_a_new_folder_at_once(tmp_path: Path) -> None:
     script = SHARER.replace("sys.stdin.read()", "")
     command = [sys.executable, "-c", script, str(tmp_path / "data")]
@@ -212,7 +213,6 @@ def test_many_processes_open_a_new_folder_at_once(tmp_path: Path) -> None:
     assert wait_for(lambda: not is_alive(tmp_path / "data"))
 
 
-@pytest.mark.slow
 def test_a_killed_keeper_is_replaced(data: Path) -> None:
     with EmbeddedServer.open(data):
         os.kill(keeper_of(data), signal.SIGKILL)
@@ -238,7 +238,6 @@ def keeper_of(data: Path) -> int:
     return pid
 
 
-@pytest.mark.slow
 def test_a_crashed_server_comes_back_with_what_was_committed(data: Path) -> None:
     with EmbeddedServer.open(data) as first:
         ask(first, "create table kept as select generate_series(1, 1000) as n")
@@ -248,7 +247,6 @@ def test_a_crashed_server_comes_back_with_what_was_committed(data: Path) -> None
             assert ask(first, "select sum(n) from kept") == 500500
 
 
-@pytest.mark.slow
 def test_processes_left_behind_by_a_dead_master_are_ended(data: Path) -> None:
     with EmbeddedServer.open(data) as server, closing(psycopg.connect(server.url)) as busy:
         busy.pgconn.send_query(b"select count(*) from generate_series(1, 100000000) a, generate_series(1, 1000) b")
@@ -260,7 +258,6 @@ def test_processes_left_behind_by_a_dead_master_are_ended(data: Path) -> None:
             assert ask(again, "select 1") == 1
 
 
-@pytest.mark.slow
 def test_a_stale_process_id_now_used_by_another_is_not_believed(data: Path) -> None:
     with EmbeddedServer.open(data) as server:
         socket = socket_folder(server) / ".s.PGSQL.5432.lock"
@@ -280,7 +277,6 @@ def test_a_stale_process_id_now_used_by_another_is_not_believed(data: Path) -> N
             unrelated.wait()
 
 
-@pytest.mark.slow
 def test_a_vanished_socket_folder_is_made_again(data: Path) -> None:
     with EmbeddedServer.open(data) as first:
         shutil.rmtree(socket_folder(first))
@@ -289,7 +285,6 @@ def test_a_vanished_socket_folder_is_made_again(data: Path) -> None:
     assert not socket_folder(first).exists()
 
 
-@pytest.mark.slow
 def test_a_long_path_gets_a_short_private_socket(data: Path) -> None:
     long = data.parent / ("d" * 100) / ("e" * 100)
     long.parent.mkdir()
@@ -304,7 +299,6 @@ def test_a_long_path_gets_a_short_private_socket(data: Path) -> None:
     shutil.rmtree(long)
 
 
-@pytest.mark.slow
 def test_a_copied_folder_is_a_database_of_its_own(data: Path) -> None:
     copy = data.with_name("copy")
     with EmbeddedServer.open(data) as one:
@@ -319,7 +313,6 @@ def test_a_copied_folder_is_a_database_of_its_own(data: Path) -> None:
     shutil.rmtree(copy)
 
 
-@pytest.mark.slow
 def test_a_folder_moved_while_in_use_can_be_opened(data: Path) -> None:
     moved = data.with_name("moved")
     with EmbeddedServer.open(data):
@@ -330,7 +323,6 @@ def test_a_folder_moved_while_in_use_can_be_opened(data: Path) -> None:
     shutil.rmtree(moved)
 
 
-@pytest.mark.slow
 def test_a_server_whose_folder_was_deleted_still_stops(data: Path) -> None:
     server = EmbeddedServer.open(data)
     pid = master(data)
@@ -371,7 +363,6 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
 
 
-@pytest.mark.slow
 def test_a_full_disk_is_said_in_one_line(tmp_path: Path) -> None:
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))" + SHARER
     result = subprocess.run(
@@ -384,7 +375,6 @@ def test_a_full_disk_is_said_in_one_line(tmp_path: Path) -> None:
         assert ask(server, "select 1") == 1
 
 
-@pytest.mark.slow
 def test_a_server_that_cannot_start_says_why(data: Path) -> None:
     EmbeddedServer.open(data).close()
     (data / "postgres" / "global" / "pg_control").write_bytes(b"")
@@ -406,7 +396,6 @@ def test_windows_is_pointed_elsewhere(tmp_path: Path, monkeypatch: pytest.Monkey
         EmbeddedServer.open(tmp_path)
 
 
-@pytest.mark.slow
 def test_a_server_told_to_stop_when_all_have_left_is_started_anew(tmp_path: Path) -> None:
     """SIGTERM makes PostgreSQL wait for its clients and refuse new ones: nobody may have to wait for that."""
     data = tmp_path / "data"
