@@ -16,8 +16,8 @@ from pincite.access import LOCAL
 from pincite.core.answers import Answer, Question, SearchResult
 from pincite.core.callers import Caller, Scope
 from pincite.core.documents import Added, AddedAll, Document, Passage, Progress, Receipt, Status, Upload
-from pincite.core.protocols import LLM, Embedder, Reranker
-from pincite.core.run import Event, Kit, Run, Started
+from pincite.core.protocols import Embedder
+from pincite.core.run import Event, Run, Started
 from pincite.errors import BadRequest, DataFolderError, Invalid, OverBudget, Unreadable
 from pincite.ingest.accept import check
 from pincite.ingest.collect import Collected, collect
@@ -39,10 +39,10 @@ from pincite.store.removal import Removal
 from pincite.store.search import PostgresIndex
 from pincite.store.server import EmbeddedServer
 from pincite.store.traces import Trace, Traces
+from pincite.toolbox import PROVIDERS, Toolbox
 
 log = logging.getLogger(__name__)
 
-PROVIDERS = "pincite.providers"
 WATCH_S = 0.1
 """How often adding looks how far it is."""
 INDEX_FORMAT = 1
@@ -95,10 +95,11 @@ class AsyncPincite:
         self.traces = Traces(self.database)
         index = PostgresIndex(self.database, model, self.embedder.dimensions, settings.rag)
         self.indexing = Indexing(self.database, model, signature)
-        self.kit = self._build_kit(index)
-        for provider in (self.kit.llm, self.kit.reranker, self.embedder):
-            if close := getattr(provider, "close", None):
-                self._opened.push_async_callback(close)
+        self.toolbox = Toolbox(index, self.embedder)
+        self.toolbox.kit(settings)  # a provider that cannot be made is told at the start
+        if close := getattr(self.embedder, "close", None):
+            self._opened.push_async_callback(close)
+        self._opened.push_async_callback(self.toolbox.close)
         reader = Reader(
             children=max(1, settings.ingest.workers),
             memory_mb=settings.ingest.parse_memory_mb,
@@ -130,19 +131,6 @@ class AsyncPincite:
         self._server = await asyncio.to_thread(EmbeddedServer.open, self.settings.data, shared_buffers_mb=buffers)
         if before is not None:
             await asyncio.to_thread(before.close)
-
-    def _build_kit(self, index: PostgresIndex) -> Kit:
-        llm, rag = self.settings.llm, self.settings.rag
-        offered = {"embedder": self.embedder}
-        name = llm.provider or ("openai_compatible" if llm.base_url else "extractive")
-        extractive = plugins.load(LLM, PROVIDERS, "extractive", {}, **offered)
-        return Kit(
-            index=index,
-            embedder=self.embedder,
-            llm=extractive if name == "extractive" else plugins.load(LLM, PROVIDERS, name, llm.model_dump(), **offered),
-            extractive=extractive,
-            reranker=None if rag.reranker == "none" else plugins.load(Reranker, PROVIDERS, rag.reranker, {}, **offered),
-        )
 
     def _open_lane(self) -> Lane:
         embedding = self.settings.embedding
@@ -287,7 +275,7 @@ class AsyncPincite:
         started, error = datetime.now(UTC), None
         run = Run(
             id=secrets.token_hex(8),
-            kit=self.kit,
+            kit=self.toolbox.kit(self.settings),
             settings=self.settings,
             caller=caller,
             scope=await self.scope(caller),

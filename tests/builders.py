@@ -1,9 +1,16 @@
 """Small makers of the words the tests speak."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from pincite.core.answers import Found, Hit, Plan, Prompt, Question
 from pincite.core.documents import Chunk, Level
+from pincite.core.protocols import LLM
+from pincite.core.run import Kit
+from pincite.engine import AsyncPincite
+from pincite.settings import Settings
 
 
 def chunk(ordinal: int = 1, text: str = "Cats purr.", **more: object) -> Chunk:
@@ -42,3 +49,18 @@ def prompt(question: str, *hits: Hit) -> Prompt:
 def plan(text: str) -> Plan:
     """A plan to search a text by words."""
     return Plan(Question(text), text, "hybrid", (), top_k=10, candidates=100)
+
+
+@contextmanager
+def answering(pincite: AsyncPincite, llm: LLM) -> Iterator[None]:
+    """Let this model answer meanwhile, whatever the settings say."""
+    make = pincite.toolbox.kit
+
+    def kit(settings: Settings) -> Kit:
+        return replace(make(settings), llm=llm)
+
+    pincite.toolbox.kit = kit  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        pincite.toolbox.kit = make  # type: ignore[method-assign]

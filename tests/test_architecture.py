@@ -18,7 +18,7 @@ LAYERS = [
     {"access", "plugins", "words", "tokens", "blocks"},
     {"providers", "parsers", "store"},
     {"query", "ingest"},
-    {"reading"},
+    {"reading", "toolbox"},
     {"engine"},
     {"blocking"},
     {"api"},
@@ -47,6 +47,8 @@ UNTESTED = {
 
 TESTED_BY = {
     "api/engine.py": "api/test_app.py",
+    "core/request.py": "core/test_run.py",
+    "toolbox.py": "test_engine.py",
     "cli/doctor.py": "cli/test_checkup.py",
     "cli/view/service.py": "cli/test_service.py",
     "store/embedded/launch.py": "store/test_server.py",

@@ -1,6 +1,5 @@
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from pincite.errors import Invalid, NotFound, SettingsError, StoreDown, Unreadab
 from pincite.ingest.collect import collect
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
 from pincite.reading import Reading
+from tests.builders import answering
 
 CATS = "# Cats\n\nCats purr when they are content. They sleep for sixteen hours a day.\n"
 DOGS = "# Hunde\n\nHunde bellen, wenn jemand an der Tür ist. Sie brauchen täglich Auslauf.\n"
@@ -209,9 +209,9 @@ def test_streaming_and_not_are_one_path(open_pincite: Callable[..., Any], tmp_pa
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.add(write(tmp_path, cats=CATS) / "cats.md")
-            pincite.kit = replace(pincite.kit, llm=ScriptedLLM(Options(answers=("Cats purr when content. [1]",))))
             events: list[Event] = []
-            answer = await pincite.ask("Why do cats purr?", listen=events.append)
+            with answering(pincite, ScriptedLLM(Options(answers=("Cats purr when content. [1]",)))):
+                answer = await pincite.ask("Why do cats purr?", listen=events.append)
             assert isinstance(events[-1], Answered)
             assert events[-1].answer == answer
 

@@ -38,13 +38,14 @@ async def ready(pincite: Engine) -> JSONResponse:
 @router.get("/details")
 async def details(pincite: Engine, caller: Administrator) -> JSONResponse:
     """Versions, models and sizes."""
+    llm = pincite.toolbox.kit(pincite.settings).llm
     return JSONResponse(
         {
             "status": "ok",
             "version": __version__,
             "database": await health(pincite.database, caller.person),
             "embedding": {"model": pincite.embedder.name, "dimensions": pincite.embedder.dimensions},
-            "llm": {"model": pincite.kit.llm.name, "window": pincite.kit.llm.window},
+            "llm": {"model": llm.name, "window": llm.window},
             "reranker": pincite.settings.rag.reranker,
         }
     )

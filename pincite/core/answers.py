@@ -32,8 +32,20 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """One exchange of a conversation: what was asked, what that means on its own, and the answer's words."""
+
+    question: str
+    standalone: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """What the caller asked: one text, or up to five to be searched together and fused by rank."""
+    """What the caller asked: one text, or up to five to be searched together and fused by rank.
+
+    `conversation` is what was said before, oldest first, where the caller keeps it; `session_id` names one kept here.
+    """
 
     text: str
     also: tuple[str, ...] = ()
@@ -44,6 +56,9 @@ class Question:
     strategy: Strategy | None = None
     alpha: float | None = None
     sampling: Sampling = Sampling()
+    conversation: tuple[Turn, ...] = ()
+    session_id: str | None = None
+    profile: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from pincite.core.answers import Piece, Prompt
 from pincite.core.protocols import LLM
 from tests.api.door import Door
+from tests.builders import answering
 
 
 class Talker:
@@ -44,9 +44,5 @@ class Talker:
 @contextmanager
 def speaking(door: Door, llm: LLM) -> Iterator[None]:
     """Let this model answer meanwhile."""
-    before = door.pincite.kit
-    door.pincite.kit = replace(before, llm=llm)
-    try:
+    with answering(door.pincite, llm):
         yield
-    finally:
-        door.pincite.kit = before
