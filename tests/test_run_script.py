@@ -224,6 +224,12 @@ def test_benchmarks_are_listed_with_what_they_say_of_themselves(checkout: Path) 
     assert "speed" in unknown.stderr
 
 
+def test_a_benchmark_can_be_the_first_thing_run(checkout: Path, machine: Path) -> None:
+    (checkout / "benchmarks" / "speed.py").write_text('print("very fast")', encoding="utf-8")
+    result = run(checkout / "run", "bench", "speed", path=machine)
+    assert result.stdout == "very fast\n", result.stderr
+
+
 # --- the samples ------------------------------------------------------------------------------------------
 
 

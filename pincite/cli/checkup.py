@@ -17,11 +17,12 @@ from pincite.cli.destinations import answers_from, embeddings_from, host_and_por
 from pincite.cli.safe import count, size
 from pincite.core.documents import Document, Status
 from pincite.core.protocols import Embedder
-from pincite.engine import PROVIDERS, AsyncPincite
+from pincite.engine import AsyncPincite
 from pincite.errors import PinciteError
 from pincite.ingest.parse import isolation
 from pincite.settings import Settings
 from pincite.store.database import health
+from pincite.toolbox import PROVIDERS
 
 State = Literal["ok", "note", "broken"]
 LITTLE_SPACE = 500 * 1024 * 1024
