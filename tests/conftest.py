@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +16,11 @@ from pincite.engine import AsyncPincite
 from pincite.store.server import EmbeddedServer
 
 T = TypeVar("T")
+
+
+def pytest_configure() -> None:
+    """A shell starts what it runs in the background deaf to Ctrl-C, and children would inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
