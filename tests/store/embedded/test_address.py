@@ -3,6 +3,8 @@
 import errno
 import os
 import socket
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -14,15 +16,22 @@ from pincite.store.embedded.account import Account
 from pincite.store.embedded.cluster import Cluster
 
 
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder whose path is short, whatever the name of whoever runs the tests."""
+    with tempfile.TemporaryDirectory(prefix="p") as folder:
+        yield Path(folder)
+
+
 def cluster_in(folder: Path) -> Cluster:
     folder.mkdir(exist_ok=True)
     account = Account(os.geteuid(), os.getegid(), os.geteuid(), os.getegid())
     return Cluster(folder, account, "a%b/c", "pincite-test")
 
 
-def test_it_is_in_the_data_folder_if_it_fits(tmp_path: Path) -> None:
-    assert address.socket_folder(cluster_in(tmp_path)) == tmp_path / "postgres.socket"
-    assert list(tmp_path.iterdir()) == []
+def test_it_is_in_the_data_folder_if_it_fits(short: Path) -> None:
+    assert address.socket_folder(cluster_in(short)) == short / "postgres.socket"
+    assert list(short.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["d" * 80, "dé" * 30, "a,b"])
@@ -30,12 +39,12 @@ def test_it_is_elsewhere_if_the_path_is_too_long_or_would_be_two_hosts(tmp_path:
     assert address.socket_folder(cluster_in(tmp_path / name)) == Path("/tmp/pincite-test")
 
 
-def test_it_is_elsewhere_if_the_file_system_has_no_sockets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_elsewhere_if_the_file_system_has_no_sockets(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "socket", lambda _: FailingSocket(errno.EOPNOTSUPP))
-    assert address.socket_folder(cluster_in(tmp_path)) == Path("/tmp/pincite-test")
+    assert address.socket_folder(cluster_in(short)) == Path("/tmp/pincite-test")
     monkeypatch.setattr(socket, "socket", lambda _: FailingSocket(errno.ENOSPC))
     with pytest.raises(OSError, match="No space"):
-        address.socket_folder(cluster_in(tmp_path))
+        address.socket_folder(cluster_in(short))
 
 
 class FailingSocket(socket.socket):
