@@ -11,7 +11,8 @@ LOCAL = Caller(person="local", role="administrator")
 MAY: Mapping[Role, frozenset[str]] = {
     "reader": frozenset({"read"}),
     "editor": frozenset({"read", "write"}),
-    "administrator": frozenset({"read", "write", "administer"}),
+    "administrator": frozenset({"read", "write", "administer", "measure"}),
+    "metrics": frozenset({"measure"}),
 }
 
 

@@ -46,6 +46,11 @@ class Pincite:
             self._do(self._pincite.close())
             self._stop()
 
+    @property
+    def settings(self) -> Settings:
+        """The settings in force now; a frozen snapshot with its revision."""
+        return self._pincite.settings
+
     def add(self, path: str | Path, *, folder: str = "") -> Document:
         """Take one file in and wait until it can be asked about."""
         return self._do(self._pincite.add(path, folder=folder))

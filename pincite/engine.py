@@ -7,27 +7,33 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from pincite import plugins
+from pincite import __version__
 from pincite.access import LOCAL
+from pincite.control import Control
 from pincite.core.answers import Answer, Question, SearchResult
 from pincite.core.callers import Caller, Scope
 from pincite.core.documents import Added, AddedAll, Document, Passage, Progress, Receipt, Status, Upload
-from pincite.core.protocols import Embedder
+from pincite.core.request import due, request_id
 from pincite.core.run import Event, Run, Started
+from pincite.core.traces import Trace
 from pincite.errors import BadRequest, DataFolderError, Invalid, OverBudget, Unreadable
 from pincite.ingest.accept import check
 from pincite.ingest.collect import Collected, collect
-from pincite.ingest.lane import Lane, open_lane
 from pincite.ingest.parse import Reader
 from pincite.ingest.pipeline import Workshop
 from pincite.ingest.worker import Workers
+from pincite.layers import layers_of, read_layers
+from pincite.metrics import Metrics
+from pincite.profiles import find_profile, for_request
 from pincite.query import pipeline
+from pincite.query.templates import check_own
 from pincite.reading import Reading, passage
-from pincite.settings import Settings, load_settings
+from pincite.records import Records
+from pincite.replay import Replay, compare, question_of, replayable, settings_for
+from pincite.settings import Settings
 from pincite.store.database import Database
 from pincite.store.files import Files
 from pincite.store.indexing import Indexing
@@ -36,17 +42,18 @@ from pincite.store.jobs import Jobs
 from pincite.store.keys import Keys
 from pincite.store.library import Library, Listing
 from pincite.store.removal import Removal
-from pincite.store.search import PostgresIndex
 from pincite.store.server import EmbeddedServer
-from pincite.store.traces import Trace, Traces
-from pincite.toolbox import PROVIDERS, Toolbox
+from pincite.store.sessions import Sessions
+from pincite.store.settings import StoredSettings
+from pincite.store.traces import Traces
+from pincite.telemetry import Telemetry
+from pincite.witness import Witness
+from pincite.workbench import Workbenches
 
 log = logging.getLogger(__name__)
 
 WATCH_S = 0.1
 """How often adding looks how far it is."""
-INDEX_FORMAT = 1
-"""Raised when parsing, chunking or indexing changes what is stored for the same file and settings."""
 
 
 class AsyncPincite:
@@ -54,9 +61,10 @@ class AsyncPincite:
 
     def __init__(self, data: str | Path | None = None, *, settings: Settings | Mapping[str, Any] | None = None) -> None:
         if isinstance(settings, Settings):
-            self.settings = settings
+            self._layers = layers_of(settings)
         else:
-            self.settings = load_settings({**({"data": Path(data)} if data is not None else {}), **(settings or {})})
+            self._layers = read_layers({**({"data": Path(data)} if data is not None else {}), **(settings or {})})
+        self.settings = self._layers.settings()
         self._server: EmbeddedServer | None = None
         self._opened = AsyncExitStack()
 
@@ -79,37 +87,49 @@ class AsyncPincite:
         settings = self.settings
         if not str(settings.data).isprintable():
             raise DataFolderError("the data folder's path holds characters that cannot be seen; choose another")
-        self.embedder = plugins.load(
-            Embedder, PROVIDERS, settings.embedding.provider, settings.embedding.model_dump() | {"threads": 1}
-        )
+        check_own(settings.data)  # a prompt that cannot work is told at the start
+        self._benches = Workbenches()
+        self._benches.embedder(settings)  # one that cannot be made is told before anything is started
+        self._opened.push_async_callback(self._benches.close)
         self.database = await self._open_database()
         self._opened.push_async_callback(self.database.close)
-        model = await self.database.register_model(self.embedder.name, self.embedder.dimensions)
-        signature = self._signature()
-        files = Files(settings.data, await self.database.library_id())
-        self.library = Library(self.database, files, signature)
-        self.intake = Intake(self.database, files, signature)
+        self._files = files = Files(settings.data, await self.database.library_id())
         self.removal = Removal(self.database, files)
         self.jobs = Jobs(self.database, files.place)
         self.keys = Keys(self.database)
-        self.traces = Traces(self.database)
-        index = PostgresIndex(self.database, model, self.embedder.dimensions, settings.rag)
-        self.indexing = Indexing(self.database, model, signature)
-        self.toolbox = Toolbox(index, self.embedder)
-        self.toolbox.kit(settings)  # a provider that cannot be made is told at the start
-        if close := getattr(self.embedder, "close", None):
-            self._opened.push_async_callback(close)
-        self._opened.push_async_callback(self.toolbox.close)
-        reader = Reader(
+        self.sessions = Sessions(self.database)
+        self.traces, self.metrics = Traces(self.database), Metrics()
+        endpoint = settings.traces.otlp_endpoint
+        self.records = Records(self.traces, self.metrics, Telemetry(endpoint, __version__) if endpoint else None)
+        self._opened.push_async_callback(self.records.close)
+        self._reader = Reader(
             children=max(1, settings.ingest.workers),
             memory_mb=settings.ingest.parse_memory_mb,
             timeout_s=settings.ingest.parse_timeout_s,
         )
-        lane = self._open_lane()
-        shop = Workshop(settings, files, reader, lane, self.embedder.name, self.indexing, self.jobs)
-        self.workers = Workers(shop, self._tidy)
-        for stop in (reader.close, lane.close, self.workers.stop):
+        self.control = Control(self._layers, StoredSettings(self.database), self._prepare, self._adopt)
+        self.workers = Workers(lambda: self._shop, self._tidy)
+        for stop in (self._reader.close, self.control.close, self.workers.stop):
             self._opened.push_async_callback(stop)
+        await self.control.open()
+
+    async def _prepare(self, settings: Settings) -> None:
+        """Make what these settings ask for; a provider that cannot be made is told now, not by the next request."""
+        (await self._benches.get(settings, self.database)).toolbox.kit(settings)
+
+    def _adopt(self, settings: Settings) -> None:
+        """Work by these settings from now on; what is under way keeps those it began with."""
+        bench, files = self._benches.ready(settings), self._files
+        signature = bench.signature(settings)
+        self.library = Library(self.database, files, signature)
+        self.intake = Intake(self.database, files, signature)
+        self.indexing = Indexing(self.database, bench.model, signature)
+        self._shop = Workshop(
+            settings, files, self._reader, bench.lane, bench.embedder.name, self.indexing, self.jobs,
+            self.records.keep,
+        )  # fmt: skip
+        self._bench, self.embedder, self.toolbox = bench, bench.embedder, bench.toolbox
+        self.settings = settings
 
     async def _tidy(self) -> None:
         """Clear away what nobody needs any more: replaced editions, stray files, old traces."""
@@ -131,15 +151,6 @@ class AsyncPincite:
         self._server = await asyncio.to_thread(EmbeddedServer.open, self.settings.data, shared_buffers_mb=buffers)
         if before is not None:
             await asyncio.to_thread(before.close)
-
-    def _open_lane(self) -> Lane:
-        embedding = self.settings.embedding
-        options = embedding.model_dump(exclude={"api_key"})
-        return open_lane(self.embedder, provider=embedding.provider, options=options, batch=embedding.batch)
-
-    def _signature(self) -> str:
-        chunking = self.settings.chunking
-        return f"{INDEX_FORMAT}:{self.embedder.name}:{chunking.tokenizer}:{chunking.size}:{chunking.overlap}"
 
     async def close(self) -> None:
         """Stop what was started, last first."""
@@ -257,63 +268,96 @@ class AsyncPincite:
     ) -> Answer:
         """Answer a question; `listen` hears what happens on the way."""
         asked = Question(question) if isinstance(question, str) else question
-        async with self._run(caller, "query", asked, listen) as run:
+        kind = "chat" if asked.session_id or asked.conversation else "query"
+        async with self._run(caller, Witness(kind, asked, listen)) as run:
             return await pipeline.answer(run, asked)
 
     async def search(self, question: str | Question, *, caller: Caller = LOCAL) -> SearchResult:
         """Find passages; several queries at once are fused."""
         asked = Question(question) if isinstance(question, str) else question
-        async with self._run(caller, "search", asked, None) as run:
+        async with self._run(caller, Witness("search", asked)) as run:
             plan, hits = await pipeline.search(run, asked)
-            return SearchResult(tuple(hits), plan.strategy, tuple(run.degraded), run.id)
+            return SearchResult(tuple(hits), plan.strategy, tuple(run.degraded), run.id, run.settings.rag)
+
+    async def replay(
+        self,
+        trace_id: str,
+        changes: Mapping[str, Any],
+        *,
+        profile: str | None = None,
+        question: str | None = None,
+        caller: Caller = LOCAL,
+    ) -> Replay:
+        """Ask a traced question again with other settings; `question` gives its words where they were not kept.
+
+        Where the old answer's words were not kept either, it is asked twice: as it was, and with the changes.
+        """
+        before = await self.traces.get(await self.scope(caller), trace_id)
+        asked = question_of(before, question)
+        if profile is not None:
+            values = for_request(find_profile(profile), self.settings).values
+            changes = {**{key: value for key, value in values.items() if key in replayable()}, **changes}
+        settings = settings_for(self.settings, before, changes)
+        was = before.content.answer if before.content and question is None else None
+        if was is None and not before.searched:
+            was, _ = await self._asked_again(caller, asked, before, settings_for(self.settings, before, {}))
+        now, after = await self._asked_again(caller, asked, before, settings)
+        return compare(before, after, (was, now))
+
+    async def _asked_again(
+        self, caller: Caller, asked: Question, before: Trace, settings: Settings
+    ) -> tuple[str | None, Trace]:
+        witness = Witness("replay", asked, replays=before)
+        async with self._run(caller, witness, settings) as run:
+            await (pipeline.search if before.searched else pipeline.answer)(run, asked)
+        assert witness.told is not None
+        return witness.answer, witness.told
 
     @asynccontextmanager
-    async def _run(
-        self, caller: Caller, kind: str, question: Question, listen: Callable[[Event], None] | None
-    ) -> AsyncIterator[Run]:
+    async def _run(self, caller: Caller, witness: Witness, settings: Settings | None = None) -> AsyncIterator[Run]:
         """One request: its trace is closed and kept however it ends."""
-        started, error = datetime.now(UTC), None
+        missing: tuple[str, ...] = ()
+        if settings is None:
+            settings, missing = self._settings_for(witness.question.profile)
+        error: BaseException | None = None
         run = Run(
-            id=secrets.token_hex(8),
-            kit=self.toolbox.kit(self.settings),
-            settings=self.settings,
+            id=secrets.token_hex(16),
+            kit=replace(self.toolbox.kit(settings), index=self._bench.index(settings.rag), memory=self.sessions),
+            settings=settings,
             caller=caller,
             scope=await self.scope(caller),
-            deadline=time.monotonic() + self.settings.llm.question_timeout_s,
-            emit=listen or (lambda _event: None),
+            deadline=time.monotonic() + settings.llm.question_timeout_s,
+            emit=witness.hear,
         )
+        own = not request_id.get()
+        if own:
+            request_id.set(run.id)
         run.emit(Started(run.answer_id, run.id))
+        for note in missing:
+            run.note("profile", note)
         try:
             async with _until(run.deadline):
                 yield run
         except BaseException as raised:
-            error = f"{type(raised).__name__}: {raised}"[:500].replace("\0", " ")
+            error = raised
             raise
         finally:
-            text = question.text.replace("\0", " ") if self.settings.traces.content else None
-            trace = Trace(
-                run.id, kind, text, _strategy(run), started, (time.monotonic() - run.started) * 1000, error,
-                tuple(run.degraded), tuple(run.spans),
-            )  # fmt: skip
-            await self._keep(caller, trace)
+            await self.records.keep(caller.person, witness.trace(run, error))
+            if own:
+                request_id.set("")
 
-    async def _keep(self, caller: Caller, trace: Trace) -> None:
-        """A trace that cannot be written never fails the answer."""
-        try:
-            await asyncio.shield(self.traces.keep(caller.person, trace))
-        except Exception:
-            log.exception("trace %s was not kept", trace.id)
+    def _settings_for(self, profile: str | None) -> tuple[Settings, tuple[str, ...]]:
+        """The snapshot a request works by, and what the profile it names would like besides."""
+        return (self.settings, ()) if profile is None else self.control.profiled(profile)
 
 
 @asynccontextmanager
 async def _until(deadline: float) -> AsyncIterator[None]:
+    due.set(deadline)
     try:
         async with asyncio.timeout_at(asyncio.get_running_loop().time() + deadline - time.monotonic()):
             yield
     except TimeoutError as error:
         raise OverBudget("the question took too long (llm.question_timeout_s)") from error
-
-
-def _strategy(run: Run) -> str | None:
-    """How a request was searched, where it came that far."""
-    return next((span.attributes.get("strategy") for span in run.spans if span.stage == "understand"), None)
+    finally:
+        due.set(None)

@@ -13,6 +13,8 @@ PinciteError
 ├── OverBudget             the deadline or a rate limit was reached     429
 ├── Unavailable            a part is down; the pipeline may degrade     503
 │   ├── ProviderError      an outside model or service failed           502
+│   │   ├── ProviderBusy     for the moment: another try may work       502
+│   │   └── ProviderRefused  until a setting or the request changes     502
 │   └── StoreDown          the database cannot be reached               503
 ├── DataFolderError        the data folder cannot be used               500
 └── SettingsError          wrong at start-up; never at run time         500
@@ -102,6 +104,22 @@ class ProviderError(Unavailable):
     """An outside model or service failed."""
 
     status, code, title = 502, "provider_error", "A provider failed"
+
+
+class ProviderBusy(ProviderError):
+    """Out of reach or overloaded for the moment; `retry_after_s` is how long the service asks to wait."""
+
+    code, title = "provider_busy", "A provider is busy or cannot be reached"
+
+    def __init__(self, message: str, *, code: str | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(message, code=code)
+        self.retry_after_s = retry_after_s
+
+
+class ProviderRefused(ProviderError):
+    """A wrong key, no such model, no credit left, a request it does not take: another try would fail too."""
+
+    code, title = "provider_refused", "A provider refused the request"
 
 
 class StoreDown(Unavailable):

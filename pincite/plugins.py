@@ -20,7 +20,7 @@ def load(kind: type[T], package: str, name: str, settings: Mapping[str, Any], **
     of the same names; further parameters get what the engine offers under their name, such as the embedder.
     """
     make_name = f"make_{kind.__name__.lower()}"
-    module = _module(kind, package, name)
+    module = find(kind, package, name)
     make = getattr(module, make_name, None)
     if make is None:
         known = ", ".join(names(package, make_name))
@@ -38,7 +38,8 @@ def options_of(module: ModuleType, settings: Mapping[str, Any]) -> dict[str, Any
     return {name: value for name, value in settings.items() if name in fields}
 
 
-def _module(kind: type[Any], package: str, name: str) -> ModuleType:
+def find(kind: type[Any], package: str, name: str) -> ModuleType:
+    """The module of this name; `SettingsError` where there is none, or where it needs what is not installed."""
     path = name if "." in name else f"{package}.{name}"
     try:
         return importlib.import_module(path)

@@ -1,15 +1,11 @@
-"""One typed tree of settings: defaults, then the environment, then what a caller passes in."""
+"""One typed tree of settings, each key with its meaning, range and default; the only reader of the environment."""
 
-import difflib
-import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
-
-from pincite.errors import SettingsError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -26,7 +22,12 @@ class Database(_Branch):
         description="An administrator's login to a PostgreSQL with pgvector, such as "
         "`postgresql://user:password@host/name`. Empty: an embedded server in the data folder.",
     )
-    pool_size: int = Field(default=8, ge=2, le=200, description="Connections this process keeps at most.")
+    pool_size: int = Field(
+        default=8,
+        ge=2,
+        le=200,
+        description="Connections this process keeps at most, beside the one that listens for changed settings.",
+    )
     shared_buffers_mb: int = Field(
         default=128, ge=16, le=65536, description="Memory the embedded server sets aside for pages."
     )
@@ -71,6 +72,10 @@ class Rag(_Branch):
     similarity_threshold: Share = Field(
         default=0.02, description="Passages of lower relevance are not used for answers; 0 uses all."
     )
+    threshold_on: Literal["relevance", "similarity"] = Field(
+        default="relevance",
+        description="What that threshold reads: the calibrated relevance, or the cosine of question and passage.",
+    )
     reranker: str = Field(
         default="none", description="Who orders the best passages anew: `none`, or the name of a reranker."
     )
@@ -86,25 +91,75 @@ class Rag(_Branch):
     bm25_b: Share = Field(default=0.75, description="BM25: how much long passages are discounted.")
 
 
+class Fallback(_Branch):
+    """Who writes when the model cannot be reached."""
+
+    provider: str = Field(
+        default="", description="As `llm.provider`. Empty: `openai_compatible` where a base URL is set, else nobody."
+    )
+    base_url: str = Field(default="", description="The other server's address.")
+    api_key: SecretStr | None = Field(default=None, description="Key for that server. From the environment only.")
+    model: str = Field(default="", description="Model to ask that server for; empty takes the first it offers.")
+
+
 class Llm(_Branch):
     """Who writes the answer."""
 
     provider: str = Field(
         default="",
-        description="`extractive`, `openai_compatible`, `scripted`, or a dotted path. Empty: "
+        description="`extractive`, `openai_compatible`, `ollama`, `anthropic`, `scripted`, or a dotted path. Empty: "
         "`openai_compatible` where a base URL is set, else `extractive`.",
     )
-    base_url: str = Field(default="", description="An OpenAI-style server, such as `http://127.0.0.1:11434/v1`.")
+    base_url: str = Field(
+        default="",
+        description="The model server's address, such as `http://127.0.0.1:8080/v1`; Ollama and Anthropic have their own.",
+    )
     api_key: SecretStr | None = Field(default=None, description="Key for that server. From the environment only.")
-    model: str = Field(default="", description="Model to ask for.")
-    temperature: float = Field(default=0.3, ge=0, le=2, description="Sampling temperature.")
+    model: str = Field(default="", description="Model to ask for; empty takes the first that the server offers.")
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, description="Sampling temperature. Empty: by the model table, 0.3 for unknown models."
+    )
+    top_p: Share | None = Field(
+        default=None, description="Nucleus sampling. Empty: by the model table, or as the server likes."
+    )
     max_tokens: int = Field(default=1000, ge=1, le=100_000, description="Longest answer, in tokens.")
     window: int = Field(
-        default=8192, ge=512, le=10_000_000, description="Tokens the model can see, prompt and answer together."
+        default=0,
+        ge=0,
+        le=10_000_000,
+        description="Tokens the model can see, prompt and answer together; 0: by the model table, else the server's "
+        "word, else 8192.",
     )
-    timeout_s: float = Field(default=120, gt=0, le=3600, description="Longest wait for the model, in seconds.")
+    timeout_s: float = Field(default=120, gt=0, le=3600, description="Longest time for one answer, in seconds.")
+    first_token_timeout_s: float = Field(
+        default=60, gt=0, le=3600, description="Longest wait for a model's first word, in seconds."
+    )
     question_timeout_s: float = Field(
         default=180, gt=0, le=3600, description="Longest time for a whole question, in seconds."
+    )
+    fallback: Fallback = Fallback()
+
+
+class Resilience(_Branch):
+    """What is done about outside services that fail: models, embedders and rerankers alike."""
+
+    retries: int = Field(
+        default=3,
+        ge=0,
+        le=10,
+        description="Further tries after 429, 5xx and network errors; none after the first byte.",
+    )
+    backoff_s: float = Field(
+        default=1, ge=0, le=60, description="Wait before the second try; doubles each time, plus up to a quarter."
+    )
+    backoff_cap_s: float = Field(
+        default=10, ge=0, le=600, description="Longest wait between two tries, also where a service asks for more."
+    )
+    breaker_failures: int = Field(
+        default=5, ge=1, le=1000, description="Failures in a row after which a service is left alone."
+    )
+    breaker_s: float = Field(
+        default=30, ge=0, le=3600, description="How long it is left alone before one call may try it again."
     )
 
 
@@ -112,7 +167,8 @@ class Embedding(_Branch):
     """Who turns text into vectors."""
 
     provider: str = Field(
-        default="minilm", description="`minilm` (embedded), `openai_compatible`, `scripted`, or a dotted path."
+        default="minilm",
+        description="`minilm` (embedded), `openai_compatible`, `ollama`, `scripted`, or a dotted path.",
     )
     path: str = Field(
         default="",
@@ -120,7 +176,7 @@ class Embedding(_Branch):
         "Empty: those of the installed package.",
     )
     allow_download: bool = Field(default=False, description="Fetch missing weights from the model hub.")
-    base_url: str = Field(default="", description="An OpenAI-style server for embeddings.")
+    base_url: str = Field(default="", description="The embedding server's address; Ollama has its own.")
     api_key: SecretStr | None = Field(default=None, description="Key for that server. From the environment only.")
     model: str = Field(default="", description="Model to ask that server for.")
     dimensions: int = Field(default=0, ge=0, le=4000, description="Dimensions of that model's vectors.")
@@ -145,7 +201,36 @@ class Context(_Branch):
     """What a model is shown."""
 
     max_tokens: int = Field(
-        default=0, ge=0, le=1_000_000, description="Tokens of passages in a prompt; 0 is 56 % of the model's window."
+        default=0,
+        ge=0,
+        le=1_000_000,
+        description="Tokens of passages in a prompt at most, never more than 56 % of the model's window; 0 is just that. "
+        "With the template `five-stage` a token is four characters.",
+    )
+    template: Literal["default", "five-stage", "local"] = Field(
+        default="default", description="How passages and question are put to the model; see docs/prompts.md."
+    )
+
+
+class Citations(_Branch):
+    """How an answer names its sources."""
+
+    form: Literal["source", "title"] = Field(
+        default="source", description="What the model is told to write: `[Source N]`, or the source's title."
+    )
+
+
+class Conversation(_Branch):
+    """What is remembered of a conversation."""
+
+    query_rewriting_enabled: bool = Field(
+        default=True, description="Turn a follow-up (`And in Germany?`) into a question that can be understood alone."
+    )
+    db_rehydration_enabled: bool = Field(
+        default=True, description="Remember what was said before in a stored session, also after a restart."
+    )
+    max_history_turns: int = Field(
+        default=15, ge=0, le=15, description="Turns remembered at most; small models remember fewer."
     )
 
 
@@ -167,12 +252,35 @@ class Ingest(_Branch):
 class Traces(_Branch):
     """What is kept about past requests."""
 
-    content: bool = Field(default=False, description="Keep the question's words in its trace.")
+    content: bool = Field(
+        default=False,
+        description="Keep words in traces: the question, what it means on its own, the caller's system prompt and the "
+        "answer, and nothing else. A replay needs them, or is given the question again. Without it a trace holds ids, "
+        "counts, scores and times only.",
+    )
     retention_days: int = Field(default=30, ge=1, le=3650, description="Days a trace is kept.")
+    otlp_endpoint: str = Field(
+        default="",
+        description="Where to send traces as well: an OpenTelemetry collector's full address, such as "
+        "`http://127.0.0.1:4318/v1/traces`. Needs the extra `otlp`; headers for it come from "
+        "`OTEL_EXPORTER_OTLP_HEADERS`. Words are never sent.",
+    )
+
+
+class Logs(_Branch):
+    """What `pincite serve` tells on stderr."""
+
+    format: Literal["text", "json"] = Field(default="text", description="Readable lines, or a JSON object a line.")
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info",
+        description="The least that is told; `info` has a line for each request, `debug` where errors came from.",
+    )
 
 
 class Settings(_Branch):
     """All settings, frozen: a run sees one snapshot however long it takes."""
+
+    _revision: int = PrivateAttr(default=0)
 
     data: Path = Field(
         default_factory=lambda: default_data_folder(),
@@ -188,11 +296,26 @@ class Settings(_Branch):
     guard: Guard = Guard()
     rag: Rag = Rag()
     llm: Llm = Llm()
+    resilience: Resilience = Resilience()
     embedding: Embedding = Embedding()
     chunking: Chunking = Chunking()
     context: Context = Context()
+    citations: Citations = Citations()
+    conversation: Conversation = Conversation()
     ingest: Ingest = Ingest()
     traces: Traces = Traces()
+    logs: Logs = Logs()
+
+    @property
+    def revision(self) -> int:
+        """The number of the last change in the database that this snapshot knows; 0 before the first."""
+        return self._revision
+
+    def at(self, revision: int) -> Self:
+        """The same settings, as of a revision."""
+        copy = self.model_copy()
+        copy._revision = revision
+        return copy
 
 
 ALIASES: Mapping[str, str] = {
@@ -245,56 +368,3 @@ def describe(branch: type[BaseModel] = Settings, prefix: str = "") -> Iterator[t
             yield from describe(kind, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", field
-
-
-def load_settings(overrides: Mapping[str, Any] | None = None, env: Mapping[str, str] | None = None) -> Settings:
-    """Build the tree: defaults, then the environment, then `overrides` by dotted key."""
-    values = {**_from_environment(environment() if env is None else env), **(overrides or {})}
-    known = [key for key, _ in describe()]
-    tree: dict[str, Any] = {}
-    for key, value in values.items():
-        if key not in known:
-            raise SettingsError(f"there is no setting '{key}'{_nearest(key, known)}")
-        *path, leaf = key.split(".")
-        branch = tree
-        for part in path:
-            branch = branch.setdefault(part, {})
-        branch[leaf] = _parsed(key, value)
-    try:
-        return Settings.model_validate(tree)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise SettingsError(f"setting '{key}': {first['msg']} (was {_shown(key, first['input'])})") from None
-
-
-def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
-    names = {environment_name(key): key for key, _ in describe()}
-    values: dict[str, Any] = {key: env[name] for name, key in ALIASES.items() if env.get(name)}
-    for name, value in env.items():
-        if name in names:
-            values[names[name]] = value
-        elif name.startswith("PINCITE_") and name not in ALIASES and not name.startswith("PINCITE_TEST_"):
-            raise SettingsError(f"the environment names no setting with {name}{_nearest(name, list(names))}")
-    return values
-
-
-def _parsed(key: str, value: Any) -> Any:
-    """Lists are written with commas and tables as JSON where only text can be given."""
-    if isinstance(value, str) and key == "server.allowed_hosts":
-        return tuple(filter(None, value.split(",")))
-    if isinstance(value, str) and key == "category_labels":
-        try:
-            return json.loads(value)
-        except ValueError:
-            raise SettingsError('setting \'category_labels\' must be JSON such as {"hr": "Human resources"}') from None
-    return value
-
-
-def _nearest(word: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(word, known, n=1)
-    return f"; did you mean '{close[0]}'?" if close else ""
-
-
-def _shown(key: str, value: object) -> str:
-    return "hidden" if key.endswith(("api_key", "database.url")) else repr(value)

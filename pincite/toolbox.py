@@ -1,44 +1,137 @@
 """The tools of a request, made from the settings: embedder, answerer, reranker."""
 
+import asyncio
+import time
+from typing import Any
+
 from pincite import plugins
 from pincite.core.protocols import LLM, Embedder, Index, Reranker
 from pincite.core.run import Kit
-from pincite.settings import Settings
+from pincite.core.text import without_login
+from pincite.errors import SettingsError
+from pincite.resilience import Patience, Steadied
+from pincite.settings import Fallback, Llm, Settings
+from pincite.steady import FallbackLLM, SteadyEmbedder, SteadyLLM, SteadyReranker, close
 
 PROVIDERS = "pincite.providers"
+RERANK_S = 30.0
+"""Longest wait for a reranker."""
+
+_Choice = tuple[Any, ...]
 
 
 class Toolbox:
-    """Makes the kit for a snapshot of the settings; equal provider settings share one."""
+    """Makes the kit for a snapshot of the settings; equal provider settings share one.
+
+    A question ends after `llm.question_timeout_s`, so a kit that nobody took for longer than that is in nobody's hands.
+    """
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
         self._index = index
         self._embedder = embedder
-        self._made: dict[str, Kit] = {}
+        self._made: dict[_Choice, Kit] = {}
+        self._taken: dict[_Choice, float] = {}
+        self._steadied: dict[_Choice, Steadied] = {}
+        self._closing: set[asyncio.Task[None]] = set()
 
     def kit(self, settings: Settings) -> Kit:
         """The tools these settings ask for."""
-        wanted = f"{settings.llm!r} {settings.rag.reranker}"
+        wanted = (settings.llm, settings.resilience, settings.rag.reranker)
         if wanted not in self._made:
             self._made[wanted] = self._make(settings)
+            self._let_go()
+        self._taken[wanted] = time.monotonic() + settings.llm.question_timeout_s
         return self._made[wanted]
 
-    def _make(self, settings: Settings) -> Kit:
-        llm, rag = settings.llm, settings.rag
-        offered = {"embedder": self._embedder}
-        name = llm.provider or ("openai_compatible" if llm.base_url else "extractive")
-        extractive = plugins.load(LLM, PROVIDERS, "extractive", {}, **offered)
-        return Kit(
-            index=self._index,
-            embedder=self._embedder,
-            llm=extractive if name == "extractive" else plugins.load(LLM, PROVIDERS, name, llm.model_dump(), **offered),
-            extractive=extractive,
-            reranker=None if rag.reranker == "none" else plugins.load(Reranker, PROVIDERS, rag.reranker, {}, **offered),
-        )
+    def plain(self, settings: Settings, chosen: Llm | Fallback) -> LLM | None:
+        """A configured model with nothing around it, closed by whoever asks for it; None where no model is configured."""
+        return None if provider_of(chosen) == "extractive" else self._load(settings, chosen)
 
     async def close(self) -> None:
         """Let go of what the providers hold."""
-        for kit in self._made.values():
-            for provider in (kit.llm, kit.reranker):
-                if close := getattr(provider, "close", None):
-                    await close()
+        await asyncio.gather(*self._closing)
+        while self._made:
+            _, kit = self._made.popitem()
+            await _close(kit)
+
+    def _make(self, settings: Settings) -> Kit:
+        extractive = plugins.load(LLM, PROVIDERS, "extractive", {}, embedder=self._embedder)
+        return Kit(
+            index=self._index,
+            embedder=self._embedder,
+            llm=extractive if provider_of(settings.llm) == "extractive" else self._llm(settings),
+            extractive=extractive,
+            reranker=self._reranker(settings),
+        )
+
+    def _llm(self, settings: Settings) -> LLM:
+        first, other = self._steady(settings, settings.llm), settings.llm.fallback
+        if provider_of(other) == "extractive":  # which steps in anyway
+            return first
+        return FallbackLLM(first, self._steady(settings, other))
+
+    def _steady(self, settings: Settings, chosen: Llm | Fallback) -> LLM:
+        patience = Patience(settings.llm.first_token_timeout_s, settings.llm.timeout_s, "llm")
+        policies = self._policies(address_of(chosen) or provider_of(chosen), settings)
+        return SteadyLLM(self._load(settings, chosen), policies, patience)
+
+    def _load(self, settings: Settings, chosen: Llm | Fallback) -> LLM:
+        """A fallback has its own place and model; all else by the table and as for the first."""
+        section = "llm" if isinstance(chosen, Llm) else "llm.fallback"
+        shared = settings.llm.model_dump(include={"max_tokens", "timeout_s"})
+        options = shared | chosen.model_dump() | {"section": section}
+        return plugins.load(LLM, PROVIDERS, provider_of(chosen), options, embedder=self._embedder)
+
+    def _reranker(self, settings: Settings) -> Reranker | None:
+        name = settings.rag.reranker
+        if name == "none":
+            return None
+        inner = plugins.load(Reranker, PROVIDERS, name, {}, embedder=self._embedder)
+        policies = self._policies(f"the reranker {name}", settings)
+        return SteadyReranker(inner, policies, Patience(RERANK_S, RERANK_S, "rag"))
+
+    def _policies(self, who: str, settings: Settings) -> Steadied:
+        """One breaker for each service, whatever else changes about how it is used."""
+        return self._steadied.setdefault((who, settings.resilience), Steadied(who, settings.resilience))
+
+    def _let_go(self) -> None:
+        """Close the kits of earlier settings that nobody can be using any more."""
+        for choice in [choice for choice, until in self._taken.items() if until < time.monotonic()]:
+            del self._taken[choice]
+            task = asyncio.get_running_loop().create_task(_close(self._made.pop(choice)))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+
+def provider_of(chosen: Llm | Fallback) -> str:
+    """The provider's name, where it is not said: an OpenAI-style server if there is an address, else no model."""
+    return chosen.provider or ("openai_compatible" if chosen.base_url else "extractive")
+
+
+def address_of(chosen: Llm | Fallback) -> str:
+    """Where the model is: as the settings say, or where its provider is at home; empty for one on this machine."""
+    try:
+        home = getattr(plugins.find(LLM, PROVIDERS, provider_of(chosen)), "HOME", "")
+    except SettingsError:  # whoever makes it will say so
+        home = ""
+    return without_login(chosen.base_url or home)
+
+
+def plain_embedder(settings: Settings) -> Embedder:
+    """The configured embedder with nothing around it, with one thread: questions come one at a time."""
+    options = settings.embedding.model_dump() | {"threads": 1}
+    return plugins.load(Embedder, PROVIDERS, settings.embedding.provider, options)
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    """The configured embedder; one that works elsewhere may be down for a moment, and is treated so."""
+    inner, chosen = plain_embedder(settings), settings.embedding
+    if inner.local:
+        return inner
+    policies = Steadied(f"the embedder {inner.name}", settings.resilience)
+    return SteadyEmbedder(inner, policies, chosen.timeout_s, chosen.batch)
+
+
+async def _close(kit: Kit) -> None:
+    await close(kit.llm)
+    await close(kit.reranker)

@@ -1,15 +1,32 @@
 """Small makers of the words the tests speak."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from pincite.core.answers import Found, Hit, Plan, Prompt, Question
+from pincite.core.answers import (
+    Answer,
+    AnswerMetadata,
+    Citation,
+    Confidence,
+    Found,
+    Groundedness,
+    Hit,
+    MatchedBy,
+    Plan,
+    Prompt,
+    Question,
+    Source,
+    Sufficiency,
+)
 from pincite.core.documents import Chunk, Level
 from pincite.core.protocols import LLM
 from pincite.core.run import Kit
 from pincite.engine import AsyncPincite
+from pincite.providers.scripted import Options, ScriptedLLM
+from pincite.query.sources import sources_of
 from pincite.settings import Settings
 
 
@@ -64,3 +81,31 @@ def answering(pincite: AsyncPincite, llm: LLM) -> Iterator[None]:
         yield
     finally:
         pincite.toolbox.kit = make  # type: ignore[method-assign]
+
+
+def source(number: int, document_id: str, text: str) -> Source:
+    """A source of an answer that says `text`."""
+    [made] = sources_of([hit(text, document_id=document_id)], frozenset({1}))
+    return replace(made, number=number)
+
+
+def answer(text: str, sources: tuple[Source, ...] = (), by: MatchedBy = "number") -> Answer:
+    """An answer whose marks `[Source N]` cite those sources."""
+    quotes = {made.number: made.snippet for made in sources}
+    citations = tuple(
+        Citation(mark[0], mark.start(), mark.end(), True, by, int(mark[1]), quotes[int(mark[1])], 0, 9, 1, 1, None, 1.0)
+        for mark in re.finditer(r"\[Source (\d)\]", text)
+        if int(mark[1]) in quotes
+    )
+    return Answer(
+        "a_1", text, "hybrid", sources, citations, (), Confidence(0.5, "medium", "r"), Groundedness(1.0),
+        Sufficiency(True, 1.0), bool(sources), AnswerMetadata(len(sources), "m", "stop", "t1"),
+    )  # fmt: skip
+
+
+class Named(ScriptedLLM):
+    """The scripted model under any name and with any window."""
+
+    def __init__(self, name: str = "scripted", window: int = 8192) -> None:
+        super().__init__(Options(window=window))
+        self.name = name

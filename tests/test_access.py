@@ -6,7 +6,7 @@ from pincite.errors import NotAllowed
 
 
 def test_the_local_owner_may_do_everything() -> None:
-    assert MAY["administrator"] == {"read", "write", "administer"}
+    assert MAY["administrator"] == {"read", "write", "administer", "measure"}
     for right in MAY["administrator"]:
         require(LOCAL, right)
 
@@ -17,6 +17,17 @@ def test_a_role_may_do_no_more_than_it_says(role: str, refused: str) -> None:
     require(caller, "read")
     with pytest.raises(NotAllowed, match=f"a {role} may not {refused}"):
         require(caller, refused)
+
+
+def test_a_key_for_metrics_may_read_nothing_else() -> None:
+    collector = Caller("somebody", "metrics")
+    require(collector, "measure")
+    for right in ("read", "write", "administer"):
+        with pytest.raises(NotAllowed):
+            require(collector, right)
+    for role in ("reader", "editor"):
+        with pytest.raises(NotAllowed):
+            require(Caller("somebody", role), "measure")  # type: ignore[arg-type]
 
 
 def test_an_unknown_right_is_nobodys() -> None:

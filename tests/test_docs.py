@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from pincite.api.app import make_app
-from pincite.settings import load_settings
+from pincite.layers import load_settings
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
@@ -30,6 +30,18 @@ def maker(name: str) -> ModuleType:
 def test_pages_made_from_the_code_are_fresh(name: str) -> None:
     made = maker(name)
     assert made.PAGE.read_text(encoding="utf-8") == made.page(), f"run: python docs/{name}.py"
+
+
+def test_the_example_of_a_settings_file_is_fresh_and_says_the_defaults(tmp_path: Path) -> None:
+    made = maker("make_settings")
+    text = made.EXAMPLE.read_text(encoding="utf-8")
+    assert text == made.example(), "run: python docs/make_settings.py"
+    lines = [line.removeprefix("#") if re.match(r'#\w+ = (?!…|"" *$)', line) else line for line in text.splitlines()]
+    (tmp_path / "settings.toml").write_text("\n".join(lines), encoding="utf-8")
+    assert load_settings({"data": tmp_path}, env={}) == load_settings({"data": tmp_path / "none"}, env={}).model_copy(
+        update={"data": tmp_path}
+    )
+    assert len([line for line in lines if re.match(r"\w+ = ", line)]) > 40
 
 
 def test_every_route_is_documented_and_every_documented_route_exists() -> None:
@@ -59,7 +71,7 @@ def test_commands_that_pages_name_exist(page: Path) -> None:
 
     commands = set(get_command(app).commands)  # type: ignore[attr-defined]
     text = page.read_text(encoding="utf-8")
-    named = set(re.findall(r"(?:`|bin/)pincite ([a-z]+)", text))
+    named = set(re.findall(r"(?:`|bin/)pincite ([a-z]+(?:-[a-z]+)*)", text))
     assert named <= commands
     offered = set(re.findall(r"^\s*([a-z]+)\)", (ROOT / "run").read_text(encoding="utf-8"), re.MULTILINE))
     assert set(re.findall(r"\./run ([a-z]+)", text)) <= offered

@@ -8,10 +8,12 @@ import pytest
 from pincite.core.answers import Filters, Question
 from pincite.core.documents import Status, Upload
 from pincite.core.run import Answered, Event
+from pincite.core.traces import Content
 from pincite.errors import Invalid, NotFound, SettingsError, StoreDown, Unreadable, Unsupported
 from pincite.ingest.collect import collect
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
 from pincite.reading import Reading
+from pincite.store.traces import TraceFilter
 from tests.builders import answering
 
 CATS = "# Cats\n\nCats purr when they are content. They sleep for sixteen hours a day.\n"
@@ -84,7 +86,7 @@ def test_a_changed_document_reuses_the_vectors_of_what_stayed(open_pincite: Call
         parts = [f"# Part {n}\n\nThis part is about number {n}.\n" for n in range(10)]
         path.write_text("\n".join(parts), encoding="utf-8")
         async with open_pincite() as pincite:
-            pincite.workers._shop.lane._embedder = Counting(Options())
+            pincite.workers._shop().lane._embedder = Counting(Options())
             await pincite.add(path)
             assert len(embedded) == 10
             path.write_text("\n".join([*parts[:9], "# Part 9\n\nChanged.\n"]), encoding="utf-8")
@@ -169,10 +171,10 @@ def test_an_embedder_that_is_down_fails_the_document_after_its_tries(
 ) -> None:
     async def go() -> None:
         async with open_pincite(ingest__attempts=1) as pincite:
-            pincite.workers._shop.lane._embedder = ScriptedEmbedder(Options(fail="no embedder today"))
+            pincite.workers._shop().lane._embedder = ScriptedEmbedder(Options(fail="no embedder today"))
             with pytest.raises(Unreadable, match="no embedder today"):
                 await pincite.add(write(tmp_path, cats=CATS) / "cats.md")
-            pincite.workers._shop.lane._embedder = ScriptedEmbedder(Options())
+            pincite.workers._shop().lane._embedder = ScriptedEmbedder(Options())
             assert (await pincite.add(tmp_path / "cats.md")).status == Status.COMPLETED
 
     asyncio.run(go())
@@ -186,12 +188,15 @@ def test_filters_and_traces(open_pincite: Callable[..., Any], tmp_path: Path) ->
             assert len(found.hits) == 1
             assert (await pincite.search(Question("cats", filters=Filters(folder="wild")))).hits == ()
             trace = await pincite.traces.get(await pincite.scope(), found.trace_id)
-            assert [span.stage for span in trace.spans] == ["guard_in", "understand", "retrieve", "rank"]
-            assert trace.question is None
+            stages = [span.name for span in trace.spans if span.parent is None]
+            assert stages == ["guardrails", "query_analysis", "retrieval", "ranking"]
+            below = {span.name for span in trace.spans if span.parent is not None}
+            assert below == {"query_embedding", "provider_call", "vector_search", "lexical_search", "passage_fetch"}
+            assert trace.content is None
             with pytest.raises(Invalid):
                 await pincite.ask("")
-            failed = (await pincite.traces.recent(await pincite.scope(), 1))[0]
-            assert "Invalid" in (failed.error or "")
+            [failed], _ = await pincite.traces.list(await pincite.scope(), TraceFilter(limit=1))
+            assert (failed.code, "Invalid" in (failed.error or "")) == ("empty_query", True)
 
     asyncio.run(go())
 
@@ -200,7 +205,8 @@ def test_the_words_of_a_question_are_kept_only_if_asked_for(open_pincite: Callab
     async def go() -> None:
         async with open_pincite(traces__content=True) as pincite:
             await pincite.search("canary")
-            assert (await pincite.traces.recent(await pincite.scope(), 1))[0].question == "canary"
+            [trace], _ = await pincite.traces.list(await pincite.scope(), TraceFilter(limit=1))
+            assert trace.content == Content("canary")
 
     asyncio.run(go())
 

@@ -10,11 +10,29 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 
 from pincite import __version__
-from pincite.api import API, contents, documents, embeddings, health, keys, questions, searches, traces, uploads
+from pincite.api import (
+    API,
+    chat,
+    contents,
+    documents,
+    embeddings,
+    health,
+    keys,
+    metrics,
+    providers,
+    questions,
+    searches,
+    sessions,
+    settings,
+    traces,
+    uploads,
+    ws,
+)
 from pincite.api.callers import OPENAPI, Authenticate, undeclared
 from pincite.api.gate import AddressCheck, BodyLimit
 from pincite.api.problems import MEDIA_TYPE, Problems, tell
 from pincite.api.stamp import Stamp
+from pincite.api.streams import Streams
 from pincite.engine import AsyncPincite
 
 front = APIRouter()
@@ -26,10 +44,16 @@ ROUTERS = [
     contents.router,
     searches.router,
     questions.router,
+    chat.router,
+    ws.router,
+    sessions.router,
     embeddings.router,
     traces.router,
     keys.router,
+    settings.router,
+    providers.router,
     health.router,
+    metrics.router,
 ]
 
 
@@ -63,6 +87,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
         ],
     )
     app.state.pincite = pincite
+    app.state.streams = Streams()
     for router in ROUTERS:
         app.include_router(router)
     return app
@@ -73,3 +98,4 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Uploads are processed here, too; whoever opened the engine stops its workers by closing it."""
     app.state.pincite.workers.start()
     yield
+    await app.state.streams.close()

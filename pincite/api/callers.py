@@ -5,25 +5,32 @@ what the documentation says. Everything else needs a key before a byte of its bo
 does not declare what right it takes keeps the server from starting.
 """
 
+import asyncio
+import logging
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, NoReturn
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from fastapi.openapi.models import HTTPBearer
-from fastapi.routing import APIRoute
+from fastapi.routing import APIRoute, APIWebSocketRoute
 from fastapi.security.base import SecurityBase
 from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pincite.access import require
 from pincite.api import API
 from pincite.core.callers import Caller
 from pincite.engine import AsyncPincite
-from pincite.errors import Unauthorized
+from pincite.errors import Unauthorized, Unavailable
+
+log = logging.getLogger(__name__)
 
 OPENAPI = f"{API}/openapi.json"
 OPEN = frozenset({"/", f"{API}/health/live", f"{API}/health/ready", OPENAPI})
+STILL_WELCOME_S = 3.0
+"""How often whoever listens for long is asked for the key again."""
 _KEYS_IN_ADDRESSES = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
 
 
@@ -35,7 +42,7 @@ class Authenticate:
         self._pincite = pincite
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] not in OPEN:
+        if scope["type"] in ("http", "websocket") and scope["path"] not in OPEN:
             scope["state"]["caller"] = await self._pincite.keys.recognise(_key(scope))
         await self._app(scope, receive, send)
 
@@ -59,8 +66,8 @@ class May(SecurityBase):
     def __init__(self, right: str) -> None:
         self.right = right
 
-    async def __call__(self, request: Request) -> Caller:
-        caller: Caller = request.state.caller
+    async def __call__(self, connection: HTTPConnection) -> Caller:
+        caller: Caller = connection.state.caller
         require(caller, self.right)
         return caller
 
@@ -68,9 +75,21 @@ class May(SecurityBase):
 Reader = Annotated[Caller, Depends(May("read"))]
 Writer = Annotated[Caller, Depends(May("write"))]
 Administrator = Annotated[Caller, Depends(May("administer"))]
+Measurer = Annotated[Caller, Depends(May("measure"))]
 
 
-def right_of(route: APIRoute) -> str | None:
+async def unwelcome(connection: HTTPConnection) -> NoReturn:
+    """Wait until the key that opened a connection counts no more."""
+    pincite: AsyncPincite = connection.app.state.pincite
+    while True:
+        await asyncio.sleep(STILL_WELCOME_S)
+        try:
+            await pincite.keys.recognise(_key(connection.scope))
+        except Unavailable as error:  # nobody was told to leave
+            log.debug("a key could not be checked again: %s", error)
+
+
+def right_of(route: APIRoute | APIWebSocketRoute) -> str | None:
     """The right a route declares, if it declares one."""
     calls = (dependency.call for dependency in route.dependant.dependencies)
     return next((call.right for call in calls if isinstance(call, May)), None)
@@ -82,5 +101,5 @@ def undeclared(routers: Iterable[APIRouter]) -> list[str]:
     return [
         getattr(route, "path", str(route))
         for route in routes
-        if not isinstance(route, APIRoute) or (route.path not in OPEN and right_of(route) is None)
+        if not isinstance(route, APIRoute | APIWebSocketRoute) or (route.path not in OPEN and right_of(route) is None)
     ]

@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends
+from starlette.requests import HTTPConnection
 
 from pincite.engine import AsyncPincite
 
 
-async def _engine(request: Request) -> AsyncPincite:
-    engine: AsyncPincite = request.app.state.pincite
+async def _engine(connection: HTTPConnection) -> AsyncPincite:
+    engine: AsyncPincite = connection.app.state.pincite
     return engine
 
 

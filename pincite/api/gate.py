@@ -1,12 +1,13 @@
 """What a request must look like before anyone reads it: a known host, a sane address, a body within bounds."""
 
 from collections.abc import Iterable
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pincite.api import API
-from pincite.errors import BadRequest, TooLarge
+from pincite.errors import BadRequest, NotAllowed, TooLarge
 
 ALWAYS_ALLOWED = ("localhost", "127.0.0.1", "::1")
 MB = 1024 * 1024
@@ -16,25 +17,38 @@ LARGE_BODIES = frozenset({f"{API}/documents/upload"})
 
 
 class AddressCheck:
-    """Middleware that refuses requests for other hosts, as DNS rebinding makes them, and NULs in addresses."""
+    """Middleware that refuses requests for other hosts, as DNS rebinding makes them, and NULs in addresses.
+
+    A page of another host may open a WebSocket here, for which no browser asks first: it is refused, too.
+    """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
         self._app = app
         self._hosts = frozenset(_name(host) for host in (*ALWAYS_ALLOWED, *hosts))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
+        if scope["type"] in ("http", "websocket"):
             self._check(scope)
+        if scope["type"] == "websocket":
+            self._check_origin(scope)
         await self._app(scope, receive, send)
 
     def _check(self, scope: Scope) -> None:
         named = Headers(scope=scope).getlist("host")
-        here = (scope.get("server") or ("",))[0]  # the very address that took the connection
-        if len(named) != 1 or _name(named[0]) not in self._hosts | {_name(here)}:
+        if len(named) != 1 or not self._known(_name(named[0]), scope):
             raise BadRequest("this server does not go by that host name; allow it with server.allowed_hosts",
                              code="wrong_host")  # fmt: skip
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:
             raise BadRequest("the address holds a NUL character")
+
+    def _check_origin(self, scope: Scope) -> None:
+        for origin in Headers(scope=scope).getlist("origin"):
+            if not self._known(_name(urlsplit(origin).netloc), scope):
+                raise NotAllowed("a page of another host may not connect here", code="wrong_origin")
+
+    def _known(self, name: str, scope: Scope) -> bool:
+        here = (scope.get("server") or ("",))[0]  # the very address that took the connection
+        return name in self._hosts or name == _name(here)
 
 
 def _name(host: str) -> str:

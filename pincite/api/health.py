@@ -11,6 +11,7 @@ from pincite.api.callers import Administrator
 from pincite.api.engine import Engine
 from pincite.errors import StoreDown
 from pincite.store.database import health
+from pincite.store.sizes import sizes
 
 router = APIRouter(prefix=f"{API}/health", tags=["health"])
 
@@ -37,7 +38,7 @@ async def ready(pincite: Engine) -> JSONResponse:
 
 @router.get("/details")
 async def details(pincite: Engine, caller: Administrator) -> JSONResponse:
-    """Versions, models and sizes."""
+    """Versions, models and sizes, and what `/metrics` counts, as JSON."""
     llm = pincite.toolbox.kit(pincite.settings).llm
     return JSONResponse(
         {
@@ -47,5 +48,6 @@ async def details(pincite: Engine, caller: Administrator) -> JSONResponse:
             "embedding": {"model": pincite.embedder.name, "dimensions": pincite.embedder.dimensions},
             "llm": {"model": llm.name, "window": llm.window},
             "reranker": pincite.settings.rag.reranker,
+            "metrics": pincite.metrics.numbers(await sizes(pincite.database)),
         }
     )

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -75,13 +75,14 @@ def agreed(**given: T | None) -> T | None:
 class SearchOptions(Body):
     """Where to search, how, and for how much."""
 
-    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"levels": ([2],), "as_of": (), "profile": ()}
+    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"levels": ([2],), "as_of": ()}
 
     top_k: int | None = Field(default=None, ge=1, le=1000)
     strategy: Strategy | None = None
     folder: Text | None = None
     document_ids: DocumentIds | None = None
     min_score: Share | None = None
+    profile: Text | None = None
 
     def filters(self) -> Filters:
         """The part of the library that is meant; the top folder is all of it."""
@@ -102,7 +103,12 @@ class SearchBody(SearchOptions):
     def question(self) -> Question:
         """The search as the engine takes it."""
         return Question(
-            self.query, filters=self.filters(), top_k=self.top_k, min_score=self.min_score, strategy=self.strategy
+            self.query,
+            filters=self.filters(),
+            top_k=self.top_k,
+            min_score=self.min_score,
+            strategy=self.strategy,
+            profile=self.profile,
         )
 
 
@@ -124,6 +130,7 @@ class ManyBody(SearchOptions):
             top_k=self.top_k,
             min_score=self.min_score,
             strategy=self.strategy,
+            profile=self.profile,
         )
 
 
@@ -138,15 +145,13 @@ class RagOptions(Body):
     hybrid_alpha: Share | None = None
 
 
-class QueryBody(SearchOptions):
-    """A question and how it should be answered."""
+class AnswerOptions(SearchOptions):
+    """How a question should be answered."""
 
     later: ClassVar[Mapping[str, tuple[Any, ...]]] = {
         **SearchOptions.later,
-        "resumable": (False,),
         "mode": ("chat",),
         "intelligence_level": ("standard",),
-        "session_id": (),
         "level_filter": ([2],),
         "enable_cot": (False,),
         "enable_verification": (False,),
@@ -157,24 +162,31 @@ class QueryBody(SearchOptions):
         "expansion_threshold": (0.3,),
     }
 
-    query: Words
     stream: bool = False
+    resumable: bool = False
     folder_id: Text | None = None
     collection_filter: Text | None = None
     temperature_override: float | None = Field(default=None, ge=0, le=2)
     top_p: float | None = Field(default=None, gt=0, le=1)
+    sampling_top_k: int | None = Field(default=None, ge=1, le=1000)
     max_tokens: int | None = Field(default=None, ge=1, le=100_000)
     stop: Text | list[Text] | None = None
     model: Text | None = None
     system_prompt: Words | None = Field(default=None, max_length=20_000)
     rag: RagOptions = RagOptions()
 
-    def question(self) -> Question:
-        """The question as the engine takes it."""
+    @model_validator(mode="after")
+    def _resumable_streams_only(self) -> Self:
+        if self.resumable and not self.stream:
+            raise ValueError("only a stream can be resumable; send stream: true with it")
+        return self
+
+    def asking(self, text: str) -> Question:
+        """This question, as the engine takes it."""
         folder = agreed(folder=self.folder, folder_id=self.folder_id, collection_filter=self.collection_filter)
-        also = (self.rag.query,) if self.rag.query and self.rag.query != self.query else ()
+        also = (self.rag.query,) if self.rag.query and self.rag.query != text else ()
         return Question(
-            self.query,
+            text,
             also=also,
             filters=filters(folder, self.document_ids),
             top_k=agreed(top_k=self.top_k, **{"rag.search_limit": self.rag.search_limit}),
@@ -182,10 +194,27 @@ class QueryBody(SearchOptions):
             strategy=self.strategy,
             alpha=self.rag.hybrid_alpha,
             sampling=self._sampling(),
+            profile=self.profile,
         )
 
     def _sampling(self) -> Sampling:
         stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
         return Sampling(
-            self.model, self.temperature_override, self.top_p, self.max_tokens, stop, self.system_prompt or None
+            model=self.model,
+            temperature=self.temperature_override,
+            top_p=self.top_p,
+            top_k=self.sampling_top_k,
+            max_tokens=self.max_tokens,
+            stop=stop,
+            system_prompt=self.system_prompt or None,
         )
+
+
+class QueryBody(AnswerOptions):
+    """A question and how it should be answered."""
+
+    query: Words
+
+    def question(self) -> Question:
+        """The question as the engine takes it."""
+        return self.asking(self.query)

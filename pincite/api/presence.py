@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
@@ -12,18 +12,27 @@ T = TypeVar("T")
 
 async def unless_gone(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     """Do the work; the moment the client goes away it is cancelled, and `ClientDisconnect` raised."""
-    working, leaving = asyncio.create_task(work), asyncio.create_task(_gone(receive))
+    return await unless(work, gone(receive))
+
+
+async def unless(work: Coroutine[Any, Any, T], *ends: Coroutine[Any, Any, NoReturn]) -> T:
+    """Do the work until one of these raises: then it is cancelled, its end awaited, and that error raised."""
+    working = asyncio.create_task(work)
+    ending = [asyncio.create_task(end) for end in ends]
     try:
-        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            raise ClientDisconnect
+        await asyncio.wait({working, *ending}, return_when=asyncio.FIRST_COMPLETED)
+        for end in ending:
+            if end.done() and not working.done():
+                end.result()
         return working.result()
     finally:
-        working.cancel()
-        leaving.cancel()
-        await asyncio.gather(working, leaving, return_exceptions=True)
+        for task in (working, *ending):
+            task.cancel()
+        await asyncio.gather(working, *ending, return_exceptions=True)
 
 
-async def _gone(receive: Receive) -> None:
+async def gone(receive: Receive) -> NoReturn:
+    """Wait until the client goes away."""
     while (await receive())["type"] != "http.disconnect":
         pass
+    raise ClientDisconnect

@@ -1,18 +1,17 @@
 """Questions: answered from the documents, whole or as a stream."""
 
-from collections.abc import Callable, Coroutine
-from typing import Any
-
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from pincite.api import API, shapes
-from pincite.api.callers import Reader
+from pincite.api.callers import Reader, unwelcome
 from pincite.api.engine import Engine
-from pincite.api.options import QueryBody
+from pincite.api.options import AnswerOptions, QueryBody
 from pincite.api.presence import unless_gone
+from pincite.api.problems import request_id_of
 from pincite.api.stream import AnswerStream
-from pincite.core.answers import Answer
+from pincite.api.streams import Ask, Stream, Streams
+from pincite.core.callers import Caller
 from pincite.core.run import Event
 
 router = APIRouter(prefix=API, tags=["questions"])
@@ -22,10 +21,21 @@ router = APIRouter(prefix=API, tags=["questions"])
 async def query(body: QueryBody, request: Request, pincite: Engine, caller: Reader) -> Response:
     """Answer a question, citing the passages it stands on; `stream` tells it as it comes."""
     question = body.question()
+    return await respond(request, body, caller, lambda listen: pincite.ask(question, caller=caller, listen=listen))
 
-    def ask(listen: Callable[[Event], None] | None = None) -> Coroutine[Any, Any, Answer]:
-        return pincite.ask(question, caller=caller, listen=listen)
 
-    if body.stream:
-        return AnswerStream(ask)
-    return JSONResponse(shapes.answer(await unless_gone(request.receive, ask())))
+async def respond(request: Request, body: AnswerOptions, caller: Caller, ask: Ask) -> Response:
+    """The answer, whole or as it comes; a client that goes away stops the work, unless it means to come back."""
+    if not body.stream:
+        return JSONResponse(shapes.answer(await unless_gone(request.receive, ask(_nobody))))
+    streams: Streams = request.app.state.streams
+    if body.resumable:
+        stream = streams.begin(caller.person, ask, request_id_of(request.scope))
+    else:
+        stream = Stream(ask, request_id=request_id_of(request.scope))
+        stream.begin()
+    return AnswerStream(stream, unwelcome(request))
+
+
+def _nobody(_event: Event) -> None:
+    """Listens to an answer that is wanted whole."""

@@ -16,11 +16,11 @@ router = APIRouter(prefix=API, tags=["search"])
 async def search(body: SearchBody, request: Request, pincite: Engine, caller: Reader) -> JSONResponse:
     """Find passages; `explain` says how each score came about."""
     result = await unless_gone(request.receive, pincite.search(body.question(), caller=caller))
-    return JSONResponse(shapes.search_result(result, pincite.settings.rag, explain=body.explain))
+    return JSONResponse(shapes.search_result(result, result.rag, explain=body.explain))
 
 
 @router.post("/query-many")
 async def query_many(body: ManyBody, request: Request, pincite: Engine, caller: Reader) -> JSONResponse:
     """Find passages for up to five queries at once, fused by reciprocal rank."""
     result = await unless_gone(request.receive, pincite.search(body.question(), caller=caller))
-    return JSONResponse(shapes.search_result(result, pincite.settings.rag))
+    return JSONResponse(shapes.search_result(result, result.rag))

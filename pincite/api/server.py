@@ -14,6 +14,7 @@ from pathlib import Path
 import uvicorn
 
 from pincite.api.app import make_app
+from pincite.api.gate import JSON_LIMIT
 from pincite.engine import AsyncPincite
 from pincite.errors import BadRequest, Conflict
 
@@ -31,8 +32,9 @@ async def serve(pincite: AsyncPincite, *, host: str, port: int, ready: Callable[
     """Serve until SIGINT or SIGTERM, or until cancelled; `ready` hears the address once it listens."""
     with _only_server(pincite.settings.data), _listening(host, port) as listener:
         config = uvicorn.Config(
-            make_app(pincite, host=host), http="h11", ws="none", lifespan="on", log_config=None, access_log=False,
-            server_header=False, proxy_headers=False, timeout_graceful_shutdown=GRACE_S,
+            make_app(pincite, host=host), http="h11", ws="websockets-sansio", lifespan="on", log_config=None,
+            access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=GRACE_S,
+            ws_max_size=JSON_LIMIT, ws_per_message_deflate=False,
         )  # fmt: skip
         server = _Server(config, lambda: ready(_url(host, listener)))
         serving = asyncio.create_task(server.serve(sockets=[listener]))

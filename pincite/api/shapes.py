@@ -1,15 +1,17 @@
 """Our values as the JSON that the documentation promises."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from pincite.core.answers import Answer, AnswerMetadata, Found, Hit, Placing, Plan, SearchResult, Source
+from pincite.core.conversations import KeptTurn, Session
 from pincite.core.documents import Chunk, Document, Passage, Receipt, Version
+from pincite.core.traces import Span, Trace
+from pincite.replay import Moved, Replay
 from pincite.settings import Rag
 from pincite.store.keys import Key
-from pincite.store.traces import Trace
 
 Json = dict[str, Any]
 
@@ -147,7 +149,7 @@ def plan(value: Plan) -> Json:
     """What was decided to do about a question."""
     return {
         "question": value.text,
-        "intent": None,
+        "intent": value.intent,
         "strategy": value.strategy,
         "searches": [{"text": search.text, "engine": search.via} for search in value.searches],
         "top_k": value.top_k,
@@ -209,14 +211,96 @@ def trace(value: Trace, *, spans: bool) -> Json:
     told = {
         "id": value.id,
         "kind": value.kind,
-        "question": value.question,
+        "question": value.content.question if value.content else None,
         "strategy": value.strategy,
         "started_at": moment(value.started_at),
-        "duration_ms": value.duration_ms,
+        "duration_ms": round(value.duration_ms, 3),
         "error": value.error,
+        "code": value.code,
         "degraded": [asdict(note) for note in value.degraded],
+        "request_id": value.request_id,
+        "parent": value.remote,
+        "options": dict(value.options),
+        "settings": dict(value.settings),
+        "outcome": asdict(value.outcome) if value.outcome else None,
+        "content": asdict(value.content) if value.content else None,
     }
-    return told | {"spans": [asdict(span) for span in value.spans]} if spans else told
+    return told | {"spans": [_span(one, value.spans) for one in value.spans]} if spans else told
+
+
+def _span(value: Span, spans: Sequence[Span]) -> Json:
+    return {
+        "id": value.id,
+        "parent_id": None if value.parent is None else spans[value.parent].id,
+        "name": value.name,
+        "started_ms": round(value.started_ms, 3),
+        "duration_ms": round(value.duration_ms, 3),
+        "error": value.error,
+        "attributes": value.attributes,
+    }
+
+
+def replay(value: Replay, titles: Mapping[str, str]) -> Json:
+    """What changed between a trace and its replay; `titles` by document."""
+    before, after = value.before, value.after
+    outcomes = [one.outcome for one in (before, after)]
+    return {
+        "replay_of": before.id,
+        "trace_id": after.id,
+        "changed": value.changed,
+        "settings": {key: {"before": old, "after": new} for key, (old, new) in value.settings.items()},
+        "passages": [_moved(one, titles.get(one.document_id)) for one in value.passages],
+        "answer": None if value.answer is None else {
+            "before": "".join(text for change, text in value.answer if change != "added"),
+            "after": "".join(text for change, text in value.answer if change != "removed"),
+            "changes": [{"change": change, "text": text} for change, text in value.answer],
+        },
+        **{
+            name: dict(zip(("before", "after"), (getattr(one, name) if one else None for one in outcomes), strict=True))
+            for name in ("confidence", "groundedness", "cited", "model")
+        },
+        "duration_ms": {"before": round(before.duration_ms, 3), "after": round(after.duration_ms, 3)},
+        "degraded": [asdict(note) for note in after.degraded],
+    }  # fmt: skip
+
+
+def _moved(value: Moved, title: str | None) -> Json:
+    return {
+        "chunk_id": value.chunk_id,
+        "document_id": value.document_id,
+        "title": title,
+        "change": value.change,
+        "rank_before": value.before,
+        "rank_after": value.after,
+        "score_before": value.score_before,
+        "score_after": value.score_after,
+    }
+
+
+def session(value: Session, *, turns: bool) -> Json:
+    """A conversation; lists leave the turns out."""
+    told = {
+        "id": value.id,
+        "title": value.title,
+        "created_at": moment(value.created_at),
+        "updated_at": moment(value.updated_at),
+        "turn_count": value.turn_count,
+    }
+    return told | {"turns": [turn(one) for one in value.turns]} if turns else told
+
+
+def turn(value: KeptTurn) -> Json:
+    """One exchange; `text` is what was said of the answer, which is whole or null."""
+    return {
+        "question": value.question,
+        "standalone": value.standalone,
+        "text": value.words,
+        "answer": answer(value.answer) if value.answer else None,
+        "complete": value.complete,
+        "removed": value.removed,
+        "trace_id": value.trace_id,
+        "created_at": moment(value.created_at),
+    }
 
 
 def key(value: Key) -> Json:

@@ -10,10 +10,14 @@ from urllib.parse import quote
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pincite.core import request
+
 log = logging.getLogger("pincite.api.access")
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _LOGGED_PATH = 300
+_BEGINS = frozenset({"http.response.start", "websocket.accept", "websocket.http.response.start"})
+"""Messages that begin an answer and carry its headers."""
 CLIENT_GONE = 499
 """Logged for a request whose client left before the answer began."""
 
@@ -34,16 +38,18 @@ class Stamp:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
         request_id = _request_id(scope)
         scope.setdefault("state", {})["request_id"] = request_id
+        request.request_id.set(request_id)
+        request.remote_span.set(request.read_traceparent(Headers(scope=scope).get("traceparent", "")))
         started, status = time.perf_counter(), CLIENT_GONE
 
         async def stamped(message: Message) -> None:
             nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
+            if message["type"] in _BEGINS:
+                status = message.get("status", 101)
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-ID"] = request_id
                 for name, value in HEADERS.items():
@@ -53,8 +59,13 @@ class Stamp:
         try:
             await self._app(scope, receive, stamped)
         finally:
+            scope["app"].state.pincite.metrics.answered(_method(scope), status)
             _log(scope, request_id, status, (time.perf_counter() - started) * 1000)
         return None
+
+
+def _method(scope: Scope) -> str:
+    return str(scope.get("method", "GET"))  # a WebSocket has none: it begins as a GET
 
 
 def _request_id(scope: Scope) -> str:
@@ -65,7 +76,7 @@ def _request_id(scope: Scope) -> str:
 
 def _log(scope: Scope, request_id: str, status: int, ms: float) -> None:
     """Never the query, a header or a body; what a client could use to forge a line is percent-encoded."""
-    method, path = quote(scope["method"]), quote(scope["path"])[:_LOGGED_PATH]
+    method, path = quote(_method(scope)), quote(scope["path"])[:_LOGGED_PATH]
     log.info(
         "method=%s path=%s status=%s ms=%.1f request_id=%s", method, path, status, ms, request_id,
         extra={"method": method, "path": path, "status": status, "ms": round(ms, 1), "request_id": request_id},

@@ -1,46 +1,42 @@
 """An answer on its way, as server-sent events."""
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, NoReturn
 
 from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from pincite.api import shapes
-from pincite.api.presence import unless_gone
+from pincite.api.presence import gone, unless
 from pincite.api.problems import problem_of, request_id_of
-from pincite.core.answers import Answer
-from pincite.core.run import Answered, Event, Planned, SourcesFound, Started, Token
+from pincite.api.streams import Stream, Told
 
 KEEP_ALIVE_S = 15.0
 """A silent stream is kept alive by a comment this often."""
 
-Ask = Callable[[Callable[[Event], None]], Coroutine[Any, Any, Answer]]
-"""Asks a question; the listener it is given hears what happens on the way."""
 Write = Callable[[bytes], Awaitable[None]]
 
 
-def frame(event: str, data: dict[str, Any]) -> bytes:
-    """One server-sent event."""
-    return f"event: {event}\ndata: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+def frame(told: Told, *, numbered: bool) -> bytes:
+    """One server-sent event; its number is for those who may take the stream up again."""
+    number = f"id: {told.number}\n" if numbered else ""
+    return f"{number}event: {told.event}\ndata: {told.data}\n\n".encode()
 
 
 class AnswerStream(StreamingResponse):
     """`start`, `plan`, `sources`, `token`*, `answer`, `done`; or `error`, which ends a stream that failed.
 
-    Nothing is sent before the plan is made, so that a question that cannot be asked is refused with its own
-    status, as without a stream. When the client goes away, the work is cancelled.
+    Nothing is sent before there is something to tell, so that a question that cannot be asked is refused with its
+    own status, as without a stream. `unwelcome` raises when the client may listen no longer.
     """
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, stream: Stream, unwelcome: Coroutine[Any, Any, NoReturn], *, after: int = 0) -> None:
         super().__init__((), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
-        self._ask = ask
+        self._stream = stream
+        self._unwelcome = unwelcome
+        self._after = after
         self._begun = False
-        self._start = b""
-        self._sources_told = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events as they happen."""
@@ -52,53 +48,21 @@ class AnswerStream(StreamingResponse):
             await send({"type": "http.response.body", "body": data, "more_body": True})
 
         try:
-            await unless_gone(receive, self._work(write))
+            async with self._stream.listening():
+                await unless(self._pass_on(write), gone(receive), self._unwelcome)
         except ClientDisconnect:
             raise
         except (Exception, asyncio.CancelledError) as error:  # a cancelled request means that the server stops
             if not self._begun:
                 raise
-            request_id = request_id_of(scope)
-            await write(frame("error", problem_of(error, request_id).shape(request_id)))
+            await write(_last_words(error, request_id_of(scope)))
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _work(self, write: Write) -> None:
-        """Ask, and pass on what is heard, until the answer is there."""
-        heard: asyncio.Queue[Event | None] = asyncio.Queue()
-        asking = asyncio.create_task(self._ask(heard.put_nowait))
-        asking.add_done_callback(lambda _: heard.put_nowait(None))
-        try:
-            while (event := await _next(heard, write)) is not None:
-                for told in self._frames(event):
-                    await write(told)
-            answer = asking.result()
-            await write(frame("done", {"id": answer.id}))
-        finally:
-            asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
-
-    def _frames(self, event: Event) -> Iterator[bytes]:
-        match event:
-            case Started(answer_id, trace_id):
-                self._start = frame("start", {"id": answer_id, "trace_id": trace_id})
-            case Planned(plan):
-                yield self._start
-                yield frame("plan", shapes.plan(plan))
-            case SourcesFound(sources):
-                self._sources_told = True
-                yield frame("sources", {"sources": shapes.sources(sources)})
-            case Token(text):
-                yield frame("token", {"text": text})
-            case Answered(answer):
-                if not self._sources_told:
-                    yield frame("sources", {"sources": shapes.sources(answer.sources)})
-                yield frame("answer", shapes.answer(answer))
+    async def _pass_on(self, write: Write) -> None:
+        numbered = self._stream.id is not None
+        async for told in self._stream.follow(self._after, every_s=KEEP_ALIVE_S):
+            await write(frame(told, numbered=numbered) if told else b": still here\n\n")
 
 
-async def _next(heard: "asyncio.Queue[Event | None]", write: Write) -> Event | None:
-    """The next event, however long it takes; None after the last."""
-    while True:
-        try:
-            return await asyncio.wait_for(heard.get(), KEEP_ALIVE_S)
-        except TimeoutError:
-            await write(b": still here\n\n")
+def _last_words(error: BaseException, request_id: str) -> bytes:
+    return frame(Told.of(0, "error", problem_of(error, request_id).shape(request_id)), numbered=False)

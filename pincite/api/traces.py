@@ -1,22 +1,38 @@
-"""Traces: what the caller's own requests did, stage by stage."""
+"""Traces: what the caller's own requests did, stage by stage, and asking them again."""
 
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
 from starlette.responses import JSONResponse
 
 from pincite.api import API, shapes
 from pincite.api.callers import Reader
 from pincite.api.engine import Engine
+from pincite.api.options import Body, Words
+from pincite.api.presence import unless_gone
+from pincite.store.traces import TraceFilter
 
 router = APIRouter(prefix=f"{API}/traces", tags=["traces"])
 
 
 @router.get("")
-async def traces(pincite: Engine, caller: Reader, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> JSONResponse:
-    """The newest traces, without their spans."""
-    found = await pincite.traces.recent(await pincite.scope(caller), limit)
-    return JSONResponse(shapes.page([shapes.trace(one, spans=False) for one in found]))
+async def traces(
+    pincite: Engine,
+    caller: Reader,
+    kind: Annotated[str | None, Query(max_length=20)] = None,
+    errors: bool = False,
+    slower_than_ms: Annotated[float | None, Query(ge=0)] = None,
+    since: datetime | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+) -> JSONResponse:
+    """Traces without their spans, newest first; of one kind, only failed or slow ones, or since a time."""
+    start = since.replace(tzinfo=UTC) if since and since.tzinfo is None else since
+    wanted = TraceFilter(kind, errors, slower_than_ms, start, limit, cursor)
+    found, following = await pincite.traces.list(await pincite.scope(caller), wanted)
+    return JSONResponse(shapes.page([shapes.trace(one, spans=False) for one in found], following))
 
 
 @router.get("/{trace_id}")
@@ -24,3 +40,20 @@ async def trace(trace_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
     """One trace with its spans."""
     found = await pincite.traces.get(await pincite.scope(caller), trace_id)
     return JSONResponse(shapes.trace(found, spans=True))
+
+
+class ReplayBody(Body):
+    """What to change, a profile and settings by dotted key (which win), and the question's words where they were not kept."""
+
+    profile: Annotated[str | None, Field(max_length=100)] = None
+    settings: dict[str, Any] = Field(default={}, max_length=100)
+    question: Words | None = None
+
+
+@router.post("/{trace_id}/replay")
+async def replay(trace_id: str, body: ReplayBody, request: Request, pincite: Engine, caller: Reader) -> JSONResponse:
+    """Ask a traced question again with other settings, and tell what changed; no conversation hears of it."""
+    asking = pincite.replay(trace_id, body.settings, profile=body.profile, question=body.question, caller=caller)
+    result = await unless_gone(request.receive, asking)
+    documents = await pincite.library.several(await pincite.scope(caller), [one.document_id for one in result.passages])
+    return JSONResponse(shapes.replay(result, {one.id: one.title for one in documents}))

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from pincite import __version__
-from pincite.cli import doctor, documents, keys, questions, service, traces
+from pincite.cli import chat, doctor, documents, keys, prompts, questions, service, settings, stub, traces
 from pincite.cli.door import DataOption, DebugOption
 from pincite.cli.safe import one_line, print_plain, remark
 from pincite.errors import PinciteError
@@ -26,7 +26,7 @@ app = typer.Typer(
     help="Answers from your own documents, each sentence cited to its exact passage.",
     epilog="Try it: pincite demo --once",
 )
-for group in (service, documents, questions, keys, traces, doctor):
+for group in (service, documents, questions, chat, keys, settings, prompts, traces, doctor, stub):
     group.register(app)
 
 

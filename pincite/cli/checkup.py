@@ -11,24 +11,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pincite import plugins
 from pincite.access import LOCAL
 from pincite.cli.destinations import answers_from, embeddings_from, host_and_port
 from pincite.cli.safe import count, size
 from pincite.core.documents import Document, Status
-from pincite.core.protocols import Embedder
 from pincite.engine import AsyncPincite
 from pincite.errors import PinciteError
 from pincite.ingest.parse import isolation
+from pincite.providers.ollama import running_here
 from pincite.settings import Settings
 from pincite.store.database import health
-from pincite.toolbox import PROVIDERS
+from pincite.toolbox import address_of, plain_embedder, provider_of
 
 State = Literal["ok", "note", "broken"]
 LITTLE_SPACE = 500 * 1024 * 1024
 """Free bytes below which the doctor says something."""
 CONNECT_S = 3.0
 FAILED_SHOWN = 5
+OFFERED_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ async def examine(settings: Settings) -> list[Finding]:
         *([_unseen(missing)] if missing else await _library(settings)),
         embedder,
         await _answerer(settings),
+        *await _ollama(settings),
         await asyncio.to_thread(_reader, settings),
     ]
 
@@ -82,9 +83,8 @@ def _data_folder(folder: Path) -> Finding:
 
 
 async def _embedder(settings: Settings) -> Finding:
-    options = settings.embedding.model_dump() | {"threads": 1}
     try:
-        embedder = plugins.load(Embedder, PROVIDERS, settings.embedding.provider, options)
+        embedder = plain_embedder(settings)
         await embedder.embed(["Is anybody there?"], as_query=True)
         started = time.perf_counter()
         await embedder.embed(["How long does a question take?"], as_query=True)
@@ -132,11 +132,11 @@ def _documents(documents: list[Document]) -> list[Finding]:
 
 async def _answerer(settings: Settings) -> Finding:
     """Whether somebody listens where the model should be; nothing is sent."""
-    where, base_url = answers_from(settings), settings.llm.base_url
-    if not base_url:
+    where, address = answers_from(settings), address_of(settings.llm)
+    if not address:
         return Finding("answers", "ok", where)
     try:
-        host, port = host_and_port(base_url)
+        host, port = host_and_port(address)
         async with asyncio.timeout(CONNECT_S):
             _, writer = await asyncio.open_connection(host, port)
     except (OSError, TimeoutError, ValueError) as error:
@@ -144,6 +144,16 @@ async def _answerer(settings: Settings) -> Finding:
         return Finding("answers", "note", f"{where}: nobody answers there ({_reason(error)})", advice)
     writer.close()
     return Finding("answers", "ok", f"{where}, reachable")
+
+
+async def _ollama(settings: Settings) -> list[Finding]:
+    """An Ollama that runs on this machine is offered where no model is chosen; it is never used unasked."""
+    if provider_of(settings.llm) != "extractive" or not (models := await running_here()):
+        return []
+    names = ", ".join(model.name for model in models[:OFFERED_SHOWN])
+    more = f" and {len(models) - OFFERED_SHOWN} more" if len(models) > OFFERED_SHOWN else ""
+    use = f"PINCITE_LLM__PROVIDER=ollama PINCITE_LLM__MODEL={models[0].name}"
+    return [Finding("Ollama", "ok", f"runs on this machine, not used: {names}{more}", f"to let it answer: {use}")]
 
 
 def _reason(error: Exception) -> str:

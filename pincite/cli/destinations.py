@@ -3,7 +3,9 @@
 from urllib.parse import urlsplit
 
 from pincite.core.protocols import Embedder
-from pincite.settings import Settings
+from pincite.core.text import without_login
+from pincite.settings import Fallback, Llm, Settings
+from pincite.toolbox import address_of, provider_of
 
 
 def where_text_goes(embedder: Embedder, settings: Settings) -> str:
@@ -12,12 +14,17 @@ def where_text_goes(embedder: Embedder, settings: Settings) -> str:
 
 
 def answers_from(settings: Settings) -> str:
-    """`extractive, on this machine`, or the model and its address."""
-    llm = settings.llm
-    name = llm.provider or ("openai_compatible" if llm.base_url else "extractive")
+    """`extractive, on this machine`, or the model and its address, and who steps in for it."""
+    other = settings.llm.fallback
+    instead = "" if provider_of(other) == "extractive" else f", or {_from(other)} where that fails"
+    return _from(settings.llm) + instead
+
+
+def _from(chosen: Llm | Fallback) -> str:
+    name, address = provider_of(chosen), address_of(chosen)
     if name == "extractive":
         return f"{name}, on this machine"
-    return f"{llm.model or name} at {without_login(llm.base_url)}" if llm.base_url else name
+    return f"{chosen.model or name} at {address}" if address else name
 
 
 def embeddings_from(embedder: Embedder, settings: Settings) -> str:
@@ -28,12 +35,6 @@ def embeddings_from(embedder: Embedder, settings: Settings) -> str:
     return (
         f"{chosen.model or chosen.provider} at {without_login(chosen.base_url)}" if chosen.base_url else chosen.provider
     )
-
-
-def without_login(url: str) -> str:
-    """The address without a name and password that may stand in it."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def host_and_port(url: str) -> tuple[str, int]:

@@ -1,9 +1,14 @@
 """The doctor: is everything well, and if not, what to do."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from pincite.cli.door import Door, command
 from pincite.cli.safe import print_json
+
+if TYPE_CHECKING:
+    from pincite.settings import Settings
 
 
 def register(app: typer.Typer) -> None:
@@ -22,8 +27,9 @@ async def doctor(door: Door) -> None:
     from pincite.cli.view.checkup import print_findings
     from pincite.cli.view.screen import Screen, waiting
 
+    settings = await _in_force(door)
     with waiting("examining …"):
-        findings = await examine(door.settings)
+        findings = await examine(settings)
     healthy = not any(finding.state == "broken" for finding in findings)
     if door.json:
         print_json({"ok": healthy, "checks": [asdict(finding) for finding in findings]})
@@ -31,3 +37,16 @@ async def doctor(door: Door) -> None:
         print_findings(Screen(), findings)
     if not healthy:
         raise typer.Exit(1)
+
+
+async def _in_force(door: Door) -> "Settings":
+    """The settings with an administrator's changes, where there is a library to read them from."""
+    from pincite.errors import PinciteError
+
+    if door.settings.database.url is None and not door.settings.data.is_dir():
+        return door.settings
+    try:
+        async with door.open() as pincite:
+            return pincite.settings
+    except PinciteError:  # what is wrong with it is found below
+        return door.settings

@@ -2,9 +2,9 @@
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,10 +36,15 @@ _COMMON: dict[str, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """One call of the command line: its settings, and whether it speaks JSON."""
+    """One call of the command line: its settings, whether it speaks JSON, and what `--set` and `--data` said.
+
+    `settings` are those before the library is open: an administrator's changes come with that.
+    """
 
     settings: "Settings"
     json: bool
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    data: str | None = None
 
     @asynccontextmanager
     async def open(self) -> "AsyncIterator[AsyncPincite]":
@@ -49,7 +54,7 @@ class Door:
         with waiting("opening the library …"):
             from pincite.engine import AsyncPincite
 
-            pincite = AsyncPincite(settings=self.settings)
+            pincite = AsyncPincite(self.data, settings=self.chosen)
             await pincite.open()
         try:
             yield pincite
@@ -97,32 +102,30 @@ def _signature(work: Work) -> Signature:
 
 def _door(context: typer.Context, common: dict[str, Any]) -> Door:
     from pincite.errors import SettingsError
-    from pincite.settings import load_settings
+    from pincite.layers import load_settings
 
-    chosen: dict[str, Any] = parse_settings(common["set"] or ())
+    chosen = parse_settings(common["set"] or ())
     folder = common["data"] if common["data"] is not None else context.obj
-    if folder is not None:
-        if not folder:
-            raise SettingsError("--data is empty; name a folder")
-        chosen["data"] = folder
-    return Door(load_settings(chosen), common["json"])
+    if folder == "":
+        raise SettingsError("--data is empty; name a folder")
+    given = chosen if folder is None else {"data": folder, **chosen}
+    return Door(load_settings(given), common["json"], chosen, folder)
 
 
 def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
     """`["rag.top_k=5"]` → `{"rag.top_k": "5"}`; a secret is refused here, where all on the machine can see it."""
+    from pincite.catalogue import find
     from pincite.errors import SettingsError
-    from pincite.settings import describe, environment_name
 
-    secret = {key for key, field in describe() if "SecretStr" in str(field.annotation)}
     found: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or not key:
             raise SettingsError(f"--set takes KEY=VALUE, such as rag.top_k=5; '{pair}' is not that")
-        if key in secret:
+        if (named := find(key)) and named.secret:
             raise SettingsError(
                 f"{key} is a secret, and others on this machine can read the command line; "
-                f"set {environment_name(key)} in the environment instead"
+                f"set {named.environment} in the environment instead"
             )
         found[key] = value
     return found

@@ -22,7 +22,7 @@ async def create(
     door: Door,
     name: Annotated[str, typer.Option("--name", metavar="N", help="What the key is for.", show_default=False)],
     role: Annotated[
-        str, typer.Option("--role", metavar="R", help="administrator, editor or reader.")
+        str, typer.Option("--role", metavar="R", help="administrator, editor, reader, or metrics.")
     ] = "administrator",
     expires: Annotated[
         int | None,

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -23,6 +24,13 @@ StrategyOption = Annotated[
     str | None, typer.Option("--strategy", metavar="S", help="hybrid, dense_only (meaning) or lexical_only (words).")
 ]
 
+ProfileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--profile", metavar="P", help="Settings of this name for this question; see: pincite settings diff P."
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Make these the commands of `app`."""
@@ -36,14 +44,15 @@ async def ask(
     folder: FolderOption = None,
     top_k: TopKOption = None,
     strategy: StrategyOption = None,
+    profile: ProfileOption = None,
 ) -> None:
     """Answer a question and cite the passages it stands on."""
     from pincite.api import shapes
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen, waiting
 
-    asked = _question(question, folder, top_k, strategy)
-    with _notes_in_the_result():
+    asked = replace(_question(question, folder, top_k, strategy), profile=profile)
+    with notes_in_the_result():
         async with door.open() as pincite:
             with waiting("reading …"):
                 answer = await pincite.ask(asked)
@@ -74,6 +83,7 @@ async def search(
     folder: FolderOption = None,
     top_k: TopKOption = None,
     strategy: StrategyOption = None,
+    profile: ProfileOption = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show how every score came about.")] = False,
 ) -> None:
     """Find passages by meaning and by words."""
@@ -81,15 +91,15 @@ async def search(
     from pincite.cli.view.hits import print_explained, print_hits
     from pincite.cli.view.screen import Screen, waiting
 
-    asked = _question(query, folder, top_k, strategy)
-    with _notes_in_the_result():
+    asked = replace(_question(query, folder, top_k, strategy), profile=profile)
+    with notes_in_the_result():
         async with door.open() as pincite:
             with waiting("searching …"):
                 result = await pincite.search(asked)
     if door.json:
-        print_json(shapes.search_result(result, door.settings.rag, explain=explain))
+        print_json(shapes.search_result(result, result.rag, explain=explain))
     elif explain:
-        print_explained(Screen(), result, query, door.settings.rag)
+        print_explained(Screen(), result, query, result.rag)
     else:
         print_hits(Screen(), result, query)
 
@@ -110,7 +120,7 @@ def _question(text: str, folder: str | None, top_k: int | None, strategy: str | 
 
 
 @contextmanager
-def _notes_in_the_result() -> Iterator[None]:
+def notes_in_the_result() -> Iterator[None]:
     """What was left out stands in the result; the log need not say it too."""
     log = logging.getLogger("pincite.core.run")
     before = log.level

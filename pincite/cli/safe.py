@@ -24,10 +24,10 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
-def print_json(value: Any) -> None:
-    """Print a value as JSON; nothing in it can steer a terminal either."""
+def print_json(value: Any, *, indent: int | None = 2) -> None:
+    """Print a value as JSON, on one line without an indent; nothing in it can steer a terminal either."""
     readable = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    written = json.dumps(value, ensure_ascii=not readable, indent=2)
+    written = json.dumps(value, ensure_ascii=not readable, indent=indent)
     print_plain(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", written))
 
 

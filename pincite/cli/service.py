@@ -59,9 +59,12 @@ async def demo(
 
 
 async def serve(door: Door, host: HostOption = None, port: PortOption = None) -> None:
-    """Start the HTTP service; Ctrl-C ends it."""
+    """Start the HTTP service; Ctrl-C ends it. What it does is told on stderr, as logs.* say."""
+    from pincite import logs
+
     async with door.open() as pincite:
-        await _listen(door, pincite, host, port)
+        with logs.configured(door.settings.logs):
+            await _listen(door, pincite, host, port)
 
 
 async def _listen(
@@ -74,7 +77,7 @@ async def _listen(
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.service import print_service, print_trial
 
-    text_goes = where_text_goes(pincite.embedder, door.settings)
+    text_goes = where_text_goes(pincite.embedder, pincite.settings)
     keyless = not any(known.revoked_at is None for known in await pincite.keys.all(LOCAL.person))
 
     def ready(address: str) -> None:

@@ -1,15 +1,25 @@
-"""Traces: what past requests did, stage by stage."""
+"""Traces: what past requests did, stage by stage, and asking them again with other settings."""
 
-from typing import Annotated
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pincite.cli.documents import pick
 from pincite.cli.door import Door, command
 from pincite.cli.safe import print_json
+from pincite.errors import Invalid, NotFound
+
+if TYPE_CHECKING:
+    from pincite.core.traces import Trace
+    from pincite.engine import AsyncPincite
 
 RECENT = 1000
 """Traces looked through for the first characters of an id."""
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The trace's id, or its first characters (at least 4).")]
 
 
 def register(app: typer.Typer) -> None:
@@ -17,46 +27,104 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Traces: what past requests did, stage by stage.", rich_markup_mode=None)
     command(group, "list")(list_traces)
     command(group, "show")(show)
+    command(group, "replay")(replay)
     app.add_typer(group, name="trace")
 
 
 async def list_traces(
     door: Door,
+    kind: Annotated[
+        str | None, typer.Option("--kind", metavar="K", help="Only this kind: query, search, replay or ingest.")
+    ] = None,
+    errors: Annotated[bool, typer.Option("--errors", help="Only those that failed.")] = False,
+    slow: Annotated[
+        float | None, typer.Option("--slow", metavar="MS", min=0, help="Only those that took so many milliseconds.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="T", help="Only since then: 30m, 2h, 7d, or an ISO date and time.")
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=RECENT, help="How many, newest first.")] = 20,
 ) -> None:
-    """List past requests, newest first."""
+    """List past requests, newest first; with their questions where traces.content has them kept."""
     from pincite.api import shapes
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_traces
+    from pincite.store.traces import TraceFilter
 
+    wanted = TraceFilter(kind, errors, slow, moment_of(since) if since else None, limit)
     async with door.open() as pincite:
-        found = await pincite.traces.recent(await pincite.scope(), limit)
+        found, following = await pincite.traces.list(await pincite.scope(), wanted)
     if door.json:
-        print_json(shapes.page([shapes.trace(trace, spans=False) for trace in found]))
+        print_json(shapes.page([shapes.trace(trace, spans=False) for trace in found], following))
     else:
         print_traces(Screen(), found)
 
 
-async def show(
-    door: Door,
-    trace_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The trace's id, or its first characters (at least 4).")
-    ],
-) -> None:
-    """Show what one request did, and how long each stage took."""
+async def show(door: Door, trace_id: IdArgument) -> None:
+    """Show what one request did as a waterfall: each stage, when it ran, how long, and what it counted."""
     from pincite.api import shapes
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_trace
-    from pincite.errors import NotFound
 
     async with door.open() as pincite:
-        scope = await pincite.scope()
-        try:
-            trace = await pincite.traces.get(scope, trace_id)
-        except NotFound:
-            known = {trace.id: trace.kind for trace in await pincite.traces.recent(scope, RECENT)}
-            trace = await pincite.traces.get(scope, pick(trace_id, known, "trace", "trace list"))
+        trace = await _find(pincite, trace_id)
     if door.json:
         print_json(shapes.trace(trace, spans=True))
     else:
         print_trace(Screen(), trace)
+
+
+async def replay(
+    door: Door,
+    trace_id: IdArgument,
+    profile: Annotated[
+        str | None, typer.Option("--profile", metavar="P", help="A profile to ask with; --set wins over it.")
+    ] = None,
+    question: Annotated[
+        str | None, typer.Option("--question", metavar="Q", help="The question's words, where they were not kept.")
+    ] = None,
+) -> None:
+    """Ask a traced question again, with the settings it had changed by --set, and show what changed.
+
+    For example: pincite trace replay ID --set rag.fusion=rrf
+    """
+    from pincite.api import shapes
+    from pincite.cli.view.replay import print_replay
+    from pincite.cli.view.screen import Screen, waiting
+    from pincite.replay import replayable
+
+    changes = {key: value for key, value in door.chosen.items() if key in replayable()}
+    async with door.open() as pincite:
+        trace = await _find(pincite, trace_id)
+        with waiting("asking again …"):
+            result = await pincite.replay(trace.id, changes, profile=profile, question=question)
+        found = await pincite.library.several(await pincite.scope(), [one.document_id for one in result.passages])
+    titles = {document.id: document.title for document in found}
+    if door.json:
+        print_json(shapes.replay(result, titles))
+    else:
+        print_replay(Screen(), result, titles)
+
+
+async def _find(pincite: "AsyncPincite", trace_id: str) -> "Trace":
+    """The trace that is meant by an id or by its first characters."""
+    from pincite.store.traces import TraceFilter
+
+    scope = await pincite.scope()
+    try:
+        return await pincite.traces.get(scope, trace_id)
+    except NotFound:
+        recent, _ = await pincite.traces.list(scope, TraceFilter(limit=RECENT))
+        known = {trace.id: trace.kind for trace in recent}
+        return await pincite.traces.get(scope, pick(trace_id, known, "trace", "trace list"))
+
+
+def moment_of(text: str, now: datetime | None = None) -> datetime:
+    """`2h` → two hours ago; `2026-05-01` → that day's beginning, in UTC unless it says otherwise."""
+    if span := re.fullmatch(r"(\d{1,6})([smhd])", text.strip()):
+        return (now or datetime.now(UTC)) - timedelta(**{UNITS[span[2]]: int(span[1])})
+    try:
+        given = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise Invalid(f"--since takes 30m, 2h, 7d, or an ISO date and time; '{text}' is not that") from None
+    return given if given.tzinfo else given.replace(tzinfo=UTC)

@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from pincite.settings import Rag
+
 Via = Literal["dense", "lexical"]
 Strategy = Literal["hybrid", "dense_only", "lexical_only"]
 ConfidenceLevel = Literal["high", "medium", "low"]
+Intent = Literal["FACTUAL", "SUMMARY", "COMPARISON", "LIST", "ANALYTICAL"]
 MatchedBy = Literal["number", "title", "contains", "similar", "code"]
 
 
@@ -29,11 +32,15 @@ class Sampling:
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
     system_prompt: str | None = None
+    top_k: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One exchange of a conversation: what was asked, what that means on its own, and the answer's words."""
+    """One exchange of a conversation: what was asked, what that means on its own, and the answer's words.
+
+    An answer that was cut, or whose documents were removed since, is empty: only the question is remembered.
+    """
 
     question: str
     standalone: str
@@ -45,6 +52,8 @@ class Question:
     """What the caller asked: one text, or up to five to be searched together and fused by rank.
 
     `conversation` is what was said before, oldest first, where the caller keeps it; `session_id` names one kept here.
+    `standalone` is what the text means without that conversation, where it cannot be understood alone; where that is
+    `guessed`, the text is searched for as well.
     """
 
     text: str
@@ -59,15 +68,18 @@ class Question:
     conversation: tuple[Turn, ...] = ()
     session_id: str | None = None
     profile: str | None = None
+    standalone: str | None = None
+    guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One look-up to run: a text and the engine to run it with."""
+    """One look-up to run: a text, the engine to run it with, and how much it counts."""
 
     text: str
     via: Via
     query: int = 0
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +92,17 @@ class Plan:
     searches: tuple[Search, ...]
     top_k: int
     candidates: int
+    intent: Intent = "FACTUAL"
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """The texts that are searched, the main one first."""
+        """What passages are judged by, the main text first."""
         return (self.text, *self.question.also)
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """The texts that are searched, by number; beside a guess also what was really asked."""
+        return (*self.queries, self.question.text) if self.question.guessed else self.queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +210,17 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of what a model writes: text, and at the end why it stopped, who it was and what it cost."""
+    """A part of what a model writes: text, and at the end why it stopped, who it was and what it cost.
+
+    `note` is what the reader should know about how it came to be written, such as that another model stepped in.
+    """
 
     text: str = ""
     quote: Quote | None = None
     finish_reason: str | None = None
     model: str | None = None
     usage: Usage | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +232,7 @@ class Draft:
     finish_reason: str | None
     usage: Usage | None = None
     quotes: tuple[Quote, ...] = ()
+    suggested_questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,9 +384,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What a search returns."""
+    """What a search returns; `rag` are the settings it searched by, which explain its scores."""
 
     hits: tuple[Hit, ...]
     strategy: str
     degraded: tuple[Degraded, ...]
     trace_id: str
+    rag: Rag = field(default_factory=Rag)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["administrator", "editor", "reader"]
+Role = Literal["administrator", "editor", "reader", "metrics"]
 
 
 @dataclass(frozen=True, slots=True)

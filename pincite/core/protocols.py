@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from pincite.core.answers import Filters, Found, Piece, Prompt
+from pincite.core.answers import Filters, Found, Piece, Prompt, Turn
 from pincite.core.callers import Scope
+from pincite.core.conversations import KeptTurn
 from pincite.core.documents import Parsed
 
 Vector = Sequence[float]
@@ -65,6 +66,26 @@ class LLM(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Offered:
+    """A model that a server has, and how many tokens it can see where the server says so."""
+
+    name: str
+    window: int | None = None
+
+
+@runtime_checkable
+class Hosted(Protocol):
+    """A model behind a server that can be asked what it has.
+
+    `meet` asks once, where the settings and the model table leave open which model it is or how much it sees;
+    it never fails: who cannot be asked is met as a stranger.
+    """
+
+    async def meet(self) -> None: ...
+    async def list_models(self) -> list[Offered]: ...
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """A chunk's key and the raw score one engine gave it."""
 
@@ -74,10 +95,14 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """Chunks read back by key, and the best cosine of each to the query where there was a vector."""
+    """Chunks read back by key, and the best cosine of each to the query where there was a vector.
+
+    `strangers` counts the documents searched whose vectors are of another model than the query's.
+    """
 
     chunks: Mapping[int, Found]
     similarities: Mapping[int, float]
+    strangers: int = 0
 
 
 class Index(Protocol):
@@ -85,4 +110,13 @@ class Index(Protocol):
 
     async def dense(self, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]: ...
     async def lexical(self, text: str, *, scope: Scope, filters: Filters, limit: int) -> list[Match]: ...
-    async def fetch(self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope) -> Fetched: ...
+    async def fetch(
+        self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters
+    ) -> Fetched: ...
+
+
+class Memory(Protocol):
+    """Conversations of one person at a time; a session that is not the caller's is not found."""
+
+    async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Turn, ...]: ...
+    async def keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None: ...

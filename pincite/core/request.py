@@ -1,6 +1,21 @@
-"""The id of the request being served, for log lines and calls to providers."""
+"""The request being served: its id, for log lines and calls to providers, and the caller's own trace."""
 
+import re
 from contextvars import ContextVar
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 """Empty outside of a request."""
+due: ContextVar[float | None] = ContextVar("due", default=None)
+"""When the question being answered must be done, by `time.monotonic`; None outside of one."""
+remote_span: ContextVar[str | None] = ContextVar("remote_span", default=None)
+"""The span of the client's that this request is part of, as `trace id-span id`, where it told one."""
+
+_TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?")
+
+
+def read_traceparent(header: str) -> str | None:
+    """The span that a W3C `traceparent` header names; None for a header that is not one."""
+    found = _TRACEPARENT.fullmatch(header.strip())
+    if found is None or (header.strip().startswith("00-") and found[3]):
+        return None
+    return f"{found[1]}-{found[2]}"

@@ -8,7 +8,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pincite.core.answers import Answer, Degraded, Plan, Source
 from pincite.core.callers import Caller, Scope
-from pincite.core.protocols import LLM, Embedder, Index, Reranker
+from pincite.core.protocols import LLM, Embedder, Index, Memory, Reranker
+from pincite.core.traces import NAMES, Recording, Span, observe, span
 from pincite.errors import OverBudget, Unavailable
 from pincite.settings import Settings
 
@@ -26,18 +27,7 @@ class Kit:
     llm: LLM
     extractive: LLM
     reranker: Reranker | None = None
-
-
-@dataclass(slots=True)
-class Span:
-    """How one stage went; `attributes` hold counts, ids and scores, never a document's words."""
-
-    stage: str
-    parent: int | None
-    started_ms: float
-    duration_ms: float = 0.0
-    error: str | None = None
-    attributes: dict[str, Any] = field(default_factory=dict)
+    memory: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +80,8 @@ class Run:
     scope: Scope
     deadline: float
     emit: Callable[[Event], None]
-    spans: list[Span] = field(default_factory=list)
+    recording: Recording = field(default_factory=Recording)
     degraded: list[Degraded] = field(default_factory=list)
-    started: float = field(default_factory=time.monotonic)
-    _open: list[int] = field(default_factory=list)
 
     @property
     def answer_id(self) -> str:
@@ -102,24 +90,14 @@ class Run:
 
     async def step(self, stage: "Callable[Concatenate[Run, P], Awaitable[T]]", *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a stage the answer cannot do without."""
-        now = time.monotonic()
         name = stage.__name__.lstrip("_")
-        if now > self.deadline:
+        if time.monotonic() > self.deadline:
             raise OverBudget(
                 f"no time left before {name}; the whole question may take "
                 f"{self.settings.llm.question_timeout_s:g} s (llm.question_timeout_s)"
             )
-        span = Span(name, self._open[-1] if self._open else None, (now - self.started) * 1000)
-        self.spans.append(span)
-        self._open.append(len(self.spans) - 1)
-        try:
+        with span(NAMES.get(name, name), self.recording):
             return await stage(self, *args, **kwargs)
-        except BaseException as error:
-            span.error = f"{type(error).__name__}: {error}"[:500].replace("\0", " ")
-            raise
-        finally:
-            self._open.pop()
-            span.duration_ms = (time.monotonic() - now) * 1000
 
     async def attempt(
         self,
@@ -142,13 +120,23 @@ class Run:
         if entry not in self.degraded:
             self.degraded.append(entry)
 
+    def provider_of(self, llm: LLM) -> str:
+        """Who a model is, by the name the settings use."""
+        return "extractive" if llm is self.kit.extractive else self.settings.llm.provider or "openai_compatible"
+
     def observe(self, **attributes: Any) -> None:
         """Add facts to the span of the stage that runs now."""
-        if self._open:
-            self.spans[self._open[-1]].attributes.update(attributes)
+        observe(**attributes)
+
+    @property
+    def spans(self) -> list[Span]:
+        """What was done so far, in the order it was begun."""
+        return self.recording.spans
 
     def durations(self) -> dict[str, float]:
         """Milliseconds by stage, for the answer's metadata."""
-        return {
-            span.stage: round(span.duration_ms, 3) for span in self.spans if span.parent is None and span.duration_ms
-        }
+        found: dict[str, float] = {}
+        for one in self.spans:
+            if one.parent is None and one.duration_ms:
+                found[one.name] = round(found.get(one.name, 0.0) + one.duration_ms, 3)
+        return found

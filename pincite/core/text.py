@@ -5,6 +5,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 from pincite.core import abbreviations as abbr
 from pincite.errors import Unreadable
@@ -273,3 +274,12 @@ def _full_stop_ends(passage: str, stop: int, first: int) -> bool:
     if plain in abbr.SOMETIMES_LAST or _DOTTED.match(token):
         return begins
     return True
+
+
+def without_login(url: str) -> str:
+    """An address without the name and password that may stand in it."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "an address that is none"
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()

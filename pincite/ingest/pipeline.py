@@ -1,9 +1,15 @@
 """A file becomes searchable. Read this first."""
 
-from collections.abc import Iterator, Sequence
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from pincite.core.documents import Chunk
+from pincite.core.genai import embedding
+from pincite.core.request import request_id
+from pincite.core.traces import Trace, code_of, count, recording, span
 from pincite.ingest.accept import file_types
 from pincite.ingest.embed import Vectors, embed
 from pincite.ingest.lane import Lane
@@ -19,9 +25,13 @@ PREPARED = 0.05
 """Share of the progress that reading and chunking count for."""
 
 
+async def _forget(_owner: str, _trace: Trace) -> None:
+    """Where traces go that nobody wants."""
+
+
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """Everything that processing a document needs, built once."""
+    """Everything that processing a document needs, built once; `keep` takes the trace of each."""
 
     settings: Settings
     files: Files
@@ -30,26 +40,59 @@ class Workshop:
     model: str
     indexing: Indexing
     jobs: Jobs
+    keep: Callable[[str, Trace], Awaitable[None]] = _forget
 
 
 async def ingest(shop: Workshop, job: Job) -> None:
-    """Make one version searchable: every stage once, top to bottom; readers see nothing before the last."""
+    """Make one version searchable, and keep a trace of it however it ends; what went wrong is the document's to tell."""
+    started, failed, trace_id = datetime.now(UTC), None, secrets.token_hex(16)
+    request_id.set(trace_id)
+    with recording() as made:
+        try:
+            await _ingest(shop, job)
+        except BaseException as error:
+            failed = error
+            raise
+        finally:
+            trace = Trace(
+                trace_id, "ingest", started, made.elapsed_ms, error=type(failed).__name__ if failed else None,
+                code=code_of(failed) if failed else None, spans=tuple(made.spans), request_id=trace_id,
+                options={"document_id": job.document_id, "version": job.version, "attempt": job.attempts},
+            )  # fmt: skip
+            await shop.keep(job.owner, trace)
+
+
+async def _ingest(shop: Workshop, job: Job) -> None:
+    """Every stage once, top to bottom; readers see nothing before the last."""
     target = await shop.indexing.target(job)
     if target.outdated:
-        return await shop.indexing.drop(job)
+        await shop.indexing.drop(job)
+        return
     await shop.jobs.report(job, "parsing", 0.0)
     path = shop.files.path(job.document_id, target.version_id)
-    prepared = await shop.reader.read(path, _parser(target.mime), shop.settings.chunking)
+    with span("parsing", mime=target.mime) as it:
+        prepared = await shop.reader.read(path, _parser(target.mime), shop.settings.chunking)
+        it.attributes["passages"] = len(prepared.chunks)
     edition = await shop.indexing.begin(target)
 
     async def known(hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
         return await shop.indexing.known_vectors(job.owner, hashes) if shop.settings.ingest.dedupe else {}
 
-    for done, batch in _batches(prepared.chunks):
-        await shop.jobs.report(job, "embedding", PREPARED + (1 - PREPARED) * done / len(prepared.chunks))
-        entries = await embed(batch, shop.model, known, shop.lane.embed)
-        await shop.indexing.write(edition, entries)
-    return await shop.indexing.serve(edition, prepared.parsed)
+    async def lane(passages: Sequence[tuple[str, str]]) -> list[Vectors]:
+        began = time.monotonic()
+        vectors = await shop.lane.embed(passages)
+        count("calls")
+        count("texts", len(passages))
+        count("embedding_ms", round((time.monotonic() - began) * 1000))
+        return vectors
+
+    with span("indexing", **embedding(shop.settings.embedding.provider, shop.model), calls=0) as it:
+        for done, batch in _batches(prepared.chunks):
+            await shop.jobs.report(job, "embedding", PREPARED + (1 - PREPARED) * done / len(prepared.chunks))
+            await shop.indexing.write(edition, await embed(batch, shop.model, known, lane))
+    with span("serving"):
+        await shop.indexing.serve(edition, prepared.parsed)
+    it.attributes["chunks"] = len(prepared.chunks)
 
 
 def _batches(chunks: Sequence[Chunk]) -> Iterator[tuple[int, Sequence[Chunk]]]:

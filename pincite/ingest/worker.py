@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from pincite.errors import Conflict, PinciteError, StoreDown, Unavailable
+from pincite.errors import Conflict, PinciteError, ProviderRefused, StoreDown, Unavailable
 from pincite.ingest.pipeline import Workshop, ingest
 from pincite.store.jobs import Job
 
@@ -23,10 +23,9 @@ TIDY_S = 3600.0
 class Workers:
     """Tasks that take jobs, do them with their owner's rights, and keep the lease while they do."""
 
-    def __init__(self, shop: Workshop, tidy: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, shop: Callable[[], Workshop], tidy: Callable[[], Awaitable[None]]) -> None:
         self._shop = shop
         self._tidy = tidy
-        self._ingest = shop.settings.ingest
         self._name = f"{socket.gethostname()}:{os.getpid()}"
         self._tasks: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
@@ -34,7 +33,8 @@ class Workers:
     def start(self) -> None:
         """Start them, once, and the housekeeping beside them."""
         if not self._tasks:
-            self._tasks = [asyncio.create_task(self._work(f"{self._name}:{n}")) for n in range(self._ingest.workers)]
+            workers = self._shop().settings.ingest.workers
+            self._tasks = [asyncio.create_task(self._work(f"{self._name}:{n}")) for n in range(workers)]
             self._tasks.append(asyncio.create_task(self._keep_tidy()))
 
     def wake(self) -> None:
@@ -60,11 +60,12 @@ class Workers:
         """Take jobs for ever: whatever goes wrong with one, the next is taken."""
         while True:
             try:
-                job = await self._shop.jobs.claim(name, self._ingest.lease_s)
+                shop = self._shop()  # the settings a document is begun with are those it is finished with
+                job = await shop.jobs.claim(name, shop.settings.ingest.lease_s)
                 if job is None:
                     await self._rest()
                 else:
-                    await self._do(job)
+                    await self._do(shop, job)
             except StoreDown as error:
                 log.warning("the worker waits: %s", error)
                 await asyncio.sleep(1.0)
@@ -77,55 +78,58 @@ class Workers:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), IDLE_S)
 
-    async def _do(self, job: Job) -> None:
+    async def _do(self, shop: Workshop, job: Job) -> None:
         """One job, for as long as it is ours: work that lost its lease is stopped."""
-        work = asyncio.create_task(self._attempt(job))
-        ours_until = time.monotonic() + self._ingest.lease_s
+        work, lease_s = asyncio.create_task(self._attempt(shop, job)), shop.settings.ingest.lease_s
+        ours_until = time.monotonic() + lease_s
         try:
-            while not (await asyncio.wait({work}, timeout=self._ingest.lease_s / 3))[0]:
+            while not (await asyncio.wait({work}, timeout=lease_s / 3))[0]:
                 with suppress(StoreDown):  # a database that comes back in time finds the lease still ours
-                    if not await self._shop.jobs.renew(job, self._ingest.lease_s):
+                    if not await shop.jobs.renew(job, lease_s):
                         break
-                    ours_until = time.monotonic() + self._ingest.lease_s
+                    ours_until = time.monotonic() + lease_s
                 if time.monotonic() > ours_until:
                     break
         except asyncio.CancelledError:
             await _ended(work)
             with suppress(StoreDown):
-                await self._shop.jobs.give_back(job)
+                await shop.jobs.give_back(job)
             raise
         finally:
             await _ended(work)
 
-    async def _attempt(self, job: Job) -> None:
+    async def _attempt(self, shop: Workshop, job: Job) -> None:
         """One try; what cannot pass ends the job at once, what can is tried again after a pause."""
-        if job.attempts > self._ingest.attempts:
-            reason = f"processing was cut off {self._ingest.attempts} times; add the file again to retry"
-            return await self._shop.indexing.fail(job, "gave_up", reason)
+        if job.attempts > shop.settings.ingest.attempts:
+            reason = f"processing was cut off {shop.settings.ingest.attempts} times; add the file again to retry"
+            return await shop.indexing.fail(job, "gave_up", reason)
         try:
-            await ingest(self._shop, job)
-            await self._shop.indexing.clear_abandoned()
+            await ingest(shop, job)
+            await shop.indexing.clear_abandoned()
         except Conflict as error:
             log.info("job %s: %s", job.id, error)
             with suppress(Conflict):  # it may not be ours to end
-                await self._shop.indexing.drop(job)
+                await shop.indexing.drop(job)
         except StoreDown as error:
             log.warning("job %s waits for its lease to end: %s", job.id, error)
         except Unavailable as error:
-            await self._retry_or_fail(job, error)
+            await self._retry_or_fail(shop, job, error)
         except PinciteError as error:
-            await self._shop.indexing.fail(job, error.code, str(error))
+            await shop.indexing.fail(job, error.code, str(error))
         except Exception as error:
             log.exception("job %s failed in an unforeseen way", job.id)
             reason = f"an unforeseen error: {type(error).__name__}: {error}"
-            await self._shop.indexing.fail(job, "internal", reason)
+            await shop.indexing.fail(job, "internal", reason)
         return None
 
-    async def _retry_or_fail(self, job: Job, error: Unavailable) -> None:
-        if job.attempts >= self._ingest.attempts:
-            return await self._shop.indexing.fail(job, error.code, str(error))
+    async def _retry_or_fail(self, shop: Workshop, job: Job, error: Unavailable) -> None:
+        if job.attempts >= shop.settings.ingest.attempts or isinstance(error, ProviderRefused):
+            return await shop.indexing.fail(job, error.code, str(error))
         log.warning("job %s, try %s: %s", job.id, job.attempts, error)
-        return await self._shop.jobs.retry(job, after_s=min(2.0**job.attempts, 10.0))
+        pause = min(2.0**job.attempts, 10.0)
+        if error.code == "breaker_open":  # no call is made before that: the try would be wasted
+            pause = max(pause, shop.settings.resilience.breaker_s)
+        return await shop.jobs.retry(job, after_s=pause)
 
 
 async def _ended(work: "asyncio.Task[None]") -> None:

@@ -67,9 +67,10 @@ class Extractive:
 
     async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
         """The sentences that answer the question, or one that says that none does."""
-        chosen = _choose(await self._scored(prompt))
+        scored, note = await self._scored(prompt)
+        chosen = _choose(scored)
         if not chosen:
-            yield Piece(NOTHING_FOUND[question_language(prompt.question)])
+            yield Piece(NOTHING_FOUND[question_language(prompt.question)], note=note)
             yield Piece(finish_reason=NO_ANSWER, model=self.name)
             return
         for number, candidate in enumerate(chosen):
@@ -78,22 +79,25 @@ class Extractive:
             yield Piece(
                 f"{lead}{_readable(candidate, chunk)} [Source {candidate.source}]",
                 quote=Quote(candidate.source, candidate.start, candidate.end),
+                note=None if number else note,
             )
         yield Piece(finish_reason="stop", model=self.name)
 
-    async def _scored(self, prompt: Prompt) -> list[Candidate]:
-        """Every sentence with its score, best first."""
+    async def _scored(self, prompt: Prompt) -> tuple[list[Candidate], str | None]:
+        """Every sentence with its score, best first, and what was missing to judge them."""
         candidates = [c for number, hit in enumerate(prompt.sources, 1) for c in _candidates(number, hit)]
         candidates = _by_words(prompt.question, candidates)[:EMBEDDED]
+        note = None
         try:
             cosines = await self._cosines(prompt.question, candidates)
-        except Unavailable:
-            cosines = [c.lexical for c in candidates]  # no embedder: words speak for meaning too
+        except Unavailable as error:
+            note = f"sentences were chosen by their words alone: {error}"
+            cosines = [c.lexical for c in candidates]  # words speak for meaning too
         scored = [
             replace(c, score=LEXICAL * c.lexical + MEANING * max(0.0, cosine) + PRIOR * c.prior)
             for c, cosine in zip(candidates, cosines, strict=True)
         ]
-        return sorted(scored, key=lambda c: (-c.score, c.source, c.start))
+        return sorted(scored, key=lambda c: (-c.score, c.source, c.start)), note
 
     async def _cosines(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
         if not candidates:

@@ -1,127 +1,62 @@
-"""Any OpenAI-style server: completions, streamed, and embeddings."""
+"""Any OpenAI-style server: completions, streamed, embeddings, and the list of its models."""
 
-import json
-import math
-import re
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import Any
 
-import httpx2
-from pydantic import SecretStr
+from pincite.core.answers import Piece, Usage
+from pincite.core.protocols import LLM, Embedder, Offered
+from pincite.errors import SettingsError
+from pincite.models import facts_of
+from pincite.outside.served import Options, Order, ServedLLM, messages_of
+from pincite.outside.server import Server
+from pincite.outside.vectors import split, unit_vectors
 
-from pincite.core.answers import Piece, Prompt, Usage
-from pincite.core.protocols import LLM, Embedder
-from pincite.errors import ProviderError, SettingsError
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Taken from the settings `llm.*` or `embedding.*`."""
-
-    base_url: str = ""
-    api_key: SecretStr | None = field(default=None, repr=False)
-    model: str = ""
-    temperature: float = 0.3
-    max_tokens: int = 1000
-    window: int = 8192
-    timeout_s: float = 120.0
-    dimensions: int = 0
-    batch: int = 10
+__all__ = ["Options", "make_embedder", "make_llm"]
 
 
-class _Server:
-    """One server, spoken to over one client that is made when it is first needed."""
-
-    def __init__(self, options: Options) -> None:
-        if not options.base_url.startswith(("http://", "https://")):
-            raise SettingsError("an OpenAI-style server needs a base URL such as http://127.0.0.1:11434/v1")
-        self.base_url = options.base_url.rstrip("/")
-        self.shown = re.sub(r"//[^/@]*@", "//", self.base_url)  # a password in the address stays there
-        headers = {"authorization": f"Bearer {options.api_key.get_secret_value()}"} if options.api_key else {}
-        self._headers = headers
-        self._timeout = httpx2.Timeout(options.timeout_s, connect=10.0)
-        self._client: httpx2.AsyncClient | None = None
-
-    @property
-    def client(self) -> httpx2.AsyncClient:
-        if self._client is None:
-            self._client = httpx2.AsyncClient(headers=self._headers, timeout=self._timeout)
-        return self._client
-
-    def failed(self, error: httpx2.HTTPError) -> ProviderError:
-        """A transport error in words a person can act on."""
-        what = "took too long to answer" if isinstance(error, httpx2.TimeoutException) else "cannot be reached"
-        return ProviderError(f"the model server {self.shown} {what} ({type(error).__name__})")
-
-    def refused(self, status: int, body: str, model: str) -> ProviderError:
-        """An HTTP error in words a person can act on."""
-        said = _message(body)
-        if status in (401, 403):
-            return ProviderError(
-                f"{self.shown} refused the key (HTTP {status}); check llm.api_key or embedding.api_key"
-            )
-        if status == 404:
-            return ProviderError(f"{self.shown} does not know the model '{model}' (HTTP 404): {said}")
-        if status == 429:
-            return ProviderError(f"{self.shown} is out of quota or too busy (HTTP 429): {said}")
-        return ProviderError(f"{self.shown} answered HTTP {status}: {said}")
-
-    async def close(self) -> None:
-        """Let the connections go."""
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = None
-
-
-class OpenAICompatibleLLM:
+class OpenAICompatibleLLM(ServedLLM):
     """Completions, streamed."""
 
     def __init__(self, options: Options) -> None:
-        if not options.model:
-            raise SettingsError("a model server needs a model's name: set llm.model (or LLM_MODEL)")
-        self.name = options.model
-        self.window = options.window
-        self._options = options
-        self._server = _Server(options)
+        super().__init__(options, Server(options.base_url, options.section, options.timeout_s, options.api_key))
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
-        """Stream a completion; the last piece says why it ended."""
-        body = self._body(prompt)
-        url = f"{self._server.base_url}/chat/completions"
+    async def list_models(self) -> list[Offered]:
+        """What the server has."""
+        found = await self._server.get("/models", _headers(self._server))
         try:
-            async with self._server.client.stream("POST", url, json=body) as response:
-                if response.status_code != 200:
-                    text = (await response.aread()).decode(errors="replace")
-                    raise self._server.refused(response.status_code, text, body["model"])
-                finished = False
-                async for piece in _pieces(response.aiter_lines()):
-                    finished = finished or piece.finish_reason is not None
-                    yield piece
-        except httpx2.HTTPError as error:
-            raise self._server.failed(error) from error
-        if not finished:
-            raise ProviderError(f"{self._server.shown} broke off in the middle of the answer")
+            return [Offered(str(one["id"]), _window(one)) for one in found["data"]]
+        except (TypeError, KeyError, AttributeError) as error:
+            raise self._server.rubbish("no list of models that can be read") from error
 
-    async def close(self) -> None:
-        """Let the connections go."""
-        await self._server.close()
+    async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
+        async with aclosing(self._server.stream("/chat/completions", body, _headers(self._server))) as events:
+            async for event in events:
+                if event.get("error"):
+                    raise self._server.reported(event)
+                try:
+                    piece = _piece(event)
+                except (TypeError, AttributeError, KeyError, IndexError) as error:
+                    raise self._server.rubbish("an event that cannot be understood") from error
+                yield piece
 
-    def _body(self, prompt: Prompt) -> dict[str, Any]:
-        wish = prompt.sampling
+    def _body(self, order: Order) -> dict[str, Any]:
+        wish, facts, messages = order.prompt.sampling, facts_of(order.model), messages_of(order.prompt)
+        if facts.no_thinking and messages:
+            messages[-1]["content"] += f" {facts.no_thinking}"
         body: dict[str, Any] = {
-            "model": wish.model or self._options.model,
-            "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
-            "temperature": self._options.temperature if wish.temperature is None else wish.temperature,
-            "max_tokens": wish.max_tokens or self._options.max_tokens,
+            "model": order.model,
+            "messages": messages,
             "stream": True,
             "stream_options": {"include_usage": True},
         }
-        if wish.top_p is not None:
-            body["top_p"] = wish.top_p
-        if wish.stop:
-            body["stop"] = list(wish.stop)
-        return body
+        if facts.sampling == "none":  # such models take the limit under its newer name only, and no temperature
+            chosen: dict[str, Any] = {"max_completion_tokens": order.max_tokens}
+        else:
+            chosen = {"max_tokens": order.max_tokens, "temperature": order.temperature, "top_p": order.top_p}
+            chosen["top_k"] = wish.top_k
+        chosen["stop"] = list(wish.stop) or None
+        return body | {name: value for name, value in chosen.items() if value is not None}
 
 
 class OpenAICompatibleEmbedder:
@@ -136,14 +71,11 @@ class OpenAICompatibleEmbedder:
         self.name = f"{options.model}/{options.dimensions}"
         self.dimensions = options.dimensions
         self._options = options
-        self._server = _Server(options)
+        self._server = Server(options.base_url, "embedding", options.timeout_s, options.api_key)
 
     def windows(self, text: str, prefix: str = "") -> list[str]:
         """Parts of at most 8,000 characters: well inside the window of 8,000 tokens for most scripts."""
-        size, shared = 8000, 400
-        if len(text) <= size:
-            return [prefix + text]
-        return [prefix + text[start : start + size] for start in range(0, len(text) - shared, size - shared)]
+        return split(text, prefix, size=8000, shared=400)
 
     async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
         """One unit vector a text, in requests of at most `batch` texts."""
@@ -158,75 +90,37 @@ class OpenAICompatibleEmbedder:
 
     async def _request(self, texts: Sequence[str]) -> list[list[float]]:
         body = {"model": self._options.model, "input": [text or " " for text in texts]}
+        answer = await self._server.post("/embeddings", body, _headers(self._server))
         try:
-            response = await self._server.client.post(f"{self._server.base_url}/embeddings", json=body)
-        except httpx2.HTTPError as error:
-            raise self._server.failed(error) from error
-        if response.status_code != 200:
-            raise self._server.refused(response.status_code, response.text, self._options.model)
-        try:
-            data = sorted(response.json()["data"], key=lambda item: item["index"])
-            vectors = [[float(x) for x in item["embedding"]] for item in data]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ProviderError(f"{self._server.shown} sent no embeddings that can be read") from error
-        return [self._checked(vector) for vector in self._counted(vectors, len(texts))]
-
-    def _counted(self, vectors: list[list[float]], wanted: int) -> list[list[float]]:
-        if len(vectors) != wanted:
-            raise ProviderError(f"{self._server.shown} sent {len(vectors)} vectors for {wanted} texts")
-        return vectors
-
-    def _checked(self, vector: list[float]) -> list[float]:
-        if len(vector) != self.dimensions:
-            raise ProviderError(
-                f"{self._options.model} gives {len(vector)} dimensions, embedding.dimensions says {self.dimensions}"
-            )
-        length = math.sqrt(sum(x * x for x in vector))
-        if not math.isfinite(length) or length == 0:
-            raise ProviderError(f"{self._options.model} gave a vector that is zero or not a number")
-        return [x / length for x in vector]
+            data = sorted(answer["data"], key=lambda item: item["index"])
+            vectors = [item["embedding"] for item in data]
+        except (KeyError, TypeError) as error:
+            raise self._server.rubbish("no embeddings that can be read") from error
+        return unit_vectors(vectors, len(texts), self.dimensions, self._options.model)
 
 
-async def _pieces(lines: AsyncIterator[str]) -> AsyncIterator[Piece]:
-    """The events of a completion stream; what is not data is passed over."""
-    async for line in lines:
-        if not line.startswith("data:"):
-            continue
-        data = line[5:].strip()
-        if data == "[DONE]":
-            return
-        try:
-            event = json.loads(data)
-        except ValueError as error:
-            raise ProviderError("the model server sent an event that is not JSON") from error
-        if isinstance(event, dict) and event.get("error"):
-            raise ProviderError(f"the model server reported: {_message(data)}")
-        try:
-            piece = _piece(event)
-        except (TypeError, AttributeError, KeyError, IndexError) as error:
-            raise ProviderError("the model server sent an event that cannot be understood") from error
-        yield piece
+def _headers(server: Server) -> dict[str, str]:
+    return {"authorization": f"Bearer {server.key}"} if server.key else {}
+
+
+def _window(model: dict[str, Any]) -> int | None:
+    """Where servers say how much a model sees: vLLM, Groq, OpenRouter, llama.cpp (what it was started with first)."""
+    about = model | (model.get("meta") or {})
+    names = ("max_model_len", "context_window", "context_length", "n_ctx", "n_ctx_train")
+    return next((about[name] for name in names if isinstance(about.get(name), int)), None)
 
 
 def _piece(event: dict[str, Any]) -> Piece:
+    if not event:
+        return Piece(finish_reason="stop")  # [DONE]; what was said before counts more
     choice = (event.get("choices") or [{}])[0]
     usage = event.get("usage")
     return Piece(
-        text=(choice.get("delta") or {}).get("content") or "",
+        text=(choice.get("delta") or choice.get("message") or {}).get("content") or "",
         finish_reason=choice.get("finish_reason"),
         model=event.get("model"),
         usage=Usage(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)) if usage else None,
     )
-
-
-def _message(body: str) -> str:
-    """What a server says went wrong, in one line."""
-    try:
-        error = json.loads(body).get("error", body)
-        text = error.get("message", body) if isinstance(error, dict) else str(error)
-    except (ValueError, AttributeError):
-        text = body
-    return " ".join(str(text).replace("\0", " ").split())[:300]
 
 
 def make_llm(options: Options) -> LLM:

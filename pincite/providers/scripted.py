@@ -23,7 +23,7 @@ class Options:
     fail_after: int | None = None
     delay_s: float = 0.0
     dimensions: int = 64
-    window: int = 8192
+    window: int = 0
 
 
 class ScriptedEmbedder:
@@ -70,7 +70,7 @@ class ScriptedLLM:
     name = "scripted"
 
     def __init__(self, options: Options) -> None:
-        self.window = options.window
+        self.window = options.window or 8192
         self._options = options
         self._calls = 0
 

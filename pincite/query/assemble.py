@@ -1,57 +1,148 @@
-"""Evidence and question → Prompt, inside the model's window."""
+"""Evidence, conversation and question → Prompt, each inside its share of the model's window."""
 
+import re
 import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
-from pincite.core.answers import Evidence, Hit, Message, Plan, Prompt
+from pincite.core.answers import Evidence, Hit, Message, Plan, Prompt, Turn
 from pincite.core.documents import NO_HEADINGS
 from pincite.core.run import Run, SourcesFound
+from pincite.errors import Invalid
+from pincite.models import facts_of
+from pincite.query.budget import MESSAGE, Budget
 from pincite.query.sources import sources_of
+from pincite.query.templates import template
 from pincite.tokens import Tokenizer
 
-CHUNK_SHARE = 0.56
-"""Part of the model's window that passages may fill; the rest is for instructions, history and the answer."""
+CHARS_A_TOKEN = 4
+"""How the template `five-stage` counts its passages."""
+_MARK = re.compile(r" ?\[Source \d{1,3}\]")
+
+CITATION = {
+    ("default", "source"): "[Source N]",
+    ("default", "title"): "[Title], with the source's own title",
+    ("five-stage", "title"): "[Title > Section], as the passage is headed",
+    ("local", "title"): "[Title], with the passage's own title",
+}
+"""How the model is told to write a citation, by template and form."""
+BY_PLACE = "[Source N], N being the passage's place in the context counted from 1"
 
 
 async def assemble(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
-    """Number the passages, best first, and fit them into the budget: whole or not at all."""
-    budget = run.settings.context.max_tokens or int(run.kit.llm.window * CHUNK_SHARE)
-    boundary = f"=== {secrets.token_hex(8)} ==="
-    chosen: list[Hit] = []
-    blocks: list[str] = []
-    for hit in evidence.hits:
-        block = source_block(len(chosen) + 1, hit, boundary)
-        cost = _tokenizer(run.settings.chunking.tokenizer).count(block)
-        if cost > budget:
-            continue  # whole or not at all; a smaller one further down may still fit
-        budget -= cost
-        chosen.append(hit)
-        blocks.append(block)
-    system = _template().replace("{boundary}", boundary).replace("{sources}", "\n\n".join(blocks))
-    wish = plan.question.sampling
-    if wish.system_prompt:
-        system = f"{wish.system_prompt}\n\n{system}"
-    tokens = _tokenizer(run.settings.chunking.tokenizer).count(system + plan.text)
-    run.observe(sources=len(chosen), left_out=len(evidence.hits) - len(chosen), tokens=tokens)
+    """Number the passages, best first, and fit everything into its share: whole or not at all."""
+    llm, settings = run.kit.llm, run.settings
+    facts = facts_of(plan.question.sampling.model or llm.name)
+    budget = Budget.of(llm.window, facts.tier, settings.context.max_tokens)
+    page = _Page.of(run, plan, quote_first=facts.quote_first)
+    fixed = page.cost(page.messages([], []))
+    history = [] if llm is run.kit.extractive else page.history(plan.question.conversation, budget.history)
+    chosen, blocks, filled = page.fitting(evidence.hits, _room(page, fixed, budget))
+    tokens = fixed + filled + page.cost(history)
+    run.observe(
+        sources=len(chosen), left_out=len(evidence.hits) - len(chosen), turns=len(history) // 2, tokens=tokens,
+        room=budget.prompt, window=llm.window,
+    )  # fmt: skip
     run.emit(SourcesFound(sources_of(chosen, cited=frozenset())))
-    messages = (Message("system", system), Message("user", plan.text))
-    return Prompt(plan.text, messages, tuple(chosen), tokens, wish)
+    wish = plan.question.sampling
+    most = min(wish.max_tokens or settings.llm.max_tokens, max(1, budget.answer))
+    messages = page.messages(blocks, history)
+    return Prompt(plan.text, tuple(messages), tuple(chosen), tokens, replace(wish, max_tokens=most))
 
 
-def source_block(number: int, hit: Hit, boundary: str) -> str:
-    """One passage as the model sees it, fenced with all that is the document's own: `[Source N] Title > Section`, text."""
-    chunk = hit.chunk
-    path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
-    label = " > ".join([chunk.title, *path])
-    page = f", page {chunk.page}" if chunk.page else ""
-    text = f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text
-    return f"{boundary}\n[Source {number}] {label}{page}\n{text}\n{boundary}"
+def _room(page: "_Page", fixed: int, budget: Budget) -> int:
+    """Tokens left for passages: their share, less the question and what the instructions need beyond theirs."""
+    asked = page.count(page.question) + MESSAGE
+    instructions = fixed - asked
+    if page.wish and instructions > budget.system:
+        own = page.count(page.wish)
+        raise Invalid(
+            f"the system prompt has {own} tokens; for this model it may have {max(0, budget.system - instructions + own)}: "
+            "shorten it, or use a model with a larger window",
+            code="system_prompt_too_long",
+        )
+    return budget.sources - asked - max(0, instructions - budget.system)
 
 
-@cache
-def _template() -> str:
-    return (resources.files("pincite.query") / "prompts" / "system.txt").read_text(encoding="utf-8")
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The templates and what they are filled with, for one question."""
+
+    name: str
+    data: Path
+    tokenizer: Tokenizer
+    boundary: str
+    question: str
+    wish: str
+    fills: dict[str, str]
+
+    @classmethod
+    def of(cls, run: Run, plan: Plan, *, quote_first: bool) -> "_Page":
+        settings = run.settings
+        name, form, data = settings.context.template, settings.citations.form, settings.data
+        boundary = f"=== {secrets.token_hex(8)} ==="
+        answer = template(f"answer/{plan.intent.lower()}", data).text
+        if quote_first:
+            answer = f"{template('quote-first', data).text} {answer}"
+        fills = {"boundary": boundary, "citation": CITATION.get((name, form), BY_PLACE), "answer": answer}
+        tokenizer = _tokenizer(settings.chunking.tokenizer)
+        return cls(name, data, tokenizer, boundary, plan.text, plan.question.sampling.system_prompt or "", fills)
+
+    def count(self, text: str) -> int:
+        return self.tokenizer.count(text)
+
+    def cost(self, messages: Sequence[Message]) -> int:
+        return sum(self.count(message.content) + MESSAGE for message in messages)
+
+    def fitting(self, hits: Sequence[Hit], room: int) -> tuple[list[Hit], list[str], int]:
+        """The best that fit together, their blocks and tokens; the lowest-scored go first, one too large alone goes too."""
+        chosen, blocks, filled = list[Hit](), list[str](), 0
+        for hit in hits:
+            block = self.block(len(chosen) + 1, hit)
+            cost = self._size(f"{block}\n\n")
+            if cost > room:
+                continue
+            if filled + cost > room:
+                break
+            chosen.append(hit)
+            blocks.append(block)
+            filled += cost
+        return chosen, blocks, filled
+
+    def _size(self, block: str) -> int:
+        return max(-(-len(block) // CHARS_A_TOKEN) if self.name == "five-stage" else 0, self.count(block))
+
+    def block(self, number: int, hit: Hit) -> str:
+        """One passage as the model sees it."""
+        chunk = hit.chunk
+        path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
+        return template(f"{self.name}/source", self.data).fill(
+            boundary=self.boundary, number=str(number), label=" > ".join([chunk.title, *path]), title=chunk.title,
+            file=chunk.document_name, page=f", page {chunk.page}" if chunk.page else "",
+            page_number=str(chunk.page or "-"), score=f"{hit.score:.2f}",
+            text=f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text,
+        )  # fmt: skip
+
+    def messages(self, blocks: Sequence[str], history: Sequence[Message]) -> list[Message]:
+        """System message, conversation, question; the template `local` has all of it in the last."""
+        fills = {**self.fills, "sources": "\n\n".join(blocks), "question": self.question}
+        system = "" if self.name == "local" else template(f"{self.name}/system", self.data).fill(**fills)
+        led = "\n\n".join(part for part in (self.wish, system) if part)
+        user = Message("user", template(f"{self.name}/user", self.data).fill(**fills))
+        return [*([Message("system", led)] if led else []), *history, user]
+
+    def history(self, conversation: Sequence[Turn], room: int) -> list[Message]:
+        """The last turns that fit, each whole; what was cited then has other numbers now."""
+        kept: list[Message] = []
+        for turn in reversed([turn for turn in conversation if turn.answer]):
+            both = [Message("user", turn.question), Message("assistant", _MARK.sub("", turn.answer))]
+            room -= self.cost(both)
+            if room < 0:
+                break
+            kept = both + kept
+        return kept
 
 
 @cache

@@ -1,11 +1,17 @@
 """The prompt becomes a draft, streamed."""
 
-from dataclasses import replace
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
-from pincite.core.answers import Draft, Piece, Prompt, Quote, Usage
+from pincite.core.answers import Draft, Hit, Piece, Prompt, Quote, Usage
+from pincite.core.genai import asked, written
 from pincite.core.protocols import LLM
 from pincite.core.run import Run, Token
-from pincite.errors import Unavailable
+from pincite.errors import ProviderError, Unavailable
+from pincite.query.cite import normalise_marks
+from pincite.query.cleaner import Cleaner
+from pincite.query.prose import tamed
 
 BROKEN_OFF = "incomplete"
 """Finish reason of a draft whose model failed in the middle."""
@@ -22,22 +28,61 @@ async def extract(run: Run, prompt: Prompt) -> Draft:
 
 
 async def _write(run: Run, llm: LLM, prompt: Prompt) -> Draft:
-    text, quotes, last = "", list[Quote](), Piece()
-    usage: Usage | None = None
+    run.observe(**asked(run.provider_of(llm), prompt, llm.name))
+    page = _Page(run, Cleaner(mend=_one_form(prompt.sources)))
+    broken: Unavailable | None = None
     try:
         async for piece in llm.write(prompt):
-            if piece.text:
-                run.emit(Token(piece.text))
-                text += piece.text
-            if piece.quote:  # such a piece ends with its mark
-                mark = len(text) - len(f"[Source {piece.quote.source}]")
-                quotes.append(replace(piece.quote, mark_start=mark, mark_end=len(text)))
-            usage = piece.usage or usage
-            last = piece if piece.finish_reason else last
+            page.add(piece)
     except Unavailable as error:
-        if not text:
-            raise
-        run.note("generate", f"the model stopped in the middle: {error}")
-        last = Piece(finish_reason=BROKEN_OFF)
-    run.observe(model=llm.name, characters=len(text), finish_reason=last.finish_reason)
-    return Draft(text, last.model or llm.name, last.finish_reason, usage, tuple(quotes))
+        broken = error
+    page.finish()
+    if not page.text:
+        raise broken or ProviderError(f"the model {llm.name} wrote nothing that can be shown")
+    if broken:
+        run.note("generate", f"the model stopped in the middle: {broken}")
+    finish = BROKEN_OFF if broken else page.last.finish_reason
+    model = page.last.model or llm.name
+    draft = Draft(page.text, model, finish, page.usage, tuple(page.quotes), page.cleaner.suggested_questions)
+    run.observe(**written(draft, page.first_text_ms))
+    return draft
+
+
+def _one_form(sources: Sequence[Hit]) -> Callable[[str], str]:
+    return lambda text: normalise_marks(text, sources)[0]
+
+
+@dataclass(slots=True)
+class _Page:
+    """What has been written so far; whatever is added to its text is told at once."""
+
+    run: Run
+    cleaner: Cleaner
+    text: str = ""
+    quotes: list[Quote] = field(default_factory=list)
+    usage: Usage | None = None
+    last: Piece = field(default_factory=Piece)
+    begun: float = field(default_factory=time.monotonic)
+    first_text_ms: float | None = None
+
+    def add(self, piece: Piece) -> None:
+        if piece.note:
+            self.run.note("generate", piece.note)
+        if piece.text and self.first_text_ms is None:
+            self.first_text_ms = (time.monotonic() - self.begun) * 1000
+        if piece.quote:  # chosen by code and no model's words: it ends with its mark
+            self._show(tamed(piece.text))
+            mark = len(self.text) - len(f"[Source {piece.quote.source}]")
+            self.quotes.append(replace(piece.quote, mark_start=mark, mark_end=len(self.text)))
+        elif piece.text:
+            self._show(self.cleaner.feed(piece.text))
+        self.usage = piece.usage or self.usage
+        self.last = piece if piece.finish_reason else self.last
+
+    def finish(self) -> None:
+        self._show(self.cleaner.close())
+
+    def _show(self, text: str) -> None:
+        if text:
+            self.run.emit(Token(text))
+            self.text += text

@@ -22,7 +22,7 @@ from pincite.core.answers import (
     Sufficiency,
 )
 from pincite.core.phrases import NO_ANSWER, NOTHING_FOUND
-from pincite.core.run import Answered, Run
+from pincite.core.run import Run
 from pincite.core.text import sentences
 from pincite.query.cite import Mark, normalise_marks
 from pincite.query.generate import BROKEN_OFF
@@ -89,18 +89,17 @@ def _answer(
 ) -> Answer:
     metadata = AnswerMetadata(
         chunks_retrieved=len(evidence.hits), model=draft.model, finish_reason=draft.finish_reason, trace_id=run.id,
-        usage=draft.usage, durations_ms=run.durations(),
+        usage=draft.usage, durations_ms=run.durations(), rewritten_query=plan.question.standalone,
     )  # fmt: skip
-    answer = Answer(
+    return Answer(
         id=run.answer_id, text=text, strategy=plan.strategy, sources=sources_of(hits, cited), citations=citations,
         related_documents=related_documents(evidence.hits, run.settings.category_labels), confidence=confidence, groundedness=groundedness,
         context_sufficiency=Sufficiency(
             bool(hits) and evidence.coverage >= COVERED, round(evidence.coverage, 4), evidence.missing
         ),
         has_relevant_sources=bool(hits), metadata=metadata, warnings=warnings, degraded=tuple(run.degraded),
+        intent=plan.intent, suggested_questions=draft.suggested_questions,
     )  # fmt: skip
-    run.emit(Answered(answer))
-    return answer
 
 
 def _quoted(quote: Quote, text: str, sources: Sequence[Hit]) -> Citation:

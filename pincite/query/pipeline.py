@@ -6,15 +6,29 @@ from pincite.query.assemble import assemble
 from pincite.query.generate import extract, generate
 from pincite.query.ground import ground, nothing_found
 from pincite.query.guard import guard_in
+from pincite.query.meet import meet
+from pincite.query.recall import recall
 from pincite.query.refine import rank, refine
 from pincite.query.retrieve import retrieve
+from pincite.query.rewrite import rewrite
+from pincite.query.save import kept_when_cut, save
 from pincite.query.understand import understand
 
 
 async def answer(run: Run, question: Question) -> Answer:
-    """Answer a question: every stage once, top to bottom."""
+    """Answer a question in its conversation, and keep the turn however it ends."""
     question = await run.step(guard_in, question)
-    plan = await run.step(understand, question)
+    await run.step(meet)
+    question = await run.step(recall, question)
+    async with kept_when_cut(run, question):
+        question = await run.attempt(question, rewrite, question)
+        plan = await run.step(understand, question)
+        final = await respond(run, plan)
+    return await run.step(save, plan, final)
+
+
+async def respond(run: Run, plan: Plan) -> Answer:
+    """Find, assemble, write, check: every stage once, top to bottom."""
     evidence = await run.step(refine, plan, await gather(run, plan))
     if not evidence.hits:
         return await run.step(nothing_found, plan, evidence)  # no model is asked

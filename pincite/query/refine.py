@@ -21,12 +21,14 @@ async def rank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     ordered = list(hits)
     if run.kit.reranker is not None and hits:
         ordered = await run.attempt(ordered, rerank, plan, ordered)
-    embedded = not any(note.stage == "embedding" for note in run.degraded)
+    embedded = _embedded(run)
     if plan.question.min_score is not None and embedded:
         ordered = [hit for hit in ordered if hit.similarity >= plan.question.min_score]
     elif plan.question.min_score is not None:
         run.note("rank", "min_score was not applied: without the embedder there is no similarity")
-    return await asyncio.to_thread(_judged, plan, ordered[: plan.top_k], embedded)
+    judged = await asyncio.to_thread(_judged, plan, ordered[: plan.top_k], embedded)
+    run.observe(found=len(judged), hits=[[hit.chunk.id, round(hit.score, 6)] for hit in judged])
+    return judged
 
 
 def _judged(plan: Plan, hits: Sequence[Hit], embedded: bool) -> list[Hit]:
@@ -39,6 +41,7 @@ async def rerank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """The best hits in the reranker's order; its score becomes the score, the fused one is kept."""
     assert run.kit.reranker is not None
     top, rest = hits[: run.settings.rag.rerank_top], hits[run.settings.rag.rerank_top :]
+    run.observe(reranker=run.settings.rag.reranker, passages=len(top))
     scores = await run.kit.reranker.score(plan.text, [hit.chunk.text for hit in top])
     if len(scores) != len(top) or any(score != score for score in scores):
         raise ProviderError(f"the reranker gave {len(scores)} scores for {len(top)} passages, or some are not numbers")
@@ -48,13 +51,24 @@ async def rerank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
 
 async def refine(run: Run, plan: Plan, hits: Sequence[Hit]) -> Evidence:
     """What an answer will stand on: relevant enough, each thing once, best first."""
-    strong = [hit for hit in hits if hit.relevance >= run.settings.rag.similarity_threshold][:MOST]
+    strong = [hit for hit in hits if _strength(run, hit) >= run.settings.rag.similarity_threshold][:MOST]
     kept = _once(strong)
     words = _content_words(plan.text, {hit.chunk.language for hit, _ in kept})
     held = frozenset[str]().union(*(words_held for _, words_held in kept))
     missing = tuple(word for word, variants in words.items() if not variants & held)
     run.observe(weak=len(hits) - len(strong), repeated=len(strong) - len(kept), kept=len(kept))
     return Evidence(tuple(hit for hit, _ in kept), 1 - len(missing) / len(words) if words else 0.0, missing)
+
+
+def _strength(run: Run, hit: Hit) -> float:
+    """What the threshold reads; without vectors there is no cosine, and relevance stands in for it."""
+    by_cosine = run.settings.rag.threshold_on == "similarity" and _embedded(run)
+    return hit.similarity if by_cosine else hit.relevance
+
+
+def _embedded(run: Run) -> bool:
+    """Whether every hit has a cosine: the question was embedded, and by the model of all documents."""
+    return not any(note.stage in ("embedding", "vectors") for note in run.degraded)
 
 
 def _once(hits: Sequence[Hit]) -> list[tuple[Hit, set[str]]]:

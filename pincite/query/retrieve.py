@@ -5,11 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pincite.core.answers import Hit, Placing, Plan, Search
+from pincite.core.genai import embedding
 from pincite.core.protocols import Match, Vector
 from pincite.core.run import Run
+from pincite.core.traces import span
 from pincite.errors import Unavailable
 from pincite.settings import Rag
 
+FOREIGN = "vectors"
+"""The stage that is degraded where documents cannot be compared with the question by meaning."""
 ROUNDS = 3
 """A document replaced between searching and reading back makes the search start again, this often at most."""
 
@@ -30,19 +34,25 @@ async def retrieve(run: Run, plan: Plan) -> list[Hit]:
         placings = _place(rankings, plan.question.alpha, run.settings.rag)
         scores = _fuse(placings, run.settings.rag, many=plan.question.many or bool(plan.question.also))
         best = sorted(scores, key=lambda key: (-scores[key], key))[: _wanted(run, plan)]
-        fetched = await run.kit.index.fetch(best, list(vectors.values()), scope=run.scope)
+        with span("passage_fetch", passages=len(best)):
+            fetched = await run.kit.index.fetch(
+                best, _judging(plan, vectors), scope=run.scope, filters=plan.question.filters
+            )
         if len(fetched.chunks) == len(best):
             break
-    hits = [
+    if vectors and fetched.strangers:
+        many = f"{fetched.strangers} document{'s' if fetched.strangers > 1 else ''}"
+        run.note(FOREIGN, f"what another model embedded ({many}) was searched by words alone; add the files again")
+    return [
         Hit(chunk, scores[key], fetched.similarities.get(key, 0.0), 0.0, scores[key], tuple(placings[key]))
         for key in best
         if (chunk := fetched.chunks.get(key))
     ]
-    run.observe(
-        found={f"{r.search.via}:{r.search.query}": len(r.matches) for r in rankings},
-        hits=[[hit.chunk.id, round(hit.score, 4)] for hit in hits[: plan.top_k]],
-    )
-    return hits
+
+
+def _judging(plan: Plan, vectors: Mapping[int, Vector]) -> list[Vector]:
+    """The vectors of what passages are judged by: what was asked beside a guess only helps to find them."""
+    return [vector for number, vector in vectors.items() if number < len(plan.queries)]
 
 
 def _wanted(run: Run, plan: Plan) -> int:
@@ -65,15 +75,17 @@ async def _search(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> tuple[
     finally:
         for task in lexical:
             task.cancel()
-    if not wanted and not words:  # dense was all there was, and it is gone: words are better than nothing
-        words = [await _lexical(run, plan, Search(text, "lexical", n)) for n, text in enumerate(plan.queries)]
+    if not words and not any(ranking.matches for ranking in dense):  # dense was all there was, and brought nothing
+        words = [await _lexical(run, plan, Search(text, "lexical", n)) for n, text in enumerate(plan.searched)]
     return vectors, [*dense, *words]
 
 
 async def _embed(run: Run, plan: Plan) -> Mapping[int, Vector]:
     """The queries' vectors by number; none where the embedder is down, and then the answer says so."""
+    embedder = run.kit.embedder
     try:
-        return dict(enumerate(await run.kit.embedder.embed(plan.queries, as_query=True)))
+        with span("query_embedding", **embedding(run.settings.embedding.provider, embedder.name, len(plan.searched))):
+            return dict(enumerate(await embedder.embed(plan.searched, as_query=True)))
     except Unavailable as error:
         run.note("embedding", f"search by meaning was left out: {error}")
         return {}
@@ -81,14 +93,18 @@ async def _embed(run: Run, plan: Plan) -> Mapping[int, Vector]:
 
 async def _dense(run: Run, plan: Plan, search: Search, vector: Vector) -> Ranking:
     filters = plan.question.filters
-    return Ranking(search, await run.kit.index.dense(vector, scope=run.scope, filters=filters, limit=plan.candidates))
+    with span("vector_search", query=search.query) as it:
+        found = await run.kit.index.dense(vector, scope=run.scope, filters=filters, limit=plan.candidates)
+        it.attributes["found"] = len(found)
+    return Ranking(search, found)
 
 
 async def _lexical(run: Run, plan: Plan, search: Search) -> Ranking:
     filters = plan.question.filters
-    return Ranking(
-        search, await run.kit.index.lexical(search.text, scope=run.scope, filters=filters, limit=plan.candidates)
-    )
+    with span("lexical_search", query=search.query) as it:
+        found = await run.kit.index.lexical(search.text, scope=run.scope, filters=filters, limit=plan.candidates)
+        it.attributes["found"] = len(found)
+    return Ranking(search, found)
 
 
 def _place(rankings: Sequence[Ranking], alpha: float | None, rag: Rag) -> dict[int, list[Placing]]:
@@ -100,7 +116,7 @@ def _place(rankings: Sequence[Ranking], alpha: float | None, rag: Rag) -> dict[i
         weight = (dense_weight if ranking.search.via == "dense" else 1 - dense_weight) if both else 1.0
         shares = _shares([match.score for match in ranking.matches], rag)
         for rank, (match, share) in enumerate(zip(ranking.matches, shares, strict=True), start=1):
-            added = share if rag.fusion == "rrf" else weight * share
+            added = (share if rag.fusion == "rrf" else weight * share) * ranking.search.weight
             placing = Placing(ranking.search.via, ranking.search.query, rank, match.score, added)
             placings.setdefault(match.key, []).append(placing)
     return placings
@@ -117,14 +133,14 @@ def _shares(scores: Sequence[float], rag: Rag) -> list[float]:
 
 
 def _fuse(placings: Mapping[int, Sequence[Placing]], rag: Rag, *, many: bool) -> dict[int, float]:
-    """One score a chunk: within a query the sum of its shares, between queries reciprocal rank."""
+    """One score a chunk: the sum of its shares; between several queries of one call reciprocal rank."""
+    if not many:
+        return {key: sum(place.share for place in places) for key, places in placings.items()}
     by_query: dict[int, dict[int, float]] = {}
     for key, places in placings.items():
         for place in places:
             scores = by_query.setdefault(place.query, {})
             scores[key] = scores.get(key, 0.0) + place.share
-    if not many:
-        return by_query.get(0, {})
     fused: dict[int, float] = {}
     for scores in by_query.values():
         order = sorted(scores, key=lambda key: (-scores[key], key))

@@ -79,6 +79,13 @@ class Database:
         except (PoolTimeout, PoolClosed, psycopg.OperationalError) as error:
             raise self._told(error, lost=True) from error
 
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """A connection beside the pool for as long as it is needed, each statement for itself: to listen on."""
+        async with _administrator(self._url) as connection:
+            await _become_app(connection)
+            yield connection
+
     def _told(self, error: Exception, *, lost: bool) -> PinciteError:
         """What went wrong in words; a server that was lost is started again, once at a time, meanwhile callers know."""
         if isinstance(error, psycopg.errors.DiskFull):
@@ -97,6 +104,12 @@ class Database:
         except PinciteError as error:
             log.warning("the database could not be started again: %s", error)
 
+    def connections(self) -> dict[str, float]:
+        """How the pool is used: connections open, idle and allowed, and how many requests wait for one."""
+        stats = self._pool.get_stats()
+        names = {"open": "pool_size", "idle": "pool_available", "most": "pool_max", "waited_for": "requests_waiting"}
+        return {state: float(stats.get(name, 0)) for state, name in names.items()}
+
     async def library_id(self) -> str:
         """Which library this database holds."""
         async with self.transaction("") as connection:
@@ -113,7 +126,10 @@ class Database:
             if found is not None and found[1] == dimensions:
                 return int(found[0])
             if found is not None:
-                raise StoreDown(f"the model '{name}' is known with {found[1]} dimensions, not {dimensions}; rename it")
+                raise SettingsError(
+                    f"the model '{name}' is known here with {found[1]} dimensions, not {dimensions}; "
+                    "correct embedding.dimensions, or give the other model another name"
+                )
             row = await one(
                 admin, "insert into embedding_model (name, dimensions) values (%s, %s) returning id", (name, dimensions)
             )

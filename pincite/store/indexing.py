@@ -123,7 +123,7 @@ class Indexing:
                 "update version set state = 'indexed', text = %s, page_starts = %s, body_start = %s where key = %s",
                 (parsed.text, list(parsed.page_starts), parsed.body_start, job.version),
             )
-            await connection.execute(_SERVE, _document_columns(edition, parsed))
+            await connection.execute(_SERVE, _document_columns(edition, parsed) | {"model": self._model})
             await connection.execute("delete from job where id = %s", (job.id,))
 
     async def fail(self, job: Job, code: str, message: str) -> None:
@@ -209,7 +209,7 @@ _INSERT_VECTORS = """
          as v (chunk, part, hash, embedding)
 """
 _SERVE = """
-    update document set served = %(edition)s, status = 'completed', stage = null, progress = 1, error_code = null,
+    update document set served = %(edition)s, model = %(model)s, status = 'completed', stage = null, progress = 1, error_code = null,
            error_message = null, updated_at = now(),
            languages = array(select distinct language from chunk where edition = %(edition)s and level = 2),
            title = coalesce(given ->> 'title', %(title)s, name), author = coalesce(given ->> 'author', %(author)s),

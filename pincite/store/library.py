@@ -108,6 +108,17 @@ class Library:
         more = len(found) > listing.limit
         return documents, _cursor(documents[-1]) if more else None
 
+    async def stale(self, scope: Scope) -> int:
+        """How many documents were indexed in another way than they would be now."""
+        async with self._database.transaction(scope.person) as connection:
+            row = await one(
+                connection,
+                "select count(*) from document d join edition s on s.key = d.served"
+                " where d.realm = any(%s) and s.signature <> %s",
+                (list(scope.realms), self._signature),
+            )
+        return int(row[0]) if row else 0
+
     async def versions(self, scope: Scope, document_id: str) -> list[Version]:
         """Every version of a document, newest first."""
         await self.get(scope, document_id)

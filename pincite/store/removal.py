@@ -8,6 +8,7 @@ from pincite.core.documents import Receipt
 from pincite.errors import NotFound
 from pincite.store.database import Connection, Database, one, rows
 from pincite.store.files import Files
+from pincite.store.sessions import forget_quotes
 
 
 class Removal:
@@ -25,15 +26,18 @@ class Removal:
                 table: (await connection.execute(statement, (editions,))).rowcount
                 for table, statement in _REMOVALS.items()
             }
+            turns, quotes = await forget_quotes(connection, scope.person, document_id)
             await connection.execute("delete from document where id = %s", (document_id,))
         gone_files = [await asyncio.to_thread(self._files.remove, document_id, version) for version in versions]
-        left = await self._left(scope, document_id, versions, editions)
+        left = await self._left(scope, document_id, versions, editions, turns)
         return Receipt(
             document_id, versions=len(versions), chunks=gone["chunk"], vectors=gone["vector"], postings=gone["posting"],
-            facts=0, cache_entries=0, quotes=0, file=all(gone_files), verified=left == 0 and all(gone_files),
+            facts=0, cache_entries=0, quotes=quotes, file=all(gone_files), verified=left == 0 and all(gone_files),
         )  # fmt: skip
 
-    async def _left(self, scope: Scope, document_id: str, versions: Sequence[str], editions: Sequence[int]) -> int:
+    async def _left(
+        self, scope: Scope, document_id: str, versions: Sequence[str], editions: Sequence[int], turns: Sequence[int]
+    ) -> int:
         """Rows that are still there of what was removed; the same name may have come in again meanwhile."""
         async with self._database.transaction(scope.person) as connection:
             row = await one(
@@ -42,8 +46,9 @@ class Removal:
                 " + (select count(*) from edition where key = any(%(editions)s))"
                 " + (select count(*) from chunk where edition = any(%(editions)s))"
                 " + (select count(*) from vector where edition = any(%(editions)s))"
-                " + (select count(*) from posting where edition = any(%(editions)s))",
-                {"id": document_id, "versions": list(versions), "editions": list(editions)},
+                " + (select count(*) from posting where edition = any(%(editions)s))"
+                " + (select count(*) from turns_quoting(%(id)s) where turn_id = any(%(turns)s))",
+                {"id": document_id, "versions": list(versions), "editions": list(editions), "turns": list(turns)},
             )
         assert row is not None
         return int(row[0])

@@ -13,6 +13,7 @@ from pincite.settings import Rag
 from pincite.store.database import Connection, Database, one, rows
 from pincite.words import query_terms
 
+EVERYTHING = Filters()
 WINDOW_FACTOR = 4
 """A long chunk has several vectors: so many times more rows are read than chunks are wanted."""
 
@@ -89,7 +90,9 @@ class PostgresIndex:
             )
         return [Match(key, score) for key, score in found]
 
-    async def fetch(self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope) -> Fetched:
+    async def fetch(
+        self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters = EVERYTHING
+    ) -> Fetched:
         """Read chunks back from one snapshot: what is not served any more is left out."""
         async with self._database.transaction(scope.person) as connection:
             found = await rows(connection, _FETCH, {"keys": list(keys), "realms": list(scope.realms)})
@@ -103,8 +106,14 @@ class PostgresIndex:
                 }
                 for key, cosine in await rows(connection, _COSINES, values):
                     cosines[key] = max(cosine, cosines.get(key, -1.0))
+            strangers = await one(
+                connection,
+                sql.SQL(_STRANGERS).format(documents=_documents(filters)),
+                {**_values(scope, filters), "model": self._model},
+            )
+        assert strangers is not None
         chunks = [_found(row) for row in found]
-        return Fetched({chunk.key: chunk for chunk in chunks}, cosines)
+        return Fetched({chunk.key: chunk for chunk in chunks}, cosines, strangers[0])
 
 
 _ITERATIVE = {"hnsw.iterative_scan": "relaxed_order"}
@@ -152,6 +161,10 @@ _COSINES = """
     select c.key, max(-(v.embedding <#> %(vector)s::halfvec))::float8
     from chunk c join vector v on v.edition = c.edition and v.chunk = c.key and v.model = %(model)s
     where c.key = any(%(keys)s) and c.realm = any(%(realms)s) group by c.key
+"""
+# Where there was only ever one model, no document is looked at.
+_STRANGERS = """
+    select count(*) from document where (select count(*) > 1 from embedding_model) and model <> %(model)s and {documents}
 """
 _SURVEY = """
     select coalesce(sum(chunks), 0)::bigint, coalesce(sum(words), 0)::bigint, coalesce(sum(vectors), 0)::bigint,

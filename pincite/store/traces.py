@@ -1,32 +1,31 @@
-"""Traces: what each request did, stage by stage."""
+"""Traces: what each request did, kept for its owner."""
 
+import base64
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from pincite.core.answers import Degraded
 from pincite.core.callers import Scope
-from pincite.core.run import Span
+from pincite.core.traces import Content, Outcome, Span, Trace
 from pincite.errors import NotFound
 from pincite.store.database import Database, one, rows
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
-    """One request: how long it took, what was missing and, where asked for, its spans."""
+class TraceFilter:
+    """Which traces a list is about, newest first."""
 
-    id: str
-    kind: str
-    question: str | None
-    strategy: str | None
-    started_at: datetime
-    duration_ms: float
-    error: str | None
-    degraded: tuple[Degraded, ...]
-    spans: tuple[Span, ...] = ()
+    kind: str | None = None
+    errors: bool = False
+    slower_than_ms: float | None = None
+    since: datetime | None = None
+    limit: int = 100
+    cursor: str | None = None
 
 
 class Traces:
@@ -36,42 +35,53 @@ class Traces:
         self._database = database
 
     async def keep(self, owner: str, trace: Trace) -> None:
-        """Write a finished trace with its spans."""
+        """Write a finished trace with its spans; never the words of an answer about a document that went meanwhile."""
+        spans = [{"number": number, **asdict(span)} for number, span in enumerate(trace.spans)]
         async with self._database.transaction(owner, durable=False) as connection:
             await connection.execute(
-                "insert into trace (id, owner, kind, question, strategy, started_at, duration_ms, error, degraded)"
-                " values (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
-                (trace.id, owner, trace.kind, trace.question, trace.strategy, trace.started_at, trace.duration_ms,
-                 trace.error, Jsonb([asdict(note) for note in trace.degraded])),
+                _KEEP,
+                {
+                    **{name: getattr(trace, name) for name in _PLAIN}, "owner": owner,
+                    "degraded": Jsonb([asdict(note) for note in trace.degraded]),
+                    "options": Jsonb(trace.options), "settings": Jsonb(trace.settings),
+                    "outcome": Jsonb(asdict(trace.outcome)) if trace.outcome else None,
+                    "content": Jsonb(asdict(trace.content)) if trace.content else None,
+                    "documents": list(trace.documents), "spans": Jsonb(spans),
+                },
             )  # fmt: skip
-            await connection.execute(
-                "insert into span (trace_id, number, parent, owner, stage, started_ms, duration_ms, error, attributes)"
-                " select %s, s.number, s.parent, %s, s.stage, s.started_ms, s.duration_ms, s.error, s.attributes"
-                " from jsonb_to_recordset(%s) as s (number int, parent int, stage text, started_ms real,"
-                " duration_ms real, error text, attributes jsonb)",
-                (trace.id, owner, Jsonb([{"number": n, **asdict(span)} for n, span in enumerate(trace.spans)])),
-            )
 
-    async def recent(self, scope: Scope, limit: int) -> list[Trace]:
-        """The newest traces, without their spans."""
+    async def list(self, scope: Scope, wanted: TraceFilter) -> tuple[list[Trace], str | None]:
+        """Traces without their spans, newest first, and the cursor of the next page where there is one."""
+        conditions, values = ["owner = %s"], [scope.person]
+        for condition, value in _conditions(wanted):
+            conditions.append(condition)
+            values.extend(value)
+        query = sql.SQL(_TRACE + " where {} order by started_at desc, id desc limit %s").format(
+            sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions)
+        )
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(
-                connection, _TRACE + " where owner = %s order by started_at desc limit %s", (scope.person, limit)
-            )
-        return [_trace(row, ()) for row in found]
+            found = await rows(connection, query, [*values, wanted.limit + 1])
+        traces = [_trace(row, ()) for row in found[: wanted.limit]]
+        return traces, _cursor(traces[-1]) if len(found) > wanted.limit else None
 
     async def get(self, scope: Scope, trace_id: str) -> Trace:
-        """One trace with its spans."""
+        """One trace with its spans, by its own id or by that of the client's trace it was part of (the newest)."""
         async with self._database.transaction(scope.person) as connection:
-            row = await one(connection, _TRACE + " where owner = %s and id = %s", (scope.person, trace_id))
+            row = await one(
+                connection, _TRACE + " where owner = %s and id = %s", (scope.person, trace_id)
+            ) or await one(
+                connection,
+                _TRACE + " where owner = %s and left(remote, 32) = %s order by started_at desc limit 1",
+                (scope.person, trace_id),
+            )
+            if row is None:
+                raise NotFound(f"there is no trace '{trace_id}'")
             spans = await rows(
                 connection,
-                "select stage, parent, started_ms, duration_ms, error, attributes from span"
+                "select name, parent, started_ms, duration_ms, error, attributes, id from span"
                 " where trace_id = %s and owner = %s order by number",
-                (trace_id, scope.person),
+                (row[0], scope.person),
             )
-        if row is None:
-            raise NotFound(f"there is no trace '{trace_id}'")
         return _trace(row, [Span(*span) for span in spans])
 
     async def forget_old(self, days: int) -> int:
@@ -81,9 +91,63 @@ class Traces:
         return int(row[0]) if row else 0
 
 
-_TRACE = "select id, kind, question, strategy, started_at, duration_ms, error, degraded from trace"
+_PLAIN = ("id", "kind", "strategy", "started_at", "duration_ms", "error", "code", "request_id", "remote")
+_TRACE = (
+    "select id, kind, started_at, duration_ms, strategy, error, code, degraded, request_id, remote, options, settings,"
+    " outcome, content from trace"
+)
+_KEEP = """
+    with kept as (
+        insert into trace (id, owner, kind, strategy, started_at, duration_ms, error, code, degraded, request_id, remote,
+                           options, settings, outcome, content, documents)
+        select %(id)s, %(owner)s, %(kind)s, %(strategy)s, %(started_at)s, %(duration_ms)s, %(error)s, %(code)s,
+               %(degraded)s, %(request_id)s, %(remote)s, %(options)s, %(settings)s, %(outcome)s,
+               case when (select count(*) from document where id = any(%(documents)s)) = cardinality(%(documents)s::text[])
+                    then %(content)s::jsonb else %(content)s::jsonb - 'answer' end, %(documents)s
+        returning id, owner
+    )
+    insert into span (trace_id, number, parent, owner, name, started_ms, duration_ms, error, attributes, id)
+    select k.id, s.number, s.parent, k.owner, s.name, s.started_ms, s.duration_ms, s.error, s.attributes, s.id
+    from kept k, jsonb_to_recordset(%(spans)s) as s (number int, parent int, name text, started_ms real,
+         duration_ms real, error text, attributes jsonb, id text)
+"""
+
+
+def _conditions(wanted: TraceFilter) -> list[tuple[str, tuple[Any, ...]]]:
+    found: list[tuple[str, tuple[Any, ...]]] = []
+    if wanted.kind is not None:
+        found.append(("kind = %s", (wanted.kind,)))
+    if wanted.errors:
+        found.append(("error is not null", ()))
+    if wanted.slower_than_ms is not None:
+        found.append(("duration_ms >= %s", (wanted.slower_than_ms,)))
+    if wanted.since is not None:
+        found.append(("started_at >= %s", (wanted.since,)))
+    if wanted.cursor is not None:
+        found.append(("(started_at, id) < (%s::timestamptz, %s)", _uncursor(wanted.cursor)))
+    return found
+
+
+def _cursor(trace: Trace) -> str:
+    return base64.urlsafe_b64encode(f"{trace.started_at.isoformat()} {trace.id}".encode()).decode()
+
+
+def _uncursor(cursor: str) -> tuple[str, str]:
+    try:
+        moment, trace_id = base64.urlsafe_b64decode(cursor.encode()).decode().split(" ")
+        return datetime.fromisoformat(moment).isoformat(), trace_id
+    except ValueError:
+        raise NotFound("this cursor is not one that a list gave out; start again without it") from None
 
 
 def _trace(row: tuple[Any, ...], spans: Sequence[Span]) -> Trace:
-    degraded = tuple(Degraded(**note) for note in row[7])
-    return Trace(row[0], row[1], row[2], row[3], row[4], row[5], row[6], degraded, tuple(spans))
+    return Trace(
+        row[0], row[1], row[2], row[3], row[4], row[5], row[6], tuple(Degraded(**note) for note in row[7]), tuple(spans),
+        row[8], row[9], row[10], row[11],
+        outcome=Outcome(**_tuples(row[12])) if row[12] else None,
+        content=Content(**_tuples(row[13])) if row[13] else None,
+    )  # fmt: skip
+
+
+def _tuples(kept: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()}

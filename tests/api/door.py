@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import httpx2
+import psycopg
 
 from pincite.api.server import serve
 from pincite.core.callers import Role
@@ -75,6 +76,16 @@ class Door:
         """A client with a key of this role, or with none."""
         headers = {"Authorization": f"Bearer {self.keys[role]}"} if role else {}
         return httpx2.Client(base_url=self.url, headers=headers, timeout=30, **more)
+
+    def stranger(self) -> httpx2.Client:
+        """A client of another person, who may do everything with what is theirs: nothing yet."""
+        with psycopg.connect(self._settings["database.url"]) as connection:
+            connection.execute(
+                "insert into pincite.person (id, name, role) values ('stranger', 'Stranger', 'administrator')"
+                " on conflict do nothing"
+            )
+        key, _ = self.do(self.pincite.keys.create("stranger", "key", "administrator", None))
+        return httpx2.Client(base_url=self.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
 
     def add(self, folder: str, **files: str) -> dict[str, dict[str, Any]]:
         """Upload Markdown files by their stems and wait until they can be asked about."""

@@ -26,6 +26,8 @@ BODIES = [
     b'{"query": "x", "document_ids": []}', b'{"query": "\\u0000"}', b'{"__proto__": 1}',
     b'{"\\ud800": 1}', b'{"document_ids": ["\\ud800"]}', b'{"query": "x", "document_ids": ["\\ud800"]}',
     b'{"doc_id": "\\udfff"}', b'{"source_uri": "\\udfff"}', b'{"input": "\\ud800"}', b'{"queries": ["\\ud800"]}',
+    b'{"message": "\\ud800"}', b'{"messages": [{"role": "user", "content": "\\ud800"}]}', b'{"messages": [null]}',
+    b'{"message": "x", "session_id": "a\\u0000b"}', b'{"message": "\\u0000"}', b'{"messages": {"role": "user"}}',
 ]  # fmt: skip
 
 
@@ -47,12 +49,32 @@ def test_every_route_is_open_or_declares_its_right() -> None:
         "POST /api/v1/search": "read",
         "POST /api/v1/query-many": "read",
         "POST /api/v1/query": "read",
+        "POST /api/v1/chat": "read",
+        "GET /api/v1/chat/streams/{stream_id}": "read",
+        "DELETE /api/v1/chat/streams/{stream_id}": "read",
+        "GET /api/v1/chat/ws": "read",
+        "GET /api/v1/sessions": "read",
+        "DELETE /api/v1/sessions": "read",
+        "GET /api/v1/sessions/{session_id}": "read",
+        "PATCH /api/v1/sessions/{session_id}": "read",
+        "DELETE /api/v1/sessions/{session_id}": "read",
         "POST /api/v1/embedding": "read",
         "GET /api/v1/traces": "read",
         "GET /api/v1/traces/{trace_id}": "read",
+        "POST /api/v1/traces/{trace_id}/replay": "read",
         "GET /api/v1/keys": "administer",
         "POST /api/v1/keys": "administer",
         "DELETE /api/v1/keys/{key_id}": "administer",
+        "GET /api/v1/settings": "administer",
+        "PUT /api/v1/settings": "administer",
+        "GET /api/v1/settings/schema": "administer",
+        "GET /api/v1/settings/history": "administer",
+        "POST /api/v1/settings/undo": "administer",
+        "POST /api/v1/settings/apply": "administer",
+        "GET /api/v1/profiles": "administer",
+        "POST /api/v1/providers/test": "administer",
+        "GET /api/v1/providers/models": "administer",
+        "GET /api/v1/metrics": "measure",
         "GET /api/v1/health/details": "administer",
     }
 
@@ -60,8 +82,9 @@ def test_every_route_is_open_or_declares_its_right() -> None:
 def test_an_application_with_an_undeclared_route_is_not_made(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     forgotten = APIRouter()
     forgotten.add_api_route("/api/v1/forgotten", lambda: None)
+    forgotten.add_api_websocket_route("/api/v1/socket", lambda: None)
     monkeypatch.setattr(app, "ROUTERS", [*ROUTERS, forgotten])
-    with pytest.raises(RuntimeError, match="/api/v1/forgotten"):
+    with pytest.raises(RuntimeError, match="/api/v1/forgotten, /api/v1/socket"):
         make_app(door.pincite)
 
 
@@ -76,11 +99,15 @@ def test_every_other_route_needs_a_key(anyone: httpx2.Client, method: str, route
 @pytest.mark.parametrize(("method", "route"), GUARDED, ids=IDS)
 @pytest.mark.parametrize("role", ["reader", "editor", "administrator"])
 def test_every_route_asks_for_the_right_it_declares(door: Door, role: Role, method: str, route: APIRoute) -> None:
-    allowed = {"reader": {"read"}, "editor": {"read", "write"}, "administrator": {"read", "write", "administer"}}
+    allowed = {
+        "reader": {"read"},
+        "editor": {"read", "write"},
+        "administrator": {"read", "write", "administer", "measure"},
+    }
     with door.client(role) as client:
         response = client.request(method, path_of(route), json={} if method == "POST" else None)
     if right_of(route) in allowed[role]:
-        assert response.status_code in (200, 404, 422), response.text
+        assert response.status_code in (200, 404, 422, 426), response.text
     else:
         assert_problem(response, 403, "not_allowed")
 

@@ -23,12 +23,12 @@ def test_a_bare_question() -> None:
 def test_everything_that_can_be_asked_for() -> None:
     body = QueryBody(
         query="q", stream=True, strategy="lexical_only", top_k=7, folder="/hr/", document_ids=["a", "b"], min_score=0.2,
-        temperature_override=0, top_p=0.5, max_tokens=9, stop=["x", "y"], model="m", system_prompt="s",
+        temperature_override=0, top_p=0.5, sampling_top_k=40, max_tokens=9, stop=["x", "y"], model="m", system_prompt="s",
         rag={"hybrid_alpha": 0.3, "query": "other words"},
     )  # fmt: skip
     assert body.question() == Question(
         "q", ("other words",), False, Filters("hr", ("a", "b")), 7, 0.2, "lexical_only", 0.3,
-        Sampling("m", 0, 0.5, 9, ("x", "y"), "s"),
+        Sampling("m", 0, 0.5, 9, ("x", "y"), "s", top_k=40),
     )  # fmt: skip
 
 
@@ -74,9 +74,9 @@ def test_an_unknown_option_is_named_with_the_nearest() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("intelligence_level", "maximum"), ("profile", "vexora"), ("as_of", "2024-01-01"), ("level_filter", [1]),
-        ("enable_cot", True), ("enable_verification", True), ("ensemble_voting", True), ("resumable", True),
-        ("mode", "agent"), ("session_id", "s"), ("enable_document_expansion", True), ("max_documents_to_expand", 4),
+        ("intelligence_level", "maximum"), ("as_of", "2024-01-01"), ("level_filter", [1]),
+        ("enable_cot", True), ("enable_verification", True), ("ensemble_voting", True),
+        ("mode", "agent"), ("enable_document_expansion", True), ("max_documents_to_expand", 4),
         ("max_chunks_per_document", 1), ("expansion_threshold", 0.5), ("levels", [0, 1]),
     ],
 )  # fmt: skip
@@ -89,7 +89,7 @@ def test_options_of_later_releases_are_refused_by_name(name: str, value: Any) ->
     [
         ("intelligence_level", "standard"), ("mode", "chat"), ("resumable", False), ("enable_cot", False),
         ("max_documents_to_expand", 3), ("max_chunks_per_document", 20), ("expansion_threshold", 0.3),
-        ("profile", None), ("as_of", None), ("session_id", None), ("level_filter", [2]),
+        ("profile", None), ("as_of", None), ("level_filter", [2]),
     ],
 )  # fmt: skip
 def test_unless_they_change_nothing(name: str, value: Any) -> None:

@@ -1,11 +1,12 @@
 """Work goes on only while the client is there."""
 
 import asyncio
+from typing import NoReturn
 
 import pytest
 from starlette.requests import ClientDisconnect
 
-from pincite.api.presence import unless_gone
+from pincite.api.presence import gone, unless, unless_gone
 
 
 async def stays() -> dict[str, str]:
@@ -59,3 +60,21 @@ def test_the_rest_of_a_body_is_not_taken_for_leaving() -> None:
         return 7
 
     assert asyncio.run(unless_gone(receive, work())) == 7
+
+
+def test_whatever_else_ends_it_cancels_the_work_too() -> None:
+    ended = []
+
+    async def work() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    async def throw() -> NoReturn:
+        await asyncio.sleep(0.01)
+        raise PermissionError
+
+    with pytest.raises(PermissionError):
+        asyncio.run(unless(work(), gone(stays), throw()))  # type: ignore[arg-type]
+    assert ended

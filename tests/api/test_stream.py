@@ -6,8 +6,9 @@ import time
 import httpx2
 import pytest
 
-from pincite.api import stream
-from pincite.core.answers import Answer
+from pincite.api import callers, stream
+from pincite.api.streams import Ask, Stream, Told
+from pincite.core.answers import Answer, Piece
 from pincite.core.run import Planned, Started, Token
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.api.door import Door, assert_problem, events
@@ -38,9 +39,12 @@ def test_events_come_in_order_and_the_tokens_are_the_answer(door: Door, client: 
     with speaking(door, ScriptedLLM(Options(answers=answers))):
         heard = told(client, {**ASKED, "folder": shelf})
     names = [name for name, _ in heard]
-    assert names == ["start", "plan", "sources", *["token"] * 7, "answer", "done"]
+    assert names == ["start", "plan", "sources", "token", "token", "answer", "done"]
     data = dict(heard)
-    assert data["start"] == {"id": data["answer"]["id"], "trace_id": data["answer"]["metadata"]["trace_id"]}
+    assert data["start"] == {
+        "id": data["answer"]["id"], "trace_id": data["answer"]["metadata"]["trace_id"], "session_id": None,
+        "stream_id": None,
+    }  # fmt: skip
     assert data["plan"]["question"] == ASKED["query"]
     assert data["plan"]["strategy"] == "hybrid"
     assert "".join(str(one["text"]) for name, one in heard if name == "token") == data["answer"]["answer"] == answers[0]
@@ -73,9 +77,8 @@ def test_a_stream_that_fails_ends_with_a_problem(
 ) -> None:
     class Broken(ScriptedLLM):
         async def write(self, prompt):  # type: ignore[no-untyped-def]
-            async for piece in super().write(prompt):
-                yield piece
-                raise ZeroDivisionError("a secret")
+            yield Piece("Five days. ")
+            raise ZeroDivisionError("a secret")
 
     with speaking(door, Broken(Options())):
         heard = told(client, {**ASKED, "folder": shelf})
@@ -129,7 +132,22 @@ def test_a_run_that_was_cut_off_leaves_a_trace(door: Door, client: httpx2.Client
     assert newest["error"].startswith("CancelledError")
 
 
-def sent(ask: stream.Ask) -> list[bytes]:
+def test_a_key_that_is_revoked_hears_no_more(door: Door, shelf: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(callers, "STILL_WELCOME_S", 0.05)
+    talker = Talker()
+    key, key_id = door.do(door.pincite.keys.create("local", "short", "reader", None))
+    with speaking(door, talker), door.client(None) as client:
+        client.headers["Authorization"] = f"Bearer {key}"
+        with client.stream("POST", "/api/v1/query", json={**ASKED, "folder": shelf}) as response:
+            talker.wait("began")
+            door.do(door.pincite.keys.revoke("local", key_id))
+            heard = events(response.iter_lines())
+        assert heard[-1][0] == "error"
+        assert heard[-1][1]["code"] == "unauthorized"
+        talker.wait("stopped")
+
+
+def sent(ask: Ask) -> list[bytes]:
     """What a stream sends to a client that stays."""
 
     async def run() -> list[bytes]:
@@ -143,7 +161,9 @@ def sent(ask: stream.Ask) -> list[bytes]:
             return {}
 
         scope = {"type": "http", "state": {"request_id": "r"}}
-        await stream.AnswerStream(ask)(scope, receive, send)  # type: ignore[arg-type]
+        telling = Stream(ask, request_id="r")
+        telling.begin()
+        await stream.AnswerStream(telling, asyncio.sleep(60))(scope, receive, send)  # type: ignore[arg-type]
         return bodies
 
     return asyncio.run(run())
@@ -167,6 +187,6 @@ def test_a_silent_stream_is_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_line_ends_inside_data_do_not_break_a_frame() -> None:
-    framed = stream.frame("token", {"text": "a\n\nevent: done\r\ndata: {}\u2028ü"})
+    framed = stream.frame(Told.of(1, "token", {"text": "a\n\nevent: done\r\ndata: {}\u2028ü"}), numbered=False)
     assert framed.count(b"\n") == 3
     assert events(framed.decode().split("\n")) == [("token", {"text": "a\n\nevent: done\r\ndata: {}\u2028ü"})]

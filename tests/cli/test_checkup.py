@@ -9,8 +9,9 @@ import pytest
 
 from pincite.cli import checkup
 from pincite.cli.checkup import Finding
+from pincite.core.protocols import Offered
 from pincite.errors import Unavailable
-from pincite.settings import load_settings
+from pincite.layers import load_settings
 
 from .terminal import Call, Said
 
@@ -104,3 +105,22 @@ def test_a_model_server_is_looked_for_without_a_word_to_it() -> None:
     assert gone.state == "note"
     assert "llm.base_url" in gone.advice
     assert _answerer("http://127.0.0.1:notaport/").state == "note"
+
+
+def test_an_ollama_on_this_machine_is_offered_and_never_used_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def running() -> list[Offered]:
+        return [Offered(f"model-{n}") for n in range(10)]
+
+    monkeypatch.setattr(checkup, "running_here", running)
+    [offer] = asyncio.run(checkup._ollama(load_settings({}, env={})))
+    assert (offer.state, "not used" in offer.found, "and 2 more" in offer.found) == ("ok", True, True)
+    assert offer.advice == "to let it answer: PINCITE_LLM__PROVIDER=ollama PINCITE_LLM__MODEL=model-0"
+    assert asyncio.run(checkup._ollama(load_settings({"llm.provider": "ollama"}, env={}))) == []
+
+
+def test_no_ollama_is_nothing_to_speak_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def none() -> list[Offered]:
+        return []
+
+    monkeypatch.setattr(checkup, "running_here", none)
+    assert asyncio.run(checkup._ollama(load_settings({}, env={}))) == []

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pincite.cli.destinations import host_and_port, where_text_goes, without_login
+from pincite.cli.destinations import host_and_port, where_text_goes
+from pincite.layers import load_settings
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.settings import load_settings
 
 
 class Here(ScriptedEmbedder):
@@ -35,6 +35,17 @@ EMBEDDINGS = {
             "answers: acme.llm; embeddings: small at http://10.0.0.7/v1",
         ),
         (
+            {"llm.provider": "ollama", "llm.model": "llama3.2"},
+            Here,
+            "answers: llama3.2 at http://127.0.0.1:11434; embeddings: minilm, on this machine",
+        ),
+        (
+            SERVER | {"llm.fallback.provider": "anthropic", "llm.fallback.model": "claude"},
+            Here,
+            "answers: big at https://models.example/v1, or claude at https://api.anthropic.com/v1 where that fails; "
+            "embeddings: minilm, on this machine",
+        ),
+        (
             {"embedding.provider": "acme.embedder"},
             ScriptedEmbedder,
             "answers: extractive, on this machine; embeddings: acme.embedder",
@@ -43,10 +54,6 @@ EMBEDDINGS = {
 )
 def test_one_line_says_where_text_goes(settings: dict[str, str], embedder: type[ScriptedEmbedder], told: str) -> None:
     assert where_text_goes(embedder(Options()), load_settings(settings, env={})) == told
-
-
-def test_an_address_is_shown_without_its_login() -> None:
-    assert without_login("http://ann:hush@[::1]:8000/v1?k=hush#x") == "http://[::1]:8000/v1"
 
 
 def test_a_port_that_is_not_named_is_the_usual_one() -> None:

@@ -128,7 +128,11 @@ def test_a_served_library_answers_and_stops_on_ctrl_c(library: Call) -> None:
         assert library("list").code == 0
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
-        assert (process.returncode, err) == (0, "")
+        assert process.returncode == 0
+        [line] = err.splitlines()
+        assert re.fullmatch(
+            r"\S+Z INFO    pincite\.api\.access \[\w+\] method=POST path=/api/v1/query status=200 .*", line
+        )
 
 
 def test_a_port_in_use_is_told_in_one_line(library: Call) -> None:

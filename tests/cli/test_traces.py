@@ -1,23 +1,104 @@
-"""Traces: list and show."""
+"""Traces: list, show and replay."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from pincite.cli.traces import moment_of
+from pincite.errors import Invalid
 
 from .terminal import Call
 
 
 def test_a_request_leaves_a_trace(library: Call) -> None:
     trace_id = library("ask", "Where is the key?", "--json").json["metadata"]["trace_id"]
-    listed = library("trace", "list", "--json").json["items"]
+    listed = library("trace", "list", "--json", "--kind", "query").json["items"]
     assert (listed[0]["id"], listed[0]["kind"]) == (trace_id, "query")
     assert "spans" not in listed[0]
-    assert trace_id in library("trace", "list", "--limit", "1").out
+    assert trace_id[:12] in library("trace", "list", "--limit", "1", "--kind", "query").out
     shown = library("trace", "show", trace_id[:8]).out
     assert trace_id in shown
-    for stage in ("guard_in", "understand", "retrieve", "ground"):
+    for stage in ("guardrails", "query_analysis", "retrieval", "grounding"):
         [line] = [line for line in shown.splitlines() if line.startswith(f"{stage} ")]
         assert "━" in line
         assert line.endswith(" ms")
+    assert "\n  vector_search " in shown
     spans = library("trace", "show", trace_id, "--json").json["spans"]
-    assert [span["stage"] for span in spans][:2] == ["guard_in", "understand"]
+    assert spans[0]["name"] == "guardrails"
+
+
+def test_lists_can_be_narrowed(library: Call) -> None:
+    library("search", "x" * 5000)
+    library("search", "cat")
+    newest = library("trace", "list", "--errors", "--json", "--limit", "1").json["items"][0]
+    assert newest["code"] == "query_too_long"
+    assert all(one["kind"] == "search" for one in library("trace", "list", "--kind", "search", "--json").json["items"])
+    assert library("trace", "list", "--slow", "9999999", "--json").json["items"] == []
+    assert library("trace", "list", "--since", "1h", "--json").json["items"] != []
+    assert library("trace", "list", "--since", "2999-01-01").out.startswith("There are no such traces")
+    assert "--since takes 30m, 2h" in library("trace", "list", "--since", "soon").failed_with(2)
 
 
 def test_an_unknown_trace_is_told_in_one_line(library: Call) -> None:
     assert library("trace", "show", "beef").failed_with(1) == "there is no trace 'beef'; see: pincite trace list"
+    assert "there is no trace 'beef'" in library("trace", "replay", "beef").failed_with(1)
+
+
+@pytest.fixture
+def observatory(pincite: Call, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
+    """A library of its own with the sample documents, where traces keep words."""
+    monkeypatch.setenv("PINCITE_DATABASE_URL", database_url)
+    monkeypatch.setenv("PINCITE_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("PINCITE_TRACES__CONTENT", "true")
+    assert pincite("add", Path(__file__).parents[2] / "examples" / "documents").code == 0
+    return pincite
+
+
+def test_a_replay_shows_what_changed_in_ranks_scores_and_answer(observatory: Call) -> None:
+    question = "Bis wann sind die Haferflocken haltbar?"
+    answer = observatory("ask", question, "--top-k", "3", "--json").json
+    trace_id = answer["metadata"]["trace_id"]
+    assert observatory("trace", "list", "--json", "--limit", "1").json["items"][0]["question"] == question
+    replay = observatory("trace", "replay", trace_id[:10], "--set", "rag.fusion=rrf", "--json").json
+    assert replay["settings"] == {"rag.fusion": {"before": "relative_score", "after": "rrf"}}
+    changes = {one["change"] for one in replay["passages"]}
+    assert {"moved", "entered", "left"} <= changes
+    ranks = sorted(one["rank_after"] for one in replay["passages"] if one["rank_after"])
+    assert ranks == [1, 2, 3]
+    assert all(one["score_before"] != one["score_after"] for one in replay["passages"])
+    assert replay["answer"]["before"] == answer["answer"]
+    assert replay["answer"]["after"] != answer["answer"]
+    assert replay["changed"]
+    shown = observatory("trace", "replay", trace_id, "--set", "rag.fusion=rrf")
+    assert shown.code == 0
+    assert "rag.fusion relative_score → rrf" in shown.words
+    assert {"entered", "left"} <= set(shown.words.split())
+    assert "[-" in shown.out
+    assert "{+" in shown.out
+    assert "confidence" in shown.out
+    same = observatory("trace", "replay", trace_id).words
+    assert "No setting differs" in same
+    assert "The answer is the same, word for word." in same
+
+
+def test_a_replay_says_how_to_give_the_words_again(library: Call) -> None:
+    trace_id = library("ask", "What is the cat called?", "--json").json["metadata"]["trace_id"]
+    told = library("trace", "replay", trace_id, "--set", "rag.fusion=rrf").failed_with(2)
+    assert "--question" in told
+    assert "traces.content=true" in told
+    given = library("trace", "replay", trace_id, "--set", "rag.fusion=rrf", "--question", "What is the cat called?")
+    assert "The answer is the same, word for word." in given.words
+    assert "there is no profile 'nope'" in library(
+        "trace", "replay", trace_id, "--profile", "nope", "--question", "x"
+    ).failed_with(2)
+
+
+def test_times_can_be_said_in_several_ways() -> None:
+    now = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    assert moment_of("90m", now) == now - timedelta(minutes=90)
+    assert moment_of(" 7d ", now) == now - timedelta(days=7)
+    assert moment_of("2026-05-01") == datetime(2026, 5, 1, tzinfo=UTC)
+    assert moment_of("2026-05-01T12:00:00+02:00") == datetime(2026, 5, 1, 10, tzinfo=UTC)
+    with pytest.raises(Invalid):
+        moment_of("7w")

@@ -1,38 +1,30 @@
 """What every embedder in the folder must do."""
 
 import asyncio
-import hashlib
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from pincite import plugins
 from pincite.core.protocols import Embedder
-from tests.stub_openai import Stub, stub_server
+from tests.model_server import ModelServer, model_server
 
 NAMES = plugins.names("pincite.providers", "make_embedder")
 TEXTS = ["cats purr", "", "Die Katze schnurrt. 🎉", "the stock market fell", "cats purr"]
 
 
-def stub_embeddings(body: dict[str, Any]) -> dict[str, Any]:
-    digests = [hashlib.sha256(text.encode()).digest()[:8] for text in body["input"]]
-    return {"data": [{"index": n, "embedding": [1.0 + byte for byte in digest]} for n, digest in enumerate(digests)]}
-
-
 @pytest.fixture(scope="module")
-def stub() -> Iterator[Stub]:
-    with stub_server() as started:
-        started.body = stub_embeddings
+def server() -> Iterator[ModelServer]:
+    with model_server() as started:
         yield started
 
 
 @pytest.fixture(
     scope="module", params=[pytest.param(n, marks=[pytest.mark.slow] if n == "minilm" else []) for n in NAMES]
 )
-def embedder(request: pytest.FixtureRequest, stub: Stub) -> Embedder:
-    settings = {"base_url": stub.url, "model": "m", "dimensions": 8} if request.param != "scripted" else {}
+def embedder(request: pytest.FixtureRequest, server: ModelServer) -> Embedder:
+    settings = {"base_url": f"{server.url}/v1", "model": "m", "dimensions": 8} if request.param != "scripted" else {}
     return plugins.load(Embedder, "pincite.providers", request.param, settings)
 
 
@@ -41,7 +33,7 @@ def embed(embedder: Embedder, texts: list[str], as_query: bool = False) -> list[
 
 
 def test_there_are_some() -> None:
-    assert {"minilm", "openai_compatible", "scripted"} <= set(NAMES)
+    assert {"minilm", "ollama", "openai_compatible", "scripted"} <= set(NAMES)
 
 
 def test_it_says_what_it_is(embedder: Embedder) -> None:

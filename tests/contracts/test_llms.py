@@ -9,24 +9,24 @@ import pytest
 
 from pincite import plugins
 from pincite.core.answers import Message, Piece, Prompt
-from pincite.core.protocols import LLM
+from pincite.core.protocols import LLM, Hosted
+from pincite.outside.served import Options as ServedOptions
 from pincite.providers.scripted import Options, make_embedder
 from tests.builders import hit
-from tests.stub_openai import Stub, stub_server
+from tests.model_server import ModelServer, as_json, model_server
 
 NAMES = plugins.names("pincite.providers", "make_llm")
 
 
 @pytest.fixture
-def stub() -> Iterator[Stub]:
-    with stub_server() as started:
-        started.says("Cats ", "purr. ", "[Source 1]")
+def server() -> Iterator[ModelServer]:
+    with model_server("Cats ", "purr. ", "[Source 1]") as started:
         yield started
 
 
 @pytest.fixture(params=NAMES)
-def llm(request: pytest.FixtureRequest, stub: Stub) -> LLM:
-    settings: dict[str, Any] = {"base_url": stub.url, "model": "m"}
+def llm(request: pytest.FixtureRequest, server: ModelServer) -> LLM:
+    settings: dict[str, Any] = {"base_url": f"{server.url}/v1", "model": "m"}
     return plugins.load(LLM, "pincite.providers", request.param, settings, embedder=make_embedder(Options()))
 
 
@@ -40,7 +40,7 @@ def write(llm: LLM) -> list[Piece]:
 
 
 def test_there_are_some() -> None:
-    assert {"extractive", "openai_compatible", "scripted"} <= set(NAMES)
+    assert {"anthropic", "extractive", "ollama", "openai_compatible", "scripted"} <= set(NAMES)
 
 
 def test_it_has_a_name_and_a_window(llm: LLM) -> None:
@@ -68,3 +68,16 @@ def test_it_can_be_stopped_in_the_middle(llm: LLM) -> None:
         assert [piece async for piece in stream] == []
 
     asyncio.run(go())
+
+
+def test_one_behind_a_server_says_what_it_has_and_which_model_it_is(llm: LLM, server: ModelServer) -> None:
+    if not isinstance(llm, Hosted):
+        return
+    server.replies["/v1/models"] = as_json({"data": [{"id": "only"}]})
+    server.replies["/api/tags"] = as_json({"models": [{"name": "only"}]})
+    assert [one.name for one in asyncio.run(llm.list_models())] == ["only"]
+    nameless = type(llm)(ServedOptions(base_url=f"{server.url}/v1"))  # type: ignore[call-arg]
+    asyncio.run(nameless.meet())  # type: ignore[attr-defined]
+    assert nameless.name == "only"
+    assert "".join(piece.text for piece in write(nameless)) == "Cats purr. [Source 1]"
+    assert server.requests[-1][1]["model"] == "only"

@@ -5,9 +5,10 @@ import pytest
 
 from pincite.access import LOCAL
 from pincite.core.callers import Scope
+from pincite.core.request import read_traceparent
 from pincite.core.run import Run
 from pincite.errors import Invalid, OverBudget, Unavailable
-from pincite.settings import load_settings
+from pincite.layers import load_settings
 
 
 def make_run(seconds: float = 10.0) -> Run:
@@ -35,7 +36,7 @@ async def outer(run: Run, number: int) -> int:
 def test_a_step_leaves_a_span() -> None:
     run = make_run()
     assert asyncio.run(run.step(outer, 2)) == 4
-    assert [(span.stage, span.parent) for span in run.spans] == [("outer", None), ("double", 0)]
+    assert [(span.name, span.parent) for span in run.spans] == [("outer", None), ("double", 0)]
     assert run.spans[1].attributes == {"number": 2}
     assert run.spans[0].duration_ms >= run.spans[1].duration_ms
     assert set(run.durations()) == {"outer"}
@@ -78,3 +79,21 @@ def test_cancelling_is_not_degrading() -> None:
         assert "CancelledError" in (run.spans[0].error or "")
 
     asyncio.run(go())
+
+
+@pytest.mark.parametrize(
+    ("header", "span"),
+    [
+        (f"00-{'a' * 32}-{'b' * 16}-01", f"{'a' * 32}-{'b' * 16}"),
+        (f"cc-{'a' * 32}-{'b' * 16}-01-more", f"{'a' * 32}-{'b' * 16}"),
+        (f"00-{'a' * 32}-{'b' * 16}-01-more", None),
+        (f"00-{'0' * 32}-{'b' * 16}-01", None),
+        (f"00-{'a' * 32}-{'0' * 16}-01", None),
+        (f"ff-{'a' * 32}-{'b' * 16}-01", None),
+        (f"00-{'A' * 32}-{'b' * 16}-01", None),
+        ("00-%-_-01", None),
+        ("", None),
+    ],
+)
+def test_a_clients_span_is_taken_where_it_is_one(header: str, span: str | None) -> None:
+    assert read_traceparent(header) == span

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pincite.core.text import decode, fingerprint, fold, line_of, line_starts, normalise, sentences
+from pincite.core.text import decode, fingerprint, fold, line_of, line_starts, normalise, sentences, without_login
 from pincite.errors import Unreadable
 
 
@@ -226,3 +226,9 @@ def test_no_line_takes_long(line: str):
     started = time.process_time()
     sentences(f"a\n{line}\nb")
     assert time.process_time() - started < 2.0
+
+
+def test_an_address_is_shown_without_its_login() -> None:
+    assert without_login("http://ann:hush@[::1]:8000/v1?k=hush#x") == "http://[::1]:8000/v1"
+    assert without_login("") == ""
+    assert "hush" not in without_login("http://ann:hush@[::1")

@@ -10,6 +10,7 @@ from pincite.engine import AsyncPincite
 
 async def main(data: str, url: str, folder: str, *words: str) -> None:
     settings = {"data": Path(data), "embedding.provider": "scripted", "ingest.lease_s": 2, "chunking.size": 40}
+    settings["ingest.attempts"] = 20  # a file may be met by every kill
     settings |= {"chunking.overlap": 5} | ({"database.url": url} if url else {})
     async with AsyncPincite(settings=settings) as pincite:
         pincite.workers.start()

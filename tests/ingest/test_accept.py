@@ -7,7 +7,8 @@ import pytest
 from pincite.core.documents import Upload
 from pincite.errors import BadRequest, Invalid, TooLarge, Unsupported
 from pincite.ingest.accept import Accepted, check, clean_folder, clean_name, file_types
-from pincite.settings import Settings, load_settings
+from pincite.layers import load_settings
+from pincite.settings import Settings
 from tests.pdf_maker import make_pdf
 
 SETTINGS = load_settings({"ingest.max_markdown_mb": 1, "ingest.max_pdf_mb": 2}, env={})

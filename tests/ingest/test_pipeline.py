@@ -16,7 +16,7 @@ def test_a_big_document_is_written_in_batches_and_served_once(
 ) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            shop = pincite.workers._shop
+            shop = pincite.workers._shop()
             seen: list[tuple[str, int]] = []
             write, serve = shop.indexing.write, shop.indexing.serve
 
@@ -46,7 +46,7 @@ def test_what_fails_on_the_way_leaves_nothing_to_be_found(
 ) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            shop, calls = pincite.workers._shop, 0
+            shop, calls = pincite.workers._shop(), 0
             write = shop.indexing.write
 
             async def second_fails(edition: Any, entries: Any) -> None:
@@ -78,11 +78,11 @@ def test_a_job_that_was_overtaken_is_dropped(open_pincite: Callable[..., Any]) -
             await pincite.upload(Upload("a.md", b"old"))
             job = await pincite.jobs.claim("tester", 60)
             await pincite.upload(Upload("a.md", b"new"))
-            await pipeline.ingest(pincite.workers._shop, job)
+            await pipeline.ingest(pincite.workers._shop(), job)
             newer = await pincite.jobs.claim("tester", 60)
             assert newer.version > job.version
             await pincite.remove(job.document_id)
             with pytest.raises(Conflict):
-                await pipeline.ingest(pincite.workers._shop, newer)
+                await pipeline.ingest(pincite.workers._shop(), newer)
 
     asyncio.run(go())

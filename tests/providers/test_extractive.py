@@ -59,8 +59,15 @@ def test_it_says_plainly_when_the_sources_do_not_answer() -> None:
     assert "keine genauen Angaben" in answer("Wer hat die Mona Lisa gemalt?", hit(LEAVE)).text
 
 
-def test_it_works_without_an_embedder() -> None:
+def test_it_works_without_an_embedder_and_says_so_once() -> None:
     assert "31 March" in answer("When do unused days expire?", hit(LEAVE), fail="down").text
+    llm = make_llm(Options(), make_embedder(Scripted(fail="it is down")))
+
+    async def notes(text: str) -> list[str]:
+        return [piece.note async for piece in llm.write(prompt("When do unused days expire?", hit(text))) if piece.note]
+
+    for text in (LEAVE, "Nothing of interest."):
+        assert asyncio.run(notes(text)) == ["sentences were chosen by their words alone: it is down"]
 
 
 def test_headings_are_no_answers() -> None:

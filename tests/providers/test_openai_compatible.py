@@ -1,150 +1,195 @@
 import asyncio
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
-from pincite.core.answers import Message, Piece, Prompt, Sampling
-from pincite.errors import ProviderError, SettingsError
-from pincite.providers.openai_compatible import Options, make_embedder, make_llm
-from tests.stub_openai import Stub, stub_server
+from pincite.core.answers import Message, Piece, Prompt, Sampling, Usage
+from pincite.core.protocols import Offered
+from pincite.errors import ProviderBusy, ProviderError, ProviderRefused, SettingsError
+from pincite.providers.openai_compatible import OpenAICompatibleLLM, Options, make_embedder, make_llm
+from tests.model_server import ModelServer, as_json, model_server, openai_events, sse
+
+COMPLETIONS = "/v1/chat/completions"
 
 
 @pytest.fixture
-def stub() -> Iterator[Stub]:
-    with stub_server() as started:
+def server() -> Iterator[ModelServer]:
+    with model_server("Hel", "lo ", "wörld 🎉") as started:
         yield started
 
 
-def options(stub: Stub, **more: Any) -> Options:
-    return Options(base_url=stub.url, model="m", dimensions=2, batch=2, **more)
+def options(server: ModelServer, **more: Any) -> Options:
+    return Options(**{"base_url": f"{server.url}/v1", "model": "m", "dimensions": 8, "batch": 2, **more})
 
 
-def write(stub: Stub, prompt: Prompt | None = None, **more: Any) -> list[Piece]:
+def write(server: ModelServer, wish: Sampling = Sampling(), **more: Any) -> list[Piece]:  # noqa: B008
     async def go() -> list[Piece]:
-        asked = prompt or Prompt("q", (Message("user", "q"),), (), 1)
-        return [piece async for piece in make_llm(options(stub, **more)).write(asked)]
+        asked = Prompt("q", (Message("system", "s"), Message("user", "q")), (), 1, wish)
+        return [piece async for piece in make_llm(options(server, **more)).write(asked)]
 
     return asyncio.run(go())
 
 
-def embed(stub: Stub, *texts: str) -> list[list[float]]:
-    return asyncio.run(make_embedder(options(stub)).embed(texts, as_query=False))
+def text_of(pieces: list[Piece]) -> str:
+    return "".join(piece.text for piece in pieces)
 
 
-def test_a_completion_is_streamed_to_its_end(stub: Stub) -> None:
-    stub.says("Hel", "lo ", "wörld 🎉")
-    pieces = write(stub)
-    assert "".join(piece.text for piece in pieces) == "Hello wörld 🎉"
-    assert [piece.finish_reason for piece in pieces if piece.finish_reason] == ["stop"]
-    assert [piece.usage.completion_tokens for piece in pieces if piece.usage] == [3]
+def test_a_completion_is_streamed_to_its_end(server: ModelServer) -> None:
+    pieces = write(server)
+    assert text_of(pieces) == "Hello wörld 🎉"
+    assert pieces[-1] == Piece(finish_reason="stop", model="m-1", usage=Usage(7, 3))
 
 
-def test_what_the_caller_wishes_is_sent(stub: Stub) -> None:
-    stub.says("x")
-    wish = Sampling(model="other", temperature=0.0, top_p=0.5, max_tokens=7, stop=("END",))
-    write(stub, Prompt("q", (Message("system", "s"), Message("user", "q")), (), 1, wish), api_key=SecretStr("k"))
-    path, body, headers = stub.requests[0]
-    assert path == "/v1/chat/completions"
-    assert headers["authorization"] == "Bearer k"
-    sent = {key: body[key] for key in ("model", "temperature", "top_p", "max_tokens", "stop", "stream")}
-    assert sent == {
-        "model": "other",
-        "temperature": 0.0,
-        "top_p": 0.5,
-        "max_tokens": 7,
-        "stop": ["END"],
-        "stream": True,
-    }
-    assert body["messages"][0] == {"role": "system", "content": "s"}
+def test_a_completion_cut_into_single_bytes_is_the_same(server: ModelServer) -> None:
+    said = "\ufeff: hi\r\n".encode() + sse(*openai_events("Größe ", "🎉")).replace(b"\n", b"\r\n")
+    server.says(COMPLETIONS, *(bytes([byte]) for byte in said))
+    assert text_of(write(server)) == "Größe 🎉"
+
+
+def test_what_the_caller_wishes_is_sent(server: ModelServer) -> None:
+    wish = Sampling(model="other", temperature=0.0, top_p=0.5, top_k=40, max_tokens=7, stop=("END",))
+    write(server, wish, api_key=SecretStr("k"))
+    path, body, headers = server.requests[0]
+    assert (path, headers["authorization"]) == (COMPLETIONS, "Bearer k")
+    assert body == {
+        "model": "other", "temperature": 0.0, "top_p": 0.5, "top_k": 40, "max_tokens": 7, "stop": ["END"], "stream": True,
+        "stream_options": {"include_usage": True},
+        "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "q"}],
+    }  # fmt: skip
+
+
+def test_what_nobody_wishes_comes_from_the_model_table(server: ModelServer) -> None:
+    write(server, Sampling(model="meta-llama/Llama-3.2-3B-Instruct"))
+    write(server, Sampling(model="gpt-5-mini", temperature=0.2))
+    write(server, Sampling(model="qwen3:8b"))
+    llama, gpt, qwen = (body for _, body, _ in server.requests)
+    assert (llama["temperature"], llama["top_p"]) == (0.3, 0.7)
+    assert gpt["max_completion_tokens"] == 1000
+    assert {"temperature", "top_p", "max_tokens"}.isdisjoint(gpt)
+    assert qwen["messages"][-1]["content"] == "q /no_think"
+
+
+def test_thoughts_and_tool_calls_are_no_part_of_the_answer(server: ModelServer) -> None:
+    call = {"index": 0, "function": {"name": "rm", "arguments": "{}"}}
+    events = [
+        {"choices": [{"delta": {"reasoning_content": "hm", "content": None}}]},
+        {"choices": [{"delta": {"tool_calls": [call]}}]},
+        *openai_events("Yes."),
+    ]
+    server.says(COMPLETIONS, sse(*events))
+    assert text_of(write(server)) == "Yes."
+    server.says(COMPLETIONS, sse(*events[:2], {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}))
+    with pytest.raises(ProviderError, match="wrote nothing"):
+        write(server)
+
+
+def test_a_server_that_does_not_stream_is_understood(server: ModelServer) -> None:
+    choice = {"message": {"content": "All at once."}, "finish_reason": "stop"}
+    server.replies[COMPLETIONS] = as_json({"model": "m-1", "choices": [choice]})
+    assert text_of(write(server)) == "All at once."
+
+
+@pytest.mark.parametrize(("status", "kind"), [(401, ProviderRefused), (404, ProviderRefused), (500, ProviderBusy)])
+def test_errors_say_whether_another_try_may_help(server: ModelServer, status: int, kind: type[ProviderError]) -> None:
+    server.replies[COMPLETIONS] = server.replies["/v1/embeddings"] = as_json({"error": "model?"}, status)
+    with pytest.raises(kind, match=str(status)):
+        write(server)
+    with pytest.raises(kind, match=str(status)):
+        asyncio.run(make_embedder(options(server)).embed(["a"], as_query=False))
+
+
+def test_an_embedding_servers_errors_name_its_own_settings(server: ModelServer) -> None:
+    server.replies["/v1/embeddings"] = as_json({}, 401)
+    with pytest.raises(ProviderRefused, match=r"embedding\.api_key"):
+        asyncio.run(make_embedder(options(server)).embed(["a"], as_query=False))
 
 
 @pytest.mark.parametrize(
-    ("status", "words"),
+    ("said", "words"),
     [
-        (401, "refused the key"),
-        (404, "does not know the model 'm'"),
-        (429, "out of quota"),
-        (500, "HTTP 500: out of cheese"),
+        (sse(*openai_events("half an ans", finish=None)), "broke off"),
+        (sse({"error": {"message": "overloaded"}}), "overloaded"),
+        (sse({"choices": "rubbish"}), "cannot be understood"),
+        (sse({"choices": [{"delta": "rubbish"}]}), "cannot be understood"),
+        (b"", "broke off"),
     ],
 )
-def test_errors_are_told_in_words_to_act_on(stub: Stub, status: int, words: str) -> None:
-    stub.status, stub.body = status, {"error": {"message": "out of cheese"}}
+def test_a_stream_that_does_not_end_well_is_an_error(server: ModelServer, said: bytes, words: str) -> None:
+    server.says(COMPLETIONS, said)
     with pytest.raises(ProviderError, match=words):
-        write(stub)
-    with pytest.raises(ProviderError, match=words):
-        embed(stub, "a")
+        write(server)
 
 
-def test_a_stream_that_breaks_off_is_an_error(stub: Stub) -> None:
-    stub.says("half an ans", finish=None)
-    with pytest.raises(ProviderError, match="broke off"):
-        write(stub)
+def test_the_end_of_the_stream_counts_where_no_reason_is_given(server: ModelServer) -> None:
+    server.says(COMPLETIONS, sse(*openai_events("Yes.", finish=None), "[DONE]"))
+    assert write(server)[-1].finish_reason == "stop"
 
 
 @pytest.mark.parametrize(
-    ("event", "words"), [("{not json", "not JSON"), ('{"error": {"message": "overloaded"}}', "overloaded")]
+    ("entry", "window"),
+    [
+        ({"id": "m", "max_model_len": 4096}, 4096),
+        ({"id": "m", "context_window": 5000}, 5000),
+        ({"id": "m", "context_length": 6000}, 6000),
+        ({"id": "m", "meta": {"n_ctx_train": 8000, "n_ctx": 7000}}, 7000),
+        ({"id": "m", "meta": None}, 8192),
+    ],
 )
-def test_a_stream_with_rubbish_in_it_is_an_error(stub: Stub, event: str, words: str) -> None:
-    stub.events = [event]
-    with pytest.raises(ProviderError, match=words):
-        write(stub)
+def test_the_servers_word_is_taken_for_the_window(server: ModelServer, entry: dict[str, Any], window: int) -> None:
+    server.replies["/v1/models"] = as_json({"data": [{"id": "else"}, entry]})
+    llm = OpenAICompatibleLLM(options(server))
+    asyncio.run(llm.meet())
+    asyncio.run(llm.meet())
+    assert (llm.window, server.calls("/v1/models")) == (window, 1)
 
 
-def test_a_server_that_hangs_or_is_not_there(stub: Stub) -> None:
-    stub.events = [1.5, "[DONE]"]
-    with pytest.raises(ProviderError, match="took too long"):
-        write(stub, timeout_s=0.2)
-    gone = Options(base_url="http://127.0.0.1:9", model="m", dimensions=2)
-    with pytest.raises(ProviderError, match="cannot be reached"):
-        asyncio.run(make_embedder(gone).embed(["a"], as_query=True))
+def test_a_server_without_a_list_is_met_as_a_stranger(server: ModelServer) -> None:
+    for reply in (as_json({}, 404), as_json({"data": 5}), as_json({"data": []})):
+        server.replies["/v1/models"] = reply
+        llm = OpenAICompatibleLLM(options(server))
+        asyncio.run(llm.meet())
+        assert (llm.name, llm.window) == ("m", 8192)
 
 
-def test_embeddings_keep_their_order_and_have_unit_length(stub: Stub) -> None:
-    def answer(body: dict[str, Any]) -> dict[str, Any]:
+def test_a_server_that_offers_nothing_cannot_be_asked_without_a_name(server: ModelServer) -> None:
+    server.replies["/v1/models"] = as_json({"data": []})
+    with pytest.raises(ProviderRefused, match=r"offers no model; set llm\.model"):
+        write(server, model="")
+
+
+def test_the_models_of_a_server_are_listed(server: ModelServer) -> None:
+    server.replies["/v1/models"] = as_json({"data": [{"id": "a"}, {"id": "b", "max_model_len": 9}]})
+    llm = OpenAICompatibleLLM(options(server))
+    assert asyncio.run(llm.list_models()) == [Offered("a"), Offered("b", 9)]
+
+
+def test_embeddings_keep_their_order(server: ModelServer) -> None:
+    def answer(body: dict[str, Any]) -> Any:
         data = [{"index": n, "embedding": [float(len(text)), 1.0]} for n, text in enumerate(body["input"])]
-        return {"data": data[::-1]}
+        return as_json({"data": data[::-1]})
 
-    stub.body = answer
-    vectors = embed(stub, "a", "bbb", "cc")
+    server.replies["/v1/embeddings"] = answer
+    vectors = asyncio.run(make_embedder(options(server, dimensions=2)).embed(["a", "bbb", "cc"], as_query=False))
     assert [round(x / y) for x, y in vectors] == [1, 3, 2]
-    assert all(math.isclose(math.hypot(*vector), 1.0) for vector in vectors)
-    assert len(stub.requests) == 2
+    assert server.calls("/v1/embeddings") == 2
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        [],
-        [{"index": 0, "embedding": [1.0]}],
-        [{"index": 0, "embedding": [0.0, 0.0]}],
-        [{"index": 0, "embedding": [float("nan"), 1.0]}],
-        [{"index": 0}],
-        "rubbish",
-    ],
-)
-def test_embeddings_that_cannot_be_right_are_refused(stub: Stub, data: Any) -> None:
-    stub.body = {"data": data}
+@pytest.mark.parametrize("data", [[], [{"index": 0}], "rubbish", [5]])
+def test_embeddings_that_cannot_be_read_are_refused(server: ModelServer, data: Any) -> None:
+    server.replies["/v1/embeddings"] = as_json({"data": data})
     with pytest.raises(ProviderError):
-        embed(stub, "a")
-
-
-def test_long_texts_lose_nothing() -> None:
-    embedder = make_embedder(Options(base_url="http://127.0.0.1:9", model="m", dimensions=2))
-    text = "".join(str(n % 10) for n in range(20_000))
-    windows = embedder.windows(text, "p:")
-    assert all(len(window) <= 8002 and window.startswith("p:") for window in windows)
-    assert windows[0][2:] + "".join(window[402:] for window in windows[1:]) == text
+        asyncio.run(make_embedder(options(server)).embed(["a"], as_query=False))
 
 
 @pytest.mark.parametrize(
     ("make", "wrong"),
     [
         (make_llm, Options(base_url="ftp://x", model="m")),
-        (make_llm, Options(base_url="http://x")),
+        (make_llm, Options(model="m")),
         (make_embedder, Options(base_url="http://x", model="m")),
+        (make_embedder, Options(base_url="http://x", dimensions=3)),
     ],
 )
 def test_what_is_missing_is_said_at_start(make: Any, wrong: Options) -> None:

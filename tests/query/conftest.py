@@ -11,10 +11,12 @@ from pincite.core.answers import Filters, Found
 from pincite.core.callers import Scope
 from pincite.core.protocols import Fetched, Match, Vector
 from pincite.core.run import Event, Kit, Run
+from pincite.layers import load_settings
 from pincite.providers.extractive import Extractive
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
-from pincite.settings import load_settings
 from tests.builders import found
+
+EVERYTHING = Filters()
 
 
 class MemoryIndex:
@@ -24,6 +26,7 @@ class MemoryIndex:
         self.rankings = {"dense": dense, "lexical": lexical}
         self.chunks = chunks
         self.vanish: set[int] = set()
+        self.strangers = 0
         self.calls: list[str] = []
 
     async def dense(self, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
@@ -32,13 +35,16 @@ class MemoryIndex:
     async def lexical(self, text: str, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
         return self._ranked("lexical", limit)
 
-    async def fetch(self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope) -> Fetched:
+    async def fetch(
+        self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters = EVERYTHING
+    ) -> Fetched:
         gone, self.vanish = self.vanish, set()
         for ranking in self.rankings.values():
             for key in gone:
                 ranking.pop(key, None)
         chunks = {key: self.chunks[key] for key in keys if key not in gone}
-        return Fetched(chunks, {key: self.rankings["dense"].get(key, 0.1) for key in chunks} if vectors else {})
+        cosines = {key: self.rankings["dense"].get(key, 0.1) for key in chunks} if vectors else {}
+        return Fetched(chunks, cosines, self.strangers)
 
     def _ranked(self, via: str, limit: int) -> list[Match]:
         self.calls.append(via)

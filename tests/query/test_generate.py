@@ -37,3 +37,38 @@ def test_code_answers_where_no_model_does(make_run: Callable[..., Run]) -> None:
     draft = asyncio.run(extract(make_run(), prompt("Why do cats purr?", hit("Cats purr when they are content."))))
     assert draft.text == "Cats purr when they are content. [Source 1]"
     assert draft.quotes[0].source == 1
+
+
+def test_what_a_model_says_around_its_answer_is_neither_streamed_nor_kept(make_run: Callable[..., Run]) -> None:
+    events: list[Event] = []
+    said = (
+        "<think>hm</think>Sure! Based on the provided context, cats purr [1]. ![x](http://e)\n\n"
+        "SUGGESTED_QUESTIONS: Why?|When?"
+    )
+    run = make_run(llm=ScriptedLLM(Options(answers=(said,))), events=events)
+    draft = asyncio.run(generate(run, prompt("q", hit("x"))))
+    assert draft.text == "Cats purr [Source 1]."
+    assert "".join(event.text for event in events if isinstance(event, Token)) == draft.text
+    assert draft.suggested_questions == ("Why?", "When?")
+
+
+@pytest.mark.parametrize("said", ["<think>I never come to an end", " \n ", "![x](http://e)"])
+def test_a_model_that_says_nothing_to_be_shown_is_unavailable(make_run: Callable[..., Run], said: str) -> None:
+    run = make_run(llm=ScriptedLLM(Options(answers=(said,))))
+    with pytest.raises(ProviderError, match="nothing that can be shown"):
+        asyncio.run(generate(run, prompt("q", hit("x"))))
+
+
+def test_what_was_held_back_when_a_model_broke_off_is_told(make_run: Callable[..., Run]) -> None:
+    events: list[Event] = []
+    run = make_run(llm=ScriptedLLM(Options(answers=("Cats purr when they",), fail_after=3)), events=events)
+    draft = asyncio.run(generate(run, prompt("q", hit("x"))))
+    assert (draft.text, draft.finish_reason) == ("Cats purr when", BROKEN_OFF)
+    assert "".join(event.text for event in events if isinstance(event, Token)) == draft.text
+
+
+def test_a_quoted_sentence_stands_as_it_is_and_its_mark_is_found(make_run: Callable[..., Run]) -> None:
+    text = "Sure! Cats purr <img src=http://e> when they are content."
+    draft = asyncio.run(extract(make_run(), prompt("Why do cats purr when content?", hit(text))))
+    assert "Cats purr < img src=http://e> when they are content. [Source 1]" in draft.text
+    assert next(draft.text[quote.mark_start : quote.mark_end] for quote in draft.quotes) == "[Source 1]"

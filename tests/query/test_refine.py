@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pincite.core.run import Run
 from pincite.errors import ProviderError
@@ -54,3 +55,19 @@ def test_no_hits_are_no_evidence(make_run: Callable[..., Run]) -> None:
     evidence = asyncio.run(refine(make_run(), plan("cats"), []))
     assert evidence.hits == ()
     assert evidence.coverage == 0.0
+
+
+def test_the_threshold_reads_what_the_settings_say(make_run: Callable[..., Run]) -> None:
+    hits = [
+        replace(hit("cats purr", key=1, relevance=0.9), similarity=0.1),
+        replace(hit("dogs", key=2, relevance=0.1), similarity=0.9),
+    ]
+
+    def kept(run: Run) -> list[int]:
+        return [found.chunk.key for found in asyncio.run(refine(run, plan("cats"), hits)).hits]
+
+    by_relevance = make_run(**{"rag.similarity_threshold": 0.5})
+    by_cosine = make_run(**{"rag.similarity_threshold": 0.5, "rag.threshold_on": "similarity"})
+    assert (kept(by_relevance), kept(by_cosine)) == ([1], [2])
+    by_cosine.note("vectors", "some are of another model")  # and then there is no cosine to go by
+    assert kept(by_cosine) == [1]

@@ -73,6 +73,16 @@ def test_without_an_embedder_words_are_searched_and_it_is_said(make_run: Callabl
     assert [(note.stage, "it is down" in note.reason) for note in run.degraded] == [("embedding", True)]
 
 
+@pytest.mark.parametrize(("strategy", "found"), [("hybrid", [2, 4, 1]), ("dense_only", [2, 4, 1])])
+def test_documents_of_another_model_are_found_by_words_and_it_is_said(
+    make_run: Callable[..., Run], strategy: Any, found: list[int]
+) -> None:
+    run = make_run(TEXTS, {}, LEXICAL)
+    run.kit.index.strangers = 2  # type: ignore[attr-defined]
+    assert list(hits(run, Question("q", strategy=strategy))) == found
+    assert [(note.stage, "(2 documents)" in note.reason) for note in run.degraded] == [("vectors", True)]
+
+
 def test_a_document_replaced_meanwhile_is_searched_again(make_run: Callable[..., Run]) -> None:
     run = make_run(TEXTS, DENSE, LEXICAL)
     run.kit.index.vanish = {2}  # type: ignore[attr-defined]
@@ -86,3 +96,22 @@ def test_nothing_to_find(make_run: Callable[..., Run]) -> None:
 
 def test_equal_scores_are_all_best(make_run: Callable[..., Run]) -> None:
     assert hits(make_run(TEXTS, {1: 0.5, 2: 0.5}, {})) == {1: 0.5, 2: 0.5}
+
+
+def test_a_guess_adds_half_of_what_the_question_itself_does(make_run: Callable[..., Run]) -> None:
+    plain = hits(make_run(TEXTS, DENSE, LEXICAL))
+    both = hits(make_run(TEXTS, DENSE, LEXICAL), Question("q", standalone="r", guessed=True))
+    assert both == {key: round(1.5 * score, 6) for key, score in plain.items()}
+
+
+def test_passages_are_compared_with_the_guess_and_not_with_what_was_asked(make_run: Callable[..., Run]) -> None:
+    run = make_run(TEXTS, DENSE, LEXICAL)
+    fetch, seen = run.kit.index.fetch, list[int]()
+
+    async def watched(keys: Any, vectors: Any, **more: Any) -> Any:
+        seen.append(len(vectors))
+        return await fetch(keys, vectors, **more)
+
+    run.kit.index.fetch = watched  # type: ignore[method-assign]
+    hits(run, Question("q", standalone="r", guessed=True))
+    assert seen == [1]

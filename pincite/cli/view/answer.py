@@ -27,6 +27,11 @@ def print_answer(screen: Screen, answer: Answer) -> None:
     screen.say()
     for paragraph in marked(answer).split("\n", allow_blank=True):
         screen.flowing(paragraph, indent=MARGIN)
+    print_grounds(screen, answer)
+
+
+def print_grounds(screen: Screen, answer: Answer) -> None:
+    """Print what an answer stands on, and what to think of it."""
     cited = [source for source in answer.sources if source.cited]
     if cited:
         screen.say()

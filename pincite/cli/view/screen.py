@@ -1,6 +1,6 @@
 """The console, and the few shapes everything is shown in: running text, tables without lines, quotes behind a bar."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.cells import cell_len, set_cell_size
@@ -72,11 +72,11 @@ def shorten(text: str, width: int) -> str:
 
 
 @contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """Show on a terminal that something takes its time."""
+def waiting(what: str) -> Iterator[Callable[[], None]]:
+    """Show on a terminal that something takes its time; what is given stops that before the end."""
     screen = Screen(stderr=True)
     if not screen.is_terminal:
-        yield
+        yield lambda: None
         return
-    with screen.status(styled(what, "dim")):
-        yield
+    with screen.status(styled(what, "dim")) as status:
+        yield status.stop

@@ -1,6 +1,7 @@
 """Traces in a terminal: a line for each, and one as a waterfall."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from rich.text import Text
@@ -9,57 +10,84 @@ from pincite.cli.safe import one_line
 from pincite.cli.view.answer import print_degraded
 from pincite.cli.view.library import moment
 from pincite.cli.view.screen import WIDEST, Screen, grid, joined, shorten, styled
-from pincite.core.run import Span
-from pincite.store.traces import Trace
+from pincite.core.traces import Span, Trace
 
 LEAST_BAR = 10
 """Columns a bar gets even where the screen is narrow."""
+ID = 12
+"""Characters of an id that lists show: enough to name it."""
+ROOMY = 80
+"""Columns from which on lists say the day, too."""
+SHORT_NAMES = {
+    "gen_ai.provider.name": "by",
+    "gen_ai.request.model": "asked",
+    "gen_ai.response.model": "model",
+    "gen_ai.usage.input_tokens": "tokens in",
+    "gen_ai.usage.output_tokens": "out",
+    "gen_ai.response.finish_reasons": "finished",
+    "gen_ai.request.temperature": "temperature",
+    "gen_ai.request.max_tokens": "most",
+}
+"""OpenTelemetry's names, as a line in a terminal has room for them; its other names are for --json."""
 
 
 def print_traces(screen: Screen, traces: Sequence[Trace]) -> None:
     """Print a line for each request."""
     if not traces:
-        screen.say("There are no traces yet; ask something first.")
+        screen.say("There are no such traces; ask something first, or look for others.")
         return
     table = grid("id", "when", "kind", ">took", "")
-    room = max(8, screen.width - 16 - 23 - 6 - 9 - 4 * 2)
+    shown = moment if screen.width >= ROOMY else _time
+    room = max(8, screen.width - ID - len(shown(traces[0].started_at)) - 6 - 9 - 4 * 2)
     for trace in traces:
-        when, kind = moment(trace.started_at), styled(trace.kind)
-        table.add_row(trace.id, when, kind, took(trace.duration_ms), _remark(trace, room))
+        when, kind = shown(trace.started_at), styled(trace.kind)
+        table.add_row(trace.id[:ID], when, kind, took(trace.duration_ms), _remark(trace, room))
     screen.print(table)
+
+
+def _time(started_at: datetime) -> str:
+    return moment(started_at).split()[1]
 
 
 def _remark(trace: Trace, room: int) -> Text:
     if trace.error:
-        return Text(shorten(one_line(trace.error), room), style="red")
+        return Text(shorten(one_line(f"✗ {trace.error}"), room), style="red")
     if trace.degraded:
-        return Text(shorten(f"without {', '.join(note.stage for note in trace.degraded)}", room), style="yellow")
-    return Text(shorten(one_line(trace.question or ""), room), style="dim")
+        return Text(shorten(f"! without {', '.join(note.stage for note in trace.degraded)}", room), style="yellow")
+    return Text(shorten(one_line(trace.content.question if trace.content else ""), room), style="dim")
 
 
 def print_trace(screen: Screen, trace: Trace) -> None:
-    """Print one request: each stage with its place in time, how long it took and what it counted."""
-    screen.say(
-        (trace.id, "bold"), f"  {trace.kind}", f"  {trace.strategy}" if trace.strategy else "",
-        (f"  {moment(trace.started_at)}", "dim"), f"  {took(trace.duration_ms)}",
-    )  # fmt: skip
-    if trace.question:
-        screen.flowing(styled(trace.question), indent=2)
+    """Print one request: each span with its place in time, how long it took and what it counted."""
+    screen.say((trace.id, "bold"))
+    facts = [trace.kind, trace.strategy or "", moment(trace.started_at), took(trace.duration_ms)]
+    screen.flowing(joined("  ".join(filter(None, facts))))
+    if trace.content:
+        screen.flowing(styled(trace.content.question), indent=2)
+    if trace.settings:
+        screen.flowing(styled("set: " + ", ".join(f"{k}={v}" for k, v in trace.settings.items()), "dim"))
     screen.say()
-    depths = _depths(trace.spans)
-    names = ["  " * depth + one_line(span.stage) for span, depth in zip(trace.spans, depths, strict=True)]
-    widest = max(map(len, names), default=0)
-    room = max(LEAST_BAR, min(screen.width, WIDEST) - widest - len("  10,000.0 ms") - 2)
-    for name, span in zip(names, trace.spans, strict=True):
-        screen.say(f"{name:<{widest}}  ", (bar(span, trace.duration_ms, room), "cyan"), f"{took(span.duration_ms):>13}")
-        _print_details(screen, span, widest + 2)
+    _print_spans(screen, trace)
     if trace.error:
-        screen.flowing(styled(trace.error, "red"), indent=widest + 2)
+        screen.flowing(styled(f"✗ {trace.error}", "red"))
     print_degraded(screen, trace.degraded)
 
 
+def _print_spans(screen: Screen, trace: Trace) -> None:
+    names = ["  " * depth + one_line(span.name) for span, depth in zip(trace.spans, depths(trace.spans), strict=True)]
+    widest = min(max(map(len, names), default=0), max(LEAST_BAR, screen.width // 2))
+    room = max(LEAST_BAR, min(screen.width, WIDEST) - widest - len("  10,000.0 ms") - 2)
+    for name, span in zip(names, trace.spans, strict=True):
+        screen.say(
+            f"{shorten(name, widest):<{widest}}  ",
+            (bar(span, trace.duration_ms, room), "red" if span.error else "cyan"),
+            f"{took(span.duration_ms):>13}",
+        )
+        _print_details(screen, span, min(widest + 2, screen.width // 3))
+
+
 def bar(span: Span, total_ms: float, width: int) -> str:
-    """A bar where the stage lies in the whole request; one column at least, in exactly `width` columns."""
+    """A bar where the span lies in the whole request; one column at least, in exactly `width` columns."""
     scale = width / total_ms if total_ms > 0 else 0.0
     start = min(width - 1, int(span.started_ms * scale))
     length = max(1, min(width - start, round(span.duration_ms * scale)))
@@ -71,29 +99,35 @@ def took(milliseconds: float) -> str:
     return f"{milliseconds:,.1f} ms" if milliseconds < 10_000 else f"{milliseconds / 1000:,.1f} s"
 
 
-def _depths(spans: Sequence[Span]) -> list[int]:
-    depths: list[int] = []
+def depths(spans: Sequence[Span]) -> list[int]:
+    """How deep each span lies under others."""
+    found: list[int] = []
     for span in spans:
-        depths.append(0 if span.parent is None else depths[span.parent] + 1)
-    return depths
+        found.append(0 if span.parent is None else found[span.parent] + 1)
+    return found
 
 
 def _print_details(screen: Screen, span: Span, indent: int) -> None:
     if span.error:
-        screen.flowing(styled(span.error, "red"), indent=indent)
+        screen.flowing(styled(f"✗ {span.error}", "red"), indent=indent)
     counted = ", ".join(f"{key} {value}" for key, value in _plain(span.attributes))
     if counted:
         screen.flowing(joined((counted, "dim")), indent=indent)
 
 
 def _plain(attributes: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Counts and words; lists are for --json."""
+    """Counts and words; lists of passages and OpenTelemetry's longer names are for --json."""
     found = []
-    for key, value in attributes.items():
+    for name, value in attributes.items():
+        if name == "hits" or (name.startswith("gen_ai.") and name not in SHORT_NAMES):
+            continue
+        key = SHORT_NAMES.get(name, name)
         if isinstance(value, Mapping):
-            found.append((key, " ".join(f"{name}={count}" for name, count in value.items())))
+            found.append((key, " ".join(f"{part}={count}" for part, count in value.items())))
+        elif isinstance(value, list | tuple):
+            found.append((key, " ".join(map(str, value))))
         elif isinstance(value, float):
             found.append((key, f"{value:.4g}"))
-        elif not isinstance(value, list):
+        else:
             found.append((key, str(value)))
     return found

@@ -1,27 +1,29 @@
 """Traces in a terminal."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from pincite.cli.view.traces import bar, print_trace, print_traces, took
 from pincite.core.answers import Degraded
-from pincite.core.run import Span
-from pincite.store.traces import Trace
+from pincite.core.traces import Content, Span, Trace
 
 from .makers import DAY, seen
 
+WRITING = {
+    "gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 12,
+    "gen_ai.response.finish_reasons": ["stop"],
+}  # fmt: skip
 SPANS = (
-    Span("retrieve", None, 0.0, 60.0, None, {"found": {"dense:0": 100}, "hits": [["id", 1.0]], "ratio": 0.123456}),
-    Span("embed", 0, 10.0, 20.0),
-    Span("generate", None, 60.0, 40.0, "ProviderError: down"),
+    Span("retrieval", None, 0.0, 60.0, None, {"found": {"dense:0": 100}, "hits": [["id", 1.0]], "ratio": 0.123456}),
+    Span("query_embedding", 0, 10.0, 20.0),
+    Span("llm_generation", None, 60.0, 40.0, "ProviderError: down", WRITING),
 )
 
 
-def trace(**more: object) -> Trace:
-    values: dict[str, object] = {
-        "id": "0123456789abcdef", "kind": "query", "question": None, "strategy": None, "started_at": DAY,
-        "duration_ms": 100.0, "error": None, "degraded": (), "spans": SPANS,
-    }  # fmt: skip
-    return Trace(**{**values, **more})  # type: ignore[arg-type]
+def trace(**more: Any) -> Trace:
+    return replace(Trace("0123456789abcdef" * 2, "query", DAY, 100.0, spans=SPANS), **more)
 
 
 @pytest.mark.parametrize(
@@ -34,29 +36,51 @@ def trace(**more: object) -> Trace:
         (95, 90, " " * 9 + "━"),
     ],
 )
-def test_a_bar_lies_where_its_stage_was(start: float, length: float, drawn: str) -> None:
+def test_a_bar_lies_where_its_span_was(start: float, length: float, drawn: str) -> None:
     assert bar(Span("s", None, start, length), 100.0, 10) == drawn
 
 
 def test_a_trace_is_a_waterfall() -> None:
-    lines = seen(lambda screen: print_trace(screen, trace()), width=60).splitlines()
-    assert lines[0] == "0123456789abcdef  query  2024-01-31 12:00:00 UTC  100.0 ms"
-    assert lines[2].startswith("retrieve  ━━━━")
-    assert lines[2].endswith(" 60.0 ms")
-    assert lines[3].strip() == "found dense:0=100, ratio 0.1235"
-    assert lines[4].startswith("  embed      ")
-    assert lines[6].strip() == "ProviderError: down"
+    lines = seen(lambda screen: print_trace(screen, trace(strategy="hybrid")), width=60).splitlines()
+    assert lines[:2] == ["0123456789abcdef" * 2, "query  hybrid  2024-01-31 12:00:00 UTC  100.0 ms"]
+    assert lines[3].startswith("retrieval          ━━━━")
+    assert lines[3].endswith(" 60.0 ms")
+    assert lines[4].strip() == "found dense:0=100, ratio 0.1235"
+    assert lines[5].startswith("  query_embedding  ")
+    assert lines[7].strip() == "✗ ProviderError: down"
+    assert lines[8].strip() == "asked m, tokens in 12, finished stop"
     assert max(map(len, lines)) <= 60
+
+
+def test_what_was_set_asked_and_missing_is_told() -> None:
+    full = trace(
+        content=Content("Why \x1b[31m?"), settings={"rag.fusion": "rrf"}, error="Invalid: no",
+        degraded=(Degraded("embedding", "it is down"),),
+    )  # fmt: skip
+    shown = seen(lambda screen: print_trace(screen, full))
+    assert "  Why \\x1b[31m?\n" in shown
+    assert "set: rag.fusion=rrf\n" in shown
+    assert "✗ Invalid: no\n" in shown
+    assert "embedding" in shown.splitlines()[-1]
+
+
+@pytest.mark.parametrize("width", [40, 50, 80, 200])
+def test_narrow_screens_are_kept_to(width: int) -> None:
+    deep = (*SPANS, Span("x" * 70, 1, 5.0, 5.0))
+    lines = seen(lambda screen: print_trace(screen, trace(spans=deep)), width=width).splitlines()
+    assert max(map(len, lines)) <= max(width, 48)
 
 
 def test_a_list_has_a_line_for_each() -> None:
     traces = [
-        trace(question="Why?"), trace(error="Invalid: no"), trace(degraded=(Degraded("embedding", "down"),)),
+        trace(content=Content("Why?")), trace(error="Invalid: no"), trace(degraded=(Degraded("embedding", "down"),)),
     ]  # fmt: skip
     lines = seen(lambda screen: print_traces(screen, traces)).splitlines()
-    assert [line.split("ms")[1].strip() for line in lines[1:]] == ["Why?", "Invalid: no", "without embedding"]
+    assert [line.split("ms")[1].strip() for line in lines[1:]] == ["Why?", "✗ Invalid: no", "! without embedding"]
     assert max(map(len, lines)) <= 80
-    assert "no traces yet" in seen(lambda screen: print_traces(screen, []))
+    narrow = seen(lambda screen: print_traces(screen, traces), width=60).splitlines()
+    assert narrow[1].split() == ["0123456789ab", "12:00:00", "query", "100.0", "ms", "Why?"]
+    assert "no such traces" in seen(lambda screen: print_traces(screen, []))
 
 
 def test_long_times_are_seconds() -> None:

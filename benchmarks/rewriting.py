@@ -1,0 +1,108 @@
+"""Follow-ups without a model: which questions are taken for one, and whether search finds more for it.
+
+    ./run bench rewriting --data DIR [--show]
+
+DIR holds `rewriting/qa.jsonl.gz`: conversations with their last question and a reference that can be understood alone.
+No passages come with them, so the library searched is the references themselves, each a document: the better a
+question says what it means, the higher its own reference stands among those of all the others.
+"""
+
+import argparse
+import asyncio
+import gzip
+import json
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.retrieval import fill
+from benchmarks.sets import QuestionSet
+from pincite import AsyncPincite
+from pincite.core.answers import Question, Turn
+from pincite.query.followup import is_follow_up
+from pincite.query.rewrite import made_whole
+from pincite.query.standalone import standalone
+from pincite.words import terms
+
+DEEP = 10
+"""Places looked at; what stands lower counts as not found."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A conversation's last question, what it means alone, and what was decided about it."""
+
+    asked: str
+    reference: str
+    leans: bool
+    taken: bool
+    guess: str
+
+
+def row_of(line: dict[str, object]) -> Row:
+    """The reference leans on the conversation where it holds a word of meaning from it that the question lacks."""
+    history, asked, reference = line["history"], str(line["last_turn"]), str(line["rewrite"])
+    assert isinstance(history, list)
+    conversation = made_whole([Turn(said, said, "") for said in history])
+    before = {term for said in history for term in terms(said, "en")}
+    leans = bool((set(terms(reference, "en")) - set(terms(asked, "en"))) & before)
+    taken = is_follow_up(asked, conversation)
+    return Row(asked, reference, leans, taken, standalone(asked, conversation) if taken else asked)
+
+
+def decisions(rows: list[Row]) -> str:
+    """How often pattern and reference agree."""
+    table = Counter((row.leans, row.taken) for row in rows)
+    right, fired = table[True, True] + table[False, False], table[True, True] + table[False, True]
+    return (
+        f"{right} of {len(rows)} decisions agree with the reference ({right / len(rows):.3f}); taken for a follow-up: {fired},"
+        f" of these right {table[True, True] / fired:.3f}; found of those that lean on the conversation:"
+        f" {table[True, True] / (table[True, True] + table[True, False]):.3f}"
+    )
+
+
+async def place(pincite: AsyncPincite, question: Question, name: str) -> int:
+    """Where a document stands in the results, counted from 1."""
+    result = await pincite.search(question)
+    names = [hit.chunk.document_name for hit in result.hits]
+    return names.index(name) + 1 if name in names else DEEP + 1
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder with the question sets")
+    parser.add_argument("--show", action="store_true", help="print every question that was rewritten")
+    arguments = parser.parse_args()
+    with gzip.open(arguments.data / "rewriting" / "qa.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [row_of(json.loads(line)) for line in file]
+    print(decisions(rows))
+    names = {reference: str(n) for n, reference in enumerate(dict.fromkeys(row.reference for row in rows))}
+    pool = QuestionSet("rewriting", {name: ("", text) for text, name in names.items()}, {}, {})
+    with tempfile.TemporaryDirectory() as folder:
+        async with AsyncPincite(Path(folder)) as pincite:
+            await fill(pincite, pool)
+            lines = {"asked": Counter[str](), "replaced": Counter[str](), "beside (default)": Counter[str]()}
+            gains = dict.fromkeys(lines, 0.0)
+            for row in rows:
+                document = f"{names[row.reference]}.md"
+                raw = await place(pincite, Question(row.asked, top_k=DEEP), document)
+                places = {"asked": raw, "replaced": raw, "beside (default)": raw}
+                if row.guess != row.asked:
+                    whole = Question(row.asked, top_k=DEEP, standalone=row.guess)
+                    places["replaced"] = await place(pincite, whole, document)
+                    beside = Question(row.asked, top_k=DEEP, standalone=row.guess, guessed=True)
+                    places["beside (default)"] = await place(pincite, beside, document)
+                    if arguments.show:
+                        print(places, f"{row.asked!r} → {row.guess!r}; reference {row.reference!r}")
+                for name, found in places.items():
+                    lines[name]["better" if found < raw else "worse" if found > raw else "equal"] += 1
+                    gains[name] += 1 / found if found <= DEEP else 0.0
+    print("\n| searched for | better | equal | worse | mean reciprocal rank |\n|---|---|---|---|---|")
+    for name, counts in lines.items():
+        figures = f"{counts['better']} | {counts['equal']} | {counts['worse']} | {gains[name] / len(rows):.3f}"
+        print(f"| {name} | {figures} |")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,235 @@
+"""A conversation in the terminal: ask, read on while it is written, ask on."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pincite.cli.documents import FolderOption
+from pincite.cli.door import Door, command
+from pincite.cli.questions import ProfileOption, notes_in_the_result
+from pincite.cli.safe import one_line, print_json, remark
+
+if TYPE_CHECKING:
+    from pincite.core.answers import Answer, Question
+    from pincite.core.conversations import Session
+    from pincite.core.run import Event
+    from pincite.engine import AsyncPincite
+
+LISTED = 20
+"""Sessions that `/sessions` shows."""
+PROMPT = "\n› "
+
+SessionOption = Annotated[
+    str | None,
+    typer.Option("--session", metavar="ID", help="Go on with this conversation; `last` is the one used last."),
+]
+NewOption = Annotated[bool, typer.Option("--new", help="Begin another conversation, which is what happens anyway.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Make this a command of `app`."""
+    command(app, "chat")(chat)
+
+
+async def chat(
+    door: Door,
+    session: SessionOption = None,
+    new: NewOption = False,
+    folder: FolderOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Talk about your documents; each answer shows its sources.
+
+    Reads one question a line where its input is not a terminal.
+    """
+    from pincite.core.answers import Filters, Question
+    from pincite.errors import Invalid
+
+    if new and session is not None:
+        raise Invalid("--new begins a conversation and --session goes on with one; leave one of them out")
+    question = Question("", filters=Filters(folder=folder.strip("/") if folder else None), profile=profile)
+    with notes_in_the_result():
+        async with door.open() as pincite:
+            talk = _Talk(pincite, question, door.json, interactive=sys.stdin.isatty() and not door.json)
+            await talk.begin(session)
+            with _ctrl_c(talk):
+                async for line in _lines(interactive=talk.interactive):
+                    if not await talk.take(line):
+                        break
+    if talk.failed and not talk.interactive:
+        raise typer.Exit(1)
+
+
+@dataclass(slots=True)
+class _Talk:
+    """One conversation and how it is shown."""
+
+    pincite: "AsyncPincite"
+    question: "Question"
+    json: bool
+    interactive: bool
+    last: "Answer | None" = None
+    failed: bool = False
+    asking: "asyncio.Task[Answer] | None" = None
+    stopped: bool = False
+
+    async def begin(self, session_id: str | None) -> None:
+        """Go on with a conversation where one is named."""
+        from pincite.cli.view.chat import print_welcome
+        from pincite.cli.view.screen import Screen
+
+        session = await self._named(session_id) if session_id is not None else None
+        self.question = replace(self.question, session_id=session.id if session else None)
+        if self.interactive:
+            print_welcome(Screen(), session)
+
+    async def _named(self, session_id: str) -> "Session":
+        from pincite.errors import NotFound
+
+        scope = await self.pincite.scope()
+        if session_id != "last":
+            return await self.pincite.sessions.get(scope, session_id)
+        found, _ = await self.pincite.sessions.list(scope, limit=1)
+        if not found:
+            raise NotFound("there is no conversation to go on with; leave --session out to begin one")
+        return found[0]
+
+    def interrupt(self) -> None:
+        """Stop the answer that is being written; where none is, say how to end."""
+        if self.asking is None:
+            remark("\n(Ctrl-D ends)")
+            return
+        self.stopped = True
+        self.asking.cancel()
+
+    async def take(self, line: str) -> bool:
+        """Do what a line asks for; whether to go on."""
+        from pincite.cli.view.chat import HELP, print_sessions, print_sources
+        from pincite.cli.view.screen import Screen
+
+        match line.split():
+            case []:
+                pass
+            case ["/quit" | "/exit"]:
+                return False
+            case ["/help"]:
+                Screen().say(HELP)
+            case ["/new"]:
+                self.question, self.last = replace(self.question, session_id=None), None
+                Screen().say("a new conversation")
+            case ["/sources"] if self.last:
+                print_sources(Screen(), self.last)
+            case ["/sources"]:
+                Screen().say("nothing was asked yet")
+            case ["/sessions"]:
+                found, _ = await self.pincite.sessions.list(await self.pincite.scope(), limit=LISTED)
+                print_sessions(Screen(), found, self.question.session_id)
+            case [word] if word.startswith("/") and word[1:].isalpha():
+                remark(f"there is no {word}; /help tells what there is")
+            case _:
+                await self._ask(line)
+        return True
+
+    async def _ask(self, text: str) -> None:
+        """Answer; what fails, or is stopped, ends this answer and not the conversation."""
+        from pincite.errors import PinciteError
+
+        self.asking = asyncio.create_task(self._answer(text))
+        try:
+            self.last = await self.asking
+        except PinciteError as error:
+            self.failed = True
+            await self._forget_if_empty()
+            remark(f"pincite: {one_line(str(error))}")
+        except asyncio.CancelledError:
+            if not self.stopped:
+                raise
+            remark("\n(stopped)")
+        finally:
+            self.asking, self.stopped = None, False
+
+    async def _forget_if_empty(self) -> None:
+        """A conversation in which nothing could be asked is none."""
+        scope, session_id = await self.pincite.scope(), self.question.session_id or ""
+        if not (await self.pincite.sessions.get(scope, session_id)).turns:
+            await self.pincite.sessions.remove(scope, session_id)
+            self.question = replace(self.question, session_id=None)
+
+    async def _answer(self, text: str) -> "Answer":
+        from pincite.api import shapes
+        from pincite.cli.view.answer import print_answer, print_grounds
+        from pincite.cli.view.chat import Flow
+        from pincite.cli.view.screen import Screen, waiting
+        from pincite.core.run import Token
+
+        if self.question.session_id is None:
+            session = await self.pincite.sessions.create(await self.pincite.scope())
+            self.question = replace(self.question, session_id=session.id)
+        asked, screen = replace(self.question, text=text), Screen()
+        if self.json or not screen.is_terminal:
+            answer = await self.pincite.ask(asked)
+            if self.json:
+                print_json(shapes.answer(answer), indent=None)
+            else:
+                print_answer(screen, answer)
+            return answer
+        flow, written = Flow(screen), False
+        with waiting("reading …") as stop_waiting:
+
+            def show(event: "Event") -> None:
+                nonlocal written
+                if isinstance(event, Token):
+                    if not written:
+                        stop_waiting()
+                        screen.say()
+                    written = True
+                    flow.write(event.text)
+
+            answer = await self.pincite.ask(asked, listen=show)
+        if written:
+            flow.end()
+            print_grounds(screen, answer)
+        else:
+            print_answer(screen, answer)
+        return answer
+
+
+async def _lines(*, interactive: bool) -> AsyncIterator[str]:
+    """What is typed, or comes through the pipe, until that ends."""
+    if interactive:
+        import readline  # noqa: F401  # lines can be edited, and brought back
+
+    def read() -> str:
+        if interactive:
+            return input(PROMPT) + "\n"
+        return sys.stdin.readline()
+
+    while True:
+        try:
+            line = await asyncio.to_thread(read)
+        except EOFError:
+            return
+        if not line:
+            return
+        yield line.encode(errors="replace").decode().strip()
+
+
+@contextmanager
+def _ctrl_c(talk: _Talk) -> Iterator[None]:
+    """Let Ctrl-C stop the answer instead of the program, where the system can."""
+    if not talk.interactive or sys.platform == "win32":
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, talk.interrupt)
+    try:
+        yield
+    finally:
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, before)

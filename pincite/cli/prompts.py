@@ -1,0 +1,41 @@
+"""Prompts: what a model is told, shipped or one's own."""
+
+from typing import Annotated
+
+import typer
+
+from pincite.cli.door import Door, command
+from pincite.cli.safe import clean, print_json, print_plain
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The prompt's name, such as default/system.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Make these a group of commands of `app`."""
+    group = typer.Typer(help="Prompts: what a model is told, shipped or your own.", rich_markup_mode=None)
+    command(group, "list")(list_prompts)
+    command(group, "show")(show)
+    app.add_typer(group, name="prompts")
+
+
+async def list_prompts(door: Door) -> None:
+    """List the prompts; your own are the files of the same name in `prompts/` of the data folder."""
+    from pincite.query.templates import REQUIRED, template
+
+    found = [template(name, door.settings.data) for name in REQUIRED]
+    if door.json:
+        print_json({"items": [{"name": one.name, "own": one.own} for one in found], "next_cursor": None})
+        return
+    for one in found:
+        print_plain(f"{one.name:20} {'your own' if one.own else 'shipped'}")
+
+
+async def show(door: Door, name: NameArgument) -> None:
+    """Print a prompt as it is used now; redirect it to a file to begin your own."""
+    from pincite.query.templates import template
+
+    found = template(name, door.settings.data)
+    if door.json:
+        print_json({"name": found.name, "own": found.own, "text": found.text})
+    else:
+        print_plain(clean(found.text))

@@ -1,0 +1,77 @@
+"""A model server for tests: stub-llm."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pincite.cli.door import Door, command
+from pincite.cli.safe import print_json
+
+
+def register(app: typer.Typer) -> None:
+    """Make these the commands of `app`."""
+    command(app, "stub-llm", until_stopped=True)(stub_llm)
+
+
+async def stub_llm(
+    door: Door,
+    script: Annotated[
+        Path | None, typer.Argument(metavar="[SCRIPT]", help="Answers: a .json, .toml or plain text file.")
+    ] = None,
+    behaviour: Annotated[
+        str | None,
+        typer.Option("--behaviour", metavar="B", help="Without a script: quote, refuse, echo or obey. [quote]"),
+    ] = None,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fault", metavar="FAULT", help="Go wrong: 429@2, 500@1-3, cut, hang … (docs/stub.md); repeatable."
+        ),
+    ] = None,
+    port: Annotated[
+        int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+    ] = 8388,
+    first_token_ms: Annotated[
+        float | None, typer.Option("--first-token-ms", metavar="MS", min=0, help="Wait before the first token.")
+    ] = None,
+    token_ms: Annotated[
+        float | None, typer.Option("--token-ms", metavar="MS", min=0, help="Wait before every other token.")
+    ] = None,
+    tokens: Annotated[
+        int | None, typer.Option("--tokens", metavar="N", min=1, help="Repeat or cut every answer to N tokens.")
+    ] = None,
+) -> None:
+    """Start a model server for tests: it answers as told, and goes wrong as told; Ctrl-C ends it.
+
+    It speaks like OpenAI's API on 127.0.0.1. Without a script it quotes the first source it is given.
+    """
+    from pincite.stub import Script, StubServer, load_script
+    from pincite.stub.script import read_script
+
+    told = {
+        "behaviour": behaviour, "faults": fault, "first_token_ms": first_token_ms, "token_ms": token_ms, "tokens": tokens,
+    }  # fmt: skip
+    read = load_script(script) if script else Script()
+    chosen = {name: value for name, value in told.items() if value is not None}
+    server = StubServer(read_script({**dict(read), **chosen}, "stub-llm"), port)
+    await server.start()
+    try:
+        _say(server.url, json=door.json)
+        await asyncio.Event().wait()
+    finally:
+        await server.stop()
+
+
+def _say(url: str, *, json: bool) -> None:
+    from pincite.cli.view.screen import Screen
+
+    log = url.removesuffix("/v1") + "/stub/calls"
+    if json:
+        print_json({"url": url, "calls": log})
+        return
+    screen = Screen()
+    screen.say(("the stub", "bold"), " listens on ", (url, "bold cyan"), "; Ctrl-C stops it")
+    screen.say(("  use   ", "dim"), f'LLM_BASE_URL={url} pincite ask "…"')
+    screen.say(("  calls ", "dim"), f"curl -s {log}")

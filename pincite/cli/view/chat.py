@@ -1,0 +1,110 @@
+"""A conversation as people read it: text as it comes, all sources of an answer, the sessions there are."""
+
+import re
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+
+from pincite.cli.safe import clean, count, one_line
+from pincite.cli.view.answer import MARGIN, heading, place
+from pincite.cli.view.screen import NARROWEST, WIDEST, Screen, grid, joined, styled
+from pincite.core.answers import Answer
+from pincite.core.conversations import Session
+
+_MARK = re.compile(r"\[Source (\d+)\]")
+_SHOWN_MARK = re.compile(r"\[\d+\]")
+_PARTS = re.compile(r"\n|[^\S\n]+|[^\s\[]*\[\d+\]|\S+")
+_BESIDE = 52
+"""Columns that a session's id, time and turns take."""
+_FENCE = re.compile(r"\s{0,3}(```|~~~)")
+
+HELP = """\
+/sources    every passage the last answer was made from
+/sessions   the conversations there are
+/new        begin another conversation
+/quit       end; so does Ctrl-D
+Ctrl-C stops an answer that is being written."""
+
+
+class Flow:
+    """Writes text as it comes, wrapped between words; code and tables keep their lines."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._width = max(NARROWEST, min(screen.width, WIDEST))
+        self._column = 0
+        self._space = ""
+        self._line = ""
+        self._fenced = False
+
+    def write(self, text: str) -> None:
+        """Write on from where the last piece ended."""
+        for part in _PARTS.findall(_MARK.sub(r"[\1]", text.expandtabs(4))):
+            if part == "\n":
+                self._break()
+            elif part.isspace():
+                self._space += part
+            else:
+                self._word(part)
+
+    def end(self) -> None:
+        """End the last line."""
+        if self._column:
+            self._break()
+
+    def _word(self, word: str) -> None:
+        self._line += self._space + word
+        wraps = not self._fenced and not self._line.lstrip().startswith(("|", "```", "~~~"))
+        if wraps and self._column > MARGIN and self._column + len(self._space) + cell_len(word) > self._width:
+            self._put("\n")
+            self._column, self._space = 0, ""
+        if not self._column:
+            self._put(" " * MARGIN)
+            self._column = MARGIN
+        self._put(self._space)
+        self._put(word, "bold cyan" if _SHOWN_MARK.fullmatch(word) else "")
+        self._column += len(self._space) + cell_len(clean(word))
+        self._space = ""
+
+    def _break(self) -> None:
+        self._fenced = self._fenced != bool(_FENCE.match(self._line))
+        self._put("\n")
+        self._column, self._space, self._line = 0, "", ""
+
+    def _put(self, text: str, style: str = "") -> None:
+        if text:
+            self._screen.print(styled(text, style), end="", soft_wrap=True)
+
+
+def print_sources(screen: Screen, answer: Answer) -> None:
+    """Every passage an answer was made from, cited or not, each with its beginning."""
+    if not answer.sources:
+        screen.say("no passage was found for that question")
+    for source in answer.sources:
+        number = joined(" " * MARGIN, (f"[{source.number}]", "bold cyan" if source.cited else "dim"))
+        indent = number.cell_len + 1
+        screen.flowing(heading(source.title, source.heading_path), indent=indent, lead=number)
+        where = place(source.document_name, source.page, source.start_line, source.end_line)
+        screen.flowing(styled(f"{where}; relevance {source.relevance:.0%}", "dim"), indent=indent)
+        screen.flowing(styled(one_line(source.snippet), "italic"), indent=indent, bar="│ ")
+
+
+def print_sessions(screen: Screen, sessions: Sequence[Session], current: str | None) -> None:
+    """The conversations there are, the one used last first."""
+    if not sessions:
+        screen.say("there are no conversations yet")
+        return
+    table = grid("session", "last used", ">turns", "about")
+    for session in sessions:
+        used = f"{session.updated_at.astimezone():%Y-%m-%d %H:%M}"
+        here = "bold" if session.id == current else ""
+        about = styled(one_line(session.title), here)
+        about.truncate(max(NARROWEST, screen.width - _BESIDE), overflow="ellipsis")  # an id is never cut
+        table.add_row(styled(session.id, here), used, f"{session.turn_count}", about)
+    screen.print(table)
+
+
+def print_welcome(screen: Screen, session: Session | None) -> None:
+    """How to begin, and what was said last where a conversation goes on."""
+    about = f"going on with “{one_line(session.title)}”, {count(session.turn_count, 'turn')}" if session else ""
+    screen.say((f"{about}; " if about else "", ""), ("ask away; /help tells more, Ctrl-D ends", "dim"))

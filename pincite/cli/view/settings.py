@@ -1,0 +1,136 @@
+"""Settings in a terminal: the list, one of them, what changed."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from pincite.catalogue import Key, without_password
+from pincite.cli.view.screen import Screen, grid, joined, shorten, styled
+from pincite.control import Control, Line, Outcome
+from pincite.store.settings import Change
+
+ACTS = {"query": "next request", "index": "next indexing", "start": "next start"}
+SOURCES = {"default": "dim", "file": "cyan", "environment": "cyan", "database": "green", "call": "magenta"}
+VALUE = 30
+"""Columns a value gets in a list at most."""
+
+
+def print_settings(screen: Screen, control: Control, lines: Sequence[Line]) -> None:
+    """Print a line for each setting."""
+    table = grid("setting", "value", "from", "a change acts at the")
+    for line in lines:
+        table.add_row(line.key.name, _value(line), _source(line), styled(ACTS[line.key.acts], "dim"))
+    screen.print(table)
+    _print_state(screen, control)
+
+
+def print_setting(screen: Screen, control: Control, line: Line) -> None:
+    """Print one setting with everything there is to say about it."""
+    key = line.key
+    screen.say((key.name, "bold"), "  ", _value(line, whole=True), "  ", _source(line))
+    screen.flowing(styled(key.description), indent=2)
+    screen.flowing(styled(f"May be {key.allowed}; {_default(key)}.", "dim"), indent=2)
+    names = ", ".join((key.environment, *key.aliases))
+    change = key.fixed or f"Change it with: pincite settings set {key.name} VALUE (acts at the {ACTS[key.acts]})"
+    screen.flowing(styled(f"In the environment: {names}.", "dim"), indent=2)
+    screen.flowing(styled(f"{change[:1].upper()}{change[1:]}.", "dim"), indent=2)
+    if line.stored is not None:
+        screen.flowing(
+            styled(f"The database says {shown(line.stored)}, which does not count here.", "yellow"), indent=2
+        )
+    _print_state(screen, control)
+
+
+def print_outcome(screen: Screen, outcome: Outcome, notes: Iterable[str]) -> None:
+    """Print what a change changed."""
+    if not outcome.changes:
+        screen.say("Nothing changed: it was so already.")
+    for change in outcome.changes:
+        screen.say(_step(change))
+    for note in notes:
+        screen.flowing(styled(note, "yellow"))
+
+
+def print_differences(
+    screen: Screen, profile: str | None, differences: Mapping[str, tuple[Any, Any]], missing: Sequence[str]
+) -> None:
+    """Print what is one way and would be, or was, another."""
+    if not differences:
+        what = "the defaults" if profile is None else f"the profile {profile}"
+        screen.say(f"Nothing differs from {what}.")
+    table = grid("setting", "default" if profile is None else "now", "now" if profile is None else profile)
+    for key, (before, after) in differences.items():
+        table.add_row(key, styled(_short(before), "dim"), styled(_short(after), "bold"))
+    if differences:
+        screen.print(table)
+    for note in missing:
+        screen.flowing(styled(note, "yellow"))
+
+
+def print_history(screen: Screen, changes: Sequence[Change]) -> None:
+    """Print batches of changes, newest first."""
+    if not changes:
+        screen.say("No setting was ever changed here.")
+    for batch, members in groupby(changes, key=lambda change: change.batch):
+        rows = list(members)
+        first = rows[0]
+        who = first.person + (f" (key {first.key_id})" if first.key_id else "")
+        what = f"undoes {first.undoes}" if first.undoes else f"apply {first.profile}" if first.profile else first.kind
+        state = ("  undone", "yellow") if first.undone else ""
+        screen.say((f"{batch:>4}  ", "bold"), f"{first.changed_at:%Y-%m-%d %H:%M}  {what} by {who}", state)
+        for change in rows:
+            screen.say("      ", _step(change))
+
+
+def print_schema(screen: Screen, keys: Sequence[Key]) -> None:
+    """Print what every setting means."""
+    for key in keys:
+        screen.say((key.name, "bold"), (f"  {key.allowed}; {_default(key)}; acts at the {ACTS[key.acts]}", "dim"))
+        screen.flowing(styled(key.description), indent=2)
+
+
+def shown(value: Any) -> str:
+    """A value as one would write it."""
+    value = str(value) if isinstance(value, Path) else without_password(value)
+    if isinstance(value, str):
+        return value or "(empty)"
+    if isinstance(value, tuple | list):
+        return ", ".join(map(str, value)) or "(none)"
+    return "(none)" if value is None or value == {} else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _short(value: Any) -> str:
+    return shorten(shown(value), VALUE)
+
+
+def _value(line: Line, *, whole: bool = False) -> Text:
+    if line.key.secret:
+        return styled("set, not shown" if line.set else "(none)", "dim")
+    text = shown(line.value) if whole else _short(line.value)
+    return styled(text, "" if line.source == "default" else "bold")
+
+
+def _source(line: Line) -> Text:
+    return styled("this call" if line.source == "call" else line.source, SOURCES.get(line.source, ""))
+
+
+def _default(key: Key) -> str:
+    return f"{shown(None if key.secret else key.default)} by default"
+
+
+def _step(change: Change) -> Text:
+    before, after = ("as configured" if value is None else shown(value) for value in (change.before, change.after))
+    return joined(f"{change.key}  ", (before, "dim"), " → ", (after, "bold"))
+
+
+def _print_state(screen: Screen, control: Control) -> None:
+    if control.safe:
+        screen.flowing(styled("PINCITE_SAFE is set: the changes in the database are ignored.", "yellow"))
+    elif control.ignored:
+        for key, reason in control.ignored.items():
+            screen.flowing(styled(f"The stored {key} does not count: {reason}", "yellow"))
+    screen.say((f"revision {control.settings.revision}", "dim"))

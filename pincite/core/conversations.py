@@ -1,0 +1,38 @@
+"""What is kept of a conversation: sessions and their turns."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from pincite.core.answers import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTurn:
+    """One exchange as it is kept: the question as asked and as understood, the answer's words and the whole answer.
+
+    `complete` is false where the answer was cut: the model broke off, the asker left, something failed. Then
+    `words` are what had been said so far, and `answer` is there only if the pipeline came to its end.
+    `documents` are those the words stand on; `removed` says that one of them is no longer there.
+    """
+
+    question: str
+    standalone: str
+    words: str
+    answer: Answer | None
+    complete: bool
+    trace_id: str
+    documents: tuple[str, ...] = ()
+    removed: bool = False
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A conversation of one person; a list of sessions leaves the turns themselves out."""
+
+    id: str
+    title: str
+    created_at: datetime
+    updated_at: datetime
+    turn_count: int
+    turns: tuple[KeptTurn, ...] = ()

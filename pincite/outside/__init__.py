@@ -1,0 +1,1 @@
+"""What providers of outside services share: the only room that calls out."""

@@ -1,0 +1,85 @@
+"""What every model's stream goes through: thoughts left out, length bounded, an end required."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+
+from pincite.core.answers import Piece, Usage
+from pincite.errors import ProviderError
+
+CHARACTERS_A_TOKEN = 12
+"""A server that sends more than this for each token it may write does not keep to the limit it was given."""
+TAIL_S = 2.0
+"""How long a server may take, once the answer is complete, to say what it cost."""
+
+_OPEN, _CLOSE = "<think>", "</think>"
+
+
+async def spoken(pieces: AsyncGenerator[Piece, None], who: str, max_tokens: int) -> AsyncGenerator[Piece, None]:
+    """The text of an answer and, once, why it ended; raises where it did not end or nothing was said."""
+    thoughts, received, said, model = _Thoughts(), 0, False, None
+    async with aclosing(pieces):
+        async for piece in pieces:
+            received += len(piece.text)
+            model = piece.model or model
+            text = thoughts.without(piece.text)
+            if text:
+                said = said or not text.isspace()
+                yield Piece(text)
+            if piece.finish_reason or received > max_tokens * CHARACTERS_A_TOKEN:
+                reason = piece.finish_reason or "length"
+                if rest := thoughts.rest():
+                    said = True
+                    yield Piece(rest)
+                if not said:
+                    raise ProviderError(f"{who} wrote nothing (finish reason: {reason}){_advice(reason)}")
+                cost = await _cost(pieces) if piece.finish_reason else None
+                yield Piece(finish_reason=reason, model=model, usage=piece.usage or cost)
+                return
+    raise ProviderError(f"{who} broke off in the middle of the answer")
+
+
+def _advice(reason: str) -> str:
+    return "; raise llm.max_tokens" if reason == "length" else ""
+
+
+async def _cost(pieces: AsyncIterator[Piece]) -> Usage | None:
+    """What comes after the end of an answer: its cost, if anything; nothing there can spoil the answer."""
+    cost = None
+    try:
+        async with asyncio.timeout(TAIL_S):
+            async for piece in pieces:
+                cost = piece.usage or cost
+    except (ProviderError, TimeoutError):
+        pass
+    return cost
+
+
+class _Thoughts:
+    """Leaves out what a model thinks aloud, between `<think>` tags, before it answers."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._state = "start"
+
+    def without(self, text: str) -> str:
+        """The part of what came that may be shown now."""
+        if self._state == "answer":
+            return text
+        self._held += text
+        if self._state == "start" and not self._held.lstrip().startswith(_OPEN):
+            return "" if _OPEN.startswith(self._held.lstrip()) else self._answer(self._held)
+        if self._state != "thought":
+            before, found, after = self._held.partition(_CLOSE)
+            self._state = "thought" if found else "thinking"
+            self._held = after if found else before[-len(_CLOSE) :]
+        shown = self._held.lstrip() if self._state == "thought" else ""
+        return self._answer(shown) if shown else ""
+
+    def rest(self) -> str:
+        """What was held back when the stream ended, where it was no thought."""
+        return self._answer(self._held) if self._state == "start" and self._held.strip() else ""
+
+    def _answer(self, text: str) -> str:
+        self._state, self._held = "answer", ""
+        return text

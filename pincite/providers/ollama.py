@@ -1,0 +1,147 @@
+"""Ollama's own API: it sets the window, switches thinking off and says what each model can see."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from pincite.core.answers import Piece, Usage
+from pincite.core.protocols import LLM, Embedder, Offered
+from pincite.errors import ProviderError, SettingsError
+from pincite.outside.served import Options, Order, ServedLLM, messages_of
+from pincite.outside.server import Server
+from pincite.outside.vectors import split, unit_vectors
+
+__all__ = ["HOME", "Options", "make_embedder", "make_llm", "running_here"]
+
+HOME = "http://127.0.0.1:11434"
+"""Where Ollama listens unless told otherwise."""
+MOST_WINDOW = 32_768
+"""Ollama sets memory aside for the whole window: more than this is taken only where `llm.window` asks for it."""
+LOOK_S = 1.0
+
+
+class OllamaLLM(ServedLLM):
+    """Completions, streamed one JSON object a line."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options, _server(options, options.section), MOST_WINDOW)
+
+    async def list_models(self) -> list[Offered]:
+        """What is installed there."""
+        found = await self._server.get("/api/tags")
+        try:
+            return [Offered(str(one["name"])) for one in found["models"]]
+        except (TypeError, KeyError) as error:
+            raise self._server.rubbish("no list of models that can be read") from error
+
+    async def _offers(self) -> list[Offered]:
+        """The model in question with its window; without a name, the first that is installed."""
+        model = self._known.model or next((one.name for one in await self.list_models()), "")
+        if not model:
+            return []
+        about = await self._server.post("/api/show", {"model": model})
+        facts = about.get("model_info") if isinstance(about, dict) else None
+        windows = [value for key, value in (facts or {}).items() if key.endswith(".context_length")]
+        return [Offered(model, next((value for value in windows if isinstance(value, int)), None))]
+
+    async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
+        async with aclosing(self._server.stream("/api/chat", body)) as events:
+            async for event in events:
+                if event.get("error"):
+                    raise self._server.reported(event)
+                try:
+                    piece = _piece(event)
+                except (TypeError, AttributeError) as error:
+                    raise self._server.rubbish("an event that cannot be understood") from error
+                yield piece
+
+    def _body(self, order: Order) -> dict[str, Any]:
+        wish = order.prompt.sampling
+        chosen = {
+            "num_ctx": self.window,
+            "num_predict": order.max_tokens,
+            "temperature": order.temperature,
+            "top_p": order.top_p,
+            "top_k": wish.top_k,
+            "stop": list(wish.stop) or None,
+        }
+        return {
+            "model": order.model,
+            "messages": messages_of(order.prompt),
+            "stream": True,
+            "think": False,
+            "options": {name: value for name, value in chosen.items() if value is not None},
+        }
+
+
+class OllamaEmbedder:
+    """Embeddings, normalised to unit length; a text too long for the model is an error, never cut."""
+
+    local = False
+    max_tokens = 2048
+
+    def __init__(self, options: Options) -> None:
+        if not options.model or not options.dimensions:
+            raise SettingsError("Ollama needs embedding.model and embedding.dimensions")
+        self.name = f"{options.model}/{options.dimensions}"
+        self.dimensions = options.dimensions
+        self._options = options
+        self._server = _server(options, "embedding")
+
+    def windows(self, text: str, prefix: str = "") -> list[str]:
+        """Parts of at most 4,000 characters: inside a window of 2,048 tokens for most scripts."""
+        return split(text, prefix, size=4000, shared=200)
+
+    async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+        """One unit vector a text, in requests of at most `batch` texts."""
+        vectors: list[list[float]] = []
+        for start in range(0, len(texts), self._options.batch):
+            part = texts[start : start + self._options.batch]
+            body = {"model": self._options.model, "input": [text or " " for text in part], "truncate": False}
+            answer = await self._server.post("/api/embed", body)
+            if not isinstance(answer, dict) or not isinstance(answer.get("embeddings"), list):
+                raise self._server.rubbish("no embeddings that can be read")
+            vectors += unit_vectors(answer["embeddings"], len(part), self.dimensions, self._options.model)
+        return vectors
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        await self._server.close()
+
+
+async def running_here() -> list[Offered]:
+    """The models of an Ollama on this machine; empty where none runs. Nothing but the list is asked for."""
+    llm = OllamaLLM(Options(timeout_s=LOOK_S))
+    try:
+        return await llm.list_models()
+    except ProviderError:
+        return []
+    finally:
+        await llm.close()
+
+
+def _server(options: Options, section: str) -> Server:
+    """Its own API lies beside the OpenAI-style one, whose address is the better known."""
+    address = (options.base_url or HOME).rstrip("/").removesuffix("/v1")
+    return Server(address, section, options.timeout_s, options.api_key)
+
+
+def _piece(event: dict[str, Any]) -> Piece:
+    done = bool(event.get("done"))
+    counted = done and "eval_count" in event
+    return Piece(
+        text=(event.get("message") or {}).get("content") or "",
+        finish_reason=(event.get("done_reason") or "stop") if done else None,
+        model=event.get("model"),
+        usage=Usage(event.get("prompt_eval_count", 0), event["eval_count"]) if counted else None,
+    )
+
+
+def make_llm(options: Options) -> LLM:
+    """Called by `plugins.load`."""
+    return OllamaLLM(options)
+
+
+def make_embedder(options: Options) -> Embedder:
+    """Called by `plugins.load`."""
+    return OllamaEmbedder(options)

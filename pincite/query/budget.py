@@ -1,0 +1,40 @@
+"""How a model's window is shared out, and how many turns of a conversation it remembers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pincite.models import Tier
+
+SYSTEM, HISTORY, SMALL_HISTORY, SOURCES, ANSWER = 0.125, 0.125, 0.10, 0.56, 0.19
+"""Shares of the window; models of up to 3B parameters get the smaller history. The question counts as a source."""
+MESSAGE = 4
+"""Tokens that go around every message."""
+
+TURNS: Mapping[Tier, int] = {"up_to_3b": 3, "3b_to_9b": 6, "9b_to_34b": 10, "over_34b": 15, "unknown": 6}
+"""Turns a model remembers, by its size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Tokens for each part of a prompt and for the answer."""
+
+    system: int
+    history: int
+    sources: int
+    answer: int
+
+    @classmethod
+    def of(cls, window: int, tier: Tier, most_sources: int = 0) -> "Budget":
+        """The shares of a window; `most_sources` lowers that of the sources where it is set."""
+        sources = int(window * SOURCES)
+        return cls(
+            system=int(window * SYSTEM),
+            history=int(window * (SMALL_HISTORY if tier == "up_to_3b" else HISTORY)),
+            sources=min(sources, most_sources) if most_sources else sources,
+            answer=int(window * ANSWER),
+        )
+
+    @property
+    def prompt(self) -> int:
+        """Tokens of the whole prompt at most."""
+        return self.system + self.history + self.sources

@@ -1,0 +1,135 @@
+"""A follow-up becomes a question that can be understood alone; on any doubt it stays as it was asked."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from pincite.core.answers import Message, Prompt, Question, Sampling, Turn
+from pincite.core.genai import asked
+from pincite.core.run import Run
+from pincite.errors import ProviderError
+from pincite.models import facts_of
+from pincite.query.followup import is_follow_up
+from pincite.query.standalone import standalone
+from pincite.query.templates import template
+from pincite.words import question_language, terms, words
+
+MESSAGES = 6
+"""Messages a model is shown; those of the assistant are cut to `CUT` characters."""
+CUT = 500
+LONGEST_S = 20.0
+"""A model that takes longer to put a question into other words is not waited for."""
+MOST_TOKENS, MOST_CHARS = 120, 600
+WARM = 0.7
+"""Temperature for models that must not decode greedily."""
+
+_LABEL = re.compile(
+    r"^\W*(?:standalone question|question|rewritten question|eigenständige frage|frage)\s*:\s*", re.IGNORECASE
+)
+_TALK = re.compile(
+    r"\bas an ai\b|\bi(?:'m| am) (?:sorry|unable|not able)|\bi (?:cannot|can't|don't have)\b|\bhere is\b|\bsure[,!]|\bstandalone\b|"
+    r"\brewrit|\bassistant\b|</?think|\bes tut mir leid\b|\bich kann (?:leider )?nicht\b|\bals ki\b|\bgerne[,!]|\bhier ist die\b|"
+    r"\bumformulier|\[source",
+    re.IGNORECASE,
+)  # fmt: skip
+"""What a model says about its task instead of doing it."""
+
+
+async def rewrite(run: Run, question: Question) -> Question:
+    """The question with what it means on its own, where it leans on the conversation and that is beyond doubt."""
+    conversation = made_whole(question.conversation)
+    wanted = run.settings.conversation.query_rewriting_enabled and is_follow_up(question.text, conversation)
+    run.observe(follow_up=wanted)
+    if not wanted:
+        return replace(question, conversation=conversation)
+    llm = run.kit.llm
+    if llm is run.kit.extractive or facts_of(llm.name).tier == "up_to_3b":
+        guess = standalone(question.text, conversation)
+        run.observe(rewritten_by="words", changed=guess != question.text)
+        return _with(question, conversation, guess, guessed=True)
+    written = await _written(run, question, conversation)
+    doubt = doubt_about(written, question.text, conversation)
+    run.observe(rewritten_by="model", doubt=doubt)
+    return _with(question, conversation, question.text if doubt else written)
+
+
+def _with(question: Question, conversation: tuple[Turn, ...], text: str, *, guessed: bool = False) -> Question:
+    same = text.strip() == question.text.strip()
+    searchable = bool(terms(question.text, question_language(question.text)))  # `Why?` finds nothing by itself
+    return replace(
+        question,
+        conversation=conversation,
+        standalone=None if same else text,
+        guessed=guessed and not same and searchable,
+    )
+
+
+def made_whole(conversation: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The conversation with every follow-up in it understood; a caller who keeps it himself sends it as it was asked."""
+    whole: list[Turn] = []
+    for turn in conversation:
+        if turn.standalone == turn.question and is_follow_up(turn.question, whole):
+            turn = replace(turn, standalone=standalone(turn.question, whole))
+        whole.append(turn)
+    return tuple(whole)
+
+
+async def _written(run: Run, question: Question, conversation: Sequence[Turn]) -> str:
+    """What the model makes of the question: its first line."""
+    llm = run.kit.llm
+    shown = template("rewrite", run.settings.data).fill(conversation=transcript(conversation), question=question.text)
+    sampling = Sampling(
+        model=question.sampling.model, temperature=0.0 if facts_of(llm.name).greedy else WARM, max_tokens=MOST_TOKENS
+    )
+    prompt = Prompt(question.text, (Message("user", shown),), (), tokens=0, sampling=sampling)
+    run.observe(**asked(run.provider_of(llm), prompt, llm.name))
+    text = ""
+    try:
+        async with asyncio.timeout(LONGEST_S), aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
+            async for piece in pieces:
+                text += piece.text
+                if len(text) > MOST_CHARS:
+                    break
+    except TimeoutError:
+        raise ProviderError(f"the model took longer than {LONGEST_S:g} s; the question was taken as asked") from None
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return _LABEL.sub("", line).strip().strip("\"'„“”«»` ")
+
+
+def transcript(conversation: Sequence[Turn]) -> str:
+    """The last messages, oldest first, one a line."""
+    lines: list[str] = []
+    for turn in conversation:
+        lines.append(f"User: {' '.join(turn.question.split())}")
+        if turn.answer:
+            lines.append(f"Assistant: {' '.join(turn.answer.split())[:CUT]}")
+    return "\n".join(lines[-MESSAGES:])
+
+
+def doubt_about(written: str, asked: str, conversation: Sequence[Turn]) -> str | None:
+    """Why a rewritten question is not to be trusted, or nothing."""
+    said = (
+        " ".join(part for turn in conversation for part in (turn.question, turn.standalone, turn.answer)) + f" {asked}"
+    )
+    language = question_language(f"{asked} {conversation[-1].standalone}")
+    content = set(terms(asked, language))
+    checks = {
+        "empty": not written,
+        "too long": len(written) > max(300, 3 * len(asked) + 200),
+        "not a question": asked.rstrip().endswith("?") and not written.endswith("?"),
+        "talks about the task": bool(_TALK.search(written)),
+        "another language": question_language(written) != language,
+        "lost the question": bool(content) and not content & set(terms(written, language)),
+        "invented": bool(_invented(written, said)),
+    }
+    return next((reason for reason, holds in checks.items() if holds), None)
+
+
+def _invented(written: str, said: str) -> list[str]:
+    """Numbers and names that nobody has mentioned; part of a compound counts as mentioned."""
+    known = " ".join(words(said))
+    tokens = re.findall(r"[^\W_][\w.,-]*", written)
+    special = [token for n, token in enumerate(tokens) if any(map(str.isdigit, token)) or (n and token[0].isupper())]
+    return [token for token in special for word in words(token) if word not in known and word[:5] not in known]

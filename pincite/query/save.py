@@ -1,0 +1,70 @@
+"""The turn goes into the history; a failure here never fails the answer."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from pincite.core.answers import Answer, Plan, Question
+from pincite.core.conversations import KeptTurn
+from pincite.core.run import Answered, Event, Run, SourcesFound, Token
+from pincite.errors import BadRequest, PinciteError
+
+log = logging.getLogger(__name__)
+
+CUT = frozenset({"incomplete", "length"})
+"""Finish reasons of answers that are not whole."""
+
+
+async def save(run: Run, plan: Plan, answer: Answer) -> Answer:
+    """Keep the turn where there is a session, and tell the listener the answer as it now is."""
+    question = plan.question
+    answer = replace(answer, session_id=question.session_id)
+    if question.session_id is not None:
+        turn = KeptTurn(
+            question.text, plan.text, answer.text, answer, answer.metadata.finish_reason not in CUT, run.id,
+            tuple(dict.fromkeys(source.document_id for source in answer.sources)),
+        )  # fmt: skip
+        await _keep(run, question.session_id, turn)
+    answer = replace(answer, degraded=tuple(run.degraded))
+    run.emit(Answered(answer))
+    return answer
+
+
+async def _keep(run: Run, session_id: str, turn: KeptTurn) -> None:
+    """Written even while the request is being cancelled; what fails here must not hide how the question ended."""
+    try:
+        assert run.kit.memory is not None  # recall refuses a session where there is none
+        await asyncio.shield(run.kit.memory.keep(run.scope, session_id, turn))
+    except PinciteError as error:
+        run.note("save", f"this turn is not in the history: {error}")
+    except Exception:
+        log.exception("a turn of run %s was not kept", run.id)
+        run.note("save", "this turn is not in the history: it could not be written")
+
+
+@asynccontextmanager
+async def kept_when_cut(run: Run, question: Question) -> AsyncIterator[None]:
+    """However a question ends, it is not forgotten: one without an answer is kept as cut, with what was said so far."""
+    said: list[str] = []
+    documents: dict[str, None] = {}
+    tell = run.emit
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Token):
+            said.append(event.text)
+        elif isinstance(event, SourcesFound):
+            documents.update(dict.fromkeys(source.document_id for source in event.sources))
+        tell(event)
+
+    run.emit = hear
+    try:
+        yield
+    except BaseException as error:
+        if question.session_id is not None and not isinstance(error, BadRequest):  # what was refused was never asked
+            cut = KeptTurn(question.text, question.text, "".join(said), None, False, run.id, tuple(documents))
+            await _keep(run, question.session_id, cut)
+        raise
+    finally:
+        run.emit = tell

@@ -1,0 +1,83 @@
+"""The prompts: files one can read, and override with files of the same name in the data folder."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+
+from pincite.errors import SettingsError
+
+REQUIRED: Mapping[str, frozenset[str]] = {
+    name: frozenset(needs.split())
+    for name, needs in {
+        "default/system": "sources boundary", "default/source": "number text", "default/user": "question",
+        "five-stage/system": "sources boundary", "five-stage/source": "text", "five-stage/user": "question",
+        "local/source": "text", "local/user": "question sources boundary",
+        "answer/factual": "", "answer/summary": "", "answer/comparison": "", "answer/list": "", "answer/analytical": "",
+        "quote-first": "", "rewrite": "conversation question",
+    }.items()
+}  # fmt: skip
+"""Every prompt by its name, and the placeholders it cannot do without."""
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_LONGEST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A prompt with places to fill: `{name}`."""
+
+    name: str
+    text: str
+    own: bool = False
+
+    def fill(self, **values: str) -> str:
+        """The text with its places filled, once: what is put in is never looked at again, so braces in it stay."""
+        return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), self.text)
+
+
+def template(name: str, data: Path | None = None) -> Template:
+    """The prompt of this name: the one in the data folder if there is one, else the shipped one."""
+    own = data / "prompts" / f"{name}.txt" if data is not None else None
+    if own is not None and own.is_file():
+        stamp = own.stat()
+        return _own(name, own, stamp.st_mtime_ns, stamp.st_size)
+    return _shipped(name)
+
+
+@lru_cache(maxsize=64)
+def _shipped(name: str) -> Template:
+    if name not in REQUIRED:
+        raise SettingsError(f"there is no prompt '{name}'; there are: {', '.join(REQUIRED)}")
+    file = resources.files("pincite.query") / "prompts" / f"{name}.txt"
+    return Template(name, file.read_text(encoding="utf-8").rstrip("\n"))
+
+
+@lru_cache(maxsize=64)
+def _own(name: str, path: Path, _changed_ns: int, size: int) -> Template:
+    """Read again whenever the file changes."""
+    if size > _LONGEST:
+        raise SettingsError(f"{path} has {size} bytes; a prompt may have {_LONGEST}")
+    try:
+        text = path.read_text(encoding="utf-8").rstrip("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+    missing = REQUIRED[name] - set(_PLACEHOLDER.findall(text))
+    if missing:
+        needs = ", ".join(f"{{{place}}}" for place in sorted(missing))
+        raise SettingsError(f"{path} lacks {needs}; put it in, or remove the file to use the shipped prompt")
+    return Template(name, text, own=True)
+
+
+def check_own(data: Path) -> None:
+    """Refuse prompts in the data folder that cannot work or that nothing asks for; called at the start."""
+    folder = data / "prompts"
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        if path.is_dir() or path.name.startswith(".") or path.name.endswith("~"):
+            continue
+        name = path.relative_to(folder).as_posix().removesuffix(".txt")
+        if name not in REQUIRED or path.suffix != ".txt":
+            raise SettingsError(f"{path} is no prompt; there are: {', '.join(f'{known}.txt' for known in REQUIRED)}")
+        template(name, data)

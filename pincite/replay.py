@@ -1,0 +1,185 @@
+"""Replay: a traced question asked again with other settings, and what that changed."""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, Literal
+
+from pincite.catalogue import NAMES_A_PROVIDER, catalogue, nearest, value_of
+from pincite.core.answers import Filters, Question, Sampling
+from pincite.core.traces import Content, Trace
+from pincite.errors import Invalid, SettingsError
+from pincite.layers import with_values
+from pincite.settings import Settings
+
+ASKED = frozenset({"query", "chat", "search", "replay"})
+"""Kinds of request that can be asked again."""
+OPTIONS = ("many", "top_k", "min_score", "strategy", "alpha", "guessed")
+SAMPLING = ("model", "temperature", "top_p", "top_k", "max_tokens")
+"""The parts of a question that hold no words. Its profile is in the settings; its conversation in what it means alone."""
+
+NOT_REPLAYED = re.compile(r"(traces|logs|ingest|embedding|resilience)\.|.*\b(provider|base_url|path)$|.*\.fallback\.")
+"""Settings an answer does not depend on, and those that say who the providers are and where."""
+
+_WORD = re.compile(r"\s+|\[Source \d+\]|[^\s\[]+|\[")
+"""Words, the space between them, and marks of sources, which change as a whole."""
+
+Change = Literal["same", "removed", "added"]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A passage's place and score before and after; None where it was not among those found."""
+
+    chunk_id: str
+    before: int | None
+    after: int | None
+    score_before: float | None
+    score_after: float | None
+
+    @property
+    def document_id(self) -> str:
+        """The document it is of."""
+        return self.chunk_id.split(".")[0]
+
+    @property
+    def change(self) -> Literal["same", "moved", "entered", "left"]:
+        """What became of it."""
+        if self.before is None or self.after is None:
+            return "entered" if self.before is None else "left"
+        return "same" if self.before == self.after else "moved"
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """Two traces of one question, the settings that differ, and what became of passages and answer.
+
+    `answer` is the old answer's words turned into the new one's; None where there is no answer to compare with.
+    """
+
+    before: Trace
+    after: Trace
+    settings: Mapping[str, tuple[Any, Any]]
+    passages: tuple[Moved, ...]
+    answer: tuple[tuple[Change, str], ...] | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything but scores and times came out differently."""
+        moved = any(one.change != "same" for one in self.passages)
+        return moved or any(kind != "same" for kind, _ in self.answer or ())
+
+
+# --- what a trace keeps, and the way back -----------------------------------------------------------------------
+
+
+def options_of(question: Question) -> dict[str, Any]:
+    """What the caller wished for beyond the words, where it is not the default."""
+    filters = _wishes(question.filters, ("folder", "document_ids"))
+    sampling = _wishes(question.sampling, SAMPLING)
+    told = _wishes(question, OPTIONS) | {"filters": filters, "sampling": sampling}
+    return {name: value for name, value in told.items() if value != {}}
+
+
+def _wishes(part: Any, names: Sequence[str]) -> dict[str, Any]:
+    usual = {one.name: one.default for one in fields(part)}
+    return {name: value for name in names if (value := getattr(part, name)) != usual[name]}
+
+
+def question_of(trace: Trace, words: str | None) -> Question:
+    """The question of a trace: its words, kept or given again, with the options it had."""
+    if trace.kind not in ASKED:
+        raise Invalid(f"trace {trace.id} is of kind '{trace.kind}'; only questions and searches can be asked again")
+    content = trace.content if words is None else Content(words)
+    if content is None:
+        raise Invalid(
+            "the words of this question were not kept; give them again (--question, or `question` over HTTP), and "
+            "set traces.content=true to have them kept from now on",
+            code="no_content",
+        )
+    filters: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in _part(trace, "filters")
+    }
+    return Question(
+        content.question, content.also, filters=Filters(**filters), standalone=content.standalone,
+        sampling=Sampling(**dict(_part(trace, "sampling")), system_prompt=content.system_prompt),
+        **{name: trace.options[name] for name in OPTIONS if name in trace.options},
+    )  # fmt: skip
+
+
+def _part(trace: Trace, name: str) -> list[tuple[str, Any]]:
+    return list(trace.options.get(name, {}).items())
+
+
+@cache
+def replayable() -> Mapping[str, Any]:
+    """The settings that a replay can change, with what they are unless set."""
+    return {
+        name: value_of(Settings(), name)
+        for name, key in catalogue().items()
+        if key.acts == "query" and not key.secret and not NOT_REPLAYED.match(name)
+    }
+
+
+def settings_of(settings: Settings) -> dict[str, Any]:
+    """The settings an answer depends on, where they are not the default; never an address or a secret."""
+    return {key: value for key, default in replayable().items() if (value := value_of(settings, key)) != default}
+
+
+def settings_for(base: Settings, trace: Trace, changes: Mapping[str, Any]) -> Settings:
+    """The traced settings, changed; who the providers are and where is as it is now."""
+    for key, value in changes.items():
+        if key not in replayable():
+            raise Invalid(f"'{key}' is not a setting that a replay can change{nearest(key, replayable())}")
+        if NAMES_A_PROVIDER.search(key) and "." in str(value):
+            raise Invalid(f"'{key}' takes the name of one that is shipped; '{value}' is not that")
+    known = {key: value for key, value in replayable().items() if key != "llm.model"}  # another provider lacks it
+    kept = {key: value for key, value in trace.settings.items() if key in known}
+    try:
+        return with_values(base, {**known, **kept, **changes})
+    except SettingsError as error:
+        raise Invalid(str(error)) from error
+
+
+# --- what changed -----------------------------------------------------------------------------------------------
+
+
+def compare(before: Trace, after: Trace, answers: tuple[str | None, str | None]) -> Replay:
+    """What became of the passages and the answer between two traces of one question."""
+    was, now = answers
+    keys = sorted({*before.settings, *after.settings})
+    differ = {
+        key: (before.settings.get(key, replayable().get(key)), after.settings.get(key, replayable().get(key)))
+        for key in keys
+        if before.settings.get(key) != after.settings.get(key)
+    }
+    words = tuple(word_changes(was, now)) if was is not None and now is not None else None
+    return Replay(before, after, differ, moves(before.hits, after.hits), words)
+
+
+def moves(before: Sequence[tuple[str, float]], after: Sequence[tuple[str, float]]) -> tuple[Moved, ...]:
+    """Every passage of either list: the new order first, then what is gone in the old order."""
+    old = {chunk: (rank, score) for rank, (chunk, score) in enumerate(before, start=1)}
+    new = {chunk: (rank, score) for rank, (chunk, score) in enumerate(after, start=1)}
+    nowhere: tuple[None, None] = (None, None)
+    return tuple(
+        Moved(chunk, rank_before, rank_after, score_before, score_after)
+        for chunk in dict.fromkeys([*new, *old])
+        for rank_before, score_before in [old.get(chunk, nowhere)]
+        for rank_after, score_after in [new.get(chunk, nowhere)]
+    )
+
+
+def word_changes(before: str, after: str) -> Iterator[tuple[Change, str]]:
+    """The words that stayed, went and came, in order; the ones that stayed or came make up the new text."""
+    old, new = (_WORD.findall(text) for text in (before, after))
+    for kind, start, end, new_start, new_end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            yield "same", "".join(old[start:end])
+            continue
+        if start < end:
+            yield "removed", "".join(old[start:end])
+        if new_start < new_end:
+            yield "added", "".join(new[new_start:new_end])

@@ -1,0 +1,124 @@
+"""Answers as JSON in the database, back again, and without what a removed document gave them."""
+
+import dataclasses
+import types
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from functools import cache
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from pincite.core.answers import Answer, Citation, Groundedness, Source
+from pincite.core.conversations import KeptTurn
+
+T = TypeVar("T")
+
+REMOVED = "this answer stands on a document that was removed; its quotes are gone"
+"""What an answer in the history says when a document it stands on is gone."""
+GAP = "[…]"
+"""Stands where an answer had repeated a removed document word by word."""
+
+
+def storable(text: str) -> str:
+    """The text without what PostgreSQL cannot hold: NUL and the halves of broken surrogate pairs, one for one."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+def to_json(answer: Answer) -> dict[str, Any]:
+    """The whole answer as plain values."""
+    return _plain(asdict(answer))  # type: ignore[no-any-return]
+
+
+def from_json(stored: Mapping[str, Any]) -> Answer:
+    """The answer again; what is new since then has its default, what is no longer known is dropped."""
+    return _value(Answer, stored)  # type: ignore[no-any-return]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, Mapping):
+        return {storable(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _value(kind: Any, stored: Any) -> Any:
+    """A stored value as the type its place asks for."""
+    if stored is None:
+        return None
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        hints = _hints(kind)
+        return kind(**{name: _value(hints[name], value) for name, value in stored.items() if name in hints})
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return _value(next(part for part in inner if part is not type(None)), stored)
+    if origin is tuple:
+        kinds = [inner[0]] * len(stored) if inner[-1] is Ellipsis else inner
+        return tuple(_value(part, item) for part, item in zip(kinds, stored, strict=True))
+    return stored
+
+
+# --- what stays when a document is removed ------------------------------------------------------------------
+
+
+def without_document(turn: KeptTurn, document_id: str) -> tuple[KeptTurn, int]:
+    """The turn without the quotes, snippets and titles of a document, and how many quotes and snippets went.
+
+    The answer's own words stay. Sentences that code copied out of the document are quotes too, and so is
+    whatever a cut answer had said: nobody checked yet whose words those were.
+    """
+    if turn.answer is None:
+        gone = int(bool(turn.words))
+        return replace(turn, words=GAP if gone else "", removed=True), gone
+    answer, gone = _without(turn.answer, document_id)
+    return replace(turn, answer=answer, words=answer.text, removed=True), gone
+
+
+def _without(answer: Answer, document_id: str) -> tuple[Answer, int]:
+    numbers = {source.number for source in answer.sources if source.document_id == document_id}
+    snippets = sum(bool(source.snippet) for source in answer.sources if source.number in numbers)
+    quotes = sum(bool(citation.quote) for citation in answer.citations if citation.source in numbers)
+    answer = _uncopied(answer, numbers)
+    return replace(
+        answer,
+        sources=tuple(_bare_source(one) if one.number in numbers else one for one in answer.sources),
+        citations=tuple(_bare_citation(one) if one.source in numbers else one for one in answer.citations),
+        related_documents=tuple(one for one in answer.related_documents if one.document_id != document_id),
+        warnings=answer.warnings if REMOVED in answer.warnings else (*answer.warnings, REMOVED),
+    ), quotes + snippets
+
+
+def _uncopied(answer: Answer, numbers: set[int]) -> Answer:
+    """Put a gap where code copied a sentence of these sources; everything after it moves."""
+    text, citations, last = "", list[Citation](), 0
+    for citation in answer.citations:
+        copied = citation.matched_by == "code" and citation.source in numbers
+        text += f"{' ' if last else ''}{GAP} " if copied else answer.text[last : citation.start]
+        start = len(text)
+        text += answer.text[citation.start : citation.end]
+        citations.append(replace(citation, start=start, end=len(text)))
+        last = citation.end
+    text += answer.text[last:]
+    if text == answer.text:
+        return answer
+    # The sentences were judged where they stood; their places would point at other words now.
+    return replace(answer, text=text, citations=tuple(citations), groundedness=Groundedness(answer.groundedness.score))
+
+
+def _bare_source(source: Source) -> Source:
+    return replace(
+        source, document_name="", title="", snippet="", heading_path=(), urls=(), page=None, checksum=""
+    )  # fmt: skip
+
+
+def _bare_citation(citation: Citation) -> Citation:
+    return replace(
+        citation, matched=False, matched_by=None, quote="", quote_start_char=None, quote_end_char=None,
+        quote_start_line=None, quote_end_line=None, page=None, rects=(),
+    )  # fmt: skip

@@ -1,0 +1,154 @@
+"""The stub's server: a few routes of OpenAI's API, a log of the calls, a script that can be changed."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from pincite.errors import SettingsError
+from pincite.providers.scripted import Options, make_embedder
+from pincite.stub.calls import Call, Calls
+from pincite.stub.completions import BrokenOff, Completion, refuse, send_body
+from pincite.stub.script import Player, Script, read_script
+from pincite.stub.wire import BadRequestLine, Request, Wire
+
+LOCAL = "127.0.0.1"
+
+
+class StubServer:
+    """Listens on this machine only, from `start` to `stop`."""
+
+    def __init__(self, script: Script | None = None, port: int = 0) -> None:
+        self.calls = Calls()
+        self.play(script or Script())
+        self._port = port
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[None]] = set()
+
+    @property
+    def url(self) -> str:
+        """What `llm.base_url` is set to."""
+        return f"http://{LOCAL}:{self._port}/v1"
+
+    def play(self, script: Script) -> None:
+        """Begin a script; the next call is the first again."""
+        self.calls.reset()
+        self._player = Player(script)
+
+    async def start(self) -> None:
+        """Listen; a port of 0 becomes the one that was free."""
+        try:
+            self._server = await asyncio.start_server(self._serve, LOCAL, self._port)
+        except OSError as error:
+            raise SettingsError(f"port {self._port} cannot be listened on ({error.strerror}); choose another") from None
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        """Stop listening and break off what is on its way."""
+        if self._server is not None:
+            self._server.close()
+        for task in self._open:
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection, request after request."""
+        task, wire = asyncio.current_task(), Wire(reader, writer)
+        assert task is not None
+        self._open.add(task)
+        try:
+            while request := await wire.request():
+                await self._route(wire, request)
+        except BadRequestLine as error:
+            await wire.body(400, {"error": {"message": str(error)}}, {"connection": "close"})
+        except (BrokenOff, ConnectionError, asyncio.CancelledError):
+            pass  # told, gone, or stopped: nothing more is said
+        finally:
+            self._open.discard(task)
+            wire.close()
+
+    async def _route(self, wire: Wire, request: Request) -> None:
+        routes: dict[tuple[str, str], Callable[[Wire, Call], Awaitable[None]]] = {
+            ("POST", "/v1/chat/completions"): self._complete,
+            ("POST", "/v1/embeddings"): self._embed,
+            ("GET", "/v1/models"): self._models,
+        }
+        if request.path.startswith("/stub/"):
+            await self._control(wire, request)
+        elif reply := routes.get((request.method, request.path)):
+            body = request.json()
+            call = self.calls.open(request.path, body if isinstance(body, dict) else {}, request.headers)
+            await self._watched(wire, call, reply)
+        else:
+            said = f"there is no {request.method} {request.path}; the base URL is {self.url}"
+            await wire.body(404, {"error": {"message": said}})
+
+    async def _watched(self, wire: Wire, call: Call, reply: Callable[[Wire, Call], Awaitable[None]]) -> None:
+        """Reply, unless the client leaves first; the log says which."""
+        replying = asyncio.ensure_future(reply(wire, call))
+        leaving = asyncio.ensure_future(wire.gone())
+        left = True
+        try:
+            await asyncio.wait((replying, leaving), return_when=asyncio.FIRST_COMPLETED)
+            left = not replying.done() or isinstance(replying.exception(), ConnectionError)
+        finally:
+            self.calls.update(call, ended=time.monotonic(), left=left)
+            for task in (replying, leaving):
+                task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await leaving
+        if left:
+            raise ConnectionResetError
+        replying.result()
+
+    async def _complete(self, wire: Wire, call: Call) -> None:
+        reply = self._player.reply(call.number, call.body)
+        self.calls.update(call, fault=reply.fault.name)
+        if not await refuse(wire, reply.fault):
+            await Completion(wire, call.body, reply, lambda tokens: self._count(call, tokens)).send()
+
+    def _count(self, call: Call, tokens: int) -> None:
+        self.calls.update(call, tokens=tokens)
+
+    async def _embed(self, wire: Wire, call: Call) -> None:
+        fault = self._player.fault(call.number)
+        self.calls.update(call, fault=fault.name)
+        if await refuse(wire, fault):
+            return
+        given = call.body.get("input") or []
+        texts = [given] if isinstance(given, str) else list(map(str, given))
+        size = call.body.get("dimensions") or self._player.script.dimensions
+        vectors = await make_embedder(Options(dimensions=size)).embed(texts, as_query=False)
+        data = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
+        usage = {"prompt_tokens": sum(len(text.split()) for text in texts)}
+        await send_body(wire, {"object": "list", "data": data, "model": call.model, "usage": usage}, fault)
+
+    async def _models(self, wire: Wire, call: Call) -> None:
+        fault = self._player.fault(call.number)
+        self.calls.update(call, fault=fault.name)
+        if not await refuse(wire, fault):
+            model = {"id": self._player.script.model, "object": "model", "owned_by": "pincite"}
+            await send_body(wire, {"object": "list", "data": [model]}, fault)
+
+    async def _control(self, wire: Wire, request: Request) -> None:
+        """Read or forget the log, or begin another script."""
+        answer: Any = {}
+        match request.method, request.path:
+            case "GET", "/stub/calls":
+                shown = [call.shown() for call in self.calls.all()]
+                answer = {"count": len(shown), "calls": shown}
+            case "DELETE", "/stub/calls":
+                self.calls.reset()
+            case "PUT", "/stub/script":
+                try:
+                    self.play(read_script(request.json()))
+                except SettingsError as error:
+                    await wire.body(422, {"error": {"message": str(error)}})
+                    return
+            case _:
+                await wire.body(
+                    404, {"error": {"message": "there are GET and DELETE /stub/calls and PUT /stub/script"}}
+                )
+                return
+        await wire.body(200, answer)

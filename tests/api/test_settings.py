@@ -1,0 +1,192 @@
+"""Settings over HTTP: seen and changed by administrators, never a secret, each refusal with its reason."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.api.door import Door, assert_problem
+
+API = "/api/v1"
+
+
+@pytest.fixture(scope="module")
+def own(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+    """A server of our own: others must not meet our settings."""
+    data = tmp_path_factory.mktemp("settings") / "data"
+    with Door(data, **{"database.url": module_database_url, "llm.api_key": "canary-key"}) as door:
+        door.add("", cats="# Cats\n\nCats purr when they are content.\n")
+        yield door
+
+
+@pytest.fixture
+def admin(own: Door) -> Iterator[httpx2.Client]:
+    with own.client() as client:
+        yield client
+        for _ in range(20):
+            if client.post(f"{API}/settings/undo").status_code != 200:
+                return
+
+
+def item(client: httpx2.Client, key: str) -> dict[str, Any]:
+    [found] = [one for one in client.get(f"{API}/settings").json()["items"] if one["key"] == key]
+    return dict(found)
+
+
+def test_settings_are_shown_with_their_source_and_revision(admin: httpx2.Client) -> None:
+    shown = admin.get(f"{API}/settings").json()
+    assert set(shown) == {"revision", "safe", "values", "items", "ignored"}
+    assert (shown["safe"], shown["values"]["rag.top_k"]) == (False, 10)
+    assert item(admin, "rag.top_k") == {
+        "key": "rag.top_k", "value": 10, "source": "default", "acts": "query", "default": 10, "changeable": True,
+    }  # fmt: skip
+    assert item(admin, "embedding.provider")["source"] == "call"
+
+
+def test_a_secret_is_never_told(admin: httpx2.Client) -> None:
+    for path in ("settings", "settings/schema", "settings/history"):
+        assert "canary-key" not in admin.get(f"{API}/{path}").text
+    shown = item(admin, "llm.api_key")
+    assert (shown["value"], shown["secret"], shown["set"], shown["changeable"]) == (None, True, True, False)
+    assert "llm.api_key" not in admin.get(f"{API}/settings").json()["values"]
+
+
+@pytest.mark.parametrize("body", [{"values": {"rag.top_k": 3}}, {"rag.top_k": 3}])
+def test_a_change_is_in_force_for_the_next_request(admin: httpx2.Client, body: dict[str, Any]) -> None:
+    response = admin.put(f"{API}/settings", json=body)
+    assert response.status_code == 200
+    told = response.json()
+    assert set(told) == {"revision", "changes", "profile", "reindex", "stale_documents", "notes"}
+    [change] = told["changes"]
+    assert (change["key"], change["before"], change["after"], change["person"]) == ("rag.top_k", None, 3, "local")
+    assert change["key_id"]
+    shown = item(admin, "rag.top_k")
+    assert (shown["value"], shown["source"]) == (3, "database")
+    assert admin.get(f"{API}/settings").json()["revision"] == told["revision"]
+    found = admin.post(f"{API}/search", json={"query": "cats", "explain": True})
+    assert found.status_code == 200
+    assert admin.put(f"{API}/settings", json={"rag.top_k": None}).json()["changes"][0]["kind"] == "reset"
+    assert item(admin, "rag.top_k")["value"] == 10
+
+
+def test_a_value_this_process_was_started_with_stays_and_that_is_told(admin: httpx2.Client) -> None:
+    told = admin.put(f"{API}/settings", json={"embedding.provider": "minilm"}).json()
+    assert "this process was started with its own embedding.provider and keeps it" in told["notes"][0]
+    shown = item(admin, "embedding.provider")
+    assert (shown["value"], shown["source"], shown["stored"]) == ("scripted", "call", "minilm")
+
+
+def test_an_index_setting_says_what_is_stale(admin: httpx2.Client) -> None:
+    told = admin.put(f"{API}/settings", json={"chunking.size": 100}).json()
+    assert (told["reindex"], told["stale_documents"]) == (["chunking.size"], 1)
+    assert "(stale now: 1; add their files again" in told["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"rag.topk": 3}, "did you mean 'rag.top_k'"),
+        ({"rag.top_k": 0}, "a whole number from 1 to 1000"),
+        ({"rag.top_k": [1]}, "a whole number from 1 to 1000"),
+        ({"rag.alpha": 0.5, "rag.fusion": "magic"}, "'relative_score' or 'rrf'"),
+        ({"llm.api_key": "canary"}, "secrets are never stored"),
+        ({"server.port": 1}, "only when a process starts"),
+        ({"llm.provider": "evil.module"}, "dotted path only from the environment"),
+        ({"llm.base_url": "http://127.0.0.1:9/v1"}, "would go to the new server"),
+        ({}, "values"),
+        ({"values": {}}, "at least 1 item"),
+        ({"values": [1]}, "valid dictionary"),
+        ({"values": {"rag.top_k": 3}, "more": 1}, "there is no option 'more'"),
+    ],
+)
+def test_what_cannot_be_is_a_problem_with_its_reason(admin: httpx2.Client, body: dict[str, Any], told: str) -> None:
+    before = admin.get(f"{API}/settings").json()["revision"]
+    problem = assert_problem(admin.put(f"{API}/settings", json=body), 422, "invalid")
+    assert told in problem["detail"]
+    assert "canary" not in problem["detail"]
+    assert admin.get(f"{API}/settings").json()["revision"] == before
+
+
+def test_the_schema_says_everything_about_every_setting(admin: httpx2.Client) -> None:
+    items = {one["key"]: one for one in admin.get(f"{API}/settings/schema").json()["items"]}
+    top_k = items["rag.top_k"]
+    assert (top_k["type"], top_k["minimum"], top_k["maximum"], top_k["default"]) == ("integer", 1, 1000, 10)
+    assert top_k["environment"] == ["PINCITE_RAG__TOP_K", "RETRIEVAL_TOP_K"]
+    assert items["rag.fusion"]["choices"] == ["relative_score", "rrf"]
+    assert (items["chunking.size"]["acts"], items["server.port"]["acts"]) == ("index", "start")
+    assert (items["server.port"]["changeable"], items["rag.top_k"]["reason"]) == (False, None)
+    assert set(items) == {one["key"] for one in admin.get(f"{API}/settings").json()["items"]}
+
+
+def test_the_history_pages_by_batches_and_undo_takes_them_back(admin: httpx2.Client) -> None:
+    for number in (3, 4, 5):
+        admin.put(f"{API}/settings", json={"rag.top_k": number, "rag.rrf_k": number})
+    page = admin.get(f"{API}/settings/history", params={"limit": 2}).json()
+    assert [(one["key"], one["after"]) for one in page["items"]] == [
+        ("rag.top_k", 5), ("rag.rrf_k", 5), ("rag.top_k", 4), ("rag.rrf_k", 4),
+    ]  # fmt: skip
+    older = admin.get(f"{API}/settings/history", params={"limit": 1, "cursor": page["next_cursor"]}).json()
+    assert [one["after"] for one in older["items"]] == [3, 3]
+    assert admin.post(f"{API}/settings/undo").json()["changes"][0]["after"] == 4
+    assert item(admin, "rag.top_k")["value"] == 4
+    newest = admin.get(f"{API}/settings/history", params={"limit": 2}).json()["items"]
+    assert [(one["kind"], one["undone"]) for one in newest] == [("undo", False)] * 2 + [("set", True)] * 2
+
+
+def test_a_profile_is_applied_and_told(admin: httpx2.Client) -> None:
+    told = admin.post(f"{API}/settings/apply", json={"profile": "vexora"}).json()
+    assert told["profile"] == "vexora"
+    assert any("qwen3:8b to write" in note for note in told["notes"])
+    assert item(admin, "rag.alpha")["value"] == 0.3
+    problem = assert_problem(admin.post(f"{API}/settings/apply", json={"profile": "nobody"}), 422, "invalid")
+    assert "there are: default, zoeflow" in problem["detail"]
+
+
+def test_the_profiles_are_listed_without_what_is_still_to_come(admin: httpx2.Client) -> None:
+    items = {one["name"]: one for one in admin.get(f"{API}/profiles").json()["items"]}
+    assert list(items) == ["default", "zoeflow", "five-stage", "vexora", "local", "adaptive"]
+    assert set(items["vexora"]) == {"name", "about", "query", "index"}
+    assert items["vexora"]["query"]["rag.alpha"] == 0.3
+    assert items["zoeflow"]["index"]["chunking.size"] == 500
+    assert "enrichment.enabled" not in items["zoeflow"]["index"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [("search", {"query": "cats"}), ("query-many", {"queries": ["cats"]}), ("query", {"query": "cats"})],
+)
+def test_a_request_may_name_a_profile(own: Door, admin: httpx2.Client, path: str, body: dict[str, Any]) -> None:
+    with own.client("reader") as reader:
+        found = reader.post(f"{API}/{path}", json=body | {"profile": "zoeflow"})
+        assert found.status_code == 200, found.text
+        assert found.json()["strategy"] == "dense_only"
+        chosen = reader.post(f"{API}/{path}", json=body | {"profile": "zoeflow", "strategy": "lexical_only"})
+        assert chosen.json()["strategy"] == "lexical_only"
+        problem = assert_problem(reader.post(f"{API}/{path}", json=body | {"profile": "nope"}), 422, "invalid")
+        assert "there are: default, zoeflow, five-stage, vexora, local, adaptive" in problem["detail"]
+    assert item(admin, "rag.use_hybrid_search")["value"] is True
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "settings"), ("PUT", "settings"), ("GET", "settings/schema"), ("GET", "settings/history"),
+     ("POST", "settings/undo"), ("POST", "settings/apply"), ("GET", "profiles")],
+)  # fmt: skip
+@pytest.mark.parametrize("role", ["reader", "editor"])
+def test_only_administrators_come_in(own: Door, role: Any, method: str, path: str) -> None:
+    body = None if method == "GET" else {"rag.top_k": 1} if path == "settings" else {"profile": "local"}
+    with own.client(role) as client:
+        assert_problem(client.request(method, f"{API}/{path}", json=body), 403, "not_allowed")
+
+
+def test_safe_mode_is_shown(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PINCITE_SAFE", "1")
+    with Door(tmp_path / "data", **{"database.url": database_url}) as door, door.client() as client:
+        told = client.put(f"{API}/settings", json={"rag.top_k": 3}).json()
+        assert "PINCITE_SAFE is set: this process ignores what is stored" in told["notes"]
+        shown = client.get(f"{API}/settings").json()
+        assert (shown["safe"], shown["values"]["rag.top_k"]) == (True, 10)
+        assert shown["ignored"] == {"rag.top_k": "PINCITE_SAFE is set"}
+        assert item(client, "rag.top_k")["stored"] == 3

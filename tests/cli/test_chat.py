@@ -1,0 +1,144 @@
+"""A conversation in the terminal: piped and typed."""
+
+import io
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pincite.stub.script import Script
+from pincite.stub.thread import StubLLM
+
+from .terminal import COMMAND, Call, Said
+
+KEY = "Where does the key to the generator room hang?"
+CAT = "What is the cat called?"
+
+
+@pytest.fixture
+def chat(library: Call, monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Calls `chat` with lines to read."""
+
+    def call(*arguments: str, lines: str) -> Said:
+        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+        return library("chat", *arguments)
+
+    return call
+
+
+def test_each_line_is_answered_with_its_sources(chat: Call) -> None:
+    said = chat(lines=f"{KEY}\n\n{CAT}\n")
+    assert (said.code, said.err) == (0, "")
+    assert "The key to the generator room hangs behind the blue cup. [1]" in said.words
+    assert "The cat is called Parallax. [1]" in said.words
+    assert said.words.count("Station Handbook › ") >= 2
+
+
+def test_json_is_one_answer_a_line_in_one_session(chat: Call) -> None:
+    said = chat("--json", lines=f"{KEY}\n{CAT}\n")
+    answers = [json.loads(line) for line in said.out.splitlines()]
+    assert len(answers) == 2
+    assert answers[0]["session_id"] == answers[1]["session_id"]
+    assert answers[0]["citations"][0]["quote"].startswith("The key to the generator room")
+
+
+def test_a_conversation_goes_on_only_when_asked(chat: Call) -> None:
+    first = json.loads(chat("--json", lines=KEY).out)["session_id"]
+    assert json.loads(chat("--json", "--session", "last", lines=CAT).out)["session_id"] == first
+    assert json.loads(chat("--json", "--session", first, lines=CAT).out)["session_id"] == first
+    assert json.loads(chat("--json", "--new", lines=CAT).out)["session_id"] != first
+    assert json.loads(chat("--json", lines=CAT).out)["session_id"] != first
+    assert "no session 's_none'" in chat("--session", "s_none", lines=CAT).failed_with(1)
+    assert "leave one of them out" in chat("--session", first, "--new", lines=CAT).failed_with(2)
+
+
+def test_the_commands_of_a_conversation(chat: Call) -> None:
+    said = chat(lines=f"/sources\n/help\n{KEY}\n/sources\n/sessions\n/new\n/nonsense\n/quit\n{CAT}\n")
+    assert said.code == 0
+    assert "nothing was asked yet" in said.out
+    assert "every passage the last answer was made from" in said.out
+    assert "relevance" in said.out
+    assert "Where does" in said.out.split("about")[1]
+    assert "there is no /nonsense" in said.err
+    assert "Parallax" not in said.out.split("a new conversation")[1]
+
+
+def test_a_question_that_cannot_be_asked_ends_nothing_and_leaves_nothing(chat: Call) -> None:
+    said = chat("--json", lines=f"{'x' * 5000}\n{KEY}\n")
+    assert said.code == 1
+    assert "ask in at most 4000" in said.err
+    assert json.loads(said.out)["answer"].startswith("The key")
+    alone = chat(lines=f"{'x' * 5000}\n/sessions\n")
+    assert "xxxx" not in alone.out
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_the_answer_and_not_the_conversation(library: Call, library_settings: dict[str, str]) -> None:
+    script = Script(answers=["The key hangs here. " * 400, "The cat is called Parallax. [Source 1]"], token_ms=20)
+    with StubLLM(script) as stub, _typed({**library_settings, "LLM_BASE_URL": stub.url}) as (process, terminal):
+        terminal.wait_for("›")
+        terminal.type(f"{KEY}\n")
+        terminal.wait_for("The key hangs here. The key")
+        process.send_signal(signal.SIGINT)
+        terminal.wait_for("(stopped)")
+        assert stub.wait_for(lambda calls: any(call.left for call in calls))
+        terminal.wait_for("›")
+        process.send_signal(signal.SIGINT)
+        terminal.wait_for("(Ctrl-D ends)")
+        terminal.type(f"{CAT}\n")
+        terminal.wait_for("The cat is called Parallax. [1]")
+        terminal.wait_for("stub-1; trace")
+        terminal.wait_for("›")
+        terminal.type("\x04")
+        assert process.wait(30) == 0
+
+
+@contextmanager
+def _typed(env: dict[str, str]) -> "Iterator[tuple[subprocess.Popen[bytes], _Terminal]]":
+    """A conversation at a terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "chat"], stdin=theirs, stdout=theirs, stderr=theirs, cwd=Path(__file__).parents[2],
+        env={**os.environ, **env, "TERM": "xterm"}, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    try:
+        yield process, _Terminal(ours)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+class _Terminal:
+    """What a terminal shows, colours and cursor movements left out."""
+
+    def __init__(self, file: int) -> None:
+        os.set_blocking(file, False)
+        self._file = file
+        self._shown = ""
+
+    def type(self, text: str) -> None:
+        os.write(self._file, text.encode())
+
+    def wait_for(self, text: str) -> None:
+        """Wait until this is shown after what was waited for before."""
+        deadline = time.monotonic() + 30
+        while text not in self._plain():
+            assert time.monotonic() < deadline, self._shown
+            try:
+                self._shown += os.read(self._file, 4096).decode(errors="replace")
+            except BlockingIOError:
+                time.sleep(0.02)
+        self._shown = self._plain().partition(text)[2]
+
+    def _plain(self) -> str:
+        return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", self._shown)

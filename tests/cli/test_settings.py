@@ -1,0 +1,177 @@
+"""Settings on the command line, and that a running service follows them."""
+
+import json
+import os
+import signal
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .terminal import Call, call, start
+
+
+@pytest.fixture
+def own(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
+    """The command line on a library nobody else changes."""
+    for name, value in _environment(database_url, tmp_path).items():
+        monkeypatch.setenv(name, value)
+    return call
+
+
+def _environment(url: str, folder: Path) -> dict[str, str]:
+    return {
+        "PINCITE_DATABASE_URL": url, "PINCITE_DATA": str(folder / "data"), "PINCITE_EMBEDDING__PROVIDER": "scripted",
+        "PINCITE_LLM__API_KEY": "canary-key", "COLUMNS": "100",
+    }  # fmt: skip
+
+
+def test_settings_are_set_listed_and_taken_back(own: Call) -> None:
+    said = own("settings", "set", "rag.top_k", "3", "rag.alpha=0.25")
+    assert (said.code, said.out) == (0, "rag.top_k  as configured → 3\nrag.alpha  as configured → 0.25\n")
+    assert own("settings", "set", "rag.top_k", "3").out == "Nothing changed: it was so already.\n"
+    listed = own("settings", "list", "--changed").out
+    assert "rag.top_k" in listed
+    assert "rag.rrf_k" not in listed
+    assert "canary-key" not in listed
+    [line] = [line for line in listed.splitlines() if line.startswith("rag.top_k")]
+    assert line.split() == ["rag.top_k", "3", "database", "next", "request"]
+    assert "environment" in next(line for line in listed.splitlines() if line.startswith("embedding.provider"))
+    got = own("settings", "get", "rag.top_k", "--json").json
+    assert (got["value"], got["source"], got["default"], got["maximum"]) == (3, "database", 10, 1000)
+    assert own("settings", "undo").code == 0
+    assert own("settings", "get", "rag.top_k", "--json").json["value"] == 10
+    assert "no change left" in own("settings", "undo").failed_with(2)
+
+
+def test_reset_gives_up_one_change(own: Call) -> None:
+    own("settings", "set", "rag.top_k", "3", "rag.rrf_k", "9")
+    assert own("settings", "reset", "rag.top_k").out == "rag.top_k  3 → as configured\n"
+    values = own("settings", "list", "--json").json["values"]
+    assert (values["rag.top_k"], values["rag.rrf_k"]) == (10, 9)
+
+
+def test_one_setting_is_shown_with_all_there_is_to_say(own: Call) -> None:
+    said = own("settings", "get", "rag.fusion").words
+    assert "rag.fusion relative_score default" in said
+    assert "May be 'relative_score' or 'rrf'; relative_score by default." in said
+    assert "PINCITE_RAG__FUSION" in said
+    assert "secrets are never stored" in own("settings", "get", "llm.api_key").words
+    assert "canary-key" not in own("settings", "get", "llm.api_key").out
+
+
+def test_the_history_tells_batches(own: Call) -> None:
+    assert own("settings", "history").out == "No setting was ever changed here.\n"
+    own("settings", "set", "rag.top_k", "3", "rag.alpha", "0.1")
+    own("settings", "undo")
+    lines = own("settings", "history").out.splitlines()
+    assert "undoes 1 by local" in lines[0]
+    assert lines[3].endswith("set by local  undone")
+    assert lines[4].split() == ["rag.top_k", "as", "configured", "→", "3"]
+    items = own("settings", "history", "--json").json["items"]
+    assert [one["batch"] for one in items] == [2, 2, 1, 1]
+
+
+def test_a_profile_is_compared_then_applied(own: Call) -> None:
+    before = own("settings", "diff", "adaptive", "--json").json
+    assert {"key": "rag.fusion", "from": "relative_score", "to": "rrf"} in before["items"]
+    assert own("settings", "diff").words.startswith("setting default now")
+    assert "rag.fusion relative_score → rrf" not in own("settings", "list").words
+    applied = own("settings", "apply", "adaptive")
+    assert "rag.fusion  as configured → rrf" in applied.out
+    assert "Nothing differs from the profile adaptive." in own("settings", "diff", "adaptive").out
+    assert "there are: default, zoeflow" in own("settings", "apply", "nobody").failed_with(2)
+
+
+def test_the_schema_lists_every_setting(own: Call) -> None:
+    from pincite.catalogue import catalogue
+
+    assert [one["key"] for one in own("settings", "schema", "--json").json["items"]] == list(catalogue())
+    assert "a whole number from 1 to 1000" in own("settings", "schema").words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["rag.topk", "3"], "did you mean 'rag.top_k'"),
+        (["rag.top_k", "many"], "a whole number from 1 to 1000"),
+        (["rag.top_k", "-1"], "a whole number from 1 to 1000"),
+        (["llm.api_key", "canary"], "secrets are never stored"),
+        (["llm.provider", "evil.module"], "dotted path only from the environment"),
+        (["server.port", "1"], "only when a process starts"),
+        (["rag.top_k"], "there is no value for 'rag.top_k'"),
+        (["rag.top_k=1", "rag.top_k=2"], "given twice"),
+    ],
+)
+def test_a_wrong_change_is_told_in_one_line(own: Call, arguments: list[str], told: str) -> None:
+    said = own("settings", "set", *arguments).failed_with(2)
+    assert told in said
+    assert "canary" not in said
+
+
+def test_safe_mode_says_so_wherever_settings_are_shown(own: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    own("settings", "set", "rag.top_k", "3")
+    monkeypatch.setenv("PINCITE_SAFE", "1")
+    for words in (("list",), ("get", "rag.top_k")):
+        assert "PINCITE_SAFE is set" in own("settings", *words).out
+    shown = own("settings", "list", "--json").json
+    assert (shown["safe"], shown["values"]["rag.top_k"]) == (True, 10)
+    assert "PINCITE_SAFE is set" in own("settings", "set", "rag.alpha", "0.1").words
+
+
+def test_the_doctor_looks_at_what_is_in_force(own: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PINCITE_LLM__API_KEY")
+    own("settings", "set", "llm.base_url", "http://127.0.0.1:9/v1", "llm.model", "mine")
+    findings = {one["name"]: one["found"] for one in own("doctor", "--json").json["checks"]}
+    assert findings["answers"].startswith("mine at http://127.0.0.1:9/v1")
+
+
+def test_a_question_may_name_a_profile(library: Call) -> None:
+    found = library("search", "generator key", "--profile", "zoeflow", "--json").json
+    assert found["strategy"] == "dense_only"
+    asked = library("ask", "Where is the key?", "--profile", "five-stage", "--json").json
+    assert [note["stage"] for note in asked["degraded"]] == ["profile"]
+    assert "there are: default" in library("ask", "x", "--profile", "nobody").failed_with(2)
+
+
+class Service:
+    """A `pincite serve` of its own, in a process of its own."""
+
+    def __init__(self, env: dict[str, str]) -> None:
+        self.process = start("serve", "--port", "0", "--json", **env)
+        assert self.process.stdout is not None
+        lines = ""
+        while not lines.rstrip().endswith("}"):
+            lines += self.process.stdout.readline()
+        self.address = json.loads(lines)["address"]
+
+    def settings(self, key: str) -> dict[str, Any]:
+        request = urllib.request.Request(f"{self.address}/api/v1/settings", headers={"Authorization": f"Bearer {key}"})
+        with urllib.request.urlopen(request, timeout=20) as response:
+            return dict(json.load(response)["values"])
+
+
+@pytest.fixture
+def service(database_url: str, tmp_path: Path) -> Iterator[Service]:
+    env = _environment(database_url, tmp_path)
+    running = Service(env)
+    try:
+        yield running
+    finally:
+        os.kill(running.process.pid, signal.SIGINT)
+        running.process.wait(30)
+
+
+@pytest.mark.slow
+def test_a_running_service_follows_the_command_line_within_a_second(own: Call, service: Service) -> None:
+    key = own("key", "create", "--name", "test", "--json").json["key"]
+    assert service.settings(key)["rag.top_k"] == 10
+    changing = start("settings", "set", "rag.top_k", "3", "--json")
+    out, err = changing.communicate(timeout=60)
+    stored = time.monotonic()
+    assert json.loads(out)["changes"][0]["after"] == 3, err
+    while service.settings(key)["rag.top_k"] != 3:
+        assert time.monotonic() - stored < 1.0

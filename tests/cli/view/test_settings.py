@@ -1,0 +1,108 @@
+"""Settings in a terminal."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pincite.catalogue import catalogue
+from pincite.cli.view.settings import (
+    print_differences,
+    print_history,
+    print_outcome,
+    print_schema,
+    print_setting,
+    print_settings,
+    shown,
+)
+from pincite.control import Line, Outcome
+from pincite.store.settings import Change
+
+from .makers import DAY, seen
+
+
+def control(safe: bool = False, **ignored: str) -> Any:
+    return SimpleNamespace(safe=safe, ignored=ignored, settings=SimpleNamespace(revision=4))
+
+
+def line(name: str, value: Any, source: Any = "default", **more: Any) -> Line:
+    return Line(catalogue()[name], value, source, more.pop("set", value is not None), **more)
+
+
+def change(key: str, before: Any, after: Any, **more: Any) -> Change:
+    values = {"batch": 1, "kind": "set", "profile": None, "undoes": None, "person": "local", "key_id": None}
+    return Change(key=key, before=before, after=after, changed_at=DAY, **{**values, **more})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_list_fits_the_screen_and_hides_secrets(width: int) -> None:
+    lines = [line("rag.top_k", 3, "database"), line("llm.api_key", None, "environment", set=True),
+             line("llm.model", "m" * 200, "call"), line("chunking.size", 500)]  # fmt: skip
+    told = seen(lambda screen: print_settings(screen, control(), lines), width=width).splitlines()
+    assert [row.split()[1:3] for row in told[1:2]] == [["3", "database"]]
+    assert "set, not shown" in told[2]
+    assert "this call" in told[3]
+    assert told[4].split()[-2:] == ["next", "indexing"]
+    assert told[-1] == "revision 4"
+    assert max(map(len, told)) <= width
+
+
+def test_one_setting_tells_what_does_not_count() -> None:
+    told = " ".join(
+        seen(lambda screen: print_setting(screen, control(), line("rag.top_k", 9, "call", stored=3))).split()
+    )
+    assert told.startswith("rag.top_k 9 this call Passages a search returns")
+    assert "May be a whole number from 1 to 1000; 10 by default." in told
+    assert "PINCITE_RAG__TOP_K, RETRIEVAL_TOP_K" in told
+    assert "The database says 3, which does not count here." in told
+
+
+def test_what_is_ignored_is_said() -> None:
+    assert "PINCITE_SAFE is set" in seen(lambda screen: print_settings(screen, control(safe=True, x="y"), []))
+    told = seen(lambda screen: print_settings(screen, control(gone="there is no setting"), []))
+    assert "The stored gone does not count: there is no setting" in told
+
+
+def test_a_change_is_told_step_by_step() -> None:
+    outcome = Outcome(1, (change("rag.top_k", None, 3), change("llm.model", "a", None)), ())
+    told = seen(lambda screen: print_outcome(screen, outcome, ["mind this"]))
+    assert told.splitlines() == ["rag.top_k  as configured → 3", "llm.model  a → as configured", "mind this"]
+
+
+def test_differences_from_the_defaults_or_to_a_profile() -> None:
+    pairs = {"rag.alpha": (0.5, 0.3)}
+    assert seen(lambda screen: print_differences(screen, None, pairs, ())).split() == [
+        "setting", "default", "now", "rag.alpha", "0.5", "0.3",
+    ]  # fmt: skip
+    told = seen(lambda screen: print_differences(screen, "vexora", pairs, ("it would like x",)))
+    assert told.split()[:3] == ["setting", "now", "vexora"]
+    assert "it would like x" in told
+    assert "Nothing differs from the defaults." in seen(lambda screen: print_differences(screen, None, {}, ()))
+
+
+def test_the_history_goes_by_batches() -> None:
+    changes = [change("a", 2, None, batch=3, kind="undo", undoes=2), change("a", None, 2, batch=2, undone=True),
+               change("b", None, 2, batch=1, kind="apply", profile="local", key_id="k1")]  # fmt: skip
+    told = seen(lambda screen: print_history(screen, changes)).splitlines()
+    assert "undoes 2 by local" in told[0]
+    assert told[2].endswith("set by local  undone")
+    assert "apply local by local (key k1)" in told[4]
+
+
+def test_the_schema_has_each_setting_with_its_meaning() -> None:
+    told = seen(lambda screen: print_schema(screen, list(catalogue().values())))
+    assert "rag.fusion  'relative_score' or 'rrf'; relative_score by default; acts at the next request" in told
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("", "(empty)"), (None, "(none)"), ((), "(none)"), (["a", "b"], "a, b"), (True, "true"), ({"a": "é"}, '{"a": "é"}'),
+     ("http://u:secret@h", "http://…@h"), ("\x1b[31m", "\x1b[31m")],
+)  # fmt: skip
+def test_values_read_as_one_would_write_them(value: Any, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_a_value_cannot_steer_the_terminal() -> None:
+    told = seen(lambda screen: print_settings(screen, control(), [line("llm.model", "\x1b[31mred", "database")]))
+    assert "\x1b" not in told

@@ -1,0 +1,161 @@
+"""Spans know what they belong to, whoever begins them and wherever."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+
+from pincite.core.traces import (
+    MOST_SPANS,
+    NAMES,
+    Recording,
+    Span,
+    Trace,
+    call,
+    code_of,
+    count,
+    observe,
+    recording,
+    span,
+    told,
+    unquoted,
+)
+from pincite.errors import Invalid, Unavailable
+from tests.core.test_run import make_run
+
+
+def tree(made: Recording) -> list[tuple[str, str | None]]:
+    """Each span with the name of the one above it."""
+    return [(one.name, None if one.parent is None else made.spans[one.parent].name) for one in made.spans]
+
+
+def test_a_span_lies_below_the_one_it_was_begun_in() -> None:
+    with recording() as made:
+        with span("outer", number=1) as outer, span("inner"):
+            observe(words=0)
+            count("retries")
+            count("retries", 2)
+        with span("next"):
+            pass
+    assert tree(made) == [("outer", None), ("inner", "outer"), ("next", None)]
+    assert outer.attributes == {"number": 1}
+    assert made.spans[1].attributes == {"words": 0, "retries": 3}
+    assert outer.duration_ms >= made.spans[1].duration_ms > 0
+    assert all(re.fullmatch("[0-9a-f]{16}", one.id) for one in made.spans)
+
+
+def test_tasks_that_run_side_by_side_each_have_their_own_place() -> None:
+    async def part(name: str, begun: asyncio.Event, go_on: asyncio.Event) -> None:
+        with span(name):
+            begun.set()
+            await go_on.wait()
+            with span(f"below {name}"):
+                observe(of=name)
+
+    async def go() -> None:
+        with span("both"):
+            one, two = asyncio.Event(), asyncio.Event()
+            await asyncio.gather(part("a", one, two), part("b", two, one))
+
+    with recording() as made:
+        asyncio.run(go())
+    found = dict(tree(made))
+    assert found == {"both": None, "a": "both", "b": "both", "below a": "a", "below b": "b"}
+    assert [one.attributes["of"] for one in made.spans if one.name == "below a"] == ["a"]
+
+
+def test_a_call_inside_a_generator_takes_nothing_of_its_callers() -> None:
+    async def pieces() -> AsyncIterator[int]:
+        with call("request"):
+            yield 1
+            yield 2
+
+    async def go() -> None:
+        with span("writing"):
+            async for number in pieces():
+                observe(last=number)
+
+    with recording() as made:
+        asyncio.run(go())
+    assert tree(made) == [("writing", None), ("request", "writing")]
+    assert made.spans[0].attributes == {"last": 2}
+    assert made.spans[1].attributes == {}
+
+
+def test_there_are_only_so_many_spans() -> None:
+    with recording() as made, span("loop"):
+        for _ in range(MOST_SPANS + 10):
+            with span("turn"):
+                observe(of="the turn")
+    assert len(made.spans) == MOST_SPANS
+    assert made.spans[0].attributes["spans_left_out"] == 11
+
+
+def test_outside_of_a_request_nothing_is_recorded_and_nothing_breaks() -> None:
+    with span("alone") as it:
+        observe(a=1)
+        count("b")
+    assert it.attributes == {}
+    assert it.duration_ms > 0
+
+
+def test_an_error_is_told_by_its_name_and_only_our_own_words() -> None:
+    with recording() as made:
+        with pytest.raises(Unavailable), span("ours"):
+            raise Unavailable("the part is down")
+        with pytest.raises(ValueError, match="secret"), span("theirs"):
+            raise ValueError("secret words")
+    assert [one.error for one in made.spans] == ["Unavailable: the part is down", "ValueError"]
+    assert told(Invalid("a\0b")) == "Invalid: a b"
+    assert [code_of(error) for error in (Invalid("x", code="y"), asyncio.CancelledError(), KeyError())] == [
+        "y", "cancelled", "internal"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "http://x failed (HTTP 500: cannot (really) say 'secret'); tried 3 times",
+            "http://x failed (HTTP 500); tried 3 times",
+        ),
+        ("http://x reported: secret", "http://x reported"),
+        (
+            "http://x refused the key (HTTP 401); set llm.api_key",
+            "http://x refused the key (HTTP 401); set llm.api_key",
+        ),
+    ],
+)
+def test_what_a_server_said_is_not_kept(said: str, kept: str) -> None:
+    assert unquoted(said) == kept
+
+
+def test_two_runs_in_one_task_do_not_mix() -> None:
+    outer, inner = make_run(), make_run()
+
+    async def ask_the_other(run: object) -> None:
+        async def nothing(run: object) -> None:
+            with span("below"):
+                pass
+
+        await inner.step(nothing)
+
+    asyncio.run(outer.step(ask_the_other))
+    assert tree(outer.recording) == [("ask_the_other", None)]
+    assert tree(inner.recording) == [("nothing", None), ("below", "nothing")]
+
+
+def test_the_names_are_those_that_dashboards_know() -> None:
+    known = {"query_analysis", "reranking", "llm_generation", "guardrails"}
+    assert known <= set(NAMES.values())
+
+
+def test_a_trace_knows_its_passages_and_their_documents() -> None:
+    from datetime import UTC, datetime
+
+    spans = (Span("ranking", None, 0, 1, attributes={"hits": [["d1.v1.3", 0.5], ["d2.v1.0", 0.4], ["d1.v1.4", 0.1]]}),)
+    trace = Trace("t", "query", datetime.now(UTC), 1.0, spans=spans)
+    assert trace.hits == (("d1.v1.3", 0.5), ("d2.v1.0", 0.4), ("d1.v1.4", 0.1))
+    assert trace.documents == ("d1", "d2")
+    assert Trace("t", "query", datetime.now(UTC), 1.0).hits == ()

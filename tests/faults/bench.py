@@ -1,0 +1,123 @@
+"""An engine whose models and embedder are the stub, asked one question after the other."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pincite import models
+from pincite.core.answers import Answer, Question, Turn
+from pincite.core.run import Event, Token
+from pincite.engine import AsyncPincite
+from pincite.layers import load_settings
+from pincite.stub import StubLLM
+from pincite.toolbox import Toolbox, make_embedder
+
+LEAVE = """# Leave
+
+In Germany five vacation days — für alle — carry over into the next year.
+
+In France three vacation days carry over.
+"""
+WRITTEN = "In Germany five vacation days — für alle — carry over. [Source 1]"
+UNDERSTOOD = "How many vacation days carry over in Germany?"
+BEFORE = "How many vacation days carry over in France?"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, how it ended, and what it cost upstream."""
+
+    answer: Answer
+    shown: str
+    complete: bool
+    finish_in_trace: str | None
+    calls: Counter[str]
+    took_s: float
+
+    @property
+    def stages(self) -> set[str]:
+        """What was missing."""
+        return {note.stage for note in self.answer.degraded}
+
+    @property
+    def reasons(self) -> str:
+        """Why it was."""
+        return " ".join(note.reason for note in self.answer.degraded)
+
+
+class Bench:
+    """Every `play` begins with fresh connections and breakers."""
+
+    def __init__(self, settings: dict[str, Any], pincite: AsyncPincite, stub: StubLLM, runner: asyncio.Runner) -> None:
+        self.pincite, self.stub, self.run = pincite, stub, runner.run
+        self._settings = settings
+
+    def play(self, *faults: str, **settings: Any) -> None:
+        """Begin anew, with these faults and these settings, such as `llm__timeout_s=1`."""
+        answers = [{"match": "Rewritten question:", "say": UNDERSTOOD}, {"match": "", "say": WRITTEN}]
+        self.stub.play(answers=answers, faults=faults)
+        changes = {name.replace("__", "."): value for name, value in settings.items()}
+        self.pincite.settings = load_settings({**self._settings, **changes}, env={})
+        index = self.pincite._bench.index(self.pincite.settings.rag)
+        self.pincite.toolbox = Toolbox(index, make_embedder(self.pincite.settings))
+
+    def follow_up(self) -> Question:
+        """A question that leans on one before, in a session of its own."""
+        turn = Turn(BEFORE, BEFORE, "Three. [Source 1]")
+        return Question("And in Germany?", conversation=(turn,), session_id=self.session())
+
+    def session(self) -> str:
+        """A new session's id."""
+
+        async def make() -> str:
+            return (await self.pincite.sessions.create(await self.pincite.scope())).id
+
+        return self.run(make())
+
+    def ask(self, question: Question | None = None) -> Asked:
+        """Ask this, which names a session, or a follow-up."""
+        return self.run(self._ask(question or self.follow_up()))
+
+    async def _ask(self, question: Question) -> Asked:
+        scope, shown, before = await self.pincite.scope(), list[str](), len(self.stub.calls)
+
+        def hear(event: Event) -> None:
+            if isinstance(event, Token):
+                shown.append(event.text)
+
+        began = time.monotonic()
+        answer = await self.pincite.ask(question, listen=hear)
+        took_s = time.monotonic() - began
+        kept = (await self.pincite.sessions.get(scope, str(question.session_id))).turns[-1]
+        trace = await self.pincite.traces.get(scope, answer.metadata.trace_id)
+        assert trace.outcome is not None
+        paths = Counter(call.path.removeprefix("/v1/") for call in self.stub.calls[before:])
+        return Asked(answer, "".join(shown), kept.complete, trace.outcome.finish_reason, paths, took_s)
+
+
+@contextmanager
+def opened(database_url: str, folder: Path) -> Iterator[Bench]:
+    """A bench with one document."""
+    (folder / "leave.md").write_text(LEAVE, encoding="utf-8")
+    with StubLLM() as stub, asyncio.Runner() as runner, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(models, "MEET_S", 0.8)
+        settings = {
+            "data": folder / "data", "database.url": database_url, "ingest.workers": 1,
+            "llm.base_url": stub.url, "llm.max_tokens": 50,
+            "embedding.provider": "openai_compatible", "embedding.base_url": stub.url, "embedding.model": "e",
+            "embedding.dimensions": 64, "resilience.backoff_s": 0, "resilience.backoff_cap_s": 0,
+        }  # fmt: skip
+        pincite = AsyncPincite(settings=load_settings(settings, env={}))
+        runner.run(pincite.open())
+        try:
+            runner.run(pincite.add(folder / "leave.md"))
+            yield Bench(settings, pincite, stub, runner)
+        finally:
+            runner.run(pincite.close())

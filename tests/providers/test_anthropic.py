@@ -1,0 +1,84 @@
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from pincite.core.answers import Message, Piece, Prompt, Sampling, Usage
+from pincite.errors import ProviderError, ProviderRefused
+from pincite.providers.anthropic import Options, make_llm
+from tests.model_server import ModelServer, anthropic_events, as_json, model_server, sse
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server("Hel", "lo ", "wörld 🎉") as started:
+        yield started
+
+
+def write(server: ModelServer, wish: Sampling = Sampling(), **more: Any) -> list[Piece]:  # noqa: B008
+    async def go() -> list[Piece]:
+        llm = make_llm(Options(**{"base_url": f"{server.url}/v1", "model": "claude-3-opus", **more}))
+        messages = (Message("system", "s"), Message("user", "q"), Message("assistant", "a"), Message("user", "r"))
+        return [piece async for piece in llm.write(Prompt("q", messages, (), 1, wish))]
+
+    return asyncio.run(go())
+
+
+def test_a_completion_is_streamed_to_its_end(server: ModelServer) -> None:
+    pieces = write(server)
+    assert "".join(piece.text for piece in pieces) == "Hello wörld 🎉"
+    assert pieces[-1] == Piece(finish_reason="stop", model="m-1", usage=Usage(7, 3))
+
+
+def test_what_is_asked_is_put_its_way(server: ModelServer) -> None:
+    write(server, Sampling(top_k=5, max_tokens=9, stop=("END",), temperature=1.7), api_key=SecretStr("k"))
+    path, body, headers = server.requests[0]
+    assert (path, headers["x-api-key"], headers["anthropic-version"]) == ("/v1/messages", "k", "2023-06-01")
+    assert body == {
+        "model": "claude-3-opus", "max_tokens": 9, "stream": True, "system": "s", "temperature": 1.0, "top_p": 0.9,
+        "top_k": 5, "stop_sequences": ["END"],
+        "messages": [
+            {"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "r"}
+        ],
+    }  # fmt: skip
+
+
+def test_newer_models_get_one_kind_of_sampling(server: ModelServer) -> None:
+    write(server, model="claude-sonnet-4-5")
+    write(server, Sampling(top_p=0.4), model="claude-sonnet-4-5")
+    plain, wished = (body for _, body, _ in server.requests)
+    assert (plain["temperature"], "top_p" in plain) == (0.3, False)
+    assert (wished["top_p"], "temperature" in wished) == (0.4, False)
+
+
+def test_thoughts_and_tools_are_no_part_of_the_answer(server: ModelServer) -> None:
+    deltas = [{"type": "thinking_delta", "thinking": "hm"}, {"type": "input_json_delta", "partial_json": "{"}]
+    aside = sse(*({"type": "content_block_delta", "delta": delta} for delta in deltas))
+    server.says("/v1/messages", aside, anthropic_events("Yes.", finish="max_tokens"))
+    pieces = write(server)
+    assert "".join(piece.text for piece in pieces) == "Yes."
+    assert pieces[-1].finish_reason == "length"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (anthropic_events("half", finish=None), "broke off"),
+        (sse({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}), "Overloaded"),
+        (sse({"type": "message_start"}), "cannot be understood"),
+    ],
+)
+def test_a_stream_that_does_not_end_well_is_an_error(server: ModelServer, said: bytes, words: str) -> None:
+    server.says("/v1/messages", said)
+    with pytest.raises(ProviderError, match=words):
+        write(server)
+
+
+def test_a_wrong_key_is_told_without_the_key(server: ModelServer) -> None:
+    server.replies["/v1/messages"] = as_json({"error": {"message": "invalid x-api-key"}}, 401)
+    with pytest.raises(ProviderRefused, match=r"refused the key .*llm\.api_key") as raised:
+        write(server, api_key=SecretStr("sk-hush"))
+    assert "hush" not in json.dumps(str(raised.value))

@@ -1,0 +1,104 @@
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pincite.core.answers import Message, Piece, Prompt, Sampling, Usage
+from pincite.core.protocols import Offered
+from pincite.errors import ProviderError, ProviderRefused, SettingsError
+from pincite.providers import ollama
+from pincite.providers.ollama import OllamaLLM, Options, make_embedder, make_llm, running_here
+from tests.model_server import ModelServer, as_json, model_server, ollama_lines
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server("Hel", "lo ", "wörld 🎉") as started:
+        yield started
+
+
+def write(server: ModelServer, wish: Sampling = Sampling(), **more: Any) -> list[Piece]:  # noqa: B008
+    async def go() -> list[Piece]:
+        llm = make_llm(Options(**{"base_url": server.url, "model": "m", **more}))
+        return [piece async for piece in llm.write(Prompt("q", (Message("user", "q"),), (), 1, wish))]
+
+    return asyncio.run(go())
+
+
+def test_a_completion_is_streamed_to_its_end(server: ModelServer) -> None:
+    pieces = write(server)
+    assert "".join(piece.text for piece in pieces) == "Hello wörld 🎉"
+    assert pieces[-1] == Piece(finish_reason="stop", model="m-1", usage=Usage(7, 3))
+
+
+def test_it_is_told_its_window_its_limit_and_not_to_think(server: ModelServer) -> None:
+    wish = Sampling(temperature=0.1, top_k=40, max_tokens=7, stop=("END",))
+    write(server, wish, model="llama3.1:8b")
+    _, body, _ = server.requests[0]
+    assert (body["model"], body["think"], body["stream"]) == ("llama3.1:8b", False, True)
+    assert body["options"] == {
+        "num_ctx": 8192, "num_predict": 7, "temperature": 0.1, "top_p": 0.8, "top_k": 40, "stop": ["END"]
+    }  # fmt: skip
+
+
+def test_a_model_that_thinks_all_the_same_is_not_quoted_on_it(server: ModelServer) -> None:
+    thought = b'{"message": {"content": "", "thinking": "hm"}, "done": false}\n'
+    server.says("/api/chat", thought, ollama_lines("Yes."), kind="application/x-ndjson")
+    assert "".join(piece.text for piece in write(server)) == "Yes."
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (ollama_lines("half", finish=None), "broke off"),
+        (b'{"error": "out of memory"}\n', "out of memory"),
+        (b"{rubbish\n", "not a JSON object"),
+        (b'{"message": "rubbish"}\n', "cannot be understood"),
+    ],
+)
+def test_a_stream_that_does_not_end_well_is_an_error(server: ModelServer, said: bytes, words: str) -> None:
+    server.says("/api/chat", said, kind="application/x-ndjson")
+    with pytest.raises(ProviderError, match=words):
+        write(server)
+
+
+def test_a_model_that_is_not_installed_is_named(server: ModelServer) -> None:
+    server.replies["/api/chat"] = as_json({"error": "model 'm' not found"}, 404)
+    with pytest.raises(ProviderRefused, match="does not know the model 'm'"):
+        write(server)
+
+
+def test_the_window_is_the_servers_word_within_reason(server: ModelServer) -> None:
+    llm = OllamaLLM(Options(base_url=server.url))
+    asyncio.run(llm.meet())
+    assert (llm.name, llm.window) == ("m", 4096)
+    server.replies["/api/show"] = as_json({"model_info": {"llama.context_length": 1_000_000}})
+    llm = OllamaLLM(Options(base_url=server.url, model="strange"))
+    asyncio.run(llm.meet())
+    assert llm.window == ollama.MOST_WINDOW
+    assert OllamaLLM(Options(base_url=server.url, model="strange", window=100_000)).window == 100_000
+
+
+def test_embeddings_are_never_cut_silently(server: ModelServer) -> None:
+    embedder = make_embedder(Options(base_url=server.url, model="nomic-embed-text", dimensions=8, batch=2))
+    assert len(asyncio.run(embedder.embed(["a", "b", ""], as_query=False))) == 3
+    assert server.calls("/api/embed") == 2
+    assert all(body["truncate"] is False for _, body, _ in server.requests)
+    server.replies["/api/embed"] = as_json({"embeddings": "rubbish"})
+    with pytest.raises(ProviderError, match="no embeddings"):
+        asyncio.run(embedder.embed(["a"], as_query=False))
+    with pytest.raises(SettingsError):
+        make_embedder(Options(model="m"))
+
+
+def test_an_ollama_on_this_machine_is_found_and_asked_for_its_list_only(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ollama, "HOME", server.url)
+    assert asyncio.run(running_here()) == [Offered("m")]
+    assert [path for path, _, _ in server.requests] == ["/api/tags"]
+    server.replies["/api/tags"] = as_json({"nothing": "like it"})
+    assert asyncio.run(running_here()) == []
+    monkeypatch.setattr(ollama, "HOME", "http://127.0.0.1:9")
+    assert asyncio.run(running_here()) == []

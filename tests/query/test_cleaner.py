@@ -1,0 +1,137 @@
+"""The cleaner: what never reaches a reader, what comes through untouched, and that cuts on the way change nothing."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from pincite.query.cleaner import Cleaner
+
+READERS = [MarkdownIt("commonmark", {"html": html}).enable("table") for html in (False, True)]
+SAMPLES = [
+    "Sure! Based on the provided context, five days carry over. [Source 1]\n\nSUGGESTED_QUESTIONS: Why?|When?|Who?",
+    "<think>\nHm. ![x](http://a)\n</think>\n\nGerne! Basierend auf dem Kontext: fünf Tage 🏖️. [Quelle 1]",
+    "Hot![Source 1] and ![alt [n]](http://e/?q=(1) 't') or ![a][b] or ![c]. <IMG\nsrc='x'> <img> [Source 1, 2]",
+    "Run:\n```sh\necho '![x](http://e)' # <think>\n```\nThen ![x](http://e) stop.\n\n~~~\nSUGGESTED_QUESTIONS: no\n~~~\n",
+    '| a | b |\n|---|---|\n| `![x](u)` | ``<img src="x">`` |\n\n* one\n* two ` three\n\n日本語。文です！次の文。',
+    "Of course.\n\n" + "word " * 60 + "a" * 950 + "![x](http://e)" + "b" * 20 + " end",
+    "x **SUGGESTED_QUESTIONS:**\n- Why?\n2. When?\n\nand more [a link](http://e) after.",
+]
+PIECES = [
+    "!", "[", "]", "(", ")", "<", ">", "`", "``", "```", "~~~", "\n", "\n\n", " ", "   ", "\t", ".", "S", "**",
+    "=", "img", " src", "<think>", "</think>", "SUGGESTED_QUESTIONS:", "|", "Sure", ", ", "http://e", "ü", "🏖",
+    "Source 1", "\\", "- ", "1. ", "> ", "\r", "。", "![x](http://e)", "![x][r]", "\n[r]: http://e\n",
+    "<img src=http://e>", "\n```\n", "\n~~~\n", "| a |\n|---|\n", "<div>\n", "<!--",
+]  # fmt: skip
+
+
+def clean(*pieces: str) -> tuple[str, tuple[str, ...]]:
+    cleaner = Cleaner()
+    shown = "".join([*(cleaner.feed(piece) for piece in pieces), cleaner.close()])
+    return shown, cleaner.suggested_questions
+
+
+@pytest.mark.parametrize("text", SAMPLES)
+def test_where_it_is_cut_on_its_way_changes_nothing(text: str) -> None:
+    whole = clean(text)
+    assert clean(*text) == whole
+    for cut in range(len(text)):
+        assert clean(text[:cut], text[cut:]) == whole
+    for size in (2, 3, 7):
+        assert clean(*(text[at : at + size] for at in range(0, len(text), size))) == whole
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join), st.lists(st.integers(0, 200), max_size=8))
+@settings(max_examples=400, deadline=None)
+def test_whatever_is_written_and_however_it_is_cut(text: str, cuts: list[int]) -> None:
+    edges = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    whole, _ = clean(text)
+    assert clean(*(text[start:end] for start, end in pairwise(edges)))[0] == whole == clean(*text)[0]
+    assert whole == whole.strip()
+    for reader in READERS:
+        assert "<img" not in reader.render(whole)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Look ![x](http://e/a.png) here.", "Look  here."),
+        ("Look![x](http://e/a.png)!", "Look !"),
+        ("![x][ref]\n\n[ref]: http://e", "[ref]: http://e"),
+        ("So hot![1]", "So hot! [1]"),
+        ("![long](http://e/" + "a" * 3000 + ") end", "end"),
+        ("![never closed](http://e/" + "a" * 5000, "! [never closed](http://e/" + "a" * 5000),
+        ("!![x](u)[y](http://e)", "! [y](http://e)"),
+        ("<im<img src=a>g src=http://e>", "<im g src=http://e>"),
+        ('<img src="http://e" <b>x', "x"),
+        ("<img src=http://e", "< img src=http://e"),
+        ("<svg/onload=x>y", "y"),
+        ("[![alt](http://i)](http://l)", "[ ](http://l)"),
+        ("Write `![x](u)` or `<img src=u>` or `<img>`.", "Write `! [x](u)` or `< img src=u>` or `<img>`."),
+        ("1. a\n   ```\n![x](http://e)\n", "1. a\n   ```\n! [x](http://e)"),
+        ("Sure: ```md\n![x](http://e)\n```", "```md\n![x](http://e)\n```"),
+        ("![x](http://e)  ```\n![x](http://e)", "```\n![x](http://e)"),
+        ("<div>\n```\n\n![x](http://e)", "<div>\n```\n\n! [x](http://e)"),
+        ("a < b and <imgur> stay", "a < b and <imgur> stay"),
+    ],
+)
+def test_no_image_comes_through(text: str, left: str) -> None:
+    assert clean(text)[0] == left
+
+
+def test_fenced_code_and_tables_come_through_as_they_stand() -> None:
+    text = "```md\n![x](http://e)\n<think>\n  SUGGESTED_QUESTIONS: a|b  \n```\n\n| a | [1] |\n|---|---|\n| x | `y` |"
+    assert clean(text)[0] == text
+
+
+def test_code_in_a_list_keeps_its_brackets() -> None:
+    cleaner = Cleaner(mend=lambda text: text.replace("[1]", "[Source 1]"))
+    text = "Do [1]:\n\n1. this\n   ```python\n   a[1] = 2\n   ```\n2. that [1]"
+    assert cleaner.feed(text) + cleaner.close() == text.replace("Do [1]", "Do [Source 1]").replace(
+        "that [1]", "that [Source 1]"
+    )
+
+
+def test_reasoning_does_not_come_through() -> None:
+    assert clean("<think>so\n\nit is</think>\n\nFive.")[0] == "Five."
+    assert clean("One.\n<thinking>hm</thinking>\nTwo.")[0] == "One.\n\nTwo."
+    assert clean("Models write `<think>` first.\nOr <think> later.")[0].endswith("later.")
+    assert clean("<think>never ends") == ("", ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Five.\n\nSUGGESTED_QUESTIONS: Why five?|Since when?",
+        "Five. SUGGESTED_QUESTIONS: Why five? | Since when? |\n\n",
+        "Five.\n**SUGGESTED_QUESTIONS:** Why five?|Since when?\n",
+        "Five.\nSUGGESTED_QUESTIONS:\n- Why five?\n- Since when?\n",
+        "Five.\nSUGGESTED_QUESTIONS:\n1. Why five?\n2) Since when?",
+    ],
+)
+def test_suggested_questions_are_taken_out(text: str) -> None:
+    assert clean(text) == ("Five.", ("Why five?", "Since when?"))
+
+
+def test_an_answer_that_is_only_a_preamble_is_kept() -> None:
+    assert clean("Of course.")[0] == "Of course."
+    assert clean("")[0] == ""
+
+
+def test_it_lets_go_while_the_model_writes() -> None:
+    cleaner = Cleaner()
+    assert cleaner.feed("Sure! Five days ") == ""
+    assert cleaner.feed("carry over. ") == "Five days carry over."
+    held = cleaner.feed("A much longer sentence follows that does not end for quite a while and ")
+    assert held.startswith(" A much longer sentence")
+    assert cleaner.feed("line\n").endswith(" and line")
+    assert cleaner.close() == ""
+
+
+def test_citations_are_mended_whole() -> None:
+    cleaner = Cleaner(mend=lambda text: text.replace("[source 1]", "[Source 1]"))
+    text = "One two three four five six seven eight nine [source 1] `[source 1]`."
+    shown = "".join([*(cleaner.feed(char) for char in text), cleaner.close()])
+    assert shown.count("[Source 1]") == 2

@@ -1,0 +1,113 @@
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pincite.core.answers import Question
+from pincite.core.conversations import KeptTurn
+from pincite.core.run import Answered, Event, Run, Token
+from pincite.errors import BadRequest, Invalid, StoreDown
+from pincite.providers.scripted import Options, ScriptedLLM
+from pincite.query.pipeline import answer
+
+TEXTS = {1: "Every employee has 30 days of leave.\nUnused days expire on 31 March."}
+RANKS = {1: 0.8}
+ASKED = Question("When do unused days of leave expire?", session_id="s1")
+
+
+class Memory:
+    """Remembers nothing before, keeps everything after, or fails."""
+
+    def __init__(self, fail: Exception | None = None) -> None:
+        self.kept: list[KeptTurn] = []
+        self._fail = fail
+
+    async def recent(self, *_: Any) -> tuple[()]:
+        return ()
+
+    async def keep(self, _scope: Any, session_id: str, turn: KeptTurn) -> None:
+        assert session_id == "s1"
+        if self._fail:
+            raise self._fail
+        self.kept.append(turn)
+
+
+def remembering(run: Run, memory: Memory) -> Run:
+    run.kit = replace(run.kit, memory=memory)
+    return run
+
+
+def test_a_turn_is_kept_with_what_it_stands_on(make_run: Callable[..., Run]) -> None:
+    events: list[Event] = []
+    memory = Memory()
+    run = remembering(make_run(TEXTS, RANKS, RANKS, events=events), memory)
+    result = asyncio.run(answer(run, ASKED))
+    [turn] = memory.kept
+    assert (turn.question, turn.standalone, turn.words, turn.complete) == (ASKED.text, ASKED.text, result.text, True)
+    assert (turn.documents, turn.trace_id) == (("doc1",), run.id)
+    assert result.session_id == "s1"
+    assert events[-1] == Answered(result)
+
+
+@pytest.mark.parametrize("error", [StoreDown("the database is gone"), Invalid("odd"), RuntimeError("a bug")])
+def test_a_failure_to_keep_it_never_fails_the_answer_but_is_noted(
+    make_run: Callable[..., Run], error: Exception
+) -> None:
+    result = asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS), Memory(error)), ASKED))
+    [note] = result.degraded
+    assert (note.stage, "not in the history" in note.reason) == ("save", True)
+    assert result.text
+
+
+def test_a_cut_answer_is_kept_as_cut(make_run: Callable[..., Run]) -> None:
+    memory = Memory()
+    cut = ScriptedLLM(Options(answers=("Unused days expire on 31 March.",), fail_after=3))
+    result = asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS, llm=cut), memory), ASKED))
+    assert [(turn.words, turn.complete) for turn in memory.kept] == [(result.text, False)]
+
+
+@pytest.mark.parametrize("after", ["Planned", "Token"])
+def test_a_question_whose_asker_leaves_is_kept_with_what_was_said_so_far(
+    make_run: Callable[..., Run], after: str
+) -> None:
+    memory = Memory()
+    slow = ScriptedLLM(Options(answers=("Unused days expire. On 31 March they are gone.",), delay_s=0.02))
+    run = remembering(make_run(TEXTS, RANKS, RANKS, llm=slow), memory)
+
+    async def leave() -> list[str]:
+        said: list[str] = []
+        reached = asyncio.Event()
+
+        def listen(event: Event) -> None:
+            said.extend([event.text] if isinstance(event, Token) else [])
+            if type(event).__name__ == after:
+                reached.set()
+
+        run.emit = listen
+        task = asyncio.create_task(answer(run, ASKED))
+        await reached.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return said
+
+    said = asyncio.run(leave())
+    [turn] = memory.kept
+    assert (turn.question, turn.words, turn.complete, turn.answer) == (ASKED.text, "".join(said), False, None)
+    assert bool(turn.words) == (after == "Token")
+
+
+def test_what_was_refused_is_not_kept(make_run: Callable[..., Run]) -> None:
+    memory = Memory()
+    long = replace(ASKED, sampling=replace(ASKED.sampling, system_prompt="word " * 9000))
+    with pytest.raises(BadRequest):
+        asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS), memory), long))
+    assert memory.kept == []
+
+
+def test_without_a_session_nothing_is_kept(make_run: Callable[..., Run]) -> None:
+    memory = Memory()
+    asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS), memory), Question(ASKED.text)))
+    assert memory.kept == []

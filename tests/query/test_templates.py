@@ -1,0 +1,68 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pincite.errors import SettingsError
+from pincite.query.templates import REQUIRED, Template, check_own, template
+
+SHIPPED = Path(__file__).parents[2] / "pincite" / "query" / "prompts"
+
+
+def test_every_prompt_is_a_file_and_every_file_a_prompt() -> None:
+    assert {path.relative_to(SHIPPED).as_posix().removesuffix(".txt") for path in SHIPPED.rglob("*.txt")} == set(
+        REQUIRED
+    )
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_shipped_prompts_have_the_places_they_need(name: str) -> None:
+    text = template(name).text
+    assert text
+    assert all(f"{{{place}}}" in text for place in REQUIRED[name])
+
+
+@given(st.text(), st.sampled_from(["{b}", "{{b}}", "%s", "{0}", "\\1", "{a}{b}"]))
+def test_what_is_put_in_is_never_read_as_a_place(text: str, trap: str) -> None:
+    assert Template("t", "<{a}|{b}>").fill(a=text + trap, b="B") == f"<{text}{trap}|B>"
+
+
+def test_braces_that_name_no_place_stay() -> None:
+    assert Template("t", '{"json": {x}} {a}').fill(a="1") == '{"json": {x}} 1'
+
+
+def test_a_prompt_of_ones_own_is_used_as_soon_as_it_is_there_and_read_again_when_it_changes(tmp_path: Path) -> None:
+    own = tmp_path / "prompts" / "rewrite.txt"
+    assert not template("rewrite", tmp_path).own
+    own.parent.mkdir()
+    own.write_text("{conversation} {question}", encoding="utf-8")
+    assert template("rewrite", tmp_path) == Template("rewrite", "{conversation} {question}", own=True)
+    own.write_text("Now: {conversation} {question}", encoding="utf-8")
+    assert template("rewrite", tmp_path).text.startswith("Now")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("rewrite.txt", b"{question}", r"lacks \{conversation\}"),
+        ("rewrite.txt", b"\xff\xfe", "cannot be read"),
+        ("rewrite.txt", b"x" * 200_000, "may have 100000"),
+        ("rewritten.txt", b"", "is no prompt; there are: default/system.txt"),
+        ("default/system.md", b"", "is no prompt"),
+    ],
+)
+def test_a_prompt_that_cannot_work_is_refused_at_the_start(
+    tmp_path: Path, name: str, content: bytes, told: str
+) -> None:
+    check_own(tmp_path)
+    path = tmp_path / "prompts" / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    with pytest.raises(SettingsError, match=told):
+        check_own(tmp_path)
+
+
+def test_an_unknown_prompt_names_the_known_ones() -> None:
+    with pytest.raises(SettingsError, match="there are: default/system"):
+        template("nonsense")
