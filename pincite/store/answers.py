@@ -3,7 +3,7 @@
 import dataclasses
 import types
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -20,12 +20,13 @@ GAP = "[…]"
 
 def storable(text: str) -> str:
     """The text without what PostgreSQL cannot hold: NUL and the halves of broken surrogate pairs, one for one."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+    plain = text.replace("\0", " ")
+    return plain if plain.isascii() else plain.encode("utf-8", "replace").decode()
 
 
 def to_json(answer: Answer) -> dict[str, Any]:
     """The whole answer as plain values."""
-    return _plain(asdict(answer))  # type: ignore[no-any-return]
+    return _plain(answer)  # type: ignore[no-any-return]
 
 
 def from_json(stored: Mapping[str, Any]) -> Answer:
@@ -36,11 +37,19 @@ def from_json(stored: Mapping[str, Any]) -> Answer:
 def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return storable(value)
+    if names := _names(value.__class__):
+        return {name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {storable(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """The fields of a dataclass; none of anything else."""
+    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
 
 
 @cache

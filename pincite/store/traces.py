@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -36,7 +36,7 @@ class Traces:
 
     async def keep(self, owner: str, trace: Trace) -> None:
         """Write a finished trace with its spans; never the words of an answer about a document that went meanwhile."""
-        spans = [{"number": number, **asdict(span)} for number, span in enumerate(trace.spans)]
+        spans = [_row(number, span) for number, span in enumerate(trace.spans)]
         async with self._database.transaction(owner, durable=False) as connection:
             await connection.execute(
                 _KEEP,
@@ -92,6 +92,7 @@ class Traces:
 
 
 _PLAIN = ("id", "kind", "strategy", "started_at", "duration_ms", "error", "code", "request_id", "remote")
+_SPAN = tuple(field.name for field in fields(Span))
 _TRACE = (
     "select id, kind, started_at, duration_ms, strategy, error, code, degraded, request_id, remote, options, settings,"
     " outcome, content from trace"
@@ -111,6 +112,11 @@ _KEEP = """
     from kept k, jsonb_to_recordset(%(spans)s) as s (number int, parent int, name text, started_ms real,
          duration_ms real, error text, attributes jsonb, id text)
 """
+
+
+def _row(number: int, span: Span) -> dict[str, Any]:
+    """A span for the database; `asdict` would copy its attributes value by value."""
+    return {"number": number, **{name: getattr(span, name) for name in _SPAN}}
 
 
 def _conditions(wanted: TraceFilter) -> list[tuple[str, tuple[Any, ...]]]:
