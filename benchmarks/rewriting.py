@@ -11,15 +11,15 @@ import argparse
 import asyncio
 import gzip
 import json
-import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.retrieval import fill
-from benchmarks.sets import QuestionSet
 from pincite import AsyncPincite
 from pincite.core.answers import Question, Turn
+from pincite.evaluate.occasion import Corpus, library_of
+from pincite.evaluate.variants import read_variants
+from pincite.layers import load_settings
 from pincite.query.followup import is_follow_up
 from pincite.query.rewrite import made_whole
 from pincite.query.standalone import standalone
@@ -44,7 +44,7 @@ def row_of(line: dict[str, object]) -> Row:
     """The reference leans on the conversation where it holds a word of meaning from it that the question lacks."""
     history, asked, reference = line["history"], str(line["last_turn"]), str(line["rewrite"])
     assert isinstance(history, list)
-    conversation = made_whole([Turn(said, said, "") for said in history])
+    conversation = made_whole([Turn(said, said, "") for said in history], 4000)
     before = {term for said in history for term in terms(said, "en")}
     leans = bool((set(terms(reference, "en")) - set(terms(asked, "en"))) & before)
     taken = is_follow_up(asked, conversation)
@@ -78,26 +78,25 @@ async def main() -> None:
         rows = [row_of(json.loads(line)) for line in file]
     print(decisions(rows))
     names = {reference: str(n) for n, reference in enumerate(dict.fromkeys(row.reference for row in rows))}
-    pool = QuestionSet("rewriting", {name: ("", text) for text, name in names.items()}, {}, {})
-    with tempfile.TemporaryDirectory() as folder:
-        async with AsyncPincite(Path(folder)) as pincite:
-            await fill(pincite, pool)
-            lines = {"asked": Counter[str](), "replaced": Counter[str](), "beside (default)": Counter[str]()}
-            gains = dict.fromkeys(lines, 0.0)
-            for row in rows:
-                document = f"{names[row.reference]}.md"
-                raw = await place(pincite, Question(row.asked, top_k=DEEP), document)
-                places = {"asked": raw, "replaced": raw, "beside (default)": raw}
-                if row.guess != row.asked:
-                    whole = Question(row.asked, top_k=DEEP, standalone=row.guess)
-                    places["replaced"] = await place(pincite, whole, document)
-                    beside = Question(row.asked, top_k=DEEP, standalone=row.guess, guessed=True)
-                    places["beside (default)"] = await place(pincite, beside, document)
-                    if arguments.show:
-                        print(places, f"{row.asked!r} → {row.guess!r}; reference {row.reference!r}")
-                for name, found in places.items():
-                    lines[name]["better" if found < raw else "worse" if found > raw else "equal"] += 1
-                    gains[name] += 1 / found if found <= DEEP else 0.0
+    pool = Corpus("rewriting", {f"{name}.md": f"{text}\n" for text, name in names.items()}, "")
+    [as_it_is] = read_variants([], load_settings(), {})
+    async with library_of(pool, as_it_is, keep=None, report=lambda _progress: None) as (pincite, _):
+        lines = {"asked": Counter[str](), "replaced": Counter[str](), "beside (default)": Counter[str]()}
+        gains = dict.fromkeys(lines, 0.0)
+        for row in rows:
+            document = f"{names[row.reference]}.md"
+            raw = await place(pincite, Question(row.asked, top_k=DEEP), document)
+            places = {"asked": raw, "replaced": raw, "beside (default)": raw}
+            if row.guess != row.asked:
+                whole = Question(row.asked, top_k=DEEP, standalone=row.guess)
+                places["replaced"] = await place(pincite, whole, document)
+                beside = Question(row.asked, top_k=DEEP, standalone=row.guess, guessed=True)
+                places["beside (default)"] = await place(pincite, beside, document)
+                if arguments.show:
+                    print(places, f"{row.asked!r} → {row.guess!r}; reference {row.reference!r}")
+            for name, found in places.items():
+                lines[name]["better" if found < raw else "worse" if found > raw else "equal"] += 1
+                gains[name] += 1 / found if found <= DEEP else 0.0
     print("\n| searched for | better | equal | worse | mean reciprocal rank |\n|---|---|---|---|---|")
     for name, counts in lines.items():
         figures = f"{counts['better']} | {counts['equal']} | {counts['worse']} | {gains[name] / len(rows):.3f}"

@@ -24,7 +24,9 @@ def page() -> str:
     root = typer.main.get_command(app)
     lines = [
         HEAD,
-        "Every command takes `--json`, `--data DIR`, `--set KEY=VALUE` (any setting, for this call) and `--debug`.\n",
+        "Every command takes `--json`, `--data DIR`, `--set KEY=VALUE` (any setting, for this call) and `--debug`.\n"
+        'With `--json` an error is JSON as well: one line on stderr, `{"error": {"code": …, "message": …}}`, with the same exit\n'
+        "code; stdout holds results only. In a pipe or a file no table is cut or wrapped.\n",
     ]
     for path, command in sorted(_commands(root, "pincite")):
         lines += [

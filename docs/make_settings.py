@@ -104,7 +104,7 @@ def _profiles() -> str:
 def _default(key: Key) -> str:
     if key.name == "data":
         return "`~/.local/share/pincite`"
-    return "none" if key.secret or key.default in (None, "", (), {}) else f"`{_plain(key.default)}`"
+    return "none" if key.secret or key.default in (None, "", [], {}) else f"`{_plain(key.default)}`"
 
 
 def _allowed(key: Key) -> str:
@@ -121,7 +121,7 @@ def _toml(key: Key) -> str:
     value = key.default
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{name} = {json.dumps(one)}" for name, one in value.items()) + " }"
-    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)
 
 
 if __name__ == "__main__":

@@ -19,4 +19,4 @@ MAY: Mapping[Role, frozenset[str]] = {
 def require(caller: Caller, what: str) -> None:
     """Raise `NotAllowed` unless the caller's role may do this."""
     if what not in MAY[caller.role]:
-        raise NotAllowed(f"a {caller.role} may not {what} here; use a key with a wider role")
+        raise NotAllowed(f"a key of the role '{caller.role}' may not {what} here; use one with a wider role")

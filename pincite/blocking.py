@@ -87,5 +87,6 @@ class Pincite:
 
     def _stop(self) -> None:
         if self._loop is not None:
+            self._do(self._loop.shutdown_default_executor())
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._loop = None

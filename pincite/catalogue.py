@@ -1,10 +1,9 @@
 """Every setting in words: what it means, what it may be, when a change acts, and who may make it."""
 
-import difflib
 import json
 import re
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
+from pincite.core.text import without_login
 from pincite.settings import ALIASES, Settings, describe, environment_name
 
 Acts = Literal["query", "index", "start"]
@@ -36,10 +36,11 @@ ACTS: Mapping[str, Acts] = {
 }
 """A branch or a key and when it acts, the longer name winning; all others act on the next request."""
 
-OUTSIDE = frozenset({"embedding.path", "embedding.allow_download"})
+OUTSIDE = frozenset({"embedding.path", "embedding.allow_download", "rerank.path"})
 """Beside secrets and what acts at start: only the environment or a file on this machine may set these."""
 
 NAMES_A_PROVIDER = re.compile(r"(^|\.)(provider|reranker)$")
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,20 +118,15 @@ def find(name: str) -> Key | None:
     return catalogue().get(name)
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """`; did you mean …?` where something known is close, by its whole name or its last part; else nothing."""
-    names = list(known)
-    close = difflib.get_close_matches(word, names, n=1) or [
-        name for name in names if name.rpartition(".")[2] == word.rpartition(".")[2]
-    ]
-    return f"; did you mean '{close[0]}'?" if close else ""
-
-
 def value_of(settings: Settings, name: str) -> Any:
     """A setting's value as it may be shown and stored: plain JSON; a secret is None whatever it holds."""
     value: Any = settings
     for part in name.split("."):
         value = getattr(value, part)
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
     if isinstance(value, SecretStr):
         return None
     if isinstance(value, Path):
@@ -151,24 +147,30 @@ def is_set(settings: Settings, name: str) -> bool:
 
 
 def without_password(value: Any) -> Any:
-    """A value as it may be shown: an address loses the password in it."""
-    return re.sub(r"//[^/@\s]*@", "//…@", value) if isinstance(value, str) else value
+    """A value as it may be shown: an address loses what may be secret in it."""
+    return without_login(value) if isinstance(value, str) else value
 
 
 def parsed(key: Key, value: Any) -> Any:
     """What somebody gave for a setting; where only text can be given, lists have commas and tables are JSON."""
     if isinstance(value, str) and key.kind == "list":
-        return tuple(part for part in (part.strip() for part in value.split(",")) if part)
-    if isinstance(value, str) and key.kind == "table":
+        value = tuple(part for part in (part.strip() for part in value.split(",")) if part)
+    elif isinstance(value, str) and key.kind == "table":
         try:
-            return json.loads(value)
-        except ValueError:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
             raise ValueError('must be JSON such as {"hr": "Human resources"}') from None
-    if isinstance(value, str) and any(char == "\0" or "\ud800" <= char <= "\udfff" for char in value):
+    if any(_UNSTORABLE.search(text) for text in _texts(value)):
         raise ValueError("must not hold characters that cannot be stored")
     if isinstance(value, bool) and key.kind != "boolean":
         raise ValueError(f"must be {key.allowed}")
     return value
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a value; what lies deeper than a table's or a list's own is no value of any setting."""
+    parts = [*value, *value.values()] if isinstance(value, Mapping) else value
+    yield from (part for part in (parts if isinstance(parts, list | tuple) else [parts]) if isinstance(part, str))
 
 
 def _key(name: str, field: FieldInfo) -> Key:
@@ -179,7 +181,7 @@ def _key(name: str, field: FieldInfo) -> Key:
         name=name,
         description=field.description or "",
         kind=_kind(bare),
-        default=field.get_default(call_default_factory=True),
+        default=_plain(field.get_default(call_default_factory=True)),
         low=limits.get("ge", limits.get("gt")),
         high=limits.get("le"),
         above_low="gt" in limits,

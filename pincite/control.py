@@ -8,18 +8,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pincite.access import require
-from pincite.catalogue import NAMES_A_PROVIDER, Key, catalogue, find, is_set, parsed, value_of, without_password
+from pincite.catalogue import NAMES_A_PROVIDER, Key, catalogue, find, is_set, parsed, value_of
 from pincite.core.callers import Caller
+from pincite.core.text import without_login
 from pincite.errors import Invalid, PinciteError, SettingsError
 from pincite.layers import Layers, Source, known
 from pincite.profiles import find_profile, for_library, for_request, managed
 from pincite.settings import Settings
 from pincite.store.settings import Change, Stored, StoredSettings, Wish
+from pincite.toolbox import home_of
 
 log = logging.getLogger(__name__)
 
-_MAKES_TOOLS = ("llm.", "embedding.", "rag.reranker")
+_MAKES_TOOLS = ("llm.", "embedding.", "rag.reranker", "rerank.")
 """A change of these is tried out before it is stored."""
+_WOULD_LEAK = (
+    "'{branch}.{leaf}' cannot be changed while {branch}.api_key is set, or that key would go to the new server; "
+    "change both in the environment or the settings file"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +53,20 @@ class Outcome:
 class Control:
     """Builds the settings from their layers, changes them for everybody, and follows the changes of others.
 
-    `prepare` makes what a tree of settings needs, or raises; `adopt` puts it into force, at once.
+    `check` tells whether what a tree of settings needs can be made, or raises; `prepare` makes it; `adopt` puts it into
+    force, at once.
     """
 
     def __init__(
         self,
         layers: Layers,
         store: StoredSettings,
+        check: Callable[[Settings], Awaitable[None]],
         prepare: Callable[[Settings], Awaitable[None]],
         adopt: Callable[[Settings], None],
     ) -> None:
         self._layers, self._store = layers, store
-        self._prepare, self._adopt = prepare, adopt
+        self._check, self._prepare, self._adopt = check, prepare, adopt
         self._stored: Mapping[str, Any] = {}
         self._seen = -1
         self._taking = asyncio.Lock()
@@ -123,7 +131,10 @@ class Control:
                 log.info("settings of revision %s are in force", stored.revision)
 
     def _usable(self, stored: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-        """Those of the stored changes that count, and why others do not: another version may have written them."""
+        """Those of the stored changes that count, and why others do not.
+
+        Another version may have written them, or a key may have been configured since that is not for their server.
+        """
         usable, ignored = dict[str, Any](), dict[str, str]()
         for name, value in stored.items():
             try:
@@ -132,7 +143,8 @@ class Control:
                 usable[name] = value
             except SettingsError as error:
                 ignored[name] = str(error)
-        return usable, ignored
+        ignored |= _misdirected(self._layers, usable)
+        return {name: value for name, value in usable.items() if name not in ignored}, ignored
 
     # --- changing ---------------------------------------------------------------------------------------------
 
@@ -196,8 +208,7 @@ class Control:
 
     def _pinned(self, name: str, value: Any) -> Any:
         """A profile's value; None where it is what was configured anyway."""
-        configured = value_of(_alone(self._layers).settings(), name)
-        return None if value is None or value == configured else value
+        return None if value is None or value == self.configured(name) else value
 
     async def _checked(self, stored: Stored, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
         """The same changes, if the whole tree works with them."""
@@ -206,22 +217,18 @@ class Control:
         try:
             _alone(self._layers).settings(after)
             settings = self._layers.settings(after)
-            self._guard_keys(settings, wanted)
-            if not self.safe and any(name.startswith(_MAKES_TOOLS) for name in wanted):
-                await self._prepare(settings)
+            if leaks := _misdirected(_alone(self._layers), after) | _misdirected(self._layers, after):
+                raise Invalid(next(iter(leaks.values())))
+            if self._needs_trying(wanted):
+                await self._check(settings)
         except SettingsError as error:
             raise Invalid(str(error)) from None
         return wanted
 
-    def _guard_keys(self, settings: Settings, wanted: Mapping[str, Any]) -> None:
-        """A server's key never goes to an address that was not configured together with it."""
-        for name, value in wanted.items():
-            branch, _, leaf = name.rpartition(".")
-            if leaf == "base_url" and value is not None and find(f"{branch}.api_key"):
-                moved = value != value_of(_alone(self._layers).settings(), name)
-                if moved and is_set(settings, f"{branch}.api_key"):
-                    raise Invalid(f"'{name}' cannot be changed while {branch}.api_key is set, or that key would go to "
-                                  "the new server; change both in the environment or the settings file")  # fmt: skip
+    def _needs_trying(self, wanted: Mapping[str, Any]) -> bool:
+        """Whether tools change; in safe mode one of several bad changes may be taken back before the next."""
+        mending = self.safe and all(value is None for value in wanted.values())
+        return not mending and any(name.startswith(_MAKES_TOOLS) for name in wanted)
 
     # --- showing ----------------------------------------------------------------------------------------------
 
@@ -239,6 +246,10 @@ class Control:
         value = value_of(self.settings, name)
         shadowed = stored if source != "database" else None
         return Line(key, value, source, is_set(self.settings, name), shadowed)
+
+    def configured(self, name: str) -> Any:
+        """What a setting is without anybody's changes: as the default, the file or the environment says."""
+        return value_of(_alone(self._layers).settings(), name) if find(name) else None
 
     def against(self, name: str) -> tuple[dict[str, tuple[Any, Any]], tuple[str, ...]]:
         """What applying a profile would change, from and to, and what it would like besides."""
@@ -260,13 +271,29 @@ def _alone(layers: Layers) -> Layers:
     return replace(layers, passed={})
 
 
+def _misdirected(layers: Layers, changes: Mapping[str, Any]) -> dict[str, str]:
+    """Changes that would send a key to a server it was not configured with, by another address or another provider's."""
+    configured, given, found = layers.settings(), {**changes, **layers.passed}, dict[str, str]()
+    for branch in [name.removesuffix(".api_key") for name in catalogue() if name.endswith(".api_key")]:
+        if not is_set(configured, f"{branch}.api_key"):
+            continue
+        address = value_of(configured, f"{branch}.base_url")
+        if given.get(f"{branch}.base_url", address) != address:
+            found[f"{branch}.base_url"] = _WOULD_LEAK.format(branch=branch, leaf="base_url")
+        home = home_of(value_of(configured, f"{branch}.provider")) if find(f"{branch}.provider") else ""
+        if not address and home_of(given.get(f"{branch}.provider", "")) not in ("", home):
+            found[f"{branch}.provider"] = _WOULD_LEAK.format(branch=branch, leaf="provider")
+    return found
+
+
 def _read(key: Key, value: Any) -> Any:
     if isinstance(value, str) and NAMES_A_PROVIDER.search(key.name) and "." in value:
         raise Invalid(
             f"'{key.name}' takes a dotted path only from the environment ({key.environment}) or the settings file"
         )
-    if without_password(value) != value:
-        raise Invalid(f"'{key.name}' holds a password, and secrets are never stored; set {key.environment} instead")
+    if isinstance(value, str) and without_login(value) != value:
+        raise Invalid(f"'{key.name}' holds a password or a query, and secrets are never stored; set {key.environment} "
+                      "instead")  # fmt: skip
     try:
         return parsed(key, value)
     except ValueError as error:

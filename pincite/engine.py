@@ -13,13 +13,13 @@ from typing import Any, Self
 from pincite import __version__
 from pincite.access import LOCAL
 from pincite.control import Control
-from pincite.core.answers import Answer, Question, SearchResult
+from pincite.core.answers import Answer, Degraded, Question, SearchResult
 from pincite.core.callers import Caller, Scope
 from pincite.core.documents import Added, AddedAll, Document, Passage, Progress, Receipt, Status, Upload
 from pincite.core.request import due, request_id
-from pincite.core.run import Event, Run, Started
+from pincite.core.run import Event, Kit, Run
 from pincite.core.traces import Trace
-from pincite.errors import BadRequest, DataFolderError, Invalid, OverBudget, Unreadable
+from pincite.errors import PROVIDERS_FAILED, BadRequest, DataFolderError, Invalid, OverBudget, SettingsError, Unreadable
 from pincite.ingest.accept import check
 from pincite.ingest.collect import Collected, collect
 from pincite.ingest.parse import Reader
@@ -35,6 +35,7 @@ from pincite.records import Records
 from pincite.replay import Replay, compare, question_of, replayable, settings_for
 from pincite.settings import Settings
 from pincite.store.database import Database
+from pincite.store.evaluations import Evaluations
 from pincite.store.files import Files
 from pincite.store.indexing import Indexing
 from pincite.store.intake import Intake
@@ -47,6 +48,7 @@ from pincite.store.sessions import Sessions
 from pincite.store.settings import StoredSettings
 from pincite.store.traces import Traces
 from pincite.telemetry import Telemetry
+from pincite.toolbox import Toolbox
 from pincite.witness import Witness
 from pincite.workbench import Workbenches
 
@@ -89,7 +91,7 @@ class AsyncPincite:
             raise DataFolderError("the data folder's path holds characters that cannot be seen; choose another")
         check_own(settings.data)  # a prompt that cannot work is told at the start
         self._benches = Workbenches()
-        self._benches.embedder(settings)  # one that cannot be made is told before anything is started
+        await self._benches.embedder(settings)  # one that cannot be made is told before anything is started
         self._opened.push_async_callback(self._benches.close)
         self.database = await self._open_database()
         self._opened.push_async_callback(self.database.close)
@@ -98,28 +100,39 @@ class AsyncPincite:
         self.jobs = Jobs(self.database, files.place)
         self.keys = Keys(self.database)
         self.sessions = Sessions(self.database)
+        self.evaluations = Evaluations(self.database)
         self.traces, self.metrics = Traces(self.database), Metrics()
         endpoint = settings.traces.otlp_endpoint
         self.records = Records(self.traces, self.metrics, Telemetry(endpoint, __version__) if endpoint else None)
-        self._opened.push_async_callback(self.records.close)
+        for stop in (self.sessions.close, self.records.close):  # what is being written still needs the database
+            self._opened.push_async_callback(stop)
         self._reader = Reader(
             children=max(1, settings.ingest.workers),
             memory_mb=settings.ingest.parse_memory_mb,
             timeout_s=settings.ingest.parse_timeout_s,
         )
-        self.control = Control(self._layers, StoredSettings(self.database), self._prepare, self._adopt)
+        stored = StoredSettings(self.database)
+        self.control = Control(self._layers, stored, self._check, self._prepare, self._adopt)
         self.workers = Workers(lambda: self._shop, self._tidy)
         for stop in (self._reader.close, self.control.close, self.workers.stop):
             self._opened.push_async_callback(stop)
         await self.control.open()
 
+    async def _check(self, settings: Settings) -> None:
+        """Tell whether what these settings ask for can be made; nothing of it stays."""
+        await self._benches.check(settings, self.database)
+
     async def _prepare(self, settings: Settings) -> None:
         """Make what these settings ask for; a provider that cannot be made is told now, not by the next request."""
-        (await self._benches.get(settings, self.database)).toolbox.kit(settings)
+        await (await self._benches.get(settings, self.database)).toolbox.ready(settings)
+        await self._let_go()
+
+    async def _let_go(self) -> None:
+        await self._benches.let_go([shop.lane for shop in self.workers.in_hand])
 
     def _adopt(self, settings: Settings) -> None:
         """Work by these settings from now on; what is under way keeps those it began with."""
-        bench, files = self._benches.ready(settings), self._files
+        bench, files = self._benches.adopt(settings), self._files
         signature = bench.signature(settings)
         self.library = Library(self.database, files, signature)
         self.intake = Intake(self.database, files, signature)
@@ -132,7 +145,8 @@ class AsyncPincite:
         self.settings = settings
 
     async def _tidy(self) -> None:
-        """Clear away what nobody needs any more: replaced editions, stray files, old traces."""
+        """Clear away what nobody needs any more: earlier tools, replaced editions, stray files, old traces."""
+        await self._let_go()
         await self.indexing.clear_abandoned()
         await self.intake.sweep()
         await self.traces.forget_old(self.settings.traces.retention_days)
@@ -183,7 +197,10 @@ class AsyncPincite:
         return Added(document, outcome)
 
     async def add(self, path: str | Path, *, folder: str = "", caller: Caller = LOCAL) -> Document:
-        """Take one file in and wait until it can be asked about; `Unreadable` where it cannot be read."""
+        """Take one file in and wait until it can be asked about.
+
+        `Unreadable` where it cannot be read, `ProviderError` where its passages cannot be embedded.
+        """
         files = await asyncio.to_thread(collect, [Path(path)], folder)
         if len(files.files) + len(files.refused) != 1:
             raise Invalid(f"{path} is a folder; use add_all for folders")
@@ -191,8 +208,9 @@ class AsyncPincite:
         if result.refused:
             raise result.refused[0][1]
         [added] = result.added
-        if added.document.error:
-            raise Unreadable(f"{added.document.name}: {added.document.error.message}", code=added.document.error.code)
+        if failed := added.document.error:
+            kind = PROVIDERS_FAILED.get(failed.code, Unreadable)
+            raise kind(f"{added.document.name}: {failed.message}", code=failed.code)
         return added.document
 
     async def add_all(
@@ -272,12 +290,15 @@ class AsyncPincite:
         async with self._run(caller, Witness(kind, asked, listen)) as run:
             return await pipeline.answer(run, asked)
 
-    async def search(self, question: str | Question, *, caller: Caller = LOCAL) -> SearchResult:
-        """Find passages; several queries at once are fused."""
+    async def search(
+        self, question: str | Question, *, caller: Caller = LOCAL, settings: Settings | None = None
+    ) -> SearchResult:
+        """Find passages; several queries at once are fused. `settings` tries out others than those in force."""
         asked = Question(question) if isinstance(question, str) else question
-        async with self._run(caller, Witness("search", asked)) as run:
+        async with self._run(caller, Witness("search" if settings is None else "evaluation", asked), settings) as run:
             plan, hits = await pipeline.search(run, asked)
-            return SearchResult(tuple(hits), plan.strategy, tuple(run.degraded), run.id, run.settings.rag)
+            notes = (*run.degraded, *(Degraded("filters", warning) for warning in run.warnings))
+            return SearchResult(tuple(hits), plan.strategy, notes, run.id, run.settings.rag)
 
     async def replay(
         self,
@@ -302,7 +323,7 @@ class AsyncPincite:
         if was is None and not before.searched:
             was, _ = await self._asked_again(caller, asked, before, settings_for(self.settings, before, {}))
         now, after = await self._asked_again(caller, asked, before, settings)
-        return compare(before, after, (was, now))
+        return await asyncio.to_thread(compare, before, after, (was, now))
 
     async def _asked_again(
         self, caller: Caller, asked: Question, before: Trace, settings: Settings
@@ -316,27 +337,29 @@ class AsyncPincite:
     @asynccontextmanager
     async def _run(self, caller: Caller, witness: Witness, settings: Settings | None = None) -> AsyncIterator[Run]:
         """One request: its trace is closed and kept however it ends."""
+        scope = await self.scope(caller)  # first: settings and tools are then taken together
         missing: tuple[str, ...] = ()
         if settings is None:
             settings, missing = self._settings_for(witness.question.profile)
         error: BaseException | None = None
+        index = self._bench.index(settings.rag)
         run = Run(
             id=secrets.token_hex(16),
-            kit=replace(self.toolbox.kit(settings), index=self._bench.index(settings.rag), memory=self.sessions),
+            kit=replace(await _kit(self.toolbox, settings), index=index, memory=self.sessions),
             settings=settings,
             caller=caller,
-            scope=await self.scope(caller),
+            scope=scope,
             deadline=time.monotonic() + settings.llm.question_timeout_s,
             emit=witness.hear,
         )
         own = not request_id.get()
         if own:
             request_id.set(run.id)
-        run.emit(Started(run.answer_id, run.id))
         for note in missing:
             run.note("profile", note)
         try:
             async with _until(run.deadline):
+                run.warnings.extend(await self.library.unknown(run.scope, witness.question.filters))
                 yield run
         except BaseException as raised:
             error = raised
@@ -349,6 +372,14 @@ class AsyncPincite:
     def _settings_for(self, profile: str | None) -> tuple[Settings, tuple[str, ...]]:
         """The snapshot a request works by, and what the profile it names would like besides."""
         return (self.settings, ()) if profile is None else self.control.profiled(profile)
+
+
+async def _kit(toolbox: Toolbox, settings: Settings) -> Kit:
+    """The tools of one request; what a profile or a replay asks for may be more than is configured."""
+    try:
+        return await toolbox.ready(settings)
+    except SettingsError as error:
+        raise Invalid(str(error)) from error
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ PinciteError
 │   ├── NotAllowed         known, but may not                           403
 │   ├── NotFound           not there, or not for this caller            404
 │   ├── Conflict           clashes with what is there                   409
+│   │   └── Cancelled        ended before its answer, as was asked for  409
 │   ├── TooLarge           over a size limit                            413
 │   ├── Unsupported        a file type we do not read                   415
 │   └── Invalid            well-formed, but the values cannot work      422
@@ -15,10 +16,13 @@ PinciteError
 │   ├── ProviderError      an outside model or service failed           502
 │   │   ├── ProviderBusy     for the moment: another try may work       502
 │   │   └── ProviderRefused  until a setting or the request changes     502
-│   └── StoreDown          the database cannot be reached               503
+│   ├── StoreDown          the database cannot be reached               503
+│   └── Stopping           the server was told to stop                  503
 ├── DataFolderError        the data folder cannot be used               500
 └── SettingsError          wrong at start-up; never at run time         500
 """
+
+from collections.abc import Mapping
 
 
 class PinciteError(Exception):
@@ -62,6 +66,12 @@ class Conflict(BadRequest):
     """Clashes with what is there."""
 
     status, code, title, exit_code = 409, "conflict", "In conflict with what is there", 1
+
+
+class Cancelled(Conflict):
+    """Ended before its answer: somebody cancelled it, or nobody listened any more."""
+
+    code, title = "cancelled", "Cancelled"
 
 
 class TooLarge(BadRequest):
@@ -122,10 +132,25 @@ class ProviderRefused(ProviderError):
     code, title = "provider_refused", "A provider refused the request"
 
 
+PROVIDERS_FAILED: Mapping[str, type[ProviderError]] = {
+    "timeout": ProviderError,
+    "breaker_open": ProviderError,
+    "provider_unreachable": ProviderBusy,
+    **{kind.code: kind for kind in (ProviderError, ProviderBusy, ProviderRefused)},
+}
+"""The codes that a provider's failure is written down with, and the error each stands for."""
+
+
 class StoreDown(Unavailable):
     """The database cannot be reached."""
 
     status, code, title = 503, "store_down", "The database cannot be reached"
+
+
+class Stopping(Unavailable):
+    """The server was told to stop."""
+
+    code, title = "stopping", "The server is stopping"
 
 
 class DataFolderError(PinciteError):

@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from pincite.catalogue import Key, catalogue, nearest, parsed
+from pincite.catalogue import Key, catalogue, parsed
 from pincite.errors import SettingsError
 from pincite.settings import ALIASES, Settings, default_data_folder, environment, environment_name
+from pincite.wording import fault, nearest
 
 Source = Literal["default", "file", "environment", "database", "call"]
 """Where a value comes from; later ones win."""
@@ -89,9 +90,9 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     names = {environment_name(key): key for key in catalogue()}
     values = {key: _checked(key, env[name], f" ({name})") for name, key in ALIASES.items() if env.get(name)}
     for name, value in env.items():
-        if name in names:
+        if name in names and value:  # an empty one stands for none, as for the other names
             values[names[name]] = _checked(names[name], value, f" ({name})")
-        elif _is_meant_for_us(name):
+        elif name not in names and _is_meant_for_us(name):
             raise SettingsError(f"the environment names no setting with {name}{nearest(name, (*names, FILE, SAFE))}")
     return values
 
@@ -177,7 +178,7 @@ def _told(error: ValidationError) -> SettingsError:
     names = (".".join(path[:length]) for length in range(len(path), 0, -1))
     key = next((catalogue()[name] for name in names if name in catalogue()), None)
     if key is None:  # several settings together cannot work
-        return SettingsError(f"settings under '{'.'.join(path)}': {first['msg'].removeprefix('Value error, ')}")
+        return SettingsError(f"settings under '{'.'.join(path)}': {fault(first)}")
     return SettingsError(f"setting '{key.name}' must be {key.allowed}{_was(key, first['input'])}")
 
 

@@ -7,7 +7,7 @@ import time
 import tomllib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Literal
 
@@ -44,7 +44,7 @@ class ModelFacts:
     sampling: Literal["both", "one", "none"] = "both"
 
 
-@cache
+@lru_cache(maxsize=1024)
 def facts_of(model: str) -> ModelFacts:
     """What the table says about a model of this name."""
     name = model.lower().rpartition("/")[2]
@@ -90,6 +90,7 @@ class Acquaintance:
         self._offers = offers
         self._most = most
         self._told: int | None = None
+        self._answered = False
         self._again_at = 0.0
         self._asking = asyncio.Lock()
 
@@ -100,12 +101,14 @@ class Acquaintance:
         return self._set_window or (min(said, self._most) if self._most else said)
 
     async def meet(self) -> None:
-        """Ask the server what is not known yet; a server that does not say is left alone for a while."""
-        settled = self.model and (self._set_window or facts_of(self.model).window or self._told)
-        if settled or time.monotonic() < self._again_at:
+        """Ask the server once what is not known yet; one that does not say is left alone for a while.
+
+        Whoever has a model's name does not wait for another who is asking: only the window is open then.
+        """
+        if self._settled() or (self.model and self._asking.locked()):
             return
         async with self._asking:
-            if time.monotonic() < self._again_at:
+            if self._settled():
                 return
             try:
                 async with asyncio.timeout(MEET_S):
@@ -113,6 +116,11 @@ class Acquaintance:
             except (ProviderError, TimeoutError) as error:
                 log.info("the model's server does not say what it has: %s", error)
             self._again_at = time.monotonic() + MEET_AGAIN_S
+
+    def _settled(self) -> bool:
+        """Whether there is nothing to ask, or no use in asking now."""
+        known = self.model and (self._set_window or facts_of(self.model).window)
+        return bool(known) or self._answered or time.monotonic() < self._again_at
 
     async def name(self, shown: str, section: str) -> str:
         """The model to ask for; raises where neither the settings nor the server name one."""
@@ -123,6 +131,7 @@ class Acquaintance:
         return self.model
 
     def _learn(self, offers: list[Offered]) -> None:
+        self._answered = True
         if not self.model and offers:
             self.model = offers[0].name
             if len(offers) > 1:

@@ -9,10 +9,11 @@ from importlib import resources
 from typing import Any
 
 from pincite import plugins
-from pincite.catalogue import catalogue, nearest, value_of
+from pincite.catalogue import catalogue, value_of
 from pincite.errors import Invalid
 from pincite.settings import Settings
 from pincite.toolbox import PROVIDERS
+from pincite.wording import nearest
 
 _NEVER = re.compile(r"(^|\.)(provider|base_url|api_key|path|model)$|\.fallback\.")
 """What no profile brings along: who is asked, where, and with which key."""
@@ -59,14 +60,14 @@ def for_request(profile: Profile, settings: Settings) -> Fitted:
     """What a profile changes for one request: settings that act on a query, never who is asked."""
     fitted = for_library(profile, settings)
     values = {key: value for key, value in fitted.values.items() if catalogue()[key].acts == "query"}
-    return Fitted(values, tuple(note for note in fitted.missing if "to embed" not in note))
+    return Fitted(values, fitted.missing)
 
 
 def for_library(profile: Profile, settings: Settings) -> Fitted:
     """What a profile changes for a whole library, its index included."""
     values = {key: value for key, value in profile.values.items() if not _NEVER.search(key)}
     missing = [note for key, wanted in profile.values.items() if (note := _unmet(profile, key, wanted, settings))]
-    if values.get("rag.reranker", "none") not in ("none", *_rerankers()):
+    if not _can_rerank(values.get("rag.reranker", "none"), settings):
         del values["rag.reranker"]
     return Fitted(values, tuple(missing))
 
@@ -81,13 +82,30 @@ def _unmet(profile: Profile, key: str, wanted: Any, settings: Settings) -> str:
     made_for = f"the profile {profile.name} is made for {wanted}"
     llm, embedding = settings.llm, settings.embedding
     if key == "llm.model" and wanted != llm.model:
-        used = llm.model or llm.provider or ("the model of llm.base_url" if llm.base_url else "extractive")
-        return f"{made_for} to write, which is not configured; {used} is used"
+        return f"{made_for} to write, which is not configured; {_writer(settings)} is used"
+    if key == "llm.base_url" and _host(wanted) != _host(llm.base_url or ""):
+        return (
+            f"the profile {profile.name} is made for a model of {_host(wanted)} to write; {_writer(settings)} is used"
+        )
     if key == "embedding.model" and wanted != (used := embedding.model or embedding.provider):
         return f"{made_for} to embed, which is not configured; {used} is used"
-    if key == "rag.reranker" and wanted not in ("none", *_rerankers()):
-        return f"{made_for} to rerank, which is not here; {value_of(settings, key)} is used"
+    if key == "rag.reranker" and not _can_rerank(wanted, settings):
+        return f"{made_for} to rerank, which is not configured; {value_of(settings, key)} is used"
     return ""
+
+
+def _writer(settings: Settings) -> str:
+    llm = settings.llm
+    return llm.model or llm.provider or ("the model of llm.base_url" if llm.base_url else "extractive")
+
+
+def _host(address: str) -> str:
+    return re.sub(r"^\w+://|[/:?#].*", "", address)
+
+
+def _can_rerank(name: str, settings: Settings) -> bool:
+    """Whether a reranker can be had: those that need a model of their own only where its folder is configured."""
+    return name == "none" or (name in _rerankers() and (name != "cross_encoder" or bool(settings.rerank.path)))
 
 
 @cache

@@ -10,6 +10,9 @@ from pincite.telemetry import Telemetry
 
 log = logging.getLogger(__name__)
 
+WAIT_S = 1.0
+"""How long a request waits for its trace to be written, so that it can be looked up at once."""
+
 
 class Records:
     """Keeps traces; one that cannot be kept never fails the request it is about."""
@@ -21,14 +24,14 @@ class Records:
         self._keeping: set[asyncio.Task[None]] = set()
 
     async def keep(self, owner: str, trace: Trace) -> None:
-        """Take a trace over; writing it goes on even if whoever waits for it is cancelled."""
+        """Take a trace over. Writing it goes on even if nobody waits any more: a request never waits long for that."""
         self._metrics.count(trace)
         if self._telemetry is not None:
             self._telemetry.send(trace)
         keeping = asyncio.create_task(self._write(owner, trace))
         self._keeping.add(keeping)
         keeping.add_done_callback(self._keeping.discard)
-        await asyncio.shield(keeping)
+        await asyncio.wait({keeping}, timeout=WAIT_S)
 
     async def close(self) -> None:
         """Finish what is being written and sent."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Literal
 
-from pincite.catalogue import NAMES_A_PROVIDER, catalogue, nearest, value_of
+from pincite.catalogue import NAMES_A_PROVIDER, catalogue, value_of
 from pincite.core.answers import Filters, Question, Sampling
 from pincite.core.traces import Content, Trace
 from pincite.errors import Invalid, SettingsError
 from pincite.layers import with_values
 from pincite.settings import Settings
+from pincite.wording import nearest
 
 ASKED = frozenset({"query", "chat", "search", "replay"})
 """Kinds of request that can be asked again."""
@@ -20,11 +21,15 @@ OPTIONS = ("many", "top_k", "min_score", "strategy", "alpha", "guessed")
 SAMPLING = ("model", "temperature", "top_p", "top_k", "max_tokens")
 """The parts of a question that hold no words. Its profile is in the settings; its conversation in what it means alone."""
 
-NOT_REPLAYED = re.compile(r"(traces|logs|ingest|embedding|resilience)\.|.*\b(provider|base_url|path)$|.*\.fallback\.")
-"""Settings an answer does not depend on, and those that say who the providers are and where."""
+NOT_REPLAYED = re.compile(
+    r"(traces|logs|ingest|embedding|rerank|resilience)\.|.*\b(provider|base_url|path)$|.*timeout_s$|.*\.fallback\."
+)
+"""Settings an answer does not depend on, those that say who the providers are and where, and how long they may take."""
 
-_WORD = re.compile(r"\s+|\[Source \d+\]|[^\s\[]+|\[")
-"""Words, the space between them, and marks of sources, which change as a whole."""
+_WORD = re.compile(r"\s*(?:\[Source \d+\]|[^\s\[]+|\[)|\s+")
+"""Words and marks of sources, each with the space before it; they change as a whole."""
+MOST_WORDS = 2000
+"""Texts with more words are not compared word by word, which would take minutes."""
 
 Change = Literal["same", "removed", "added"]
 
@@ -104,7 +109,9 @@ def question_of(trace: Trace, words: str | None) -> Question:
     }
     return Question(
         content.question, content.also, filters=Filters(**filters), standalone=content.standalone,
-        sampling=Sampling(**dict(_part(trace, "sampling")), system_prompt=content.system_prompt),
+        sampling=Sampling(
+            **dict(_part(trace, "sampling")), stop=content.stop, system_prompt=content.system_prompt
+        ),
         **{name: trace.options[name] for name in OPTIONS if name in trace.options},
     )  # fmt: skip
 
@@ -128,13 +135,18 @@ def settings_of(settings: Settings) -> dict[str, Any]:
     return {key: value for key, default in replayable().items() if (value := value_of(settings, key)) != default}
 
 
-def settings_for(base: Settings, trace: Trace, changes: Mapping[str, Any]) -> Settings:
-    """The traced settings, changed; who the providers are and where is as it is now."""
+def check_changes(changes: Mapping[str, Any], what: str) -> None:
+    """Refuse changes that are not for whoever only asks: `what` is what they asked for."""
     for key, value in changes.items():
         if key not in replayable():
-            raise Invalid(f"'{key}' is not a setting that a replay can change{nearest(key, replayable())}")
+            raise Invalid(f"'{key}' is not a setting that {what} can change{nearest(key, replayable())}")
         if NAMES_A_PROVIDER.search(key) and "." in str(value):
             raise Invalid(f"'{key}' takes the name of one that is shipped; '{value}' is not that")
+
+
+def settings_for(base: Settings, trace: Trace, changes: Mapping[str, Any]) -> Settings:
+    """The traced settings, changed; who the providers are and where is as it is now."""
+    check_changes(changes, "a replay")
     known = {key: value for key, value in replayable().items() if key != "llm.model"}  # another provider lacks it
     kept = {key: value for key, value in trace.settings.items() if key in known}
     try:
@@ -175,6 +187,9 @@ def moves(before: Sequence[tuple[str, float]], after: Sequence[tuple[str, float]
 def word_changes(before: str, after: str) -> Iterator[tuple[Change, str]]:
     """The words that stayed, went and came, in order; the ones that stayed or came make up the new text."""
     old, new = (_WORD.findall(text) for text in (before, after))
+    if max(len(old), len(new)) > MOST_WORDS:
+        yield from [("same", after)] if before == after else [("removed", before), ("added", after)]  # type: ignore[misc]
+        return
     for kind, start, end, new_start, new_end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
             yield "same", "".join(old[start:end])

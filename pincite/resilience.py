@@ -47,7 +47,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a service may take for its first item and for all of them; `setting` names the limits."""
+    """How long a service may take for its first item and for all of them; `setting` names the limits, if one does."""
 
     first_s: float
     whole_s: float
@@ -90,10 +90,10 @@ class Breaker:
         self._probing = False
 
 
-async def timed(source: Source[T], who: str, patience: Patience) -> AsyncGenerator[T, None]:
-    """Give up on a service that takes too long, or longer than the question has."""
+async def timed(source: Source[T], who: str, patience: Patience, until: float | None = None) -> AsyncGenerator[T, None]:
+    """Give up on a service that takes too long, or longer than the question has; earlier tries count up to `until`."""
     left = _time_left()
-    stop = time.monotonic() + min(patience.whole_s, left)
+    stop = min(time.monotonic() + min(patience.whole_s, left), float("inf") if until is None else until)
     limit = min(time.monotonic() + patience.first_s, stop)
     async with aclosing(source()) as items:
         while True:
@@ -113,7 +113,8 @@ def _too_long(who: str, patience: Patience, before_first: bool, left: float) -> 
         return f"{who} did not begin within {patience.first_s:g} s ({patience.setting}.first_token_timeout_s)"
     if left < patience.whole_s:
         return f"{who} took all the time the question had (llm.question_timeout_s)"
-    return f"{who} took longer than {patience.whole_s:g} s ({patience.setting}.timeout_s)"
+    named = f" ({patience.setting}.timeout_s)" if patience.setting else ""
+    return f"{who} took longer than {patience.whole_s:g} s{named}"
 
 
 def _time_left() -> float:
@@ -198,7 +199,8 @@ class Steadied:
 
     def around(self, source: Source[T], patience: Patience) -> AsyncGenerator[T, None]:
         """The source with everything around it, outermost last."""
-        in_time: Source[T] = lambda: timed(source, self._who, patience)  # noqa: E731
+        until = time.monotonic() + patience.whole_s
+        in_time: Source[T] = lambda: timed(source, self._who, patience, until)  # noqa: E731
         unless_open: Source[T] = lambda: guarded(in_time, self._who, self._breaker)  # noqa: E731
         return retried(unless_open, self._who, self._rules, patience.whole_s, self._clock)
 

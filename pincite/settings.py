@@ -64,6 +64,16 @@ class Rag(_Branch):
     alpha: Share = Field(
         default=0.5, description="Weight of meaning against words in relative-score fusion; 0 is words only."
     )
+    relative_to: Literal["possible", "found"] = Field(
+        default="possible",
+        description="What a relative score is relative to: the best score possible (a cosine of 1; every word of the "
+        "question, as often as counts), or the range between the worst and the best found.",
+    )
+    follow_titles: Share = Field(
+        default=0.2,
+        description="Where one of the three best passages names the title of another document, the best passage of that "
+        "document gains this share of its score; half of this where the question names the title. 0 follows none.",
+    )
     rrf_k: int = Field(default=30, ge=1, le=1000, description="Constant of reciprocal rank fusion between engines.")
     multi_query_rrf_k: int = Field(
         default=60, ge=1, le=1000, description="Constant of reciprocal rank fusion between queries."
@@ -77,12 +87,15 @@ class Rag(_Branch):
         description="What that threshold reads: the calibrated relevance, or the cosine of question and passage.",
     )
     reranker: str = Field(
-        default="none", description="Who orders the best passages anew: `none`, or the name of a reranker."
+        default="none",
+        description="Who orders the best passages anew: `none`, `cosine`, `cross_encoder`, `rerank_api`, `scripted`, or "
+        "a dotted path.",
     )
     rerank_top: int = Field(default=20, ge=1, le=200, description="Passages the reranker sees.")
     exact_rows: int = Field(
         default=4000,
         ge=0,
+        le=10_000_000,
         description="Up to this many admitted vectors, search by meaning compares them all (five times as many where "
         "a filter narrows the search); above, it uses the HNSW index.",
     )
@@ -184,6 +197,38 @@ class Embedding(_Branch):
     batch: int = Field(default=10, ge=1, le=2048, description="Texts a request to that server holds.")
     threads: int = Field(
         default=0, ge=0, le=256, description="Threads for bulk embedding on this machine; 0 takes all cores."
+    )
+
+
+class Rerank(_Branch):
+    """Who orders passages anew where `rag.reranker` is `rerank_api` (a server) or `cross_encoder` (a model in a folder)."""
+
+    base_url: str = Field(
+        default="",
+        description="The server's address, such as `http://127.0.0.1:8080`; it is asked at `/rerank` below that.",
+    )
+    shape: Literal["tei", "cohere", "jina"] = Field(
+        default="tei",
+        description="How the server is spoken to: as text-embeddings-inference, Cohere or Jina; see docs/providers.md.",
+    )
+    api_key: SecretStr | None = Field(default=None, description="Key for that server. From the environment only.")
+    model: str = Field(default="", description="Model to ask that server for; TEI has one only.")
+    batch: int = Field(default=32, ge=1, le=1000, description="Passages a request to that server holds.")
+    timeout_s: float = Field(
+        default=30, gt=0, le=3600, description="Longest time to order the passages of a search, in seconds."
+    )
+    path: str = Field(
+        default="",
+        description="Folder with a cross-encoder's `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json`.",
+    )
+    window: int = Field(
+        default=512,
+        ge=64,
+        le=1_000_000,
+        description="Tokens of question and passage together that this model is shown, never more than it was made for.",
+    )
+    threads: int = Field(
+        default=0, ge=0, le=256, description="Passages this model scores at the same time; 0 takes all cores."
     )
 
 
@@ -298,6 +343,7 @@ class Settings(_Branch):
     llm: Llm = Llm()
     resilience: Resilience = Resilience()
     embedding: Embedding = Embedding()
+    rerank: Rerank = Rerank()
     chunking: Chunking = Chunking()
     context: Context = Context()
     citations: Citations = Citations()

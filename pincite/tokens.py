@@ -1,5 +1,6 @@
 """Counts tokens offline, with the vocabularies of OpenAI's models; loaded on first use."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -31,6 +32,19 @@ class Tokenizer:
             return int(self._encoding.count(text))
         except UnicodeEncodeError:
             return int(self._encoding.count(_encodable(text)))
+
+    def starts(self, text: str) -> Iterator[int]:
+        """The offset at which each token begins; one that begins inside a character counts from that character."""
+        encoded = _encodable(text).encode()
+        sizes: dict[int, int] = {}
+        decode, at, characters = self._encoding.bpe().decode_tokens, 0, 0
+        for token in self._encoding.encode(encoded.decode()):
+            yield characters if not 0x80 <= encoded[at] < 0xC0 else characters - 1
+            if token not in sizes:
+                sizes[token] = len(decode([token]))
+            part = encoded[at : at + sizes[token]]
+            at += len(part)
+            characters += sum(byte & 0xC0 != 0x80 for byte in part)
 
     def reach(self, text: str, start: int, end: int, limit: int) -> int:
         """The furthest offset up to `end` such that `text[start:offset]` has at most `limit` tokens.

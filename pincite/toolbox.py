@@ -14,10 +14,9 @@ from pincite.settings import Fallback, Llm, Settings
 from pincite.steady import FallbackLLM, SteadyEmbedder, SteadyLLM, SteadyReranker, close
 
 PROVIDERS = "pincite.providers"
-RERANK_S = 30.0
-"""Longest wait for a reranker."""
 
 _Choice = tuple[Any, ...]
+_SAID_WITH_THE_PROMPT = {name: Llm.model_fields[name].default for name in ("temperature", "top_p", "max_tokens")}
 
 
 class Toolbox:
@@ -35,17 +34,32 @@ class Toolbox:
         self._closing: set[asyncio.Task[None]] = set()
 
     def kit(self, settings: Settings) -> Kit:
-        """The tools these settings ask for."""
-        wanted = (settings.llm, settings.resilience, settings.rag.reranker)
+        """The tools these settings ask for; how warmly and how long a model writes is said with each prompt."""
+        wanted = _wanted(settings)
         if wanted not in self._made:
-            self._made[wanted] = self._make(settings)
+            self._made[wanted] = self._make(settings.model_copy(update={"llm": wanted[0]}))
             self._let_go()
         self._taken[wanted] = time.monotonic() + settings.llm.question_timeout_s
         return self._made[wanted]
 
+    async def ready(self, settings: Settings) -> Kit:
+        """The same; a model that has to be loaded first is loaded in a thread, while others are served."""
+        held = None
+        if settings.rag.reranker == "cross_encoder" and _wanted(settings) not in self._made:
+            held = await asyncio.to_thread(self.plain_reranker, settings)  # whoever asks for it now shares its weights
+        try:
+            return self.kit(settings)
+        finally:
+            await close(held)
+
     def plain(self, settings: Settings, chosen: Llm | Fallback) -> LLM | None:
         """A configured model with nothing around it, closed by whoever asks for it; None where no model is configured."""
         return None if provider_of(chosen) == "extractive" else self._load(settings, chosen)
+
+    def plain_reranker(self, settings: Settings) -> Reranker | None:
+        """The configured reranker with nothing around it, closed by whoever asks for it; None where there is none."""
+        name, options = settings.rag.reranker, settings.rerank.model_dump()
+        return None if name == "none" else plugins.load(Reranker, PROVIDERS, name, options, embedder=self._embedder)
 
     async def close(self) -> None:
         """Let go of what the providers hold."""
@@ -83,12 +97,12 @@ class Toolbox:
         return plugins.load(LLM, PROVIDERS, provider_of(chosen), options, embedder=self._embedder)
 
     def _reranker(self, settings: Settings) -> Reranker | None:
-        name = settings.rag.reranker
-        if name == "none":
+        inner = self.plain_reranker(settings)
+        if inner is None:
             return None
-        inner = plugins.load(Reranker, PROVIDERS, name, {}, embedder=self._embedder)
-        policies = self._policies(f"the reranker {name}", settings)
-        return SteadyReranker(inner, policies, Patience(RERANK_S, RERANK_S, "rag"))
+        name, address, allowed = settings.rag.reranker, rerank_address(settings), settings.rerank.timeout_s
+        policies = self._policies(f"the reranker at {address}" if address else f"the reranker {name}", settings)
+        return SteadyReranker(inner, policies, Patience(allowed, allowed, "rerank"))
 
     def _policies(self, who: str, settings: Settings) -> Steadied:
         """One breaker for each service, whatever else changes about how it is used."""
@@ -103,6 +117,12 @@ class Toolbox:
             task.add_done_callback(self._closing.discard)
 
 
+def _wanted(settings: Settings) -> _Choice:
+    """What a kit is made from."""
+    llm = settings.llm.model_copy(update=_SAID_WITH_THE_PROMPT)
+    return llm, settings.resilience, settings.rag.reranker, settings.rerank
+
+
 def provider_of(chosen: Llm | Fallback) -> str:
     """The provider's name, where it is not said: an OpenAI-style server if there is an address, else no model."""
     return chosen.provider or ("openai_compatible" if chosen.base_url else "extractive")
@@ -110,11 +130,20 @@ def provider_of(chosen: Llm | Fallback) -> str:
 
 def address_of(chosen: Llm | Fallback) -> str:
     """Where the model is: as the settings say, or where its provider is at home; empty for one on this machine."""
+    return without_login(chosen.base_url or home_of(provider_of(chosen)))
+
+
+def rerank_address(settings: Settings) -> str:
+    """Where passages go to be put in order; empty where that is on this machine, or nobody does."""
+    return without_login(settings.rerank.base_url) if settings.rag.reranker == "rerank_api" else ""
+
+
+def home_of(provider: str) -> str:
+    """Where a provider's server is unless the settings say; empty where it has no place of its own."""
     try:
-        home = getattr(plugins.find(LLM, PROVIDERS, provider_of(chosen)), "HOME", "")
+        return str(getattr(plugins.find(LLM, PROVIDERS, provider), "HOME", ""))
     except SettingsError:  # whoever makes it will say so
-        home = ""
-    return without_login(chosen.base_url or home)
+        return ""
 
 
 def plain_embedder(settings: Settings) -> Embedder:
@@ -124,8 +153,13 @@ def plain_embedder(settings: Settings) -> Embedder:
 
 
 def make_embedder(settings: Settings) -> Embedder:
-    """The configured embedder; one that works elsewhere may be down for a moment, and is treated so."""
-    inner, chosen = plain_embedder(settings), settings.embedding
+    """The configured embedder with what belongs around it."""
+    return steadied(plain_embedder(settings), settings)
+
+
+def steadied(inner: Embedder, settings: Settings) -> Embedder:
+    """An embedder as these settings want it: one that works elsewhere may be down for a moment, and is treated so."""
+    chosen = settings.embedding
     if inner.local:
         return inner
     policies = Steadied(f"the embedder {inner.name}", settings.resilience)

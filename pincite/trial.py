@@ -1,11 +1,11 @@
-"""Try a model or an embedder with a harmless sentence: does it answer, how fast, and if not, why."""
+"""Try a model, an embedder or a reranker with a harmless sentence: does it answer, how fast, and if not, why."""
 
 import asyncio
 import time
 from dataclasses import dataclass
 
 from pincite.core.answers import Message, Prompt, Sampling
-from pincite.core.protocols import LLM, Embedder, Hosted
+from pincite.core.protocols import LLM, Embedder, Hosted, Reranker
 from pincite.errors import ProviderError, Unavailable
 from pincite.models import facts_of
 
@@ -17,9 +17,9 @@ _ASKED = "Answer with one word: yes."
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """How a try went; `error` is empty where it went well."""
+    """How a try went; `error` is empty where it went well, `model` is None where nobody knows its name."""
 
-    model: str
+    model: str | None
     latency_ms: float
     window: int | None = None
     dimensions: int | None = None
@@ -44,7 +44,7 @@ async def try_llm(llm: LLM, model: str | None = None) -> Tried:
         failed = _told(error)
     window = facts_of(model).window or llm.window if model else llm.window
     return Tried(
-        model=answered or llm.name,
+        model=answered or (None if "://" in llm.name else llm.name),  # a server stands for its model till that is known
         latency_ms=_since(started),
         window=window,
         first_token_ms=first,
@@ -68,6 +68,17 @@ async def try_embedder(embedder: Embedder) -> Tried:
         error=str(failed or ""),
         code=failed.code if failed else "",
     )
+
+
+async def try_reranker(reranker: Reranker) -> Tried:
+    """Score one pair."""
+    started, failed = time.perf_counter(), None
+    try:
+        async with asyncio.timeout(TRY_S):
+            await reranker.score(_ASKED, [_ASKED])
+    except (Unavailable, TimeoutError) as error:
+        failed = _told(error)
+    return Tried(model=None, latency_ms=_since(started), error=str(failed or ""), code=failed.code if failed else "")
 
 
 def _told(error: Unavailable | TimeoutError) -> Unavailable:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pincite.core.answers import Answer, Question
 from pincite.core.request import remote_span, request_id
 from pincite.core.run import Answered, Event, Planned, Run
+from pincite.core.text import storable
 from pincite.core.traces import Content, Outcome, Trace, code_of, told, unquoted
 from pincite.replay import options_of, settings_of
 
@@ -61,15 +62,12 @@ class Witness:
     def _content(self) -> Content:
         asked = self._understood
         return Content(
-            _storable(asked.text), tuple(map(_storable, asked.also)),
-            standalone=_storable(asked.standalone) if asked.standalone else None,
-            system_prompt=_storable(asked.sampling.system_prompt) if asked.sampling.system_prompt else None,
-            answer=_storable(self._answer.text) if self._answer else None,
+            storable(asked.text), tuple(map(storable, asked.also)),
+            standalone=storable(asked.standalone) if asked.standalone else None,
+            system_prompt=storable(asked.sampling.system_prompt) if asked.sampling.system_prompt else None,
+            answer=storable(self._answer.text) if self._answer else None,
+            stop=tuple(map(storable, asked.sampling.stop)),
         )  # fmt: skip
-
-
-def _storable(text: str) -> str:
-    return text.replace("\0", " ").encode(errors="replace").decode()
 
 
 def _strategy(run: Run) -> str | None:

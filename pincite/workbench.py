@@ -1,18 +1,25 @@
 """What hangs on the embedder: the embedder itself, its vectors in the store, its lane for bulk work, its toolbox."""
 
+import asyncio
+import time
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from pincite.core.protocols import Embedder
 from pincite.ingest.lane import Lane, open_lane
 from pincite.settings import Embedding, Rag, Resilience, Settings
+from pincite.steady import close
 from pincite.store.database import Database
 from pincite.store.search import PostgresIndex
-from pincite.toolbox import Toolbox, make_embedder
+from pincite.toolbox import Toolbox, plain_embedder, steadied
 
-INDEX_FORMAT = 1
+INDEX_FORMAT = 2
 """Raised when parsing, chunking or indexing changes what is stored for the same file and settings."""
 
-_Choice = tuple[Embedding, Resilience]
+KEPT_S = 60.0
+"""Tools that were set up are kept for at least so long, however little time questions have."""
+
+_Choice = tuple[Embedding, Resilience | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,47 +48,88 @@ class Workbench:
 
 
 class Workbenches:
-    """One workbench for each choice of embedder, set up when first asked for and kept: an old one may be in use."""
+    """One workbench for each choice of embedder, set up when first asked for.
+
+    Those no longer in force are kept as long as a question may be using them, or a document. What is tried again and
+    how often is no matter of an embedder on this machine: it stays the same one.
+    """
 
     def __init__(self) -> None:
-        self._embedders: dict[_Choice, Embedder] = {}
+        self._embedders: dict[Embedding, Embedder] = {}
         self._set_up: dict[_Choice, Workbench] = {}
+        self._until: dict[_Choice, float] = {}
+        self._in_force: tuple[_Choice, float] | None = None
+        self._making = asyncio.Lock()
 
-    def embedder(self, settings: Settings) -> Embedder:
+    async def embedder(self, settings: Settings) -> Embedder:
         """The embedder these settings ask for; `SettingsError` where it cannot be made."""
-        choice = _choice(settings)
-        if choice not in self._embedders:
-            self._embedders[choice] = make_embedder(settings)
-        return self._embedders[choice]
+        async with self._making:
+            return steadied(await self._plain(settings), settings)
+
+    async def check(self, settings: Settings, database: Database) -> None:
+        """Raise `SettingsError` where the tools these settings ask for cannot be made; nothing is written."""
+        embedder = await self.embedder(settings)
+        await database.check_model(embedder.name, embedder.dimensions)
+        toolbox = Toolbox(PostgresIndex(database, 0, embedder.dimensions, settings.rag), embedder)
+        await toolbox.ready(settings)
+        await toolbox.close()
 
     async def get(self, settings: Settings, database: Database) -> Workbench:
         """The workbench for these settings."""
-        choice = _choice(settings)
-        if choice not in self._set_up:
-            self._set_up[choice] = await self._make(settings, database)
+        async with self._making:
+            plain = await self._plain(settings)
+            choice = _choice(settings, plain)
+            if choice not in self._set_up:
+                self._set_up[choice] = await _set_up(steadied(plain, settings), settings, database)
+            self._keep(choice, settings.llm.question_timeout_s)
+            return self._set_up[choice]
+
+    def adopt(self, settings: Settings) -> Workbench:
+        """The one that was set up for these settings, which is in force from now on."""
+        if self._in_force is not None:
+            self._keep(*self._in_force)
+        choice = _choice(settings, self._embedders[settings.embedding])
+        self._in_force = choice, settings.llm.question_timeout_s
         return self._set_up[choice]
 
-    def ready(self, settings: Settings) -> Workbench:
-        """The one that was set up for these settings before."""
-        return self._set_up[_choice(settings)]
-
-    async def _make(self, settings: Settings, database: Database) -> Workbench:
-        embedder = self.embedder(settings)
-        model = await database.register_model(embedder.name, embedder.dimensions)
-        embedding = settings.embedding
-        options = embedding.model_dump(exclude={"api_key"})
-        lane = open_lane(embedder, provider=embedding.provider, options=options, batch=embedding.batch)
-        index = PostgresIndex(database, model, embedder.dimensions, settings.rag)
-        return Workbench(embedder, model, lane, Toolbox(index, embedder), database)
+    async def let_go(self, busy: Collection[Lane]) -> None:
+        """Close what nobody can be using any more; a lane that is busy has a document under way."""
+        async with self._making:
+            in_force = self._in_force and self._in_force[0]
+            for choice in [choice for choice, until in self._until.items() if until < time.monotonic()]:
+                if choice != in_force and self._set_up[choice].lane not in busy:
+                    del self._until[choice]
+                    await self._set_up.pop(choice).close()
+            used = {embedding for embedding, _ in self._set_up}
+            for embedding in [embedding for embedding in self._embedders if embedding not in used]:
+                await close(self._embedders.pop(embedding))
 
     async def close(self) -> None:
         """Close every one."""
         while self._set_up:
             await self._set_up.popitem()[1].close()
         while self._embedders:
-            if close := getattr(self._embedders.popitem()[1], "close", None):
-                await close()
+            await close(self._embedders.popitem()[1])
+
+    async def _plain(self, settings: Settings) -> Embedder:
+        chosen = settings.embedding
+        if chosen not in self._embedders:  # loading weights takes a while, in which others are served
+            self._embedders[chosen] = await asyncio.to_thread(plain_embedder, settings)
+        return self._embedders[chosen]
+
+    def _keep(self, choice: _Choice, question_s: float) -> None:
+        """Whoever begins a question now may need it for as long as that may take."""
+        self._until[choice] = max(self._until.get(choice, 0.0), time.monotonic() + max(question_s, KEPT_S))
 
 
-def _choice(settings: Settings) -> _Choice:
-    return settings.embedding, settings.resilience
+async def _set_up(embedder: Embedder, settings: Settings, database: Database) -> Workbench:
+    model = await database.register_model(embedder.name, embedder.dimensions)
+    embedding = settings.embedding
+    options = embedding.model_dump(exclude={"api_key"})
+    lane = open_lane(embedder, provider=embedding.provider, options=options, batch=embedding.batch)
+    index = PostgresIndex(database, model, embedder.dimensions, settings.rag)
+    return Workbench(embedder, model, lane, Toolbox(index, embedder), database)
+
+
+def _choice(settings: Settings, embedder: Embedder) -> _Choice:
+    return settings.embedding, None if embedder.local else settings.resilience

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import hypothesis
 import psycopg
 import psycopg.conninfo
 import pytest
@@ -21,6 +22,9 @@ T = TypeVar("T")
 def pytest_configure() -> None:
     """A shell starts what it runs in the background deaf to Ctrl-C, and children would inherit that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The same examples every time: what a run finds, the next one finds again.
+    hypothesis.settings.register_profile("steady", derandomize=True)
+    hypothesis.settings.load_profile("steady")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -15,7 +15,7 @@ def test_the_local_owner_may_do_everything() -> None:
 def test_a_role_may_do_no_more_than_it_says(role: str, refused: str) -> None:
     caller = Caller("somebody", role)  # type: ignore[arg-type]
     require(caller, "read")
-    with pytest.raises(NotAllowed, match=f"a {role} may not {refused}"):
+    with pytest.raises(NotAllowed, match=f"a key of the role '{role}' may not {refused}"):
         require(caller, refused)
 
 

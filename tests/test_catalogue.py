@@ -1,8 +1,10 @@
 """The catalogue: what a setting may be, when it acts, who may change it."""
 
+import json
+
 import pytest
 
-from pincite.catalogue import ACTS, OUTSIDE, catalogue, find, is_set, nearest, parsed, value_of, without_password
+from pincite.catalogue import ACTS, OUTSIDE, catalogue, find, is_set, parsed, value_of, without_password
 from pincite.layers import load_settings
 
 
@@ -12,7 +14,7 @@ from pincite.layers import load_settings
         ("rag.top_k", "a whole number from 1 to 1000"),
         ("rag.fusion", "'relative_score' or 'rrf'"),
         ("rag.use_hybrid_search", "true or false"),
-        ("rag.exact_rows", "a whole number, at least 0"),
+        ("rag.exact_rows", "a whole number from 0 to 10000000"),
         ("llm.timeout_s", "a number over 0, at most 3600"),
         ("server.allowed_hosts", "a list of texts (on a command line with commas between them)"),
         ("category_labels", "a table of texts (on a command line as JSON)"),
@@ -63,10 +65,9 @@ def test_every_secret_is_fixed_and_nothing_else_is_a_secret() -> None:
     assert all(catalogue()[name].fixed for name in secrets)
 
 
-def test_the_nearest_name_is_found_by_spelling_or_by_its_last_part() -> None:
-    assert nearest("rag.topk", catalogue()) == "; did you mean 'rag.top_k'?"
-    assert nearest("retrieval.multi_query_rrf_k", catalogue()) == "; did you mean 'rag.multi_query_rrf_k'?"
-    assert nearest("zzz", catalogue()) == ""
+def test_every_default_is_plain_json() -> None:
+    defaults = {name: key.default for name, key in catalogue().items()}
+    assert json.loads(json.dumps(defaults)) == defaults
 
 
 def test_values_are_plain_and_secrets_are_nothing() -> None:
@@ -78,8 +79,8 @@ def test_values_are_plain_and_secrets_are_nothing() -> None:
 
 
 def test_an_address_is_shown_without_its_password() -> None:
-    assert without_password("http://user:secret@host/v1") == "http://…@host/v1"
-    assert without_password("http://host/v1?a=b@c") == "http://host/v1?a=b@c"
+    assert without_password("http://user:secret@host/v1?key=secret") == "http://host/v1"
+    assert without_password("what? a#b") == "what? a#b"
     assert without_password(5) == 5
 
 
@@ -91,3 +92,14 @@ def test_text_becomes_a_list_or_a_table_where_one_is_wanted() -> None:
         with pytest.raises(ValueError, match="must"):
             parsed(key, wrong)
     assert find("no.such") is None
+
+
+@pytest.mark.parametrize("value", [{"a\0": "b"}, {"a": "\ud800"}, '{"a": "\\u0000"}'])
+def test_a_table_holds_no_characters_that_cannot_be_stored(value: object) -> None:
+    with pytest.raises(ValueError, match="cannot be stored"):
+        parsed(catalogue()["category_labels"], value)
+
+
+def test_a_table_nested_without_end_is_no_table() -> None:
+    with pytest.raises(ValueError, match="must be JSON"):
+        parsed(catalogue()["category_labels"], '{"a":' * 100_000)

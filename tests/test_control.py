@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +132,65 @@ def test_a_run_holds_one_snapshot_from_its_first_stage_to_its_last(
     asyncio.run(go())
 
 
+def test_a_run_takes_its_settings_and_tools_together_once_it_knows_who_asks(
+    open_pincite: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(run: Run, _: Question) -> tuple[int, str]:
+        return run.settings.revision, run.kit.llm.name
+
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            monkeypatch.setattr(pipeline, "answer", answer)
+            scope = pincite.scope
+
+            async def slow(caller: Caller) -> Any:
+                if not pincite.settings.revision:
+                    await pincite.control.set({"llm.provider": "scripted"}, LOCAL)
+                return await scope(caller)
+
+            pincite.scope = slow
+            assert await pincite.ask("?") == (1, "scripted")
+
+    asyncio.run(go())
+
+
+def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Waiting(ScriptedEmbedder):
+        async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+            embedding.set()
+            await go_on.wait()
+            return await super().embed(texts, as_query=as_query)
+
+    embedding, go_on = asyncio.Event(), asyncio.Event()
+    monkeypatch.setattr("pincite.workbench.KEPT_S", -1.0)
+
+    async def go() -> None:
+        data = tmp_path / "data"
+        data.mkdir()
+        text = '[embedding]\nprovider = "scripted"\n[llm]\nquestion_timeout_s = 0.01\n'
+        (data / "settings.toml").write_text(text, encoding="utf-8")
+        chosen = {"data": data, "database.url": database_url, "ingest.workers": 1}
+        async with AsyncPincite(settings=chosen) as pincite:
+            [old] = pincite._benches._set_up.values()
+            old.lane._embedder = Waiting(Options())  # type: ignore[attr-defined]
+            adding = asyncio.create_task(pincite.add(wrote(tmp_path / "cats.md")))
+            await embedding.wait()
+            await pincite.control.set({"resilience.retries": 1}, LOCAL)
+            await asyncio.sleep(0.05)
+            await pincite._tidy()
+            assert old in pincite._benches._set_up.values()
+            go_on.set()
+            await adding
+            while pincite.workers.in_hand:
+                await asyncio.sleep(0.01)
+            await pincite._tidy()
+            assert old not in pincite._benches._set_up.values()
+
+    asyncio.run(go())
+
+
 # --- what may be changed ----------------------------------------------------------------------------------------
 
 
@@ -148,6 +207,12 @@ def test_a_run_holds_one_snapshot_from_its_first_stage_to_its_last(
         ({"server.port": 1}, "only when a process starts"),
         ({"data": "/x"}, "only when a process starts"),
         ({"embedding.path": "/x"}, "reaches out of the library"),
+        ({"rerank.path": "/x"}, "reaches out of the library"),
+        ({"rerank.api_key": "canary"}, "secrets are never stored"),
+        ({"rerank.base_url": "http://me:canary@127.0.0.1"}, "holds a password"),
+        ({"rag.reranker": "cross_encoder"}, "needs rerank.path"),
+        ({"rag.reranker": "rerank_api"}, "rerank.base_url must be an address"),
+        ({"rag.reranker": "rerank_api", "rerank.base_url": "http://x", "rerank.shape": "jina"}, "needs rerank.model"),
         ({"llm.provider": "os.path"}, "takes a dotted path only from the environment"),
         ({"rag.reranker": "some.package"}, "takes a dotted path only from the environment"),
         ({"llm.provider": "nobody"}, "there is no llm called 'nobody'"),
@@ -155,6 +220,11 @@ def test_a_run_holds_one_snapshot_from_its_first_stage_to_its_last(
         ({"llm.provider": "openai_compatible", "llm.base_url": "ftp://x"}, "base_url must be an address"),
         ({"llm.model": "a\0b"}, "cannot be stored"),
         ({"llm.base_url": "http://me:canary@127.0.0.1/v1"}, "holds a password"),
+        ({"llm.base_url": "http://127.0.0.1/v1?key=canary"}, "holds a password or a query"),
+        ({"llm.base_url": "http://[x"}, "base_url must be an address"),
+        ({"llm.base_url": "http://127.0.0.1:99999/v1"}, "base_url must be an address"),
+        ({"rag.alpha": float("nan")}, "'rag.alpha' must be a number from 0 to 1"),
+        ({"category_labels": {"a": "b\0"}}, "cannot be stored"),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(
@@ -193,6 +263,53 @@ def test_a_key_never_goes_to_a_server_it_was_not_configured_with(open_pincite: O
             assert "canary" not in str(raised.value)
         async with open_pincite() as pincite:
             await pincite.control.set({"llm.base_url": "http://127.0.0.1:9/v1", "llm.model": "m"}, LOCAL)
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize(
+    ("stored", "configured"),
+    [
+        ({"llm.base_url": "http://127.0.0.1:9/v1"}, {"LLM_API_KEY": "canary", "LLM_BASE_URL": "http://127.0.0.1:8/v1"}),
+        ({"llm.provider": "anthropic"}, {"LLM_API_KEY": "canary"}),
+        ({"llm.fallback.base_url": "http://127.0.0.1:9/v1"}, {"PINCITE_LLM__FALLBACK__API_KEY": "canary"}),
+        ({"embedding.base_url": "http://127.0.0.1:9/v1"}, {"PINCITE_EMBEDDING__API_KEY": "canary"}),
+        ({"rerank.base_url": "http://127.0.0.1:9"}, {"PINCITE_RERANK__API_KEY": "canary"}),
+    ],
+)
+def test_a_stored_server_does_not_get_a_key_that_is_configured_later(
+    open_pincite: Open, monkeypatch: pytest.MonkeyPatch, stored: dict[str, str], configured: dict[str, str]
+) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            await pincite.control.set({**stored, "rag.top_k": 3}, LOCAL)
+        for name, value in configured.items():
+            monkeypatch.setenv(name, value)
+        async with open_pincite() as pincite:
+            [(key, reason)] = pincite.control.ignored.items()
+            assert key in stored
+            assert "would go to the new server" in reason
+            assert "canary" not in reason
+            assert pincite.control.line(key).source != "database"
+            assert pincite.settings.rag.top_k == 3
+            await pincite.control.set({"llm.provider": "extractive"}, LOCAL)  # to which no key goes
+            with pytest.raises(Invalid, match="would go to the new server"):
+                await pincite.control.set({**stored}, LOCAL)
+            await pincite.control.set(dict.fromkeys(stored), LOCAL)
+            assert pincite.control.ignored == {}
+
+    asyncio.run(go())
+
+
+def test_a_change_that_is_refused_leaves_nothing_behind(database_url: str, tmp_path: Path) -> None:
+    async def go() -> None:
+        (tmp_path / "settings.toml").write_text('[embedding]\nprovider = "scripted"\n', encoding="utf-8")
+        async with AsyncPincite(settings={"data": tmp_path, "database.url": database_url}) as pincite:
+            other = {"embedding.provider": "ollama", "embedding.model": "m", "embedding.dimensions": 8}
+            with pytest.raises(Invalid, match="no llm called"):
+                await pincite.control.set({**other, "llm.provider": "nobody"}, LOCAL)
+            with psycopg.connect(database_url) as admin:
+                assert admin.execute("select count(*) from pincite.embedding_model").fetchone() == (1,)
 
     asyncio.run(go())
 
@@ -293,13 +410,17 @@ def test_a_profile_in_a_request_changes_that_request_alone(open_pincite: Open, t
             await pincite.add(wrote(tmp_path / "cats.md"))
             before = pincite.settings
             found = await pincite.search(Question("cats purr", profile="zoeflow"))
-            assert (found.strategy, found.rag.top_k, found.degraded) == ("dense_only", 5, ())
+            assert (found.strategy, found.rag.top_k) == ("dense_only", 5)
+            assert [note.reason.partition(";")[0] for note in found.degraded] == [
+                "the profile zoeflow is made for a model of openrouter.ai to write",
+                "the profile zoeflow is made for text-embedding-3-small to embed, which is not configured",
+            ]
             found = await pincite.search(Question("cats purr", profile="zoeflow", strategy="lexical_only"))
             assert found.strategy == "lexical_only"
             answer = await pincite.ask(Question("Why do cats purr?", profile="five-stage"))
-            [note] = answer.degraded
-            assert note.stage == "profile"
-            assert "llama-3.1-8b-instant to write, which is not configured; extractive is used" in note.reason
+            assert {note.stage for note in answer.degraded} == {"profile"}
+            reason = answer.degraded[0].reason
+            assert "llama-3.1-8b-instant to write, which is not configured; extractive is used" in reason
             with pytest.raises(Invalid, match="there is no profile 'nobody'"):
                 await pincite.search(Question("cats", profile="nobody"))
             assert pincite.settings is before
@@ -328,6 +449,8 @@ def test_safe_mode_ignores_the_changes_and_says_so(open_pincite: Open, monkeypat
                 line = safe.control.line("rag.top_k")
                 assert (line.source, line.stored) == ("default", 3)
                 assert safe.control.ignored == {"rag.top_k": "PINCITE_SAFE is set"}
+                with pytest.raises(Invalid, match="no llm called 'nobody'"):
+                    await safe.control.set({"llm.provider": "nobody"}, LOCAL)
                 await safe.control.set({"rag.top_k": None, "rag.alpha": 0.2}, LOCAL)  # mending goes on
                 assert safe.settings.rag.alpha == 0.5
             await becomes(pincite, "rag.alpha", 0.2)
@@ -360,12 +483,14 @@ def test_changes_that_keep_a_process_from_starting_name_the_way_out(
             pass
         with psycopg.connect(database_url, autocommit=True) as admin:
             admin.execute("insert into pincite.setting (key, value) values ('llm.provider', '\"gone\"')")
+            admin.execute("insert into pincite.setting (key, value) values ('rag.reranker', '\"gone\"')")
         with pytest.raises(SettingsError, match=r"no llm called 'gone'.*PINCITE_SAFE=1"):
             async with open_pincite():
                 pass
         monkeypatch.setenv("PINCITE_SAFE", "1")
         async with open_pincite() as pincite:
-            await pincite.control.set({"llm.provider": None}, LOCAL)
+            await pincite.control.set({"llm.provider": None}, LOCAL)  # one after the other
+            await pincite.control.set({"rag.reranker": None}, LOCAL)
 
     asyncio.run(go())
 

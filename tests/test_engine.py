@@ -9,7 +9,16 @@ from pincite.core.answers import Filters, Question
 from pincite.core.documents import Status, Upload
 from pincite.core.run import Answered, Event
 from pincite.core.traces import Content
-from pincite.errors import Invalid, NotFound, SettingsError, StoreDown, Unreadable, Unsupported
+from pincite.errors import (
+    Invalid,
+    NotFound,
+    ProviderBusy,
+    ProviderError,
+    SettingsError,
+    StoreDown,
+    Unreadable,
+    Unsupported,
+)
 from pincite.ingest.collect import collect
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
 from pincite.reading import Reading
@@ -172,7 +181,7 @@ def test_an_embedder_that_is_down_fails_the_document_after_its_tries(
     async def go() -> None:
         async with open_pincite(ingest__attempts=1) as pincite:
             pincite.workers._shop().lane._embedder = ScriptedEmbedder(Options(fail="no embedder today"))
-            with pytest.raises(Unreadable, match="no embedder today"):
+            with pytest.raises(ProviderError, match="no embedder today"):
                 await pincite.add(write(tmp_path, cats=CATS) / "cats.md")
             pincite.workers._shop().lane._embedder = ScriptedEmbedder(Options())
             assert (await pincite.add(tmp_path / "cats.md")).status == Status.COMPLETED
@@ -191,7 +200,8 @@ def test_filters_and_traces(open_pincite: Callable[..., Any], tmp_path: Path) ->
             stages = [span.name for span in trace.spans if span.parent is None]
             assert stages == ["guardrails", "query_analysis", "retrieval", "ranking"]
             below = {span.name for span in trace.spans if span.parent is not None}
-            assert below == {"query_embedding", "provider_call", "vector_search", "lexical_search", "passage_fetch"}
+            searches = {"vector_search", "lexical_search", "title_search"}
+            assert below == {"query_embedding", "provider_call", "passage_fetch", *searches}
             assert trace.content is None
             with pytest.raises(Invalid):
                 await pincite.ask("")
@@ -276,5 +286,19 @@ def test_adding_starts_what_was_held_back(open_pincite: Callable[..., Any], tmp_
             assert (await pincite.add(tmp_path / "cats.md")).status == Status.COMPLETED
             with pytest.raises(Invalid, match="add_all"):
                 await pincite.add(write(tmp_path / "two", a="a", b="b"))
+
+    asyncio.run(go())
+
+
+def test_an_embedder_that_fails_is_not_called_a_file_that_cannot_be_read(
+    open_pincite: Callable[..., Any], tmp_path: Path
+) -> None:
+    nobody = {"provider": "openai_compatible", "base_url": "http://127.0.0.1:9", "model": "m", "dimensions": 8}
+    chosen = {f"embedding__{name}": value for name, value in nobody.items()}
+
+    async def go() -> None:
+        async with open_pincite(**chosen, resilience__retries=0, ingest__attempts=1) as pincite:
+            with pytest.raises(ProviderBusy, match=r"cats\.md: .*cannot be reached"):
+                await pincite.add(write(tmp_path, cats=CATS) / "cats.md")
 
     asyncio.run(go())

@@ -144,3 +144,9 @@ def test_a_secret_is_never_shown() -> None:
 @pytest.mark.parametrize(("value", "safe"), [("1", True), ("true", True), ("0", False), ("", False)])
 def test_safe_is_read_from_the_environment(value: str, safe: bool) -> None:
     assert read_layers(env={"PINCITE_SAFE": value}).safe is safe
+
+
+def test_an_empty_value_in_the_environment_stands_for_none() -> None:
+    env = {"PINCITE_LLM__TEMPERATURE": "", "LLM_MODEL": "m", "PINCITE_LLM__MODEL": ""}
+    settings = load_settings(env=env)
+    assert (settings.llm.temperature, settings.llm.model) == (None, "m")

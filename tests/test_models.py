@@ -160,3 +160,33 @@ def test_whoever_must_write_asks_all_the_same_and_hears_why_not() -> None:
     assert asyncio.run(known.name("it", "llm")) == "m"
     with pytest.raises(ProviderRefused, match=r"set llm\.fallback\.model"):
         asyncio.run(Acquaintance("", 0, Hotel()).name("it", "llm.fallback"))
+
+
+def test_a_server_that_answered_is_not_asked_again_whatever_it_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "MEET_AGAIN_S", -1.0)
+    hotel = Hotel(Offered("other", 1000))
+    known = Acquaintance("m", 0, hotel)
+    for _ in range(3):
+        asyncio.run(known.meet())
+    assert (known.window, hotel.asked) == (models.WINDOW, 1)
+
+
+def test_nobody_who_knows_the_models_name_waits_for_another_to_ask() -> None:
+    async def go() -> None:
+        asked, go_on = asyncio.Event(), asyncio.Event()
+
+        async def offers() -> list[Offered]:
+            asked.set()
+            await go_on.wait()
+            return [Offered("m", 1000)]
+
+        known = Acquaintance("m", 0, offers)
+        asking = asyncio.create_task(known.meet())
+        await asked.wait()
+        await asyncio.wait_for(known.meet(), 5)
+        assert not asking.done()
+        go_on.set()
+        await asking
+        assert known.window == 1000
+
+    asyncio.run(go())

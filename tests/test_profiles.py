@@ -65,14 +65,29 @@ def test_a_model_that_is_not_configured_is_named() -> None:
         "to rerank", "to write", "to embed",
     ]  # fmt: skip
     assert "qwen3:8b to write, which is not configured; extractive is used" in told[1]
-    [first, second] = for_request(profiles()["vexora"], load_settings(env={"LLM_MODEL": "other"})).missing
+    first, second, third = for_request(profiles()["vexora"], load_settings(env={"LLM_MODEL": "other"})).missing
     assert "cross_encoder to rerank" in first
     assert "other is used" in second
+    assert "nomic-embed-text to embed, which is not configured; minilm is used" in third
     assert for_request(profiles()["five-stage"], load_settings(env={"LLM_MODEL": "llama-3.1-8b-instant"})).missing == ()
 
 
-def test_a_reranker_that_is_not_there_is_left_out() -> None:
+def test_a_profile_made_for_somebodys_models_says_so_where_they_are_not_configured() -> None:
+    elsewhere = for_request(profiles()["zoeflow"], load_settings(env={})).missing
+    assert elsewhere == (
+        "the profile zoeflow is made for a model of openrouter.ai to write; extractive is used",
+        "the profile zoeflow is made for text-embedding-3-small to embed, which is not configured; minilm is used",
+    )
+    there = load_settings(env={"LLM_BASE_URL": "https://openrouter.ai/api/v1", "LLM_MODEL": "any"})
+    [note] = for_request(profiles()["zoeflow"], there).missing
+    assert "to embed" in note
+
+
+def test_a_reranker_that_is_not_configured_is_left_out() -> None:
     assert "rag.reranker" not in for_request(profiles()["vexora"], load_settings(env={})).values
+    configured = for_request(profiles()["vexora"], load_settings(env={"PINCITE_RERANK__PATH": "/models/bge"}))
+    assert configured.values["rag.reranker"] == "cross_encoder"
+    assert not [note for note in configured.missing if "to rerank" in note]
     assert "rag.reranker" in managed()
 
 

@@ -73,7 +73,7 @@ def test_a_question_that_is_cancelled_in_the_middle_is_closed(open_pincite: Call
         trace = await newest(pincite)
         assert (trace.kind, trace.code) == ("query", "cancelled")
         writing = next(span for span in trace.spans if span.name == "llm_generation")
-        assert writing.error == "CancelledError"
+        assert writing.error == "cancelled"
         assert writing.duration_ms > 0
         assert writing.started_ms + writing.duration_ms <= trace.duration_ms + 0.1
 
@@ -237,6 +237,23 @@ def test_words_are_kept_where_allowed_and_never_a_document_but_in_the_answer(
     assert "When do cats purr?" in kept
     assert "Cats purr when they are content. [Source 1]" in kept
     assert f"The {CANARY} sings" not in kept
+
+
+def test_no_request_waits_for_a_trace_that_cannot_be_written(
+    open_pincite: Callable[..., Any], tmp_path: Path, database_url: str
+) -> None:
+    async def test(pincite: Any) -> None:
+        scope = await pincite.scope()
+        session = await pincite.sessions.create(scope)
+        with psycopg.connect(database_url) as other:
+            other.execute("lock table pincite.trace")
+            answer = await asyncio.wait_for(pincite.ask(Question("Why do cats purr?", session_id=session.id)), 10)
+            assert answer.text
+            other.rollback()
+        await pincite.records.close()
+        assert (await newest(pincite)).id == answer.metadata.trace_id
+
+    in_a_library(open_pincite, tmp_path, test)
 
 
 def test_what_is_being_written_is_finished_before_closing_even_if_its_request_is_gone() -> None:

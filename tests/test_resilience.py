@@ -277,3 +277,20 @@ def test_whoever_leaves_closes_the_stream_at_the_source() -> None:
         assert service.closed == 1
 
     asyncio.run(go())
+
+
+def test_a_further_try_has_only_the_time_the_one_before_left() -> None:
+    tries = 0
+
+    async def service() -> AsyncGenerator[str, None]:
+        nonlocal tries
+        tries += 1
+        await asyncio.sleep(0.3)
+        if tries == 1:
+            raise BUSY
+        yield "late"
+
+    around = Steadied("it", Resilience(backoff_s=0), Time().clock).around
+    with pytest.raises(ProviderError, match=r"took longer than 0.4 s$"):
+        read(lambda: around(service, Patience(0.4, 0.4, setting="")))
+    assert tries == 2

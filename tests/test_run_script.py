@@ -210,15 +210,22 @@ def test_every_benchmark_is_listed() -> None:
     result = run(RUN, "bench")
     assert result.returncode == 0
     listed = {line.split()[0] for line in result.stdout.splitlines() if line.startswith("  ")}
-    assert listed == {file.stem for file in (ROOT / "benchmarks").glob("[!_]*.py")}
+    folders = {file.parent.name for file in (ROOT / "benchmarks").glob("[!_]*/__main__.py")}
+    assert listed == {file.stem for file in (ROOT / "benchmarks").glob("[!_]*.py")} | folders
 
 
 def test_benchmarks_are_listed_with_what_they_say_of_themselves(checkout: Path) -> None:
     (checkout / "benchmarks" / "__init__.py").touch()
     (checkout / "benchmarks" / "speed.py").write_text('"""How fast it is."""\n', encoding="utf-8")
     (checkout / "benchmarks" / "size.py").write_text('"""How big it is.\n\nMore."""\n', encoding="utf-8")
+    (checkout / "benchmarks" / "peers").mkdir()
+    (checkout / "benchmarks" / "peers" / "__main__.py").write_text('"""How others do."""\n', encoding="utf-8")
     listing = run(checkout / "run", "bench").stdout.splitlines()[1:]
-    assert [line.split(maxsplit=1) for line in listing] == [["size", "How big it is."], ["speed", "How fast it is."]]
+    assert [line.split(maxsplit=1) for line in listing] == [
+        ["size", "How big it is."],
+        ["speed", "How fast it is."],
+        ["peers", "How others do."],
+    ]
     unknown = run(checkout / "run", "bench", "../speed")
     assert unknown.returncode == 2
     assert "speed" in unknown.stderr

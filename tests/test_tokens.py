@@ -64,3 +64,17 @@ def test_reach_looks_far_enough_where_tokens_are_long():
 def test_nothing_is_loaded_before_it_is_used():
     code = "import sys; from pincite.tokens import Tokenizer; Tokenizer(); assert 'rs_bpe' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("text", ["", "One word, and another.", "Größe 😀 und 日本語 🤷🏽‍♀️!", "a" * 50, "\ud800 half"])
+def test_every_token_begins_somewhere_in_order_and_the_first_at_zero(text: str):
+    tokenizer = Tokenizer()
+    starts = list(tokenizer.starts(text))
+    assert len(starts) == tokenizer.count(text)
+    assert starts == sorted(starts)
+    assert starts[:1] == [0][: len(starts)]
+    assert all(0 <= start < len(text) for start in starts)
+
+
+def test_plain_words_begin_where_they_stand():
+    assert list(Tokenizer().starts("the cat sat")) == [0, 3, 7]

@@ -1,4 +1,6 @@
 import asyncio
+import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -6,10 +8,12 @@ import pytest
 from pincite.core.protocols import Index
 from pincite.errors import SettingsError
 from pincite.layers import load_settings
+from pincite.providers import cross_encoder
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.settings import Settings
-from pincite.steady import FallbackLLM, SteadyEmbedder, SteadyLLM
-from pincite.toolbox import Toolbox, address_of, make_embedder, provider_of
+from pincite.steady import FallbackLLM, SteadyEmbedder, SteadyLLM, SteadyReranker
+from pincite.toolbox import Toolbox, address_of, make_embedder, provider_of, rerank_address
+from tests.cross_encoder_maker import make_cross_encoder
 
 NO_INDEX: Index = None  # type: ignore[assignment]
 SERVER = {"llm__base_url": "http://ann:hush@127.0.0.1:9/v1", "llm__model": "m"}
@@ -41,7 +45,8 @@ def test_equal_choices_share_a_kit_and_others_do_not() -> None:
     box = toolbox()
     one = box.kit(chosen(**SERVER))
     assert box.kit(chosen(**SERVER, rag__top_k=3)) is one
-    assert box.kit(chosen(**SERVER, llm__temperature=0.9)) is not one
+    assert box.kit(chosen(**SERVER, llm__temperature=0.9, llm__top_p=0.5, llm__max_tokens=7)) is one
+    assert box.kit(chosen(**SERVER, llm__window=9000)) is not one
     assert box.kit(chosen(**SERVER, llm__api_key="other")) is not one
 
 
@@ -76,6 +81,46 @@ def test_a_provider_that_cannot_be_made_is_told_at_once() -> None:
         toolbox().kit(chosen(llm__provider="nobody"))
     with pytest.raises(SettingsError, match=r"llm\.fallback\.base_url"):
         toolbox().kit(chosen(**SERVER, llm__fallback__provider="openai_compatible"))
+
+
+def test_a_reranker_gets_its_settings_and_the_policies_around_it(tmp_path: Path) -> None:
+    server = {"rag__reranker": "rerank_api", "rerank__base_url": "http://ann:hush@127.0.0.1:9"}
+    box = toolbox()
+    one = box.kit(chosen(**server))
+    assert isinstance(one.reranker, SteadyReranker)
+    assert box.kit(chosen(**server, rag__rerank_top=3)) is one
+    assert box.kit(chosen(**server, rerank__timeout_s=3)) is not one
+    assert rerank_address(chosen(**server)) == "http://127.0.0.1:9"
+    assert rerank_address(chosen(rerank__base_url="http://127.0.0.1:9")) == ""
+    with pytest.raises(SettingsError, match=r"needs rerank\.model"):
+        box.kit(chosen(**server, rerank__shape="jina"))
+    with pytest.raises(SettingsError, match=r"there is no model\.onnx in"):
+        box.kit(chosen(rag__reranker="cross_encoder", rerank__path=str(tmp_path)))
+
+
+def test_a_kit_that_needs_a_model_loads_it_in_a_thread_and_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = chosen(rag__reranker="cross_encoder", rerank__path=make_cross_encoder(tmp_path))
+    loaded: list[threading.Thread] = []
+    opened = cross_encoder._open_session
+
+    def watched(file: Path) -> Any:
+        loaded.append(threading.current_thread())
+        return opened(file)
+
+    async def go() -> None:
+        box = toolbox()
+        kit = await box.ready(settings)
+        assert await box.ready(settings) is kit
+        assert kit.reranker is not None
+        assert len(await kit.reranker.score("why cats purr", ["cats", "dogs"])) == 2
+        await box.close()
+
+    monkeypatch.setattr(cross_encoder, "_open_session", watched)
+    asyncio.run(go())
+    assert len(loaded) == 1
+    assert loaded[0] is not threading.main_thread()
 
 
 def test_where_a_model_is_told_without_its_login() -> None:

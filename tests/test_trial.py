@@ -5,8 +5,8 @@ import pytest
 from pincite import trial
 from pincite.outside.served import Options as ServedOptions
 from pincite.providers.openai_compatible import make_llm
-from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
-from pincite.trial import try_embedder, try_llm
+from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM, ScriptedReranker
+from pincite.trial import try_embedder, try_llm, try_reranker
 from tests.model_server import Reply, as_json, model_server
 
 
@@ -38,3 +38,9 @@ def test_an_embedder_is_tried_too() -> None:
     tried = asyncio.run(try_embedder(ScriptedEmbedder(Options())))
     assert (tried.model, tried.dimensions, tried.error) == ("scripted/1", 64, "")
     assert asyncio.run(try_embedder(ScriptedEmbedder(Options(fail="down")))).error == "down"
+
+
+def test_a_reranker_is_tried_too() -> None:
+    assert asyncio.run(try_reranker(ScriptedReranker(Options()))).error == ""
+    tried = asyncio.run(try_reranker(ScriptedReranker(Options(fail="down"))))
+    assert (tried.error, tried.code) == ("down", "provider_error")

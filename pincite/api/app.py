@@ -1,5 +1,6 @@
 """The application: its routers and its middleware, each a list one can read."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -16,6 +17,7 @@ from pincite.api import (
     contents,
     documents,
     embeddings,
+    evaluations,
     health,
     keys,
     metrics,
@@ -29,6 +31,7 @@ from pincite.api import (
     ws,
 )
 from pincite.api.callers import OPENAPI, Authenticate, undeclared
+from pincite.api.evaluations import Evaluating
 from pincite.api.gate import AddressCheck, BodyLimit
 from pincite.api.problems import MEDIA_TYPE, Problems, tell
 from pincite.api.stamp import Stamp
@@ -49,6 +52,7 @@ ROUTERS = [
     sessions.router,
     embeddings.router,
     traces.router,
+    evaluations.router,
     keys.router,
     settings.router,
     providers.router,
@@ -88,6 +92,8 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     )
     app.state.pincite = pincite
     app.state.streams = Streams()
+    app.state.stopping = asyncio.Event()
+    app.state.evaluating = Evaluating()
     for router in ROUTERS:
         app.include_router(router)
     return app
@@ -99,3 +105,4 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.pincite.workers.start()
     yield
     await app.state.streams.close()
+    await app.state.evaluating.close()

@@ -6,6 +6,7 @@ does not declare what right it takes keeps the server from starting.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Iterable
 from typing import Annotated, NoReturn
@@ -23,7 +24,7 @@ from pincite.access import require
 from pincite.api import API
 from pincite.core.callers import Caller
 from pincite.engine import AsyncPincite
-from pincite.errors import Unauthorized, Unavailable
+from pincite.errors import Stopping, Unauthorized, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -79,10 +80,14 @@ Measurer = Annotated[Caller, Depends(May("measure"))]
 
 
 async def unwelcome(connection: HTTPConnection) -> NoReturn:
-    """Wait until the key that opened a connection counts no more."""
+    """Wait until the key that opened a connection counts no more, or the server stops."""
     pincite: AsyncPincite = connection.app.state.pincite
+    stopping: asyncio.Event = connection.app.state.stopping
     while True:
-        await asyncio.sleep(STILL_WELCOME_S)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), STILL_WELCOME_S)
+        if stopping.is_set():
+            raise Stopping("the server is stopping; try again shortly")
         try:
             await pincite.keys.recognise(_key(connection.scope))
         except Unavailable as error:  # nobody was told to leave

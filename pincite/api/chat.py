@@ -1,5 +1,7 @@
 """Conversations: a message is answered in its session, or after the messages the client sends along."""
 
+import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -16,12 +18,16 @@ from pincite.api.questions import respond
 from pincite.api.stream import AnswerStream
 from pincite.api.streams import Ask, Streams
 from pincite.core.answers import Answer, Question, Turn
-from pincite.core.callers import Caller
+from pincite.core.callers import Caller, Scope
 from pincite.core.run import Event
 from pincite.engine import AsyncPincite
-from pincite.errors import BadRequest, Invalid
+from pincite.errors import Invalid, PinciteError
 
+log = logging.getLogger(__name__)
 router = APIRouter(prefix=f"{API}/chat", tags=["chat"])
+
+FORGET_S = 5.0
+"""A question that failed does not wait longer for its empty session to go."""
 
 
 class ChatMessage(BaseModel):
@@ -72,6 +78,8 @@ class ChatBody(AnswerOptions):
         """What was said before the last message; what came before the first question belongs to none."""
         turns: list[Turn] = []
         for message in (self.messages or [])[:-1]:
+            if not message.content.strip():
+                continue
             if message.role == "user":
                 turns.append(Turn(message.content, message.content, ""))
             elif message.role == "assistant" and turns:
@@ -91,12 +99,20 @@ def asking(body: ChatBody, pincite: AsyncPincite, caller: Caller) -> Ask:
         session = await pincite.sessions.create(scope)
         try:
             return await pincite.ask(replace(question, session_id=session.id), caller=caller, listen=listen)
-        except BadRequest:
-            if not (await pincite.sessions.get(scope, session.id)).turns:
-                await pincite.sessions.remove(scope, session.id)
+        except BaseException:  # refused, failed or left before anything was kept: no conversation began
+            await _forget_if_empty(pincite, scope, session.id)
             raise
 
     return in_a_new_session
+
+
+async def _forget_if_empty(pincite: AsyncPincite, scope: Scope, session_id: str) -> None:
+    """What fails here must not hide how the question ended."""
+    try:
+        async with asyncio.timeout(FORGET_S):
+            await pincite.sessions.remove_if_empty(scope, session_id)
+    except (PinciteError, TimeoutError) as error:
+        log.warning("an empty session may be left behind: %s", error or type(error).__name__)
 
 
 @router.post("")
@@ -117,7 +133,7 @@ async def follow(
     stream = streams.get(caller.person, stream_id)
     if not (last_event_id.isascii() and last_event_id.isdecimal()) or int(last_event_id) > stream.last:
         raise Invalid(f"Last-Event-ID must be the number of an event of this stream: 0 to {stream.last}")
-    if stream.ended and int(last_event_id) == stream.last:
+    if stream.ended and 0 < stream.last == int(last_event_id):
         return Response(status_code=204)
     return AnswerStream(stream, unwelcome(request), after=int(last_event_id))
 

@@ -73,7 +73,7 @@ class BodyLimit:
         limit = self._limit if scope["path"] in LARGE_BODIES else min(JSON_LIMIT, self._limit)
         announced = Headers(scope=scope).get("content-length", "")
         if announced.isdecimal() and int(announced) > limit:
-            raise _too_large(limit)
+            raise self._too_large(limit)
         taken = 0
 
         async def counted() -> Message:
@@ -81,13 +81,12 @@ class BodyLimit:
             message = await receive()
             taken += len(message.get("body", b""))
             if taken > limit:
-                raise _too_large(limit)
+                raise self._too_large(limit)
             return message
 
         return await self._app(scope, counted, send)
 
-
-def _too_large(limit: int) -> TooLarge:
-    return TooLarge(
-        f"the body is larger than {limit // MB} MB (server.max_body_mb; JSON at most {JSON_LIMIT // MB} MB)"
-    )
+    def _too_large(self, limit: int) -> TooLarge:
+        if limit < self._limit:
+            return TooLarge(f"the body is larger than {limit // MB} MB, the most that this address takes")
+        return TooLarge(f"the body is larger than {limit // MB} MB (server.max_body_mb)")

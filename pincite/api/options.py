@@ -1,6 +1,5 @@
 """What a request may ask for: JSON bodies, checked, and the questions they become."""
 
-import difflib
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
@@ -9,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from pincite.core.answers import Filters, Question, Sampling, Strategy
 from pincite.errors import Invalid
 from pincite.ingest.accept import clean_folder
+from pincite.wording import closest
 
 T = TypeVar("T")
 
@@ -59,8 +59,8 @@ class Body(BaseModel):
 
 def _unknown(name: str, known: list[str]) -> str:
     shown = name[:100].encode(errors="replace").decode()
-    close = difflib.get_close_matches(shown, known, n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"there are: {', '.join(known)}"
+    close = closest(shown, known)
+    hint = f"did you mean '{close}'?" if close else f"there are: {', '.join(known)}"
     return f"there is no option '{shown}'; {hint}"
 
 

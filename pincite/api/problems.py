@@ -19,10 +19,11 @@ from pincite.errors import (
     NotFound,
     PinciteError,
     SettingsError,
+    Stopping,
     StoreDown,
     Unauthorized,
-    Unavailable,
 )
+from pincite.wording import fault
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
     if isinstance(error, HTTPException):
         return _from_framework(error, request_id)
     if isinstance(error, asyncio.CancelledError):
-        return _known(Unavailable("the server is stopping; try again shortly", code="stopping"), request_id)
+        return _known(Stopping("the server is stopping; try again shortly"), request_id)
     log.error("request %s failed in an unforeseen way", request_id, exc_info=error)
     detail = "something unforeseen happened; the server's log tells more under this request id"
     return Problem(500, "internal", "An unforeseen error", detail)
@@ -81,7 +82,7 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
 def _known(error: PinciteError, request_id: str) -> Problem:
     detail = " ".join(str(error).split())
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else {}
-    if error.status >= 500:
+    if error.status >= 500 and not isinstance(error, Stopping):
         log.error("request %s failed: %s", request_id, detail)
     if isinstance(error, _INTERNAL):
         detail = f"{error.title.lower()}; the server's log tells more under this request id"
@@ -111,8 +112,7 @@ def _first_fault(error: RequestValidationError) -> str:
         return f"the body is not valid JSON: {first['ctx']['error']} at character {path}"
     if first["type"] == "missing" and not path:
         return "the body is missing; send a JSON object"
-    message = str(first["msg"]).removeprefix("Value error, ")
-    return f"{path}: {message}" if path else message
+    return f"{path}: {fault(first)}" if path else fault(first)
 
 
 async def tell(request: Request, error: Exception) -> Response:

@@ -1,4 +1,4 @@
-"""Providers: who writes and who embeds, tried on request, and the models that can be had.
+"""Providers: who writes, embeds and reranks, tried on request, and the models that can be had.
 
 A request never brings an address or a key: those come from the settings, and the key from the environment only.
 """
@@ -14,12 +14,12 @@ from pincite.api.callers import Administrator
 from pincite.api.engine import Engine
 from pincite.api.options import Body, Name
 from pincite.api.presence import unless_gone
-from pincite.core.protocols import LLM, Hosted, Offered
+from pincite.core.protocols import LLM, Hosted, Offered, Reranker
 from pincite.engine import AsyncPincite
 from pincite.settings import Fallback, Llm
 from pincite.steady import close
-from pincite.toolbox import address_of, plain_embedder, provider_of
-from pincite.trial import Tried, try_embedder, try_llm
+from pincite.toolbox import address_of, plain_embedder, provider_of, rerank_address
+from pincite.trial import Tried, try_embedder, try_llm, try_reranker
 
 router = APIRouter(prefix=f"{API}/providers", tags=["providers"])
 
@@ -31,9 +31,11 @@ class TestBody(Body):
 
 
 @router.post("/test")
-async def test(body: TestBody, request: Request, pincite: Engine, _caller: Administrator) -> JSONResponse:
-    """Try the configured model, its fallback and the embedder once each, without retries."""
-    return JSONResponse(await unless_gone(request.receive, _tried(pincite, body.model)))
+async def try_out(
+    request: Request, pincite: Engine, _caller: Administrator, body: TestBody | None = None
+) -> JSONResponse:
+    """Try the configured model, its fallback, the embedder and the reranker once each, without retries."""
+    return JSONResponse(await unless_gone(request.receive, _tried(pincite, body.model if body else None)))
 
 
 @router.get("/models")
@@ -49,6 +51,8 @@ async def _tried(pincite: AsyncPincite, model: str | None) -> dict[str, Any]:
         "llm": await _tried_llm(settings.llm, toolbox.plain(settings, settings.llm), model),
         "fallback": await _tried_llm(settings.llm.fallback, toolbox.plain(settings, settings.llm.fallback)),
         "embedding": {"provider": settings.embedding.provider} | await _tried_embedder(pincite),
+        "reranker": {"provider": settings.rag.reranker, "address": rerank_address(settings) or None}
+        | await _tried_reranker(toolbox.plain_reranker(settings)),
     }
 
 
@@ -60,6 +64,15 @@ async def _tried_embedder(pincite: AsyncPincite) -> dict[str, Any]:
         return _shape(await try_embedder(embedder), "model", "dimensions", "latency_ms")
     finally:
         await close(embedder)
+
+
+async def _tried_reranker(reranker: Reranker | None) -> dict[str, Any]:
+    if reranker is None:
+        return {"ok": True, "error": None}
+    try:
+        return _shape(await try_reranker(reranker), "latency_ms")
+    finally:
+        await close(reranker)
 
 
 async def _tried_llm(chosen: Llm | Fallback, llm: LLM | None, model: str | None = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pincite.api.options import AnswerOptions, QueryBody
 from pincite.api.presence import unless_gone
 from pincite.api.problems import request_id_of
 from pincite.api.stream import AnswerStream
-from pincite.api.streams import Ask, Stream, Streams
+from pincite.api.streams import Ask, Streams
 from pincite.core.callers import Caller
 from pincite.core.run import Event
 
@@ -29,11 +29,7 @@ async def respond(request: Request, body: AnswerOptions, caller: Caller, ask: As
     if not body.stream:
         return JSONResponse(shapes.answer(await unless_gone(request.receive, ask(_nobody))))
     streams: Streams = request.app.state.streams
-    if body.resumable:
-        stream = streams.begin(caller.person, ask, request_id_of(request.scope))
-    else:
-        stream = Stream(ask, request_id=request_id_of(request.scope))
-        stream.begin()
+    stream = streams.open(caller.person, ask, request_id_of(request.scope), resumable=body.resumable)
     return AnswerStream(stream, unwelcome(request))
 
 

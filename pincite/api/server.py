@@ -21,22 +21,25 @@ from pincite.errors import BadRequest, Conflict
 if sys.platform != "win32":
     import fcntl
 
-GRACE_S = 5
-"""Open streams may finish for so long once the server is told to stop."""
+GRACE_S = 0.5
+"""Requests may finish for so long once the server is told to stop; streams and sockets are told at once."""
 LAST_WORDS_S = 2.0
-"""Requests cut off after that may take so long to say so."""
+"""Requests cut off after that may take so long to say so; whoever takes longer is left alone."""
+STUCK_S = 5
+"""A connection that is still open then is cut."""
 BACKLOG = 512
 
 
 async def serve(pincite: AsyncPincite, *, host: str, port: int, ready: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM, or until cancelled; `ready` hears the address once it listens."""
     with _only_server(pincite.settings.data), _listening(host, port) as listener:
+        app = make_app(pincite, host=host)
         config = uvicorn.Config(
-            make_app(pincite, host=host), http="h11", ws="websockets-sansio", lifespan="on", log_config=None,
-            access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=GRACE_S,
+            app, http="h11", ws="websockets-sansio", lifespan="on", log_config=None,
+            access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=STUCK_S,
             ws_max_size=JSON_LIMIT, ws_per_message_deflate=False,
         )  # fmt: skip
-        server = _Server(config, lambda: ready(_url(host, listener)))
+        server = _Server(config, lambda: ready(_url(host, listener)), app.state.stopping.set)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             await asyncio.shield(serving)
@@ -44,26 +47,37 @@ async def serve(pincite: AsyncPincite, *, host: str, port: int, ready: Callable[
             server.should_exit = True
             await serving
             raise
-        finally:
-            await _last_words(server)
-
-
-async def _last_words(server: uvicorn.Server) -> None:
-    """Let the requests that were cancelled tell their clients; a client that does not listen is left alone."""
-    if server.server_state.tasks:
-        await asyncio.wait(server.server_state.tasks, timeout=LAST_WORDS_S)
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, but it tells when it listens, and a signal ends `serve` instead of being raised again after it."""
+    """uvicorn, but it tells when it listens and when it stops, and ends requests that would go on for long.
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    A signal ends `serve` instead of being raised again after it.
+    """
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], stopping: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
+        self._stopping = stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping()
+        ending = asyncio.create_task(self._end_requests())
+        await super().shutdown(sockets)
+        await ending  # its clients are told before the engine closes
+
+    async def _end_requests(self) -> None:
+        """Let requests finish, then cancel them and let them say so; a client that does not listen is left alone."""
+        tasks = self.server_state.tasks
+        for patience_s in (GRACE_S, LAST_WORDS_S):
+            if tasks:
+                await asyncio.wait(set(tasks), timeout=patience_s)
+            for task in set(tasks):
+                task.cancel()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

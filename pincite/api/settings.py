@@ -19,6 +19,9 @@ from pincite.profiles import profiles
 
 router = APIRouter(prefix=API, tags=["settings"])
 
+LAST = 2**63 - 1
+"""The highest number the database counts to."""
+
 Values = Annotated[dict[Name, Any], Field(min_length=1, max_length=1000)]
 
 
@@ -30,7 +33,9 @@ class SettingsBody(Body):
     @model_validator(mode="before")
     @classmethod
     def _flat(cls, data: Any) -> Any:
-        return {"values": data} if isinstance(data, dict) and data and "values" not in data else data
+        if data in ({}, {"values": {}}):
+            raise ValueError('send settings by their keys, such as {"rag.top_k": 5}')
+        return {"values": data} if isinstance(data, dict) and "values" not in data else data
 
 
 class ApplyBody(Body):
@@ -62,7 +67,7 @@ async def history(
     pincite: Engine,
     caller: Administrator,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    cursor: Annotated[int | None, Query(ge=1)] = None,
+    cursor: Annotated[int | None, Query(ge=1, le=LAST)] = None,
 ) -> JSONResponse:
     """What was changed, newest first, by whom; `limit` counts batches."""
     found = await pincite.control.history(caller, limit=limit + 1, before=cursor)

@@ -1,7 +1,5 @@
 """Settings, their changes and profiles as the JSON that the documentation promises."""
 
-from typing import Any
-
 from pincite.api.shapes import Json, moment, page
 from pincite.catalogue import Key, catalogue, without_password
 from pincite.control import Control, Line, Outcome
@@ -31,7 +29,7 @@ def setting(line: Line) -> Json:
         "value": without_password(line.value),
         "source": line.source,
         "acts": key.acts,
-        "default": _default(key),
+        "default": key.default,
         "changeable": not key.fixed,
     }
     if key.secret:
@@ -50,7 +48,7 @@ def setting_key(key: Key) -> Json:
         "minimum_excluded": key.above_low,
         "maximum": key.high,
         "choices": list(key.choices),
-        "default": _default(key),
+        "default": key.default,
         "acts": key.acts,
         "secret": key.secret,
         "changeable": not key.fixed,
@@ -102,11 +100,3 @@ def profile(value: Profile) -> Json:
     by_request = {key: one for key, one in value.values.items() if catalogue()[key].acts == "query"}
     by_library = {key: one for key, one in value.values.items() if key not in by_request}
     return {"name": value.name, "about": value.about, "query": by_request, "index": by_library}
-
-
-def _default(key: Key) -> Any:
-    if key.secret:
-        return None
-    if isinstance(key.default, tuple):
-        return list(key.default)
-    return key.default if isinstance(key.default, str | int | float | dict | None) else str(key.default)

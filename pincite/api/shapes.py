@@ -121,8 +121,8 @@ def _metadata(found: Found) -> Json:
 def explanation(value: Hit, result: SearchResult, rag: Rag) -> Json:
     """How a score came about: the shares of all placings add up to the fused score.
 
-    A share is 1 / (rrf_k + rank), or the raw score between the ranking's worst (0) and best (1) times the
-    engine's weight: alpha for dense, 1 - alpha for lexical, 1 where only one engine searched (alpha is null).
+    A share is weight × (raw − low) / span, each of which its placing tells, or 1 / (rrf_k + rank). The weight of an
+    engine is alpha for dense, 1 − alpha for lexical, 1 where only one of them searched (alpha is null).
     """
     both = result.strategy == "hybrid" and not any(note.stage == "embedding" for note in result.degraded)
     constant = {"rrf_k": rag.rrf_k} if rag.fusion == "rrf" else {"alpha": rag.alpha if both else None}
@@ -131,15 +131,15 @@ def explanation(value: Hit, result: SearchResult, rag: Rag) -> Json:
         "fusion": rag.fusion,
         **constant,
         "fused_score": value.hybrid_score,
-        "reranker": None if rag.reranker == "none" else rag.reranker,
+        "reranker": None if value.rerank_score is None else rag.reranker,
+        "rerank_score": value.rerank_score,
         "score": value.score,
     }
 
 
 def _placing(value: Placing) -> Json:
-    return {
-        "engine": value.via, "query": value.query, "rank": value.rank, "raw": value.raw, "share": value.share
-    }  # fmt: skip
+    told = {"engine": value.via, "query": value.query, "rank": value.rank, "raw": value.raw, "share": value.share}
+    return told if value.scale is None else told | asdict(value.scale)
 
 
 # --- answers ------------------------------------------------------------------------------------------------

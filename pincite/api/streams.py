@@ -16,7 +16,7 @@ from pincite.api import shapes
 from pincite.api.problems import problem_of
 from pincite.core.answers import Answer
 from pincite.core.run import Answered, Event, Planned, SourcesFound, Started, Token
-from pincite.errors import Conflict, NotFound, OverBudget, PinciteError
+from pincite.errors import Cancelled, NotFound, OverBudget, PinciteError
 
 PATIENCE_S = KEPT_S = 300.0
 """How long a resumable stream goes on with nobody listening, and how long it is kept when it has ended."""
@@ -54,22 +54,28 @@ class Stream:
         self._patience_s = patience_s
         self._told: list[Told] = []
         self._bytes = 0
-        self._start: dict[str, Any] = {}
         self._sources_told = False
         self._news = asyncio.Event()
         self._listeners = 0
         self._giving_up: asyncio.TimerHandle | None = None
         self._why: PinciteError | None = None
         self._asking: asyncio.Task[None] | None = None
+        self._ended = False
 
     def begin(self) -> None:
         """Ask; from now on it ends when it has its answer, or when nobody listens for too long."""
         self._asking = asyncio.create_task(self._run())
+        self._asking.add_done_callback(self._end)
+
+    def when_ended(self, then: Callable[[], object]) -> None:
+        """Do something once nothing more will be told."""
+        assert self._asking is not None
+        self._asking.add_done_callback(lambda _: then())
 
     @property
     def ended(self) -> bool:
         """Whether nothing more will be told."""
-        return self._asking is not None and self._asking.done()
+        return self._ended
 
     @property
     def last(self) -> int:
@@ -110,7 +116,7 @@ class Stream:
                 await self._left_alone()
 
     async def _left_alone(self) -> None:
-        why = Conflict("nobody listened any more", code="abandoned")
+        why = Cancelled("nobody listened any more", code="abandoned")
         if self._patience_s:
             self._giving_up = asyncio.get_running_loop().call_later(self._patience_s, self._stop, why)
         elif self._asking:
@@ -121,7 +127,7 @@ class Stream:
         """End it, and wait until it has ended; whether there was anything to end."""
         if self.ended or self._asking is None:
             return False
-        self._stop(Conflict("the answer was cancelled", code="cancelled"))
+        self._stop(Cancelled("the answer was cancelled"))
         await asyncio.wait({self._asking})
         return True
 
@@ -139,17 +145,20 @@ class Stream:
             self.error = self._why or error
             if self._told:
                 self._tell("error", problem_of(self.error, self._request_id).shape(self._request_id))
-        finally:
-            asyncio.get_running_loop().call_soon(self._wake)  # once it has ended
+
+    def _end(self, asking: "asyncio.Task[None]") -> None:
+        """Wake whoever waits; one that was cancelled before its first step could not say so itself."""
+        if asking.cancelled():
+            self.error = self._why or asyncio.CancelledError()
+        self._ended = True
+        self._wake()
 
     def _hear(self, event: Event) -> None:
-        """Nothing is told before the plan is made: what cannot be asked is refused with its own status."""
         match event:
-            case Started(answer_id, trace_id):
-                self._start = {"id": answer_id, "trace_id": trace_id}
+            case Started(answer_id, trace_id, session_id):
+                ids = {"id": answer_id, "trace_id": trace_id, "session_id": session_id, "stream_id": self.id}
+                self._tell("start", ids)
             case Planned(plan):
-                ids = {"session_id": plan.question.session_id, "stream_id": self.id}
-                self._tell("start", self._start | ids)
                 self._tell("plan", shapes.plan(plan))
             case SourcesFound(sources):
                 self._sources_told = True
@@ -163,7 +172,7 @@ class Stream:
 
     def _tell(self, event: str, data: dict[str, Any]) -> None:
         told = Told.of(len(self._told) + 1, event, data)
-        self._bytes += len(told.data)
+        self._bytes += len(told.data.encode())
         if self._bytes > MOST_BYTES and event == "token":
             self._stop(OverBudget("the answer is too long to be streamed", code="stream_too_long"))
             return
@@ -183,15 +192,19 @@ class Streams:
         self._kept_s = kept_s
         self._streams: dict[str, tuple[str, Stream]] = {}
 
-    def begin(self, owner: str, ask: Ask, request_id: str) -> Stream:
-        """A resumable stream; `OverBudget` where too many are on their way already."""
+    def open(self, owner: str, ask: Ask, request_id: str, *, resumable: bool) -> Stream:
+        """A stream that has begun; `OverBudget` where too many that are resumable are on their way already."""
+        if not resumable:
+            stream = Stream(ask, request_id=request_id)
+            stream.begin()
+            return stream
         self._make_room(owner)
         stream_id = f"st_{secrets.token_urlsafe(16)}"
-        stream = Stream(
-            self._kept(stream_id, ask), request_id=request_id, stream_id=stream_id, patience_s=self._patience_s
-        )
+        stream = Stream(ask, request_id=request_id, stream_id=stream_id, patience_s=self._patience_s)
         self._streams[stream_id] = owner, stream
         stream.begin()
+        loop = asyncio.get_running_loop()
+        stream.when_ended(lambda: loop.call_later(self._kept_s, self._streams.pop, stream_id, None))
         return stream
 
     def get(self, owner: str, stream_id: str) -> Stream:
@@ -212,15 +225,6 @@ class Streams:
         """End all of them."""
         await asyncio.gather(*(stream.cancel() for _, stream in self._streams.values()))
         self._streams.clear()
-
-    def _kept(self, stream_id: str, ask: Ask) -> Ask:
-        async def asked(listen: Callable[[Event], None]) -> Answer:
-            try:
-                return await ask(listen)
-            finally:
-                asyncio.get_running_loop().call_later(self._kept_s, self._streams.pop, stream_id, None)
-
-        return asked
 
     def _make_room(self, owner: str) -> None:
         """The oldest that have ended go first; those on their way are never dropped."""

@@ -1,6 +1,6 @@
 """Traces: what the caller's own requests did, stage by stage, and asking them again."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -12,6 +12,8 @@ from pincite.api.callers import Reader
 from pincite.api.engine import Engine
 from pincite.api.options import Body, Words
 from pincite.api.presence import unless_gone
+from pincite.core.traces import Kind
+from pincite.store.cursors import utc
 from pincite.store.traces import TraceFilter
 
 router = APIRouter(prefix=f"{API}/traces", tags=["traces"])
@@ -21,7 +23,7 @@ router = APIRouter(prefix=f"{API}/traces", tags=["traces"])
 async def traces(
     pincite: Engine,
     caller: Reader,
-    kind: Annotated[str | None, Query(max_length=20)] = None,
+    kind: Kind | None = None,
     errors: bool = False,
     slower_than_ms: Annotated[float | None, Query(ge=0)] = None,
     since: datetime | None = None,
@@ -29,7 +31,7 @@ async def traces(
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> JSONResponse:
     """Traces without their spans, newest first; of one kind, only failed or slow ones, or since a time."""
-    start = since.replace(tzinfo=UTC) if since and since.tzinfo is None else since
+    start = utc(since) if since else None
     wanted = TraceFilter(kind, errors, slower_than_ms, start, limit, cursor)
     found, following = await pincite.traces.list(await pincite.scope(caller), wanted)
     return JSONResponse(shapes.page([shapes.trace(one, spans=False) for one in found], following))
@@ -51,9 +53,12 @@ class ReplayBody(Body):
 
 
 @router.post("/{trace_id}/replay")
-async def replay(trace_id: str, body: ReplayBody, request: Request, pincite: Engine, caller: Reader) -> JSONResponse:
+async def replay(
+    trace_id: str, request: Request, pincite: Engine, caller: Reader, body: ReplayBody | None = None
+) -> JSONResponse:
     """Ask a traced question again with other settings, and tell what changed; no conversation hears of it."""
-    asking = pincite.replay(trace_id, body.settings, profile=body.profile, question=body.question, caller=caller)
+    wish = body or ReplayBody()
+    asking = pincite.replay(trace_id, wish.settings, profile=wish.profile, question=wish.question, caller=caller)
     result = await unless_gone(request.receive, asking)
     documents = await pincite.library.several(await pincite.scope(caller), [one.document_id for one in result.passages])
     return JSONResponse(shapes.replay(result, {one.id: one.title for one in documents}))

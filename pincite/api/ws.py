@@ -20,7 +20,7 @@ from pincite.api.stream import KEEP_ALIVE_S
 from pincite.api.streams import Stream, Streams, Told
 from pincite.core.callers import Caller
 from pincite.engine import AsyncPincite
-from pincite.errors import Conflict, Invalid, PinciteError, Unauthorized
+from pincite.errors import Conflict, Invalid, PinciteError, Stopping, Unauthorized
 
 router = APIRouter(prefix=API, tags=["chat"])
 
@@ -41,22 +41,22 @@ async def upgrade(request: Request, caller: Reader) -> Response:
 async def converse(socket: WebSocket, pincite: Engine, caller: Reader) -> None:
     """One question at a time; a socket that closes stops its answer, unless that is resumable."""
     await socket.accept()
-    talk = _Talk(socket, pincite, caller)
+    line = _Socket(socket, pincite, caller)
     try:
-        await unless(talk.listen(), unwelcome(socket))
+        await unless(line.listen(), unwelcome(socket))
     except WebSocketDisconnect:
         pass
     except Unauthorized as error:
-        await talk.say_problem(error)
+        await line.say_problem(error)
         await socket.close(NOT_ALLOWED)
-    except asyncio.CancelledError as error:
-        await talk.say_problem(error)
+    except (asyncio.CancelledError, Stopping) as error:
+        await line.say_problem(error)
         await socket.close(STOPPING)
     finally:
-        await talk.end()
+        await line.end()
 
 
-class _Talk:
+class _Socket:
     """One socket: reads what the client sends while an answer is being told."""
 
     def __init__(self, socket: WebSocket, pincite: AsyncPincite, caller: Caller) -> None:
@@ -89,11 +89,7 @@ class _Talk:
         body = _checked({**data, "stream": True})
         ask = asking(body, self._pincite, self._caller)
         streams: Streams = self._socket.app.state.streams
-        if body.resumable:
-            self._stream = streams.begin(self._caller.person, ask, self._request_id)
-        else:
-            self._stream = Stream(ask, request_id=self._request_id)
-            self._stream.begin()
+        self._stream = streams.open(self._caller.person, ask, self._request_id, resumable=body.resumable)
         self._telling = asyncio.create_task(self._tell(self._stream))
 
     async def _tell(self, stream: Stream) -> None:

@@ -6,15 +6,16 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from pincite import __version__
-from pincite.cli import chat, doctor, documents, keys, prompts, questions, service, settings, stub, traces
+from pincite.cli import chat, doctor, documents, eval, keys, prompts, questions, service, settings, stub, traces
 from pincite.cli.door import DataOption, DebugOption
-from pincite.cli.safe import one_line, print_plain, remark
+from pincite.cli.safe import complain, one_line, print_plain
 from pincite.errors import PinciteError
+from pincite.wording import nearest
 
 INTERRUPTED = 130
 """Exit code that a shell gives for Ctrl-C."""
@@ -26,7 +27,7 @@ app = typer.Typer(
     help="Answers from your own documents, each sentence cited to its exact passage.",
     epilog="Try it: pincite demo --once",
 )
-for group in (service, documents, questions, chat, keys, settings, prompts, traces, doctor, stub):
+for group in (service, documents, questions, chat, keys, settings, prompts, traces, eval, doctor, stub):
     group.register(app)
 
 
@@ -52,7 +53,8 @@ def _version(asked: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the console script's entry."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in given
+    options = given[: given.index("--")] if "--" in given else given
+    debug, as_json = "--debug" in options, "--json" in options
     _prepare_streams(debug)
     try:
         code = typer.main.get_command(app).main(given or ["--help"], prog_name="pincite", standalone_mode=False)
@@ -61,31 +63,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _drop_output()
         return 1
     except Exception as error:
-        return _failed(error, debug)
+        if debug:
+            traceback.print_exception(error)
+        message, word, code = _failure(error)
+        complain(message, word, as_json=as_json)
+        return code
     if code == INTERRUPTED:
-        remark("pincite: interrupted")
+        complain("interrupted", "interrupted", as_json=as_json)
     return code if isinstance(code, int) else 0
 
 
-def _failed(error: Exception, debug: bool) -> int:
-    """Say in one line what went wrong; only what nobody foresaw has more to tell, and only when asked."""
-    if debug:
-        traceback.print_exception(error)
+def _failure(error: Exception) -> tuple[str, str, int]:
+    """What went wrong in one line, its code, and the exit code; only what nobody foresaw has more to tell."""
     if isinstance(error, PinciteError):
-        return _say(str(error), error.exit_code)
-    if callable(message := getattr(error, "format_message", None)):  # typer's own, whichever click it carries
-        context = getattr(error, "ctx", None)
-        path = context.command_path if context else "pincite"
-        told = message()
-        return _say(f"{told[:1].lower()}{told[1:]} (see {path} --help)", 2)
+        return str(error), error.code, error.exit_code
+    if callable(getattr(error, "format_message", None)):  # typer's own, whichever click it carries
+        return _misuse(error), "usage", 2
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return _say("the disk is full; free some space and run it again", 1)
-    return _say(f"unforeseen error: {type(error).__name__}: {error}; run again with --debug for details", 1)
+        return "the disk is full; free some space and run it again", "disk_full", 1
+    told = f"unforeseen error: {type(error).__name__}: {error}; run again with --debug for details"
+    return told, "internal", 1
 
 
-def _say(message: str, code: int) -> int:
-    remark(f"pincite: {one_line(message)}")
-    return code
+def _misuse(error: Any) -> str:
+    """How a command was called wrongly; an option is guessed at only where one is near."""
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "pincite"
+    option = getattr(error, "option_name", None) if hasattr(error, "possibilities") else None
+    told = error.format_message() if option is None else error.message
+    if option is not None and context is not None:
+        told += nearest(option, [name for parameter in context.command.params for name in parameter.opts])
+    return f"{told[:1].lower()}{told[1:]} (see {path} --help)"
 
 
 def _drop_output() -> None:

@@ -1,19 +1,21 @@
 """A conversation in the terminal: ask, read on while it is written, ask on."""
 
 import asyncio
+import io
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.documents import FolderOption
+from pincite.cli.documents import FolderOption, pick
 from pincite.cli.door import Door, command
 from pincite.cli.questions import ProfileOption, notes_in_the_result
-from pincite.cli.safe import one_line, print_json, remark
+from pincite.cli.safe import complain, one_line, print_json, remark
 
 if TYPE_CHECKING:
     from pincite.core.answers import Answer, Question
@@ -23,11 +25,17 @@ if TYPE_CHECKING:
 
 LISTED = 20
 """Sessions that `/sessions` shows."""
+RECENT = 200
+"""Sessions looked through for the first characters of an id."""
 PROMPT = "\n› "
 
 SessionOption = Annotated[
     str | None,
-    typer.Option("--session", metavar="ID", help="Go on with this conversation; `last` is the one used last."),
+    typer.Option(
+        "--session",
+        metavar="ID",
+        help="Go on with this conversation, by its id or its first characters (at least 4); `last` is the one used last.",
+    ),
 ]
 NewOption = Annotated[bool, typer.Option("--new", help="Begin another conversation, which is what happens anyway.")]
 
@@ -93,9 +101,15 @@ class _Talk:
         from pincite.errors import NotFound
 
         scope = await self.pincite.scope()
+        found, _ = await self.pincite.sessions.list(scope, limit=1 if session_id == "last" else RECENT)
         if session_id != "last":
-            return await self.pincite.sessions.get(scope, session_id)
-        found, _ = await self.pincite.sessions.list(scope, limit=1)
+            try:
+                return await self.pincite.sessions.get(scope, session_id)
+            except NotFound:
+                known = {session.id: one_line(session.title) for session in found}
+                return await self.pincite.sessions.get(
+                    scope, pick(session_id, known, "session", "chat, then /sessions")
+                )
         if not found:
             raise NotFound("there is no conversation to go on with; leave --session out to begin one")
         return found[0]
@@ -146,7 +160,7 @@ class _Talk:
         except PinciteError as error:
             self.failed = True
             await self._forget_if_empty()
-            remark(f"pincite: {one_line(str(error))}")
+            complain(str(error), error.code, as_json=self.json)
         except asyncio.CancelledError:
             if not self.stopped:
                 raise
@@ -155,10 +169,22 @@ class _Talk:
             self.asking, self.stopped = None, False
 
     async def _forget_if_empty(self) -> None:
-        """A conversation in which nothing could be asked is none."""
-        scope, session_id = await self.pincite.scope(), self.question.session_id or ""
-        if not (await self.pincite.sessions.get(scope, session_id)).turns:
-            await self.pincite.sessions.remove(scope, session_id)
+        """A conversation in which nothing could be asked is none; one that was removed elsewhere is begun anew."""
+        from pincite.errors import NotFound, PinciteError
+
+        session_id = self.question.session_id
+        if session_id is None:
+            return
+        try:
+            scope = await self.pincite.scope()
+            gone = await self.pincite.sessions.remove_if_empty(scope, session_id)
+            if not gone:
+                await self.pincite.sessions.recent(scope, session_id, 0)
+        except NotFound:
+            gone = True
+        except PinciteError:  # the database is gone; that the question failed is told anyway
+            return
+        if gone:
             self.question = replace(self.question, session_id=None)
 
     async def _answer(self, text: str) -> "Answer":
@@ -205,19 +231,47 @@ async def _lines(*, interactive: bool) -> AsyncIterator[str]:
     if interactive:
         import readline  # noqa: F401  # lines can be edited, and brought back
 
-    def read() -> str:
-        if interactive:
-            return input(PROMPT) + "\n"
-        return sys.stdin.readline()
-
-    while True:
-        try:
-            line = await asyncio.to_thread(read)
-        except EOFError:
-            return
-        if not line:
-            return
+    read = _typed if interactive else _piped()
+    while line := await _meanwhile(read):
         yield line.encode(errors="replace").decode().strip()
+
+
+def _typed() -> str:
+    try:
+        return input(PROMPT) + "\n"
+    except EOFError:
+        return ""
+
+
+def _piped() -> Callable[[], str]:
+    """Reads a line of what comes in; unbuffered, for a buffer that is waited on cannot be closed at the end."""
+    try:
+        file = io.FileIO(sys.stdin.fileno(), closefd=False)
+    except (OSError, ValueError):  # not a file: somebody put something else in its place
+        return sys.stdin.readline
+    return lambda: file.readline().decode(sys.stdin.encoding, "replace")
+
+
+async def _meanwhile(read: Callable[[], str]) -> str:
+    """Read in a thread that nobody waits for when the program ends: a line may never come."""
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[str] = loop.create_future()
+
+    def work() -> None:
+        try:
+            found, error = read(), None
+        except Exception as raised:
+            found, error = "", raised
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(tell, found, error)
+
+    def tell(found: str, error: Exception | None) -> None:
+        if line.done():
+            return
+        line.set_exception(error) if error else line.set_result(found)
+
+    threading.Thread(target=work, daemon=True).start()
+    return await line
 
 
 @contextmanager

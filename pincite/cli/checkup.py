@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from pincite.access import LOCAL
-from pincite.cli.destinations import answers_from, embeddings_from, host_and_port
+from pincite.cli.destinations import answers_from, embeddings_from, host_and_port, reranking_from
 from pincite.cli.safe import count, size
 from pincite.core.documents import Document, Status
 from pincite.engine import AsyncPincite
@@ -21,7 +21,7 @@ from pincite.ingest.parse import isolation
 from pincite.providers.ollama import running_here
 from pincite.settings import Settings
 from pincite.store.database import health
-from pincite.toolbox import address_of, plain_embedder, provider_of
+from pincite.toolbox import address_of, plain_embedder, provider_of, rerank_address
 
 State = Literal["ok", "note", "broken"]
 LITTLE_SPACE = 500 * 1024 * 1024
@@ -51,6 +51,7 @@ async def examine(settings: Settings) -> list[Finding]:
         *([_unseen(missing)] if missing else await _library(settings)),
         embedder,
         await _answerer(settings),
+        *await _reranker(settings),
         *await _ollama(settings),
         await asyncio.to_thread(_reader, settings),
     ]
@@ -135,15 +136,35 @@ async def _answerer(settings: Settings) -> Finding:
     where, address = answers_from(settings), address_of(settings.llm)
     if not address:
         return Finding("answers", "ok", where)
+    if silence := await _silence(address):
+        advice = "start the model server, or correct llm.base_url; until then answers are put together from sentences"
+        return Finding("answers", "note", f"{where}: {silence}", advice)
+    return Finding("answers", "ok", f"{where}, reachable")
+
+
+async def _reranker(settings: Settings) -> list[Finding]:
+    """Where passages go to be put in order, and whether somebody listens there; nothing is sent."""
+    if settings.rag.reranker == "none":
+        return []
+    where, address = reranking_from(settings), rerank_address(settings)
+    if not address:
+        return [Finding("reranker", "ok", where)]
+    if silence := await _silence(address):
+        advice = "start the server, or correct rerank.base_url; until then the order of the search stays"
+        return [Finding("reranker", "note", f"{where}: {silence}", advice)]
+    return [Finding("reranker", "ok", f"{where}, reachable")]
+
+
+async def _silence(address: str) -> str:
+    """Why nobody can be reached at an address; empty where somebody listens."""
     try:
         host, port = host_and_port(address)
         async with asyncio.timeout(CONNECT_S):
             _, writer = await asyncio.open_connection(host, port)
     except (OSError, TimeoutError, ValueError) as error:
-        advice = "start the model server, or correct llm.base_url; until then answers are put together from sentences"
-        return Finding("answers", "note", f"{where}: nobody answers there ({_reason(error)})", advice)
+        return f"nobody answers there ({_reason(error)})"
     writer.close()
-    return Finding("answers", "ok", f"{where}, reachable")
+    return ""
 
 
 async def _ollama(settings: Settings) -> list[Finding]:

@@ -5,12 +5,13 @@ from urllib.parse import urlsplit
 from pincite.core.protocols import Embedder
 from pincite.core.text import without_login
 from pincite.settings import Fallback, Llm, Settings
-from pincite.toolbox import address_of, provider_of
+from pincite.toolbox import address_of, provider_of, rerank_address
 
 
 def where_text_goes(embedder: Embedder, settings: Settings) -> str:
     """One line for whoever starts the service."""
-    return f"answers: {answers_from(settings)}; embeddings: {embeddings_from(embedder, settings)}"
+    reranked = "" if settings.rag.reranker == "none" else f"; reranking: {reranking_from(settings)}"
+    return f"answers: {answers_from(settings)}; embeddings: {embeddings_from(embedder, settings)}{reranked}"
 
 
 def answers_from(settings: Settings) -> str:
@@ -35,6 +36,15 @@ def embeddings_from(embedder: Embedder, settings: Settings) -> str:
     return (
         f"{chosen.model or chosen.provider} at {without_login(chosen.base_url)}" if chosen.base_url else chosen.provider
     )
+
+
+def reranking_from(settings: Settings) -> str:
+    """`cosine, as embeddings`, or where passages go to be put in order."""
+    name, address = settings.rag.reranker, rerank_address(settings)
+    if address:
+        return f"{settings.rerank.model or name} at {address}"
+    here = {"cosine": "cosine, as embeddings", "cross_encoder": "cross_encoder, on this machine"}
+    return here.get(name, name)
 
 
 def host_and_port(url: str) -> tuple[str, int]:

@@ -183,7 +183,11 @@ def pick(wanted: str, known: "dict[str, str]", what: str, listing: str) -> str:
     """The one id that is meant; `known` says what each id is called."""
     if wanted in known:
         return wanted
-    fitting = [key for key in known if key.startswith(wanted)] if len(wanted) >= SHORTEST else []
+    if len(wanted) < SHORTEST:
+        raise Invalid(
+            f"'{wanted}' is too short for an id; give at least its first {SHORTEST} characters", code="ambiguous"
+        )
+    fitting = [key for key in known if key.startswith(wanted)]
     if len(fitting) > 1:
         shown = ", ".join(f"{key} ({known[key]})" for key in fitting[:5])
         raise Invalid(f"'{wanted}' could be {shown}; give more of the id", code="ambiguous")

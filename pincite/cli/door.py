@@ -4,9 +4,9 @@ import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -45,6 +45,12 @@ class Door:
     json: bool
     chosen: Mapping[str, Any] = field(default_factory=dict)
     data: str | None = None
+
+    def choosing(self, values: Mapping[str, Any]) -> "Door":
+        """The same call with settings that other options of it stand for."""
+        from pincite.layers import with_values
+
+        return replace(self, settings=with_values(self.settings, values), chosen={**self.chosen, **values})
 
     @asynccontextmanager
     async def open(self) -> "AsyncIterator[AsyncPincite]":
@@ -110,6 +116,15 @@ def _door(context: typer.Context, common: dict[str, Any]) -> Door:
         raise SettingsError("--data is empty; name a folder")
     given = chosen if folder is None else {"data": folder, **chosen}
     return Door(load_settings(given), common["json"], chosen, folder)
+
+
+def one_of(choices: Any, value: str | None, what: str) -> Any:
+    """The value, if it is one of a `Literal`'s; None stays."""
+    from pincite.errors import Invalid
+
+    if value is not None and value not in get_args(choices):
+        raise Invalid(f"there is no {what} '{value}'; there are: {', '.join(get_args(choices))}")
+    return value
 
 
 def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Keys for the HTTP service: create, list, revoke."""
 
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 
 from pincite.cli.documents import pick
-from pincite.cli.door import Door, command
+from pincite.cli.door import Door, command, one_of
 from pincite.cli.safe import print_json, print_plain, remark
 
 
@@ -34,13 +34,11 @@ async def create(
     from pincite.core.callers import Role
     from pincite.errors import Invalid
 
-    roles = {role: role for role in get_args(Role)}
-    if role not in roles:
-        raise Invalid(f"there is no role '{role}'; there are: {', '.join(roles)}")
+    given = one_of(Role, role, "role")
     if not name.strip():
         raise Invalid("the key needs a name that tells what it is for")
     async with door.open() as pincite:
-        key, key_id = await pincite.keys.create(LOCAL.person, name.strip(), roles[role], expires)
+        key, key_id = await pincite.keys.create(LOCAL.person, name.strip(), given, expires)
     if door.json:
         print_json({"key": key, "id": key_id})
         return

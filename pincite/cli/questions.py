@@ -4,12 +4,12 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pincite.cli.documents import FolderOption
-from pincite.cli.door import Door, command
+from pincite.cli.door import Door, command, one_of
 from pincite.cli.safe import print_json, remark
 
 if TYPE_CHECKING:
@@ -106,16 +106,12 @@ async def search(
 
 def _question(text: str, folder: str | None, top_k: int | None, strategy: str | None) -> "Question":
     from pincite.core.answers import Filters, Question, Strategy
-    from pincite.errors import Invalid
 
-    known = {name: name for name in get_args(Strategy)}
-    if strategy is not None and strategy not in known:
-        raise Invalid(f"there is no strategy '{strategy}'; there are: {', '.join(known)}")
     return Question(
         text,
         filters=Filters(folder=folder.strip("/") if folder else None),
         top_k=top_k,
-        strategy=known[strategy] if strategy else None,
+        strategy=one_of(Strategy, strategy, "strategy"),
     )
 
 

@@ -1,8 +1,10 @@
 """Text that cannot steer a terminal, JSON, and numbers in words; nothing here is slow to import."""
 
 import json
+import os
 import re
 import sys
+import textwrap
 from typing import Any
 
 # Controls but the line end and the tab, marks that turn the direction of writing, line separators, surrogates.
@@ -26,9 +28,13 @@ def _escape(match: re.Match[str]) -> str:
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
     """Print a value as JSON, on one line without an indent; nothing in it can steer a terminal either."""
-    readable = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    print_plain(_json(value, sys.stdout.encoding, indent))
+
+
+def _json(value: Any, encoding: str | None, indent: int | None = None) -> str:
+    readable = (encoding or "").lower().replace("-", "") == "utf8"
     written = json.dumps(value, ensure_ascii=not readable, indent=indent)
-    print_plain(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", written))
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
 
 
 def print_plain(text: str) -> None:
@@ -38,9 +44,30 @@ def print_plain(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """Say something beside the result, on stderr."""
-    sys.stderr.write(clean(text) + "\n")
+    """Say something beside the result, on stderr; a terminal gets lines that break between words."""
+    _write_beside(_wrapped(clean(text)) if sys.stderr.isatty() else clean(text))
+
+
+def complain(message: str, code: str, *, as_json: bool) -> None:
+    """Say on stderr what went wrong, in one line: as people read it, or as `{"error": {"code", "message"}}`."""
+    if as_json:
+        _write_beside(_json({"error": {"code": code, "message": message}}, sys.stderr.encoding))
+    else:
+        remark(f"pincite: {one_line(message)}")
+
+
+def _write_beside(text: str) -> None:
+    sys.stderr.write(text + "\n")
     sys.stderr.flush()
+
+
+def _wrapped(text: str) -> str:
+    try:
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+    except OSError:
+        return text
+    lines = (textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))
+    return "\n".join("\n".join(line) for line in lines) if width else text
 
 
 def count(number: int, one: str, many: str = "") -> str:

@@ -44,6 +44,7 @@ async def demo(
     from pincite.cli.view.service import print_opening, print_question
 
     samples, screen = find_samples(), Screen()
+    door = _told_where(door, host, port)
     async with door.open() as pincite:
         documents = await _add_samples(pincite, samples.documents, quiet=door.json)
         answer = await pincite.ask(samples.question)
@@ -55,21 +56,26 @@ async def demo(
             print_answer(screen, answer)
         if not once:
             key = await _demo_key(pincite)
-            await _listen(door, pincite, host, port, key=key, question=samples.question)
+            await _listen(door, pincite, key=key, question=samples.question)
 
 
 async def serve(door: Door, host: HostOption = None, port: PortOption = None) -> None:
     """Start the HTTP service; Ctrl-C ends it. What it does is told on stderr, as logs.* say."""
     from pincite import logs
 
+    door = _told_where(door, host, port)
     async with door.open() as pincite:
         with logs.configured(door.settings.logs):
-            await _listen(door, pincite, host, port)
+            await _listen(door, pincite)
 
 
-async def _listen(
-    door: Door, pincite: "AsyncPincite", host: str | None, port: int | None, *, key: str = "", question: str = ""
-) -> None:
+def _told_where(door: Door, host: str | None, port: int | None) -> Door:
+    """The same call with --host and --port as the settings they are, so that they show as passed."""
+    given = {"server.host": host, "server.port": port}
+    return door.choosing({key: value for key, value in given.items() if value is not None})
+
+
+async def _listen(door: Door, pincite: "AsyncPincite", *, key: str = "", question: str = "") -> None:
     """Serve until told to stop; says what a user needs to know once it listens."""
     from pincite.access import LOCAL
     from pincite.api.server import serve as listen
@@ -92,13 +98,7 @@ async def _listen(
         if key:
             print_trial(screen, address, key, question)
 
-    server = door.settings.server
-    await listen(
-        pincite,
-        host=server.host if host is None else host,
-        port=server.port if port is None else port,
-        ready=ready,
-    )
+    await listen(pincite, host=door.settings.server.host, port=door.settings.server.port, ready=ready)
 
 
 async def _add_samples(pincite: "AsyncPincite", paths: Sequence[Path], *, quiet: bool) -> int:

@@ -205,4 +205,5 @@ async def _tell(door: Door, pincite: "AsyncPincite", outcome: "Outcome") -> None
     if door.json:
         print_json(told)
     else:
-        print_outcome(Screen(), outcome, told["notes"])
+        configured = {change.key: pincite.control.configured(change.key) for change in outcome.changes}
+        print_outcome(Screen(), outcome, configured, told["notes"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pincite.cli.documents import pick
-from pincite.cli.door import Door, command
+from pincite.cli.door import Door, command, one_of
 from pincite.cli.safe import print_json
 from pincite.errors import Invalid, NotFound
 
@@ -34,7 +34,8 @@ def register(app: typer.Typer) -> None:
 async def list_traces(
     door: Door,
     kind: Annotated[
-        str | None, typer.Option("--kind", metavar="K", help="Only this kind: query, search, replay or ingest.")
+        str | None,
+        typer.Option("--kind", metavar="K", help="Only this kind: query, chat, search, replay, evaluation or ingest."),
     ] = None,
     errors: Annotated[bool, typer.Option("--errors", help="Only those that failed.")] = False,
     slow: Annotated[
@@ -49,9 +50,10 @@ async def list_traces(
     from pincite.api import shapes
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_traces
+    from pincite.core.traces import Kind
     from pincite.store.traces import TraceFilter
 
-    wanted = TraceFilter(kind, errors, slow, moment_of(since) if since else None, limit)
+    wanted = TraceFilter(one_of(Kind, kind, "kind of trace"), errors, slow, moment_of(since) if since else None, limit)
     async with door.open() as pincite:
         found, following = await pincite.traces.list(await pincite.scope(), wanted)
     if door.json:
@@ -91,13 +93,11 @@ async def replay(
     from pincite.api import shapes
     from pincite.cli.view.replay import print_replay
     from pincite.cli.view.screen import Screen, waiting
-    from pincite.replay import replayable
 
-    changes = {key: value for key, value in door.chosen.items() if key in replayable()}
     async with door.open() as pincite:
         trace = await _find(pincite, trace_id)
         with waiting("asking again …"):
-            result = await pincite.replay(trace.id, changes, profile=profile, question=question)
+            result = await pincite.replay(trace.id, door.chosen, profile=profile, question=question)
         found = await pincite.library.several(await pincite.scope(), [one.document_id for one in result.passages])
     titles = {document.id: document.title for document in found}
     if door.json:

@@ -8,6 +8,7 @@ from typing import Literal
 from pincite.settings import Rag
 
 Via = Literal["dense", "lexical"]
+Cause = Literal["dense", "lexical", "named"]
 Strategy = Literal["hybrid", "dense_only", "lexical_only"]
 ConfidenceLevel = Literal["high", "medium", "low"]
 Intent = Literal["FACTUAL", "SUMMARY", "COMPARISON", "LIST", "ANALYTICAL"]
@@ -139,14 +140,33 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
-    """How one search ranked a chunk: its raw score, its place, and what the fusion made of it."""
+class Scale:
+    """How a raw score becomes a share of the fused one: `weight` × (raw − `low`) / `span`."""
 
-    via: Via
+    weight: float
+    low: float
+    span: float
+
+    def share(self, raw: float) -> float:
+        """What a raw score adds."""
+        return self.weight * (raw - self.low) / self.span
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """Something that gave a chunk its score: an engine that ranked it, or a title that was named.
+
+    `raw` is the engine's score, or that of the passage that named the title; `rank` is the chunk's place there, or that
+    passage's; it is None where the engine did not bring the chunk, or where the question named the title itself.
+    `share` is what this adds to the fused score; by `scale`, or, where there is none, by rank.
+    """
+
+    via: Cause
     query: int
-    rank: int
+    rank: int | None
     raw: float
     share: float
+    scale: Scale | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +179,7 @@ class Hit:
     relevance: float
     hybrid_score: float
     placings: tuple[Placing, ...] = ()
+    rerank_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,9 +213,10 @@ class AddedAll:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far adding is: files done of all, and the parts of those in hand, added up."""
+    """How far something long is: files, or whatever it is `of`, done of all, and the parts of those in hand, added up."""
 
     stage: str
     done: int
     total: int
     in_hand: float
+    of: str = "file"

@@ -87,10 +87,11 @@ class Hosted(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A chunk's key and the raw score one engine gave it."""
+    """A chunk's key, the raw score one engine gave it, and the most it could have given."""
 
     key: int
     score: float
+    most: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,15 @@ class Fetched:
     strangers: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Titled:
+    """A document that carries a name, and its chunk nearest to the query."""
+
+    name: str
+    document_id: str
+    nearest: Match
+
+
 class Index(Protocol):
     """Finds chunks of served versions. `scope` is required: no search is possible without it."""
 
@@ -113,10 +123,14 @@ class Index(Protocol):
     async def fetch(
         self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters
     ) -> Fetched: ...
+    async def titled(self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters) -> list[Titled]: ...
 
 
 class Memory(Protocol):
-    """Conversations of one person at a time; a session that is not the caller's is not found."""
+    """Conversations of one person at a time; a session that is not the caller's is not found.
+
+    What it was given to keep it keeps, even if whoever waits for that is cancelled.
+    """
 
     async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Turn, ...]: ...
     async def keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None: ...

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from pincite.core.answers import Answer, Degraded, Plan, Source
+from pincite.core.answers import Answer, Degraded, Plan, Question, Source
 from pincite.core.callers import Caller, Scope
 from pincite.core.protocols import LLM, Embedder, Index, Memory, Reranker
 from pincite.core.traces import NAMES, Recording, Span, observe, span
@@ -32,10 +32,11 @@ class Kit:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The run has begun; its answer and its trace will have these ids."""
+    """The question can be asked and is being worked on; its answer and its trace will have these ids."""
 
     answer_id: str
     trace_id: str
+    session_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class Run:
     emit: Callable[[Event], None]
     recording: Recording = field(default_factory=Recording)
     degraded: list[Degraded] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def answer_id(self) -> str:
@@ -90,12 +92,18 @@ class Run:
 
     async def step(self, stage: "Callable[Concatenate[Run, P], Awaitable[T]]", *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a stage the answer cannot do without."""
-        name = stage.__name__.lstrip("_")
         if time.monotonic() > self.deadline:
             raise OverBudget(
-                f"no time left before {name}; the whole question may take "
+                f"no time left before {stage.__name__.lstrip('_')}; the whole question may take "
                 f"{self.settings.llm.question_timeout_s:g} s (llm.question_timeout_s)"
             )
+        return await self.finish(stage, *args, **kwargs)
+
+    async def finish(
+        self, stage: "Callable[Concatenate[Run, P], Awaitable[T]]", *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a stage that the time is never too short for: what was told to its end is kept."""
+        name = stage.__name__.lstrip("_")
         with span(NAMES.get(name, name), self.recording):
             return await stage(self, *args, **kwargs)
 
@@ -123,6 +131,10 @@ class Run:
     def provider_of(self, llm: LLM) -> str:
         """Who a model is, by the name the settings use."""
         return "extractive" if llm is self.kit.extractive else self.settings.llm.provider or "openai_compatible"
+
+    def model_of(self, question: Question) -> str:
+        """The name of the model that this question is for."""
+        return question.sampling.model or self.kit.llm.name
 
     def observe(self, **attributes: Any) -> None:
         """Add facts to the span of the stage that runs now."""

@@ -5,7 +5,6 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 from pincite.core import abbreviations as abbr
 from pincite.errors import Unreadable
@@ -276,10 +275,16 @@ def _full_stop_ends(passage: str, stop: int, first: int) -> bool:
     return True
 
 
-def without_login(url: str) -> str:
-    """An address without the name and password that may stand in it."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "an address that is none"
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+def storable(text: str) -> str:
+    """The text without what PostgreSQL cannot hold: NUL and the halves of broken surrogate pairs, one for one."""
+    plain = text.replace("\0", " ")
+    return plain if plain.isascii() else plain.encode("utf-8", "replace").decode()
+
+
+_LOGIN = re.compile(r"(?<=//)[^/\s]*@")
+_QUERY = re.compile(r"[?#].*", re.DOTALL)
+
+
+def without_login(text: str) -> str:
+    """An address without what may be secret in it: a login before its host, a query after its path. Else as it is."""
+    return _QUERY.sub("", _LOGIN.sub("", text)) if "//" in text else text

@@ -8,10 +8,13 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pincite.core.answers import Degraded
 from pincite.errors import PinciteError
+
+Kind = Literal["query", "chat", "search", "replay", "evaluation", "ingest"]
+"""What a trace is of."""
 
 NAMES: Mapping[str, str] = {
     "guard_in": "guardrails",
@@ -31,7 +34,7 @@ NAMES: Mapping[str, str] = {
     "save": "history_saving",
 }
 """The span of each stage. Below them lie spans named where they are made: `query_embedding`, `vector_search`,
-`lexical_search`, `passage_fetch`, and one for each call of a model that was tried again."""
+`lexical_search`, `passage_fetch`, `title_search`, and one for each call of a model that was tried again."""
 
 _QUOTED = re.compile(r"(\(HTTP \d{3}): .*\)|( reported): .*", re.DOTALL)
 MOST_SPANS = 500
@@ -60,6 +63,7 @@ class Content:
     standalone: str | None = None
     system_prompt: str | None = None
     answer: str | None = None
+    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,8 @@ class Trace:
 
 def told(error: BaseException) -> str:
     """An error in one line; of one that nobody foresaw only the name, for its text could hold anything."""
+    if isinstance(error, asyncio.CancelledError):
+        return "cancelled"
     name = type(error).__name__
     return f"{name}: {unquoted(str(error))}"[:500].replace("\0", " ") if isinstance(error, PinciteError) else name
 

@@ -89,7 +89,7 @@ async def _ingest(shop: Workshop, job: Job) -> None:
     with span("indexing", **embedding(shop.settings.embedding.provider, shop.model), calls=0) as it:
         for done, batch in _batches(prepared.chunks):
             await shop.jobs.report(job, "embedding", PREPARED + (1 - PREPARED) * done / len(prepared.chunks))
-            await shop.indexing.write(edition, await embed(batch, shop.model, known, lane))
+            await shop.indexing.write(edition, await embed(batch, prepared.parsed.title, shop.model, known, lane))
     with span("serving"):
         await shop.indexing.serve(edition, prepared.parsed)
     it.attributes["chunks"] = len(prepared.chunks)

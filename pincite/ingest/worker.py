@@ -21,7 +21,10 @@ TIDY_S = 3600.0
 
 
 class Workers:
-    """Tasks that take jobs, do them with their owner's rights, and keep the lease while they do."""
+    """Tasks that take jobs, do them with their owner's rights, and keep the lease while they do.
+
+    `in_hand` are the shops in which a document is under way.
+    """
 
     def __init__(self, shop: Callable[[], Workshop], tidy: Callable[[], Awaitable[None]]) -> None:
         self._shop = shop
@@ -29,6 +32,7 @@ class Workers:
         self._name = f"{socket.gethostname()}:{os.getpid()}"
         self._tasks: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
+        self.in_hand: list[Workshop] = []
 
     def start(self) -> None:
         """Start them, once, and the housekeeping beside them."""
@@ -65,7 +69,11 @@ class Workers:
                 if job is None:
                     await self._rest()
                 else:
-                    await self._do(shop, job)
+                    self.in_hand.append(shop)
+                    try:
+                        await self._do(shop, job)
+                    finally:
+                        self.in_hand.remove(shop)
             except StoreDown as error:
                 log.warning("the worker waits: %s", error)
                 await asyncio.sleep(1.0)

@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from pincite.core.request import request_id
 from pincite.core.text import without_login
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused, SettingsError
+from pincite.outside.heard import text_of
 
 CONNECT_S = 10.0
 KEPT_S = 60.0
@@ -38,12 +39,14 @@ class Server:
     """
 
     def __init__(self, base_url: str, section: str, timeout_s: float, api_key: SecretStr | None = None) -> None:
-        if not base_url.startswith(("http://", "https://")):
+        if not _is_address(base_url):
             raise SettingsError(f"{section}.base_url must be an address such as http://127.0.0.1:11434/v1")
         self.base_url = base_url.rstrip("/")
         self.shown = without_login(self.base_url)
         self.section = section
-        self.key = api_key.get_secret_value() if api_key else ""
+        self.key = api_key.get_secret_value().strip() if api_key else ""
+        if not (self.key.isascii() and self.key.isprintable()):
+            raise SettingsError(f"{section}.api_key holds characters that no key has; copy it anew")
         self._timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s))
         self._client: httpx2.AsyncClient | None = None
 
@@ -75,7 +78,10 @@ class Server:
 
         async with self._answer("POST", path, body, headers) as response:
             if response.headers.get("content-type", "").startswith("application/json"):
-                yield await self._json(response)  # a server that does not stream
+                whole = await self._json(response)  # a server that does not stream
+                if not isinstance(whole, dict):
+                    raise self.rubbish("an answer that is not a JSON object")
+                yield whole
                 return
             try:
                 async with aclosing(self._events(lines(received(response)))) as events:
@@ -98,7 +104,7 @@ class Server:
 
     def reported(self, event: Mapping[str, Any]) -> ProviderError:
         """An error told in the middle of a stream."""
-        said, _ = complaint(json.dumps(event).encode())
+        said, _ = complaint(event, self.key)
         return ProviderError(f"{self.shown} reported: {said or 'an error'}")
 
     @asynccontextmanager
@@ -124,12 +130,12 @@ class Server:
     async def _json(self, response: httpx2.Response) -> Any:
         try:
             return json.loads(await _body(response, LONGEST_BODY))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self.rubbish("an answer that is not JSON") from error
 
     async def _events(self, received: AsyncIterator[str]) -> AsyncGenerator[dict[str, Any], None]:
-        """Events are objects; one may be spread over several `data:` lines."""
-        pending = ""
+        """Events are objects; one may be spread over several `data:` lines, up to an empty one."""
+        pending, size = list[str](), 0
         async for line in received:
             data = line[5:].strip() if line.startswith("data:") else line if line.startswith("{") else ""
             if data == "[DONE]":
@@ -139,12 +145,19 @@ class Server:
                         async for _ in received:
                             pass
                 return
-            pending += data
-            event = _parsed(pending) if pending else None
+            if data:
+                pending.append(data)
+                size += len(data)
+            if size > LONGEST_LINE:
+                raise self.rubbish(f"an event of more than {LONGEST_LINE:,} characters")
+            first = bool(data) and len(pending) == 1  # most are one line; others are tried again only when they end
+            if not pending or (line.startswith("data:") and not first):
+                continue
+            event = _parsed("".join(pending))
             if isinstance(event, dict):
-                pending = ""
+                pending, size = [], 0
                 yield event
-            elif event is not None or (pending and not line.startswith("data:")):
+            elif event is not None or not line.startswith("data:"):
                 raise self.rubbish("an event that is not a JSON object")
         if pending:
             raise ProviderError(f"{self.shown} broke off in the middle of an event")
@@ -155,13 +168,16 @@ class Server:
             return ProviderError(f"{self.shown} took too long to answer ({self.section}.timeout_s)")
         if isinstance(error, httpx2.DecodingError):
             return self.rubbish(f"an answer that cannot be read ({kind})")
-        return ProviderBusy(f"{self.shown} cannot be reached ({kind}): is it running? See {self.section}.base_url")
+        return ProviderBusy(
+            f"{self.shown} cannot be reached ({kind}): is it running? See {self.section}.base_url",
+            code="provider_unreachable",
+        )
 
     async def _refusal(self, response: httpx2.Response, model: str) -> ProviderError:
         """An HTTP error in words that name the setting to change, never the key."""
         status, section = response.status_code, self.section
-        said, kinds = complaint(await _body(response, LONGEST_COMPLAINT))
-        said = said.replace(self.key, "…") if self.key else said
+        body = await _body(response, LONGEST_COMPLAINT)
+        said, kinds = complaint(_parsed(body.decode(errors="replace")), self.key)
         told = f"(HTTP {status}: {said})" if said else f"(HTTP {status})"
         if status in (401, 403):
             asks = "refused the key" if self.key else "asks for a key"
@@ -184,27 +200,39 @@ async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
 
     Only CR, LF and CRLF end a line: JSON may hold the other characters that Unicode counts as line ends.
     """
-    buffer, first = b"", True
+    rest, first = bytearray(), True
     async for chunk in chunks:
-        buffer += chunk
-        *whole, buffer = _LINE_END.split(buffer)
-        for line in whole:
-            yield _decoded(line, first)
-            first = False
-        if len(buffer) > LONGEST_LINE:
+        begin, new = 0, max(0, len(rest) - 1)  # only what is new is searched, and a CR that may be half a CRLF
+        rest += chunk
+        for end, following in [match.span() for match in _LINE_END.finditer(rest, new)]:
+            yield _decoded(rest[begin:end], first)
+            begin, first = following, False
+        del rest[:begin]
+        if len(rest) > LONGEST_LINE:
             raise ProviderError(f"a server sent a line of more than {LONGEST_LINE:,} bytes")
-    if buffer:
-        yield _decoded(buffer.rstrip(b"\r"), first)
+    if rest:
+        yield _decoded(rest.rstrip(b"\r"), first)
 
 
-def _decoded(line: bytes, first: bool) -> str:
+def _decoded(line: bytearray, first: bool) -> str:
     return (line.removeprefix(b"\xef\xbb\xbf") if first else line).decode(errors="replace")
+
+
+def _is_address(text: str) -> bool:
+    """Whether calls can be made to paths below it."""
+    if not text.startswith(("http://", "https://")) or re.search(r"[\s?#\\]", text) or not text.isprintable():
+        return False
+    try:
+        parts = urlsplit(text)
+        return bool((parts.hostname or "").encode("idna")) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -217,20 +245,20 @@ async def _body(response: httpx2.Response, most: int) -> bytes:
     return bytes(body)
 
 
-def complaint(body: bytes) -> tuple[str, frozenset[str]]:
-    """What a server says went wrong, in one line, and the kinds it names.
+def complaint(found: Any, key: str) -> tuple[str, frozenset[str]]:
+    """What a server says went wrong, in one line, and the kinds it names; never the key it was sent.
 
     Only the places meant for a message are read: the rest of a body may repeat the prompt.
     """
-    found = _parsed(body.decode(errors="replace"))
     error = found.get("error", found) if isinstance(found, dict) else None
     if isinstance(error, str):
         error = {"message": error}
     if not isinstance(error, dict):
         return "", frozenset()
     said = next((error[name] for name in ("message", "detail") if isinstance(error.get(name), str)), "")
-    kinds = frozenset(str(error[name]) for name in ("code", "type") if error.get(name))
-    return " ".join(said.replace("\0", " ").split())[:300], kinds
+    kinds = frozenset(error[name] for name in ("code", "type") if isinstance(error.get(name), str))
+    safe = text_of(said).replace(key, "…") if key else text_of(said)
+    return " ".join(safe.split())[:300], kinds
 
 
 def _retry_after(header: str) -> float | None:
@@ -241,5 +269,5 @@ def _retry_after(header: str) -> float | None:
         pass
     try:
         return max(0.0, parsedate_to_datetime(header).timestamp() - time())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None

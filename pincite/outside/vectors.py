@@ -23,7 +23,7 @@ def unit_vectors(vectors: Sequence[Sequence[float]], count: int, dimensions: int
 def _unit(vector: Sequence[float], dimensions: int, model: str) -> list[float]:
     try:
         numbers = [float(x) for x in vector]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ProviderError(f"{model} sent a vector that is not made of numbers") from error
     if len(numbers) != dimensions:
         raise ProviderError(f"{model} gives {len(numbers)} dimensions, embedding.dimensions says {dimensions}")

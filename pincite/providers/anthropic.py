@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Any
 
-from pincite.core.answers import Piece, Usage
+from pincite.core.answers import Piece
 from pincite.core.protocols import LLM, Offered
 from pincite.models import facts_of
+from pincite.outside.heard import piece_of, text_of, usage_of
 from pincite.outside.served import Options, Order, ServedLLM, messages_of
 from pincite.outside.server import Server
 
@@ -30,12 +30,13 @@ class AnthropicLLM(ServedLLM):
         """What the server has."""
         found = await self._server.get("/models", self._headers())
         try:
-            return [Offered(str(one["id"])) for one in found["data"]]
+            return [Offered(text_of(one["id"])) for one in found["data"]]
         except (TypeError, KeyError) as error:
             raise self._server.rubbish("no list of models that can be read") from error
 
     async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
-        model, asked = None, 0
+        model: object = None
+        asked: object = 0
         async with aclosing(self._server.stream("/messages", body, self._headers())) as events:
             async for event in events:
                 if event.get("error"):
@@ -43,10 +44,10 @@ class AnthropicLLM(ServedLLM):
                 try:
                     if event.get("type") == "message_start":
                         model, asked = event["message"].get("model"), event["message"]["usage"]["input_tokens"]
-                    piece = _piece(event, asked)
+                    piece = _piece(event, model, asked)
                 except (TypeError, AttributeError, KeyError) as error:
                     raise self._server.rubbish("an event that cannot be understood") from error
-                yield replace(piece, model=model)
+                yield piece
 
     def _headers(self) -> dict[str, str]:
         return {"x-api-key": self._server.key, "anthropic-version": VERSION}
@@ -76,14 +77,14 @@ class AnthropicLLM(ServedLLM):
         return {"top_p": wish.top_p} if wish.top_p is not None and wish.temperature is None else {**warmth}
 
 
-def _piece(event: dict[str, Any], asked: int) -> Piece:
+def _piece(event: dict[str, Any], model: object, asked: object) -> Piece:
     """What an event says; thoughts and tools' arguments are no text."""
     delta = event.get("delta") or {}
     if event.get("type") == "message_delta":
-        reason, usage = delta.get("stop_reason"), event.get("usage") or {}
-        counted = Usage(asked, usage.get("output_tokens", 0))
-        return Piece(finish_reason=_REASONS.get(reason, reason) if reason else None, usage=counted)
-    return Piece(text=delta.get("text", "") if delta.get("type") == "text_delta" else "")
+        reason, usage = delta.get("stop_reason"), event.get("usage")
+        counted = usage_of(asked, usage.get("output_tokens", 0)) if isinstance(usage, dict) else None
+        return piece_of(None, _REASONS.get(reason, reason) if isinstance(reason, str) else None, model, counted)
+    return piece_of(delta.get("text") if delta.get("type") == "text_delta" else None, None, model)
 
 
 def make_llm(options: Options) -> LLM:

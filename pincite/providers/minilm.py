@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
 from pincite.core.protocols import Embedder
+from pincite.core.text import sentences
 from pincite.errors import Invalid, SettingsError
 from pincite.providers.minilm_files import (
     GRAPH_VERSION,
@@ -39,6 +40,9 @@ POSITIONS = 512
 _SPECIAL = 2
 """[CLS] and [SEP] stand around every text and count towards its window."""
 
+_SENTENCE = 3
+"""How good it is to cut between two sentences."""
+
 _REMEMBERED_QUERIES = 1000
 
 
@@ -46,8 +50,9 @@ _REMEMBERED_QUERIES = 1000
 class Options:
     """Where the weights are and how to compute.
 
-    `window` is the most word pieces the model is shown at once, `overlap` those that consecutive windows
-    of one text share. `threads` texts are computed at a time; 0 takes all cores.
+    `window` is the most word pieces the model is shown at once, `part` the most of a text that become one vector, and
+    `overlap` those that two parts share where a sentence had to be cut. `threads` texts are computed at a time; 0
+    takes all cores.
     """
 
     path: str = ""
@@ -55,12 +60,15 @@ class Options:
     cache: Path | str = field(default_factory=cache_folder)
     threads: int = 1
     window: int = 256
+    part: int = 200
     overlap: int = 32
     variant: Variant = "int8"
 
     def __post_init__(self) -> None:
         if not 16 <= self.window <= POSITIONS:
             raise SettingsError(f"minilm: window must be 16 to {POSITIONS} word pieces (was {self.window})")
+        if self.part < 1:
+            raise SettingsError(f"minilm: part must be at least 1 word piece (was {self.part})")
         if not 0 <= self.overlap <= self.window // 8:
             raise SettingsError(f"minilm: overlap must be 0 to an eighth of the window (was {self.overlap})")
         if self.variant not in ("int8", "fp32"):
@@ -88,6 +96,7 @@ class MiniLM:
         self._threads = options.threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="minilm")
         self._recent: OrderedDict[str, list[float]] = OrderedDict()
+        self._part = options.part
         self._overlap = options.overlap
         self.max_tokens = options.window
         self.name = f"minilm-l6-v2/{options.variant}.{GRAPH_VERSION}"
@@ -103,18 +112,20 @@ class MiniLM:
         return await self._in_pool(self._embed_passage, texts)
 
     def windows(self, text: str, prefix: str = "") -> list[str]:
-        """Split a text the model cannot see at once into overlapping parts of about equal length.
+        """Split a text that is too long for one vector into parts of about equal length.
 
-        Each part is a literal slice of the text led by `prefix`; together they cover it all. Cuts are made at
-        blanks, failing these between words. A prefix of more than half the window is cut to that.
+        Each part is a literal slice of the text led by `prefix`; together they cover it all. Cuts are made between
+        sentences, failing these at blanks, between words. A prefix of more than half the window is cut to that.
         """
-        if self._fits(prefix + text):
+        pieces = self._pieces(text)
+        short = len(pieces) <= self._part
+        if short and self._fits(prefix + text):
             return [prefix + text]
         prefix = self._cut(prefix, self._room // 2)
-        if self._fits(prefix + text):
+        if short and self._fits(prefix + text):
             return [prefix + text]
-        pieces = self._pieces(text)
-        spans = _balanced_spans(text, pieces, self._room - len(self._pieces(prefix)), self._overlap)
+        limit = min(self._part, self._room - len(self._pieces(prefix)))
+        spans = _balanced_spans(text, pieces, limit, min(self._overlap, limit // 8))
         return [window for start, end in spans for window in self._fitted(prefix, text[start:end])]
 
     @property
@@ -213,27 +224,36 @@ def _open_session(graph: bytes) -> onnxruntime.InferenceSession:
 
 
 def _balanced_spans(text: str, pieces: Encoding, limit: int, overlap: int) -> list[tuple[int, int]]:
-    """Spans of characters, each of at most `limit` pieces and all of about the same number."""
+    """Spans of characters, each of at most `limit` pieces and all of about the same number.
+
+    Two spans share up to `overlap` pieces where no sentence ends between them.
+    """
     total = len(pieces)
     places = [0, *(first for first, _ in pieces.offsets[1:]), len(text)]
     quality = _cut_qualities(text, places, pieces.word_ids)
     spans, start, end = [], 0, 0
     while end < total:
         rest = total - start
-        count = max(1, math.ceil((rest - overlap) / (limit - overlap)))
-        size = math.ceil((rest - overlap) / count) + overlap
-        if count == 1:
-            end = total
-        else:
-            later_half = range(start + max(size // 2, overlap + 1), start + size + 1)
-            end = max(later_half, key=lambda place: (quality[place], place))
+        count = math.ceil(rest / limit)
+        end = total if count == 1 else _cut(quality, start, math.ceil(rest / count), limit, overlap)
         spans.append((places[start], places[end]))
-        start = max(range(end - overlap, end + 1), key=lambda place: (quality[place], -place))
+        shared = range(end - overlap, end + 1) if quality[end] < _SENTENCE else (end,)
+        start = max(shared, key=lambda place: (quality[place], -place))
     return spans
 
 
+def _cut(quality: Sequence[int], start: int, size: int, limit: int, overlap: int) -> int:
+    """Where a span of about `size` pieces ends: the best place near there, and never beyond `limit`."""
+    near = range(start + max(size // 2, overlap + 1), min(start + limit, len(quality) - 1) + 1)
+    return max(near, key=lambda place: (quality[place], -abs(place - start - size)))
+
+
 def _cut_qualities(text: str, places: Sequence[int], words: Sequence[int | None]) -> list[int]:
-    """How good it is to cut before each piece: 2 after a blank, 1 between words, 0 inside a word."""
+    """How good it is to cut before each piece: best between sentences, then after a blank, then between words."""
+    starts = {start for start, _ in sentences(text)}
     between = (int(word != before) for before, word in itertools.pairwise(words))
-    inner = [2 if text[place - 1].isspace() else quality for place, quality in zip(places[1:], between, strict=False)]
-    return [2, *inner, 2]
+    inner = [
+        _SENTENCE if place in starts else 2 if text[place - 1].isspace() else quality
+        for place, quality in zip(places[1:], between, strict=False)
+    ]
+    return [_SENTENCE, *inner, _SENTENCE]

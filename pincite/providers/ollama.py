@@ -2,11 +2,13 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
-from pincite.core.answers import Piece, Usage
+from pincite.core.answers import Piece
 from pincite.core.protocols import LLM, Embedder, Offered
 from pincite.errors import ProviderError, SettingsError
+from pincite.outside.heard import piece_of, text_of, usage_of, window_of
 from pincite.outside.served import Options, Order, ServedLLM, messages_of
 from pincite.outside.server import Server
 from pincite.outside.vectors import split, unit_vectors
@@ -30,7 +32,7 @@ class OllamaLLM(ServedLLM):
         """What is installed there."""
         found = await self._server.get("/api/tags")
         try:
-            return [Offered(str(one["name"])) for one in found["models"]]
+            return [Offered(text_of(one["name"])) for one in found["models"]]
         except (TypeError, KeyError) as error:
             raise self._server.rubbish("no list of models that can be read") from error
 
@@ -41,8 +43,9 @@ class OllamaLLM(ServedLLM):
             return []
         about = await self._server.post("/api/show", {"model": model})
         facts = about.get("model_info") if isinstance(about, dict) else None
-        windows = [value for key, value in (facts or {}).items() if key.endswith(".context_length")]
-        return [Offered(model, next((value for value in windows if isinstance(value, int)), None))]
+        named = facts.items() if isinstance(facts, dict) else ()
+        windows = (window_of(value) for key, value in named if key.endswith(".context_length"))
+        return [Offered(model, next((window for window in windows if window), None))]
 
     async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
         async with aclosing(self._server.stream("/api/chat", body)) as events:
@@ -128,13 +131,9 @@ def _server(options: Options, section: str) -> Server:
 
 def _piece(event: dict[str, Any]) -> Piece:
     done = bool(event.get("done"))
-    counted = done and "eval_count" in event
-    return Piece(
-        text=(event.get("message") or {}).get("content") or "",
-        finish_reason=(event.get("done_reason") or "stop") if done else None,
-        model=event.get("model"),
-        usage=Usage(event.get("prompt_eval_count", 0), event["eval_count"]) if counted else None,
-    )
+    counted = usage_of(event.get("prompt_eval_count", 0), event.get("eval_count")) if done else None
+    piece = piece_of((event.get("message") or {}).get("content"), event.get("done_reason"), event.get("model"), counted)
+    return replace(piece, finish_reason=(piece.finish_reason or "stop") if done else None)
 
 
 def make_llm(options: Options) -> LLM:

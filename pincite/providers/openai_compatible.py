@@ -4,10 +4,11 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from pincite.core.answers import Piece, Usage
+from pincite.core.answers import Piece
 from pincite.core.protocols import LLM, Embedder, Offered
 from pincite.errors import SettingsError
 from pincite.models import facts_of
+from pincite.outside.heard import piece_of, text_of, usage_of, window_of
 from pincite.outside.served import Options, Order, ServedLLM, messages_of
 from pincite.outside.server import Server
 from pincite.outside.vectors import split, unit_vectors
@@ -25,7 +26,7 @@ class OpenAICompatibleLLM(ServedLLM):
         """What the server has."""
         found = await self._server.get("/models", _headers(self._server))
         try:
-            return [Offered(str(one["id"]), _window(one)) for one in found["data"]]
+            return [Offered(text_of(one["id"]), _window(one)) for one in found["data"]]
         except (TypeError, KeyError, AttributeError) as error:
             raise self._server.rubbish("no list of models that can be read") from error
 
@@ -92,8 +93,8 @@ class OpenAICompatibleEmbedder:
         body = {"model": self._options.model, "input": [text or " " for text in texts]}
         answer = await self._server.post("/embeddings", body, _headers(self._server))
         try:
-            data = sorted(answer["data"], key=lambda item: item["index"])
-            vectors = [item["embedding"] for item in data]
+            found = {item["index"]: item["embedding"] for item in answer["data"]}
+            vectors = [found[number] for number in range(len(answer["data"]))]
         except (KeyError, TypeError) as error:
             raise self._server.rubbish("no embeddings that can be read") from error
         return unit_vectors(vectors, len(texts), self.dimensions, self._options.model)
@@ -107,7 +108,7 @@ def _window(model: dict[str, Any]) -> int | None:
     """Where servers say how much a model sees: vLLM, Groq, OpenRouter, llama.cpp (what it was started with first)."""
     about = model | (model.get("meta") or {})
     names = ("max_model_len", "context_window", "context_length", "n_ctx", "n_ctx_train")
-    return next((about[name] for name in names if isinstance(about.get(name), int)), None)
+    return next((window for name in names if (window := window_of(about.get(name)))), None)
 
 
 def _piece(event: dict[str, Any]) -> Piece:
@@ -115,12 +116,11 @@ def _piece(event: dict[str, Any]) -> Piece:
         return Piece(finish_reason="stop")  # [DONE]; what was said before counts more
     choice = (event.get("choices") or [{}])[0]
     usage = event.get("usage")
-    return Piece(
-        text=(choice.get("delta") or choice.get("message") or {}).get("content") or "",
-        finish_reason=choice.get("finish_reason"),
-        model=event.get("model"),
-        usage=Usage(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)) if usage else None,
+    counted = (
+        usage_of(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)) if isinstance(usage, dict) else None
     )
+    said = (choice.get("delta") or choice.get("message") or {}).get("content")
+    return piece_of(said, choice.get("finish_reason"), event.get("model"), counted)
 
 
 def make_llm(options: Options) -> LLM:

@@ -4,17 +4,15 @@ import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 
-from pincite.core.answers import Evidence, Hit, Message, Plan, Prompt, Turn
+from pincite.core.answers import Evidence, Hit, Message, Plan, Prompt, Question, Sampling, Turn
 from pincite.core.documents import NO_HEADINGS
 from pincite.core.run import Run, SourcesFound
 from pincite.errors import Invalid
 from pincite.models import facts_of
-from pincite.query.budget import MESSAGE, Budget
+from pincite.query.budget import MESSAGE, Budget, tokenizer
 from pincite.query.sources import sources_of
-from pincite.query.templates import template
+from pincite.query.templates import Prompts
 from pincite.tokens import Tokenizer
 
 CHARS_A_TOKEN = 4
@@ -34,7 +32,7 @@ BY_PLACE = "[Source N], N being the passage's place in the context counted from 
 async def assemble(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     """Number the passages, best first, and fit everything into its share: whole or not at all."""
     llm, settings = run.kit.llm, run.settings
-    facts = facts_of(plan.question.sampling.model or llm.name)
+    facts = facts_of(run.model_of(plan.question))
     budget = Budget.of(llm.window, facts.tier, settings.context.max_tokens)
     page = _Page.of(run, plan, quote_first=facts.quote_first)
     fixed = page.cost(page.messages([], []))
@@ -46,10 +44,19 @@ async def assemble(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
         room=budget.prompt, window=llm.window,
     )  # fmt: skip
     run.emit(SourcesFound(sources_of(chosen, cited=frozenset())))
-    wish = plan.question.sampling
-    most = min(wish.max_tokens or settings.llm.max_tokens, max(1, budget.answer))
     messages = page.messages(blocks, history)
-    return Prompt(plan.text, tuple(messages), tuple(chosen), tokens, replace(wish, max_tokens=most))
+    return Prompt(plan.text, tuple(messages), tuple(chosen), tokens, _sampling(run, plan.question, budget))
+
+
+def _sampling(run: Run, question: Question, budget: Budget) -> Sampling:
+    """How the model should write: as the caller wishes, else as the settings of this request say."""
+    wish, llm = question.sampling, run.settings.llm
+    return replace(
+        wish,
+        max_tokens=min(wish.max_tokens or llm.max_tokens, max(1, budget.answer)),
+        temperature=llm.temperature if wish.temperature is None else wish.temperature,
+        top_p=llm.top_p if wish.top_p is None else wish.top_p,
+    )
 
 
 def _room(page: "_Page", fixed: int, budget: Budget) -> int:
@@ -71,7 +78,7 @@ class _Page:
     """The templates and what they are filled with, for one question."""
 
     name: str
-    data: Path
+    prompts: Prompts
     tokenizer: Tokenizer
     boundary: str
     question: str
@@ -81,14 +88,14 @@ class _Page:
     @classmethod
     def of(cls, run: Run, plan: Plan, *, quote_first: bool) -> "_Page":
         settings = run.settings
-        name, form, data = settings.context.template, settings.citations.form, settings.data
+        name, form, prompts = settings.context.template, settings.citations.form, Prompts.of(run)
         boundary = f"=== {secrets.token_hex(8)} ==="
-        answer = template(f"answer/{plan.intent.lower()}", data).text
+        answer = prompts.get(f"answer/{plan.intent.lower()}").text
         if quote_first:
-            answer = f"{template('quote-first', data).text} {answer}"
+            answer = f"{prompts.get('quote-first').text} {answer}"
         fills = {"boundary": boundary, "citation": CITATION.get((name, form), BY_PLACE), "answer": answer}
-        tokenizer = _tokenizer(settings.chunking.tokenizer)
-        return cls(name, data, tokenizer, boundary, plan.text, plan.question.sampling.system_prompt or "", fills)
+        counting = tokenizer(settings.chunking.tokenizer)
+        return cls(name, prompts, counting, boundary, plan.text, plan.question.sampling.system_prompt or "", fills)
 
     def count(self, text: str) -> int:
         return self.tokenizer.count(text)
@@ -118,7 +125,7 @@ class _Page:
         """One passage as the model sees it."""
         chunk = hit.chunk
         path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
-        return template(f"{self.name}/source", self.data).fill(
+        return self.prompts.get(f"{self.name}/source").fill(
             boundary=self.boundary, number=str(number), label=" > ".join([chunk.title, *path]), title=chunk.title,
             file=chunk.document_name, page=f", page {chunk.page}" if chunk.page else "",
             page_number=str(chunk.page or "-"), score=f"{hit.score:.2f}",
@@ -128,9 +135,9 @@ class _Page:
     def messages(self, blocks: Sequence[str], history: Sequence[Message]) -> list[Message]:
         """System message, conversation, question; the template `local` has all of it in the last."""
         fills = {**self.fills, "sources": "\n\n".join(blocks), "question": self.question}
-        system = "" if self.name == "local" else template(f"{self.name}/system", self.data).fill(**fills)
+        system = "" if self.name == "local" else self.prompts.get(f"{self.name}/system").fill(**fills)
         led = "\n\n".join(part for part in (self.wish, system) if part)
-        user = Message("user", template(f"{self.name}/user", self.data).fill(**fills))
+        user = Message("user", self.prompts.get(f"{self.name}/user").fill(**fills))
         return [*([Message("system", led)] if led else []), *history, user]
 
     def history(self, conversation: Sequence[Turn], room: int) -> list[Message]:
@@ -143,8 +150,3 @@ class _Page:
                 break
             kept = both + kept
         return kept
-
-
-@cache
-def _tokenizer(name: str) -> Tokenizer:
-    return Tokenizer(name)

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from pincite.models import Tier
+from pincite.tokens import Tokenizer
 
 SYSTEM, HISTORY, SMALL_HISTORY, SOURCES, ANSWER = 0.125, 0.125, 0.10, 0.56, 0.19
 """Shares of the window; models of up to 3B parameters get the smaller history. The question counts as a source."""
@@ -12,6 +14,12 @@ MESSAGE = 4
 
 TURNS: Mapping[Tier, int] = {"up_to_3b": 3, "3b_to_9b": 6, "9b_to_34b": 10, "over_34b": 15, "unknown": 6}
 """Turns a model remembers, by its size."""
+
+
+@cache
+def tokenizer(name: str) -> Tokenizer:
+    """What prompts are counted with."""
+    return Tokenizer(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ Reasoning, preambles, images and the line of suggested questions never come thro
 it stands. Text is let go at the ends of lines and sentences, and after a few words at the latest. Where to let go
 is decided by the text alone, never by how it was cut on its way, so that the pieces joined are the same always.
 
-No `![` and no tag that loads an image is ever let go but in a fence that every reader of Markdown takes for one. In
+No `![` and no tag that loads anything is ever let go but in a fence that every reader of Markdown takes for one. In
 other code, where an image is only shown as text, it gets a space: what is code is not for us alone to say.
 """
 
@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 
 from pincite.query.preamble import without_preamble
-from pincite.query.prose import AHEAD, MARKERS, QUESTIONS, stretch, tamed
+from pincite.query.prose import AHEAD, MARKERS, QUESTIONS, REASONED, Begun, stretch, tamed
 
 FIRST, LIVE = 200, 40
 """Characters after which a word's end is good enough: at the start, where a preamble may stand, and later."""
@@ -21,7 +21,6 @@ LONGEST_FENCE = 2000
 MOST_QUESTIONS = 5
 
 _REASONING = ("<think>", "<thinking>", "<reasoning>")
-_REASONED = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"(?P<lead>(?:[ \t>*+\-.)\d]{0,39}[ \t>])?)(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})")
 _MAYBE_FENCE = re.compile(r"[ \t>*+\-.)\d]{0,40}(?:`{0,2}|~{0,2})\Z")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
@@ -34,6 +33,7 @@ class Cleaner:
         """`mend` may change each stretch of prose before it is let go, such as the form of its citations."""
         self._mend = mend
         self._raw = ""
+        self._begun = Begun()
         self._read = self._prose
         self._at_line_start = True
         self._shown = False
@@ -71,6 +71,7 @@ class Cleaner:
     def _take(self, length: int) -> str:
         taken, self._raw = self._raw[:length], self._raw[length:]
         self._at_line_start = taken.endswith("\n")
+        self._begun = Begun()
         return taken
 
     def _show(self, text: str) -> str:
@@ -94,12 +95,15 @@ class Cleaner:
             begun = self._begins(final)
             if begun is not None:
                 return begun
-        found = stretch(self._raw, LIVE if self._shown else FIRST, final, fresh=fresh)
+        found = stretch(self._raw, LIVE if self._shown else FIRST, final, fresh=fresh, begun=self._begun)
         if found is None or self._introduces(found[0]):
             return ""
         length, text = found
-        self._take(length)
+        taken = self._take(length)
         self._at_line_start = self._at_line_start or (fresh and not text)
+        if taken[-1:] == ">" and REASONED.fullmatch(taken, taken.rfind("<")):  # its beginning was not marked
+            self._at_line_start = True
+            text = text if self._shown else ""
         if self._raw.startswith(MARKERS):
             self._read = self._questions
         return self._show(self._mend(text))
@@ -113,7 +117,7 @@ class Cleaner:
         if kept == begun.lstrip():
             return False
         self._dropped = self._dropped or begun
-        self._raw = kept + self._raw[length:]
+        self._raw, self._begun = kept + self._raw[length:], Begun()
         return True
 
     def _begins(self, final: bool) -> str | None:
@@ -156,7 +160,7 @@ class Cleaner:
         return self._show(line if self._verbatim else tamed(line))
 
     def _reasoning(self, final: bool) -> str:
-        end = _REASONED.search(self._raw)
+        end = REASONED.search(self._raw)
         if end:
             self._take(end.end())
             self._read, self._at_line_start = self._prose, True

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from pincite.core.answers import Draft, Hit, Piece, Prompt, Quote, Usage
@@ -29,22 +30,25 @@ async def extract(run: Run, prompt: Prompt) -> Draft:
 
 async def _write(run: Run, llm: LLM, prompt: Prompt) -> Draft:
     run.observe(**asked(run.provider_of(llm), prompt, llm.name))
-    page = _Page(run, Cleaner(mend=_one_form(prompt.sources)))
+    writing = _Writing(run, Cleaner(mend=_one_form(prompt.sources)))
     broken: Unavailable | None = None
     try:
-        async for piece in llm.write(prompt):
-            page.add(piece)
+        async with aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
+            async for piece in pieces:
+                writing.add(piece)
     except Unavailable as error:
         broken = error
-    page.finish()
-    if not page.text:
+    writing.finish()
+    if not writing.text:
         raise broken or ProviderError(f"the model {llm.name} wrote nothing that can be shown")
     if broken:
         run.note("generate", f"the model stopped in the middle: {broken}")
-    finish = BROKEN_OFF if broken else page.last.finish_reason
-    model = page.last.model or llm.name
-    draft = Draft(page.text, model, finish, page.usage, tuple(page.quotes), page.cleaner.suggested_questions)
-    run.observe(**written(draft, page.first_text_ms))
+    finish = BROKEN_OFF if broken else writing.last.finish_reason
+    model = writing.last.model or llm.name
+    draft = Draft(
+        writing.text, model, finish, writing.usage, tuple(writing.quotes), writing.cleaner.suggested_questions
+    )
+    run.observe(**written(draft, writing.first_text_ms))
     return draft
 
 
@@ -53,7 +57,7 @@ def _one_form(sources: Sequence[Hit]) -> Callable[[str], str]:
 
 
 @dataclass(slots=True)
-class _Page:
+class _Writing:
     """What has been written so far; whatever is added to its text is told at once."""
 
     run: Run

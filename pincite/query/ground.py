@@ -1,5 +1,6 @@
 """The draft is checked against its sources → Answer."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -97,7 +98,8 @@ def _answer(
         context_sufficiency=Sufficiency(
             bool(hits) and evidence.coverage >= COVERED, round(evidence.coverage, 4), evidence.missing
         ),
-        has_relevant_sources=bool(hits), metadata=metadata, warnings=warnings, degraded=tuple(run.degraded),
+        has_relevant_sources=bool(hits), metadata=metadata, warnings=(*run.warnings, *warnings),
+        degraded=tuple(run.degraded),
         intent=plan.intent, suggested_questions=draft.suggested_questions,
     )  # fmt: skip
 
@@ -211,7 +213,8 @@ def _reason(relevant: Sequence[float], grounded: Groundedness) -> str:
 
 def _warnings(draft: Draft, text: str, grounded: Groundedness, citations: Sequence[Citation]) -> tuple[str, ...]:
     """What the reader should know before relying on the answer."""
-    found = [reason for finish, reason in _INCOMPLETE.items() if draft.finish_reason == finish]
+    cut = incomplete(draft.finish_reason)
+    found = [f"the answer is incomplete: {cut}"] if cut else []
     if draft.finish_reason == NO_ANSWER:
         return tuple(found)
     if not citations:
@@ -223,7 +226,19 @@ def _warnings(draft: Draft, text: str, grounded: Groundedness, citations: Sequen
     return tuple(found)
 
 
-_INCOMPLETE = {
-    BROKEN_OFF: "the answer is incomplete: the model stopped in the middle",
-    "length": "the answer is incomplete: the model reached its longest answer (llm.max_tokens)",
+def incomplete(finish_reason: str | None) -> str | None:
+    """Why an answer that ended so is not whole; None for one that is."""
+    if finish_reason in _WHOLE:
+        return None
+    return _CUT.get(finish_reason or "", f"the model stopped early ({_NOT_A_NAME.sub(' ', finish_reason or '')[:40]})")
+
+
+_WHOLE = frozenset({None, "stop", "end", "end_turn", "stop_sequence", "eos_token", NO_ANSWER})
+"""How whole answers end; where no reason is told, nothing says that it was cut."""
+_NOT_A_NAME = re.compile(r"[^\w.-]+")
+_CUT = {
+    BROKEN_OFF: "the model stopped in the middle",
+    "length": "the model reached its longest answer (llm.max_tokens)",
+    "content_filter": "the model's service withheld the rest (content_filter)",
+    "refusal": "the model refused to go on (refusal)",
 }

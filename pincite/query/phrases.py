@@ -31,7 +31,8 @@ _NO_NOUNS = {
         "measure built build call consist contain belong weigh drive walk eat drink sleep study freeze melt break stand meant mean try tried cannot "
         "pretty course way apart heard excuse file estimate avoid forget forgot purchase kind sort handle achieve scan protect "
         "bill charge talk speak notify consider switch total total target given enough any kept kept made held done found sold shown seen worn gone brought taken paid told "
-        "carry hold serve wear bring meet play read write sit reach rise fall grow lose win stop rest sell ship travel ride".split()
+        "carry hold serve wear bring meet play read write sit reach rise fall grow lose win stop rest sell ship travel ride "
+        "join die marry retire resign graduate arrive stay".split()
     ),
     "de": frozenset(),
 }
@@ -130,7 +131,7 @@ def _run(first: int, tokens: list[tuple[str, int, int]], kinds: list[bool], lang
 
 def _phrase(text: str, tokens: list[tuple[str, int, int]], first: int, last: int, language: str) -> Phrase:
     """With its determiner, and in German with the adjective between them."""
-    lead = [token[0].lower() for token in tokens[:first]]
+    lead = [token[0].lower() for token in tokens[max(0, first - 3) : first]]
     start, determiner = tokens[first][1], ""
     if lead and lead[-1] in _DETERMINERS[language]:
         determiner = tokens[first - 1][0]

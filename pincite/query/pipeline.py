@@ -1,7 +1,7 @@
 """A question becomes an answer. Read this first."""
 
 from pincite.core.answers import Answer, Hit, Plan, Question
-from pincite.core.run import Run
+from pincite.core.run import Run, Started
 from pincite.query.assemble import assemble
 from pincite.query.generate import extract, generate
 from pincite.query.ground import ground, nothing_found
@@ -20,11 +20,12 @@ async def answer(run: Run, question: Question) -> Answer:
     question = await run.step(guard_in, question)
     await run.step(meet)
     question = await run.step(recall, question)
+    run.emit(Started(run.answer_id, run.id, question.session_id))
     async with kept_when_cut(run, question):
         question = await run.attempt(question, rewrite, question)
         plan = await run.step(understand, question)
         final = await respond(run, plan)
-    return await run.step(save, plan, final)
+    return await run.finish(save, plan, final)
 
 
 async def respond(run: Run, plan: Plan) -> Answer:

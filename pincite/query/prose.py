@@ -5,10 +5,11 @@ What cannot be told yet is waited for, but never for long: each thing has a leng
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 LONGEST_WORD = 400
 """Text without any white space is cut there."""
-LONGEST_IMAGE, LONGEST_CODE, LONGEST_BRACKET = 4000, 300, 200
+LONGEST_IMAGE, LONGEST_TAG, LONGEST_CODE, LONGEST_BRACKET = 4000, 500, 300, 200
 """What has not ended by then is not taken for one."""
 QUESTIONS = "SUGGESTED_QUESTIONS"
 MARKERS = (f"**{QUESTIONS}", QUESTIONS)
@@ -16,7 +17,19 @@ MARKERS = (f"**{QUESTIONS}", QUESTIONS)
 AHEAD = 32
 """No decision needs to see farther than this beyond a word."""
 
-_LOADS = r"(?:img|image|picture|source|svg|video|audio|iframe|object|embed|input)"
+REASONED = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+"""What a model ends its reasoning with."""
+
+_LOADS = (
+    r"(?:img|image|picture|source|track|svg|use|feimage|video|audio|iframe|frame|object|embed|input|link|meta|base|style"
+    r"|script)"
+)
+_ACTS = frozenset({"style", "script"})
+"""Tags that do something even with nothing in them but their name."""
+_LOADING_ATTRIBUTE = re.compile(
+    r"[\s/\"'](?:(?:image)?srcset|(?:low|dyn)?src|background|style|poster|data|manifest|xlink:href|on\w+)\s*=",
+    re.IGNORECASE,
+)
 _WIDE_STOPS = "。！？"
 _SPECIAL = re.compile(rf"!(?=\[)|<|`|\s|S|\*(?=\*S)|[{_WIDE_STOPS}]")
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]*_]{0,4}$")
@@ -26,22 +39,47 @@ _IMAGE = re.compile(
     re.DOTALL,
 )
 _CITATION = re.compile(r"!\[\s*(?:sources?|quellen?)?\s*#?\d", re.IGNORECASE)
-_TAG_BEGINS = re.compile(rf"</?{_LOADS}(?=[\s/>]|\Z)", re.IGNORECASE)
-_MAYBE_TAG = re.compile(r"</?[a-z]{0,7}\Z", re.IGNORECASE)
-_LOADING = re.compile(rf"<(?=/?{_LOADS}(?:[\s/]|\Z))", re.IGNORECASE)
+_LOADER = re.compile(rf"</?{_LOADS}(?:[\s/>]|\Z)", re.IGNORECASE)
+_TAG_BEGINS = re.compile(r"</?[a-z]", re.IGNORECASE)
+_TAG = re.compile(r"</?(?P<name>[a-z][^\s/>]*+)(?:[^>=]|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])))*+>", re.IGNORECASE)
+"""A whole tag, as browsers read it: a value in quotation marks may hold its closing bracket."""
 
 
 def tamed(text: str) -> str:
     """Text that stands as it is, but that no reader of Markdown or HTML can load an image from."""
-    return _LOADING.sub("< ", text.replace("![", "! ["))
+    plain = text.replace("![", "! [")
+    return _TAG_BEGINS.sub(lambda begins: _apart(plain, begins), plain)
 
 
-def stretch(raw: str, least: int, final: bool, *, fresh: bool) -> tuple[int, str] | None:
+def _apart(text: str, begins: re.Match[str]) -> str:
+    """A bracket that may begin a tag, set apart where that loads something or does not end here."""
+    tag = _TAG.match(text, begins.start(), begins.start() + LONGEST_TAG)
+    return begins[0] if tag and not _loads(tag) else f"< {begins[0][1:]}"
+
+
+def _loads(tag: re.Match[str]) -> bool:
+    if tag["name"].lower() in _ACTS:
+        return True
+    return "=" in tag[0] and bool(_LOADER.match(tag[0]) or _LOADING_ATTRIBUTE.search(tag[0]))
+
+
+@dataclass(slots=True)
+class Begun:
+    """How far a stretch that has not ended yet was read, and what it becomes up to there."""
+
+    at: int = 0
+    kept: list[str] = field(default_factory=list)
+
+
+def stretch(raw: str, least: int, final: bool, *, fresh: bool, begun: Begun | None = None) -> tuple[int, str] | None:
     """The next stretch of prose: how long it is, and what it becomes; None where it has not ended yet.
 
-    Where a `fresh` line begins with something that goes, the line begins after it.
+    Where a `fresh` line begins with something that goes, the line begins after it. `begun` is where it was waited
+    before, and is told where it is waited now: nothing is read twice because it came in small pieces. One that ends
+    with the end of reasoning takes that mark along.
     """
-    at, kept = 0, list[str]()
+    begun = begun or Begun()
+    at, kept = begun.at, list(begun.kept)
     while special := _SPECIAL.search(raw, at, max(at, LONGEST_WORD) + AHEAD):
         here = special.start()
         if here >= max(at, LONGEST_WORD):
@@ -55,8 +93,11 @@ def stretch(raw: str, least: int, final: bool, *, fresh: bool) -> tuple[int, str
             continue
         if raw.startswith(MARKERS, here):
             return here, "".join(kept)
+        if reasoned := REASONED.match(raw, here):
+            return reasoned.end(), "".join(kept)
         thing = _thing(raw, here, final)
         if thing is None:
+            begun.at, begun.kept = here, kept
             return None
         at, shown = thing
         if not shown and fresh and not "".join(kept).strip():
@@ -106,15 +147,15 @@ def _image(window: str, known: bool) -> _Thing:
 
 
 def _tag(window: str, known: bool) -> _Thing:
-    """A tag that loads something goes; one that is only named stays."""
-    if not known and _MAYBE_TAG.match(window):
-        return None
+    """A tag that loads something goes, one that is only named stays; where its end cannot be seen, it is set apart."""
     if not _TAG_BEGINS.match(window):
-        return 1, "<"
-    end = window.find(">")
-    if end < 0:
-        return (1, "< ") if known else None
-    return (end + 1, "") if "=" in window[:end] else (1, "<")
+        return None if not known and window in ("<", "</") else (1, "<")
+    longest = LONGEST_IMAGE if _LOADER.match(window) else LONGEST_TAG
+    block, blank, _ = window[:longest].partition("\n\n")
+    tag = _TAG.match(block)
+    if tag is None:
+        return (1, "< ") if known or blank or len(block) == longest else None
+    return (tag.end(), "") if _loads(tag) else (1, "<")
 
 
 def _code_span(window: str, known: bool) -> _Thing:

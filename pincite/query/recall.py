@@ -13,7 +13,7 @@ async def recall(run: Run, question: Question) -> Question:
     """Remember as many turns as the model can use; a conversation the caller sends along is taken instead."""
     if question.session_id is None and not question.conversation:
         return question
-    tier = facts_of(question.sampling.model or run.kit.llm.name).tier
+    tier = facts_of(run.model_of(question)).tier
     most = min(TURNS[tier], run.settings.conversation.max_history_turns)
     turns = question.conversation
     if question.session_id is not None:

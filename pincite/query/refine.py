@@ -1,6 +1,7 @@
 """Order anew, drop what is weak or repeated → Evidence."""
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -42,11 +43,20 @@ async def rerank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     assert run.kit.reranker is not None
     top, rest = hits[: run.settings.rag.rerank_top], hits[run.settings.rag.rerank_top :]
     run.observe(reranker=run.settings.rag.reranker, passages=len(top))
-    scores = await run.kit.reranker.score(plan.text, [hit.chunk.text for hit in top])
-    if len(scores) != len(top) or any(score != score for score in scores):
-        raise ProviderError(f"the reranker gave {len(scores)} scores for {len(top)} passages, or some are not numbers")
-    rescored = [replace(hit, score=score) for hit, score in zip(top, scores, strict=True)]
+    scores = _finite(await run.kit.reranker.score(plan.text, [hit.chunk.text for hit in top]), len(top))
+    rescored = [replace(hit, score=score, rerank_score=score) for hit, score in zip(top, scores, strict=True)]
     return sorted(rescored, key=lambda hit: -hit.score) + [replace(hit, score=min(scores)) for hit in rest]
+
+
+def _finite(scores: Sequence[float], count: int) -> list[float]:
+    """The scores, if there is a number for each passage: an order by anything else would be wrong in silence."""
+    try:
+        numbers = [float(score) for score in scores]
+    except (TypeError, ValueError, OverflowError):
+        numbers = []
+    if len(numbers) != count or not all(map(math.isfinite, numbers)):
+        raise ProviderError(f"the reranker did not give a number for each of {count} passages")
+    return numbers
 
 
 async def refine(run: Run, plan: Plan, hits: Sequence[Hit]) -> Evidence:

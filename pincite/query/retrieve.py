@@ -2,15 +2,15 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from pincite.core.answers import Hit, Placing, Plan, Search
+from pincite.core.answers import Found, Hit, Placing, Plan, Search
 from pincite.core.genai import embedding
-from pincite.core.protocols import Match, Vector
+from pincite.core.protocols import Fetched, Vector
 from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.errors import Unavailable
-from pincite.settings import Rag
+from pincite.query.fuse import Ranking, fuse, place
+from pincite.query.links import gained, mentions
 
 FOREIGN = "vectors"
 """The stage that is degraded where documents cannot be compared with the question by meaning."""
@@ -18,21 +18,13 @@ ROUNDS = 3
 """A document replaced between searching and reading back makes the search start again, this often at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """What one search brought, best first."""
-
-    search: Search
-    matches: Sequence[Match]
-
-
 async def retrieve(run: Run, plan: Plan) -> list[Hit]:
     """Run every search at once, fuse what they found and read the best back from one snapshot."""
     vectors: Mapping[int, Vector] = {}
     for _ in range(ROUNDS):
         vectors, rankings = await _search(run, plan, vectors)
-        placings = _place(rankings, plan.question.alpha, run.settings.rag)
-        scores = _fuse(placings, run.settings.rag, many=plan.question.many or bool(plan.question.also))
+        placings = place(rankings, plan.question.alpha, run.settings.rag)
+        scores = fuse(placings, run.settings.rag, many=plan.question.many or bool(plan.question.also))
         best = sorted(scores, key=lambda key: (-scores[key], key))[: _wanted(run, plan)]
         with span("passage_fetch", passages=len(best)):
             fetched = await run.kit.index.fetch(
@@ -43,11 +35,40 @@ async def retrieve(run: Run, plan: Plan) -> list[Hit]:
     if vectors and fetched.strangers:
         many = f"{fetched.strangers} document{'s' if fetched.strangers > 1 else ''}"
         run.note(FOREIGN, f"what another model embedded ({many}) was searched by words alone; add the files again")
-    return [
-        Hit(chunk, scores[key], fetched.similarities.get(key, 0.0), 0.0, scores[key], tuple(placings[key]))
-        for key in best
-        if (chunk := fetched.chunks.get(key))
-    ]
+    hits = [_hit(chunk, scores, placings, fetched) for key in best if (chunk := fetched.chunks.get(key))]
+    return await _follow(run, plan, vectors[0], rankings, hits) if _follows(run, plan, vectors) else hits
+
+
+def _follows(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> bool:
+    """Whether names are followed: where one question is searched by all there is."""
+    return run.settings.rag.follow_titles > 0 and plan.strategy == "hybrid" and set(vectors) == {0}
+
+
+async def _follow(run: Run, plan: Plan, vector: Vector, rankings: Sequence[Ranking], hits: Sequence[Hit]) -> list[Hit]:
+    """The hits in their new order, after the best passage of each document that was named has gained by it."""
+    index, rag, filters = run.kit.index, run.settings.rag, plan.question.filters
+    mentioned = mentions(plan.text, hits)
+    with span("title_search", names=len(mentioned.names)) as it:
+        titled = await index.titled(mentioned.names, vector, scope=run.scope, filters=filters)
+        it.attributes["found"] = len(titled)
+        if not titled:
+            return list(hits)
+        known = {hit.chunk.key: hit for hit in hits}
+        matches = [one.nearest for one in titled]
+        new = [match.key for match in matches if match.key not in known]
+        fetched = await index.fetch(new, [vector], scope=run.scope, filters=filters) if new else Fetched({}, {})
+    named = {one.document_id: mentioned.naming(one.name) for one in titled}
+    placings = place([ranking.knowing(matches) for ranking in rankings], plan.question.alpha, rag)
+    scores = fuse(placings, rag, many=False)
+    known.update((key, _hit(chunk, scores, placings, fetched)) for key, chunk in fetched.chunks.items())
+    moved = {hit.chunk.key: hit for hit in (*hits, *gained(known.values(), named, rag.follow_titles))}
+    return sorted(moved.values(), key=lambda hit: (-hit.score, hit.chunk.key))
+
+
+def _hit(chunk: Found, scores: Mapping[int, float], placings: Mapping[int, Sequence[Placing]], fetched: Fetched) -> Hit:
+    key = chunk.key
+    score, similarity = scores.get(key, 0.0), fetched.similarities.get(key, 0.0)
+    return Hit(chunk, score, similarity, 0.0, score, tuple(placings.get(key, ())))
 
 
 def _judging(plan: Plan, vectors: Mapping[int, Vector]) -> list[Vector]:
@@ -96,7 +117,7 @@ async def _dense(run: Run, plan: Plan, search: Search, vector: Vector) -> Rankin
     with span("vector_search", query=search.query) as it:
         found = await run.kit.index.dense(vector, scope=run.scope, filters=filters, limit=plan.candidates)
         it.attributes["found"] = len(found)
-    return Ranking(search, found)
+    return Ranking(search, found, more=len(found) >= plan.candidates)
 
 
 async def _lexical(run: Run, plan: Plan, search: Search) -> Ranking:
@@ -104,46 +125,4 @@ async def _lexical(run: Run, plan: Plan, search: Search) -> Ranking:
     with span("lexical_search", query=search.query) as it:
         found = await run.kit.index.lexical(search.text, scope=run.scope, filters=filters, limit=plan.candidates)
         it.attributes["found"] = len(found)
-    return Ranking(search, found)
-
-
-def _place(rankings: Sequence[Ranking], alpha: float | None, rag: Rag) -> dict[int, list[Placing]]:
-    """Each chunk's place in each ranking, and what that place adds to its score."""
-    placings: dict[int, list[Placing]] = {}
-    both = len({ranking.search.via for ranking in rankings}) > 1
-    dense_weight = rag.alpha if alpha is None else alpha
-    for ranking in rankings:
-        weight = (dense_weight if ranking.search.via == "dense" else 1 - dense_weight) if both else 1.0
-        shares = _shares([match.score for match in ranking.matches], rag)
-        for rank, (match, share) in enumerate(zip(ranking.matches, shares, strict=True), start=1):
-            added = (share if rag.fusion == "rrf" else weight * share) * ranking.search.weight
-            placing = Placing(ranking.search.via, ranking.search.query, rank, match.score, added)
-            placings.setdefault(match.key, []).append(placing)
-    return placings
-
-
-def _shares(scores: Sequence[float], rag: Rag) -> list[float]:
-    """Relative score: 1 for the best and 0 for the last; reciprocal rank: 1 / (k + rank)."""
-    if rag.fusion == "rrf":
-        return [1 / (rag.rrf_k + rank) for rank in range(1, len(scores) + 1)]
-    if not scores:
-        return []
-    low, high = min(scores), max(scores)
-    return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
-
-
-def _fuse(placings: Mapping[int, Sequence[Placing]], rag: Rag, *, many: bool) -> dict[int, float]:
-    """One score a chunk: the sum of its shares; between several queries of one call reciprocal rank."""
-    if not many:
-        return {key: sum(place.share for place in places) for key, places in placings.items()}
-    by_query: dict[int, dict[int, float]] = {}
-    for key, places in placings.items():
-        for place in places:
-            scores = by_query.setdefault(place.query, {})
-            scores[key] = scores.get(key, 0.0) + place.share
-    fused: dict[int, float] = {}
-    for scores in by_query.values():
-        order = sorted(scores, key=lambda key: (-scores[key], key))
-        for rank, key in enumerate(order, start=1):
-            fused[key] = fused.get(key, 0.0) + 1 / (rag.multi_query_rrf_k + rank)
-    return fused
+    return Ranking(search, found, more=len(found) >= plan.candidates)

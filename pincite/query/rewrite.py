@@ -2,23 +2,27 @@
 
 import asyncio
 import re
+import time
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from pincite.core.answers import Message, Prompt, Question, Sampling, Turn
-from pincite.core.genai import asked
+from pincite.core.answers import Draft, Message, Piece, Prompt, Question, Sampling, Turn
+from pincite.core.genai import asked, written
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.models import facts_of
+from pincite.query.budget import MESSAGE, tokenizer
 from pincite.query.followup import is_follow_up
 from pincite.query.standalone import standalone
-from pincite.query.templates import template
+from pincite.query.templates import Prompts
 from pincite.words import question_language, terms, words
 
 MESSAGES = 6
-"""Messages a model is shown; those of the assistant are cut to `CUT` characters."""
+"""Messages a model is shown, each cut to `CUT` characters."""
 CUT = 500
+READ = 4000
+"""Characters of an earlier answer that are looked at for what a question points at."""
 LONGEST_S = 20.0
 """A model that takes longer to put a question into other words is not waited for."""
 MOST_TOKENS, MOST_CHARS = 120, 600
@@ -39,20 +43,22 @@ _TALK = re.compile(
 
 async def rewrite(run: Run, question: Question) -> Question:
     """The question with what it means on its own, where it leans on the conversation and that is beyond doubt."""
-    conversation = made_whole(question.conversation)
+    longest = run.settings.guard.max_query_chars
+    conversation = made_whole(question.conversation, longest)
     wanted = run.settings.conversation.query_rewriting_enabled and is_follow_up(question.text, conversation)
     run.observe(follow_up=wanted)
     if not wanted:
         return replace(question, conversation=conversation)
-    llm = run.kit.llm
-    if llm is run.kit.extractive or facts_of(llm.name).tier == "up_to_3b":
-        guess = standalone(question.text, conversation)
+    read = [_as_read(turn, longest) for turn in conversation]
+    prompt = _prompt(run, question, read)
+    if prompt is None:
+        guess = standalone(question.text, read)
         run.observe(rewritten_by="words", changed=guess != question.text)
         return _with(question, conversation, guess, guessed=True)
-    written = await _written(run, question, conversation)
-    doubt = doubt_about(written, question.text, conversation)
+    text = await _written(run, prompt)
+    doubt = doubt_about(text, question.text, read)
     run.observe(rewritten_by="model", doubt=doubt)
-    return _with(question, conversation, question.text if doubt else written)
+    return _with(question, conversation, question.text if doubt else text)
 
 
 def _with(question: Question, conversation: tuple[Turn, ...], text: str, *, guessed: bool = False) -> Question:
@@ -66,46 +72,71 @@ def _with(question: Question, conversation: tuple[Turn, ...], text: str, *, gues
     )
 
 
-def made_whole(conversation: Sequence[Turn]) -> tuple[Turn, ...]:
+def made_whole(conversation: Sequence[Turn], longest: int) -> tuple[Turn, ...]:
     """The conversation with every follow-up in it understood; a caller who keeps it himself sends it as it was asked."""
     whole: list[Turn] = []
+    read: list[Turn] = []
     for turn in conversation:
-        if turn.standalone == turn.question and is_follow_up(turn.question, whole):
-            turn = replace(turn, standalone=standalone(turn.question, whole))
+        seen = _as_read(turn, longest)
+        if turn.standalone == turn.question and is_follow_up(seen.question, read):
+            seen = replace(seen, standalone=standalone(seen.question, read))
+            turn = replace(turn, standalone=seen.standalone)
         whole.append(turn)
+        read.append(seen)
     return tuple(whole)
 
 
-async def _written(run: Run, question: Question, conversation: Sequence[Turn]) -> str:
+def _as_read(turn: Turn, longest: int) -> Turn:
+    """A turn as far as it is looked at: a caller may send along what no question or answer here could be."""
+    return Turn(turn.question[:longest], turn.standalone[:longest], turn.answer[:READ])
+
+
+def _prompt(run: Run, question: Question, conversation: Sequence[Turn]) -> Prompt | None:
+    """What the model is asked, the oldest lines left out until it fits; None for a model too small for it, or none."""
+    llm, facts = run.kit.llm, facts_of(run.model_of(question))
+    if llm is run.kit.extractive or facts.tier == "up_to_3b":
+        return None
+    form, count = Prompts.of(run).get("rewrite"), tokenizer(run.settings.chunking.tokenizer).count
+    lines, room = transcript(conversation), llm.window - MOST_TOKENS
+    while lines:
+        shown = form.fill(conversation="\n".join(lines), question=question.text)
+        if (tokens := count(shown) + MESSAGE) <= room:
+            sampling = Sampling(question.sampling.model, 0.0 if facts.greedy else WARM, max_tokens=MOST_TOKENS)
+            return Prompt(question.text, (Message("user", shown),), (), tokens, sampling)
+        lines.pop(0)
+    return None
+
+
+async def _written(run: Run, prompt: Prompt) -> str:
     """What the model makes of the question: its first line."""
-    llm = run.kit.llm
-    shown = template("rewrite", run.settings.data).fill(conversation=transcript(conversation), question=question.text)
-    sampling = Sampling(
-        model=question.sampling.model, temperature=0.0 if facts_of(llm.name).greedy else WARM, max_tokens=MOST_TOKENS
-    )
-    prompt = Prompt(question.text, (Message("user", shown),), (), tokens=0, sampling=sampling)
+    llm, begun, first_ms = run.kit.llm, time.monotonic(), None
+    text, last, usage = "", Piece(), None
     run.observe(**asked(run.provider_of(llm), prompt, llm.name))
-    text = ""
     try:
         async with asyncio.timeout(LONGEST_S), aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
             async for piece in pieces:
+                if piece.text and first_ms is None:
+                    first_ms = (time.monotonic() - begun) * 1000
                 text += piece.text
+                usage = piece.usage or usage
+                last = piece if piece.finish_reason else last
                 if len(text) > MOST_CHARS:
                     break
     except TimeoutError:
         raise ProviderError(f"the model took longer than {LONGEST_S:g} s; the question was taken as asked") from None
+    run.observe(**written(Draft(text, last.model or llm.name, last.finish_reason, usage), first_ms))
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return _LABEL.sub("", line).strip().strip("\"'„“”«»` ")
 
 
-def transcript(conversation: Sequence[Turn]) -> str:
+def transcript(conversation: Sequence[Turn]) -> list[str]:
     """The last messages, oldest first, one a line."""
     lines: list[str] = []
     for turn in conversation:
-        lines.append(f"User: {' '.join(turn.question.split())}")
+        lines.append(f"User: {' '.join(turn.question.split())[:CUT]}")
         if turn.answer:
             lines.append(f"Assistant: {' '.join(turn.answer.split())[:CUT]}")
-    return "\n".join(lines[-MESSAGES:])
+    return lines[-MESSAGES:]
 
 
 def doubt_about(written: str, asked: str, conversation: Sequence[Turn]) -> str | None:

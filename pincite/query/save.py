@@ -10,11 +10,12 @@ from pincite.core.answers import Answer, Plan, Question
 from pincite.core.conversations import KeptTurn
 from pincite.core.run import Answered, Event, Run, SourcesFound, Token
 from pincite.errors import BadRequest, PinciteError
+from pincite.query.ground import incomplete
 
 log = logging.getLogger(__name__)
 
-CUT = frozenset({"incomplete", "length"})
-"""Finish reasons of answers that are not whole."""
+KEEP_S = 5.0
+"""An answer does not wait longer for its place in the history; writing it goes on."""
 
 
 async def save(run: Run, plan: Plan, answer: Answer) -> Answer:
@@ -23,7 +24,7 @@ async def save(run: Run, plan: Plan, answer: Answer) -> Answer:
     answer = replace(answer, session_id=question.session_id)
     if question.session_id is not None:
         turn = KeptTurn(
-            question.text, plan.text, answer.text, answer, answer.metadata.finish_reason not in CUT, run.id,
+            question.text, plan.text, answer.text, answer, incomplete(answer.metadata.finish_reason) is None, run.id,
             tuple(dict.fromkeys(source.document_id for source in answer.sources)),
         )  # fmt: skip
         await _keep(run, question.session_id, turn)
@@ -33,10 +34,13 @@ async def save(run: Run, plan: Plan, answer: Answer) -> Answer:
 
 
 async def _keep(run: Run, session_id: str, turn: KeptTurn) -> None:
-    """Written even while the request is being cancelled; what fails here must not hide how the question ended."""
+    """What fails here must not hide how the question ended; the memory writes on even if nobody waits any more."""
     try:
         assert run.kit.memory is not None  # recall refuses a session where there is none
-        await asyncio.shield(run.kit.memory.keep(run.scope, session_id, turn))
+        async with asyncio.timeout(KEEP_S):
+            await run.kit.memory.keep(run.scope, session_id, turn)
+    except TimeoutError:
+        run.note("save", "this turn may be missing from the history: the database takes its time")
     except PinciteError as error:
         run.note("save", f"this turn is not in the history: {error}")
     except Exception:

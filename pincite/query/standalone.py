@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pincite.core.answers import Turn
 from pincite.query.followup import BARE, FINITE, pointer
@@ -41,15 +42,20 @@ _PREPOSITION = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _BESIDE = re.compile(r" \([^()]*\)")
-_NAME = re.compile(r"\b[A-ZÄÖÜ][\w'’-]+(?: (?:von|van|de|[A-Z]\.))*(?: [A-ZÄÖÜ][\w'’-]+)+")
+_NAME = re.compile(r"(?<![\w'’-])[A-ZÄÖÜ][\w'’-]++(?: (?:von|van|de|[A-Z]\.))*(?: [A-ZÄÖÜ][\w'’-]++)+")
 _ASKS_WHO = re.compile(r"^\W*(?:who|whose|whom|wer|wem|wen|wessen)\b", re.IGNORECASE)
+
+
+_IS_NAME = re.compile(r"[A-Z][\w'’-]++(?: [A-Z][\w'’-]++)*")
+_IN_NAME = re.compile(r"(?<= )[A-Z][\w'’-]++(?: [A-Z][\w'’-]++)*")
+_OF = re.compile(r".* of (?:(the|my|our|your) )?(.*)")
 
 
 def standalone(text: str, conversation: Sequence[Turn]) -> str:
     """The question with what it points at in its place; as it is where nothing was found to put there."""
     text = " ".join(text.split())
     language = question_language(text if terms(text, "en") else conversation[-1].standalone)
-    before = conversation[-1].standalone.strip()
+    before = " ".join(conversation[-1].standalone.split())
     if BARE.match(text):
         return f"{_plain(before)} {text}"
     rest = _OPENING.sub("", text)
@@ -74,12 +80,14 @@ def _plain(before: str) -> str:
 def _varied(before: str, part: str, language: str) -> str:
     """The question before, asked about something else: `And in summer?`, `And the canteen?`"""
     if preposition := _PREPOSITION.match(part):
-        same = re.compile(rf"\b{preposition[1]}\b\s+", re.IGNORECASE)
+        same = re.compile(rf"\b{preposition[1]}\s+\Z", re.IGNORECASE)
         for phrase in reversed(noun_phrases(before, language)):
-            lead = before[: phrase.start - len(phrase.determiner) - bool(phrase.determiner)]
-            if (match := list(same.finditer(lead))) and match[-1].end() == len(lead):
-                return f"{lead[: match[-1].start()]}{part}{before[phrase.end :]}"
+            end = max(0, phrase.start - len(phrase.determiner) - bool(phrase.determiner))
+            if match := same.search(before, max(0, end - len(preposition[1]) - 2), end):
+                return f"{before[: match.start()]}{part}{before[phrase.end :]}"
         return f"{before.rstrip('?!. ')} {part}?"
+    if language == "en" and _IS_NAME.fullmatch(part) and (names := _IN_NAME.findall(before, 1)):
+        return before.replace(names[-1], part)  # `And Zurich?` after the Basel office is the Zurich office
     old = _like(part, noun_phrases(before, language), language)
     if old is None:
         return _beside(f"{part[:1].upper()}{part[1:]}?", before.rstrip("?!. "))
@@ -139,7 +147,7 @@ def _beside(text: str, topic: str) -> str:
     if not topic or topic.lower() in text.lower():
         return text
     bare = text.rstrip()
-    end = bare[-1] if bare[-1:] in "?!." else ""
+    end = bare[-1] if bare.endswith(("?", "!", ".")) else ""
     return f"{bare.rstrip('?!. ')} ({topic}){end}"
 
 
@@ -147,15 +155,21 @@ def _antecedent(word: str, conversation: Sequence[Turn], language: str) -> Phras
     """What a word points at: the nearest phrase that agrees with it, else the nearest; for a person a name in an answer."""
     nearest: Phrase | None = None
     for turn in reversed(conversation):
-        if (word in _PERSONAL or (_ASKS_WHO.match(turn.standalone) and word in _MAYBE_PERSONAL)) and (
-            name := _name_in(turn.answer, turn.standalone)
-        ):
+        asks_who = word in _MAYBE_PERSONAL and nearest is None and _ASKS_WHO.match(turn.standalone)
+        if (word in _PERSONAL or asks_who) and (name := _name_in(turn.answer, turn.standalone)):
             return Phrase(name, "", 0, 0, True)
         phrases = noun_phrases(turn.standalone, language)
         if fitting := _agreeing(word, phrases, language):
-            return _foremost(word, fitting)
+            return _owner(_foremost(word, fitting)) if word in ("it", "its") else _foremost(word, fitting)
         nearest = nearest or (_foremost(word, phrases) if phrases else None)
     return nearest
+
+
+def _owner(phrase: Phrase) -> Phrase:
+    """`the rent of the Basel office`: what bears the name is what goes on being talked about."""
+    if (parts := _OF.fullmatch(phrase.text)) and phrase.named and any(map(str.isupper, parts[2])):
+        return replace(phrase, text=parts[2], determiner=parts[1] or "")
+    return phrase
 
 
 def _name_in(answer: str, question: str) -> str:

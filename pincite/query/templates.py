@@ -1,12 +1,13 @@
 """The prompts: files one can read, and override with files of the same name in the data folder."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
+from pincite.core.run import Run
 from pincite.errors import SettingsError
 
 REQUIRED: Mapping[str, frozenset[str]] = {
@@ -38,13 +39,44 @@ class Template:
         return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), self.text)
 
 
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """The prompts of one request; `note` is told of one's own that can no longer be used."""
+
+    data: Path
+    note: Callable[[str], None]
+
+    @classmethod
+    def of(cls, run: Run) -> "Prompts":
+        """Those in the data folder first; what is wrong with them is in the answer."""
+        return cls(run.settings.data, lambda reason: run.note("prompts", reason))
+
+    def get(self, name: str) -> Template:
+        """The prompt of this name; where one's own was spoilt since the start, the last good one or the shipped one."""
+        try:
+            return template(name, self.data)
+        except (SettingsError, OSError) as error:
+            good = _LAST_GOOD.get(_place(name, self.data))
+            wrong = str(error).replace(f"{self.data}/", "")  # where the data lies is not for every reader
+            self.note(f"{wrong}; until then {'its last good version' if good else 'the shipped prompt'} is used")
+            return good or _shipped(name)
+
+
+_LAST_GOOD: dict[Path, Template] = {}
+"""One's own prompts as they were when last read well: as many as there are prompts."""
+
+
 def template(name: str, data: Path | None = None) -> Template:
     """The prompt of this name: the one in the data folder if there is one, else the shipped one."""
-    own = data / "prompts" / f"{name}.txt" if data is not None else None
+    own = _place(name, data) if data is not None else None
     if own is not None and own.is_file():
         stamp = own.stat()
         return _own(name, own, stamp.st_mtime_ns, stamp.st_size)
     return _shipped(name)
+
+
+def _place(name: str, data: Path) -> Path:
+    return data / "prompts" / f"{name}.txt"
 
 
 @lru_cache(maxsize=64)
@@ -68,7 +100,8 @@ def _own(name: str, path: Path, _changed_ns: int, size: int) -> Template:
     if missing:
         needs = ", ".join(f"{{{place}}}" for place in sorted(missing))
         raise SettingsError(f"{path} lacks {needs}; put it in, or remove the file to use the shipped prompt")
-    return Template(name, text, own=True)
+    _LAST_GOOD[path] = Template(name, text, own=True)
+    return _LAST_GOOD[path]
 
 
 def check_own(data: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pincite.core.answers import Answer, Citation, Groundedness, Source
 from pincite.core.conversations import KeptTurn
+from pincite.core.text import storable
 
 T = TypeVar("T")
 
@@ -16,12 +17,6 @@ REMOVED = "this answer stands on a document that was removed; its quotes are gon
 """What an answer in the history says when a document it stands on is gone."""
 GAP = "[…]"
 """Stands where an answer had repeated a removed document word by word."""
-
-
-def storable(text: str) -> str:
-    """The text without what PostgreSQL cannot hold: NUL and the halves of broken surrogate pairs, one for one."""
-    plain = text.replace("\0", " ")
-    return plain if plain.isascii() else plain.encode("utf-8", "replace").decode()
 
 
 def to_json(answer: Answer) -> dict[str, Any]:

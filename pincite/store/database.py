@@ -20,6 +20,10 @@ log = logging.getLogger(__name__)
 APP_ROLE = "pincite_app"
 LOCK = 0x70696E63  # "pinc": one migration at a time in a database
 WAIT_S = 15.0
+TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "15s", "statement_timeout": "60s"})
+"""How long a statement may wait for others, and take altogether: a request never hangs on the database."""
+LONG_WORK: Mapping[str, str] = MappingProxyType({"lock_timeout": "60s", "statement_timeout": "10min"})
+"""The same where the work grows with a document or with the library, and nobody's question waits for it."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
 Connection = AsyncConnection[TupleRow]
 Revive = Callable[[], Awaitable[None]]
@@ -92,6 +96,10 @@ class Database:
             return DataFolderError("the database's disk is full: free some space; nothing was half-written")
         if isinstance(error, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure):
             return StoreDown("the database was asked for two things that clash; try again")
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            return StoreDown("something else in the database holds what this needs; try again")
+        if isinstance(error, psycopg.errors.QueryCanceled):
+            return StoreDown("the database took too long and was stopped; try again")
         if lost and not self._closed and self._revive and (self._reviving is None or self._reviving.done()):
             self._reviving = asyncio.create_task(self._revived())
         return StoreDown(f"the database cannot be reached: {_first_line(error)}")
@@ -122,20 +130,30 @@ class Database:
         async with _administrator(self._url) as admin, admin.transaction():
             await admin.execute("select pg_advisory_xact_lock(%s)", (LOCK,))
             await admin.execute("set local search_path = pincite, public")
-            found = await one(admin, "select id, dimensions from embedding_model where name = %s", (name,))
-            if found is not None and found[1] == dimensions:
-                return int(found[0])
-            if found is not None:
-                raise SettingsError(
-                    f"the model '{name}' is known here with {found[1]} dimensions, not {dimensions}; "
-                    "correct embedding.dimensions, or give the other model another name"
-                )
+            known = await _known_model(admin, name, dimensions)
+            if known is not None:
+                return known
             row = await one(
                 admin, "insert into embedding_model (name, dimensions) values (%s, %s) returning id", (name, dimensions)
             )
             assert row is not None
             await admin.execute(_vector_index(int(row[0]), dimensions))
             return int(row[0])
+
+    async def check_model(self, name: str, dimensions: int) -> None:
+        """Raise what registering an embedding model would, and write nothing."""
+        async with self.connection() as connection:
+            await _known_model(connection, name, dimensions)
+
+
+async def _known_model(connection: Connection, name: str, dimensions: int) -> int | None:
+    found = await one(connection, "select id, dimensions from embedding_model where name = %s", (name,))
+    if found is not None and found[1] != dimensions:
+        raise SettingsError(
+            f"the model '{name}' is known here with {found[1]} dimensions, not {dimensions}; "
+            "correct embedding.dimensions, or give the other model another name"
+        )
+    return None if found is None else int(found[0])
 
 
 def _vector_index(model: int, dimensions: int) -> sql.Composed:
@@ -160,6 +178,8 @@ async def _become_app(connection: Connection) -> None:
     await connection.execute("set search_path = pincite, public")
     # A plan made without knowing the filter is ten times slower than making one anew.
     await connection.execute("set plan_cache_mode = force_custom_plan")
+    for name, longest in TIMEOUTS.items():
+        await connection.execute(sql.SQL("set {} = {}").format(sql.Identifier(name), sql.Literal(longest)))
     await connection.commit()
 
 

@@ -8,7 +8,7 @@ from psycopg import sql
 
 from pincite.core.documents import Chunk, Level, Parsed
 from pincite.errors import Conflict
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.jobs import Job
 
 
@@ -95,7 +95,7 @@ class Indexing:
     async def write(self, edition: Edition, entries: Sequence[Entry]) -> None:
         """Write a batch of passages with their words and vectors; all of it or nothing."""
         chunks = await asyncio.to_thread(_chunk_columns, edition, entries)
-        async with self._database.transaction(edition.job.owner, durable=False) as connection:
+        async with self._database.transaction(edition.job.owner, durable=False, local=LONG_WORK) as connection:
             await _hold(connection, edition.job)
             keys: dict[int, int] = dict(await rows(connection, _INSERT_CHUNKS, chunks))
             postings = await asyncio.to_thread(_posting_columns, edition, entries, keys)
@@ -106,7 +106,7 @@ class Indexing:
     async def serve(self, edition: Edition, parsed: Parsed) -> None:
         """Switch readers to this edition, in one step."""
         job = edition.job
-        async with self._database.transaction(job.owner) as connection:
+        async with self._database.transaction(job.owner, local=LONG_WORK) as connection:
             await _hold(connection, job)
             row = await one(
                 connection, "select served from document where id = %s and latest = %s", (job.document_id, job.version)
@@ -143,10 +143,10 @@ class Indexing:
 
     async def clear_abandoned(self) -> int:
         """Remove editions that nobody is served or writing any more; their version's text stays readable."""
-        async with self._database.transaction("") as connection:
+        async with self._database.transaction("", local=LONG_WORK) as connection:
             abandoned = await rows(connection, "select * from abandoned_editions()")
         for owner, key in abandoned:
-            async with self._database.transaction(owner, durable=False) as connection:
+            async with self._database.transaction(owner, durable=False, local=LONG_WORK) as connection:
                 await _clear(connection, key)
         return len(abandoned)
 

@@ -102,9 +102,19 @@ class Intake:
 
     async def _insert_document(self, connection: Connection, scope: Scope, document_id: str, upload: Upload) -> None:
         await connection.execute(
-            "insert into document (id, owner, realm, folder, name, title, status)"
-            " values (%s, %s, %s, %s, %s, %s, 'pending')",
-            (document_id, scope.person, scope.realms[0], upload.folder, upload.name, upload.title or upload.name),
+            "insert into document (id, owner, realm, folder, name, title, author, description, tags, status)"
+            " values (%s, %s, %s, %s, %s, %s, %s, %s, %s, 'pending')",
+            (
+                document_id,
+                scope.person,
+                scope.realms[0],
+                upload.folder,
+                upload.name,
+                upload.title or upload.name,
+                upload.author or None,
+                upload.description or None,
+                list(upload.tags),
+            ),
         )
 
     async def _insert_version(

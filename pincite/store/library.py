@@ -8,11 +8,13 @@ from typing import Any
 
 from psycopg import sql
 
+from pincite.core.answers import Filters
 from pincite.core.callers import Scope
 from pincite.core.documents import Access, Chunk, Document, Failure, Level, Status, Version
-from pincite.errors import NotFound
+from pincite.errors import Invalid, NotFound
 from pincite.store.database import Database, one, rows
 from pincite.store.files import Files
+from pincite.wording import closest
 
 DOCUMENT = """
     select d.id, d.name, d.title, d.author, d.description, d.status, d.progress, d.stage, d.error_code, d.error_message,
@@ -20,6 +22,10 @@ DOCUMENT = """
            d.tags, d.source_uri, d.source_urls, d.chunks, s.signature, d.owner, d.created_at, d.updated_at
     from document d join version v on v.key = d.latest left join edition s on s.key = d.served
 """
+
+
+MOST_NAMED, MOST_FOLDERS = 3, 1000
+"""Documents named one by one where a filter names some that are not there; folders looked through for a near one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,26 @@ class Library:
                 (list(document_ids), list(scope.realms)),
             )
         return [document_of(row, self._signature) for row in found]
+
+    async def unknown(self, scope: Scope, filters: Filters) -> list[str]:
+        """What a filter names that is not there for this person, in words, with the folder that may be meant."""
+        if filters == Filters():
+            return []
+        folder, ids, realms = filters.folder, list(filters.document_ids or ()), list(scope.realms)
+        async with self._database.transaction(scope.person) as connection:
+            there = await rows(
+                connection, "select id from document where id = any(%s) and realm = any(%s)", (ids, realms)
+            )
+            lies_in = "select from document where realm = any(%s) and (folder = %s or starts_with(folder, %s)) limit 1"
+            unknown = folder is not None and await one(connection, lies_in, (realms, folder, f"{folder}/")) is None
+            others = "select distinct folder from document where realm = any(%s) and folder <> '' limit %s"
+            folders = await rows(connection, others, (realms, MOST_FOLDERS)) if unknown else []
+        missing = [f"'{one}'" for one in dict.fromkeys(ids) if (one,) not in there]
+        told = [_no_folder(folder, [path for (path,) in folders])] if unknown and folder is not None else []
+        if missing:
+            more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+            told.append(f"there is no document {', '.join(missing[:MOST_NAMED])}{more}")
+        return told
 
     async def find_source(self, scope: Scope, source_uri: str) -> str:
         """The id of the document that came from an address."""
@@ -186,6 +212,15 @@ class Library:
         raise NotFound(f"the document has no version '{version_id or 'any more'}'")
 
 
+def _no_folder(wanted: str, folders: Sequence[str]) -> str:
+    """A folder is one that documents lie in or below; it may be meant by the last part of its path."""
+    paths = [folder.split("/") for folder in folders]
+    known = sorted({"/".join(path[:depth]) for path in paths for depth in range(1, len(path) + 1)})
+    by_name = {name.rpartition("/")[2]: name for name in reversed(known)}
+    close = closest(wanted, known) or by_name.get(closest(wanted.rpartition("/")[2], by_name) or "")
+    return f"there is no folder '{wanted}'" + (f"; did you mean '{close}'?" if close else "")
+
+
 def _chunk(row: tuple[Any, ...], text: str) -> Chunk:
     return Chunk(
         row[0], Level(row[1]), row[2], text=text[row[3] : row[4]], start=row[3], end=row[4], start_line=row[5],
@@ -233,5 +268,5 @@ def _uncursor(cursor: str) -> tuple[str, ...]:
     except ValueError:
         parts = ()
     if len(parts) != 3:
-        raise NotFound("this cursor is not one that a list gave out; start again without it")
+        raise Invalid("cursor: this is not one that a list gave out; start again without it")
     return parts

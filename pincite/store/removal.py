@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pincite.core.callers import Scope
 from pincite.core.documents import Receipt
 from pincite.errors import NotFound
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.files import Files
 from pincite.store.sessions import forget_quotes
 
@@ -20,7 +20,7 @@ class Removal:
 
     async def remove(self, scope: Scope, document_id: str) -> Receipt:
         """Remove a document and everything made of it, then ask again whether anything is left."""
-        async with self._database.transaction(scope.person) as connection:
+        async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
             versions, editions = await _lock(connection, scope, document_id)
             gone = {
                 table: (await connection.execute(statement, (editions,))).rowcount
@@ -47,7 +47,8 @@ class Removal:
                 " + (select count(*) from chunk where edition = any(%(editions)s))"
                 " + (select count(*) from vector where edition = any(%(editions)s))"
                 " + (select count(*) from posting where edition = any(%(editions)s))"
-                " + (select count(*) from turns_quoting(%(id)s) where turn_id = any(%(turns)s))",
+                " + (select count(*) from turns_quoting(%(id)s) where turn_id = any(%(turns)s))"
+                " + (select count(*) from trace where documents @> array[%(id)s] and content->>'answer' is not null)",
                 {"id": document_id, "versions": list(versions), "editions": list(editions), "turns": list(turns)},
             )
         assert row is not None

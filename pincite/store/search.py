@@ -1,5 +1,6 @@
 """Finding chunks: by meaning, by words, inside what the caller may see."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,24 +9,26 @@ from psycopg import sql
 
 from pincite.core.answers import Filters, Found
 from pincite.core.callers import Scope
-from pincite.core.protocols import Fetched, Match, Vector
+from pincite.core.protocols import Fetched, Match, Titled, Vector
 from pincite.settings import Rag
 from pincite.store.database import Connection, Database, one, rows
 from pincite.words import query_terms
 
 EVERYTHING = Filters()
 WINDOW_FACTOR = 4
-"""A long chunk has several vectors: so many times more rows are read than chunks are wanted."""
+"""Where chunks have several vectors, so many times more rows are read than chunks are wanted, at most."""
+
+NAMESAKES = 3
+"""A name that more documents carry is no one's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a search will meet: sizes and languages of the admitted documents, from their own totals."""
+    """What a search will meet: the sizes of the admitted documents, from their own totals."""
 
     chunks: int
     words: int
     vectors: int
-    languages: tuple[str, ...]
     narrowed: bool
 
 
@@ -60,7 +63,12 @@ class PostgresIndex:
             found = await rows(
                 connection,
                 query,
-                {**_values(scope, filters), "vector": _literal(vector), "limit": limit, "rows": limit * WINDOW_FACTOR},
+                {
+                    **_values(scope, filters),
+                    "vector": _literal(vector),
+                    "limit": limit,
+                    "rows": limit * _window_factor(survey),
+                },
             )
         return [Match(key, score) for key, score in found]
 
@@ -68,12 +76,13 @@ class PostgresIndex:
         """The chunks that share words with a text, by BM25 over exactly the admitted chunks."""
         if not scope.realms:
             return []
-        async with self._database.transaction(scope.person) as connection:
+        async with self._database.transaction(scope.person, local=_HASHED) as connection:
             survey = await _survey(connection, scope, filters)
-            terms = query_terms(text, survey.languages)
+            terms = query_terms(text, await _languages(connection, scope, filters))
             if not survey.chunks or not terms:
                 return []
-            query = sql.SQL(_BM25).format(admitted=_admitted("p.edition", filters))
+            kept = sql.SQL("materialized" if survey.narrowed else "not materialized")
+            query = sql.SQL(_BM25).format(admitted=_admitted("p.edition", filters), kept=kept)
             found = await rows(
                 connection,
                 query,
@@ -88,7 +97,7 @@ class PostgresIndex:
                     "limit": limit,
                 },
             )
-        return [Match(key, score) for key, score in found]
+        return [Match(key, score, most) for key, score, most in found]
 
     async def fetch(
         self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters = EVERYTHING
@@ -115,8 +124,20 @@ class PostgresIndex:
         chunks = [_found(row) for row in found]
         return Fetched({chunk.key: chunk for chunk in chunks}, cosines, strangers[0])
 
+    async def titled(self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters) -> list[Titled]:
+        """The documents called by one of the names; a name that more than a few carry names none of them."""
+        if not scope.realms or not names:
+            return []
+        values = {"names": list(names), "few": NAMESAKES, "vector": _literal(vector), "model": self._model}
+        query = sql.SQL(_TITLED).format(documents=_documents(filters))
+        async with self._database.transaction(scope.person) as connection:
+            found = await rows(connection, query, {**_values(scope, filters), **values})
+        return [Titled(name, document, Match(key, cosine)) for name, document, key, cosine in found]
+
 
 _ITERATIVE = {"hnsw.iterative_scan": "relaxed_order"}
+# The planner takes a question's postings for a handful and would sort them, on disk where they are many.
+_HASHED = {"enable_sort": "off", "work_mem": "64MB"}
 
 _DENSE_EXACT = """
     select chunk, max(cosine)::float8 as best from (
@@ -131,9 +152,10 @@ _DENSE_HNSW = """
         order by v.embedding::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions}) limit %(rows)s
     ) w group by chunk order by best desc, chunk limit %(limit)s
 """
+# What a filter leaves is little and kept; else walking the index twice, to count and to score, beats keeping all of it.
 # The weights are worked out once a term and in float8: numeric logarithms in the sum cost five times the rest.
 _BM25 = """
-    with hit as materialized (
+    with hit as {kept} (
         select p.term, p.chunk, p.frequency, p.words from posting p
         where p.term = any(%(terms)s) and p.realm = any(%(realms)s) and {admitted}
     ), seen as (
@@ -143,7 +165,8 @@ _BM25 = """
         from seen s join unnest(%(terms)s::text[], %(weights)s::float8[]) as q (term, weight) on q.term = s.term
     )
     select h.chunk, sum(w.idf * h.frequency * (%(k1)s::float8 + 1) / (h.frequency
-           + %(k1)s::float8 * (1 - %(b)s::float8 + %(b)s::float8 * h.words / %(average)s::float8))) as score
+           + %(k1)s::float8 * (1 - %(b)s::float8 + %(b)s::float8 * h.words / %(average)s::float8))) as score,
+           (select sum(idf) * (%(k1)s::float8 + 1) from wanted) as most
     from hit h join wanted w on w.term = h.term group by h.chunk order by score desc, h.chunk limit %(limit)s
 """
 # The chunks come first, then what they belong to, each by its primary key: left to itself, a planner that has
@@ -166,17 +189,41 @@ _COSINES = """
 _STRANGERS = """
     select count(*) from document where (select count(*) > 1 from embedding_model) and model <> %(model)s and {documents}
 """
+_TITLED = """
+    with named as materialized (
+        select called, id, served from document where called = any(%(names)s) and {documents}
+    ), few as (
+        select called from named group by called having count(*) <= %(few)s
+    )
+    select n.called, n.id, v.chunk, v.cosine from few join named n on n.called = few.called cross join lateral (
+        select chunk, -(embedding <#> %(vector)s::halfvec)::float8 as cosine from vector
+        where edition = n.served and model = %(model)s and realm = any(%(realms)s)
+        order by cosine desc, chunk limit 1
+    ) v order by n.called, n.id
+"""
 _SURVEY = """
-    select coalesce(sum(chunks), 0)::bigint, coalesce(sum(words), 0)::bigint, coalesce(sum(vectors), 0)::bigint,
-           array(select distinct unnest(languages) from document where {documents})
+    select coalesce(sum(chunks), 0)::bigint, coalesce(sum(words), 0)::bigint, coalesce(sum(vectors), 0)::bigint
     from document where {documents}
 """
+_LANGUAGES = "select distinct unnest(languages) from (select distinct languages from document where {documents}) d"
 
 
 async def _survey(connection: Connection, scope: Scope, filters: Filters) -> Survey:
     row = await one(connection, sql.SQL(_SURVEY).format(documents=_documents(filters)), _values(scope, filters))
     assert row is not None
-    return Survey(row[0], row[1], row[2], tuple(row[3]), _narrowed(filters))
+    return Survey(row[0], row[1], row[2], _narrowed(filters))
+
+
+async def _languages(connection: Connection, scope: Scope, filters: Filters) -> list[str]:
+    """What the admitted documents are written in."""
+    query = sql.SQL(_LANGUAGES).format(documents=_documents(filters))
+    return sorted(language for (language,) in await rows(connection, query, _values(scope, filters)))
+
+
+def _window_factor(survey: Survey) -> int:
+    """How many rows to read for every chunk wanted: one where each has one vector, more the more they have."""
+    average = survey.vectors / max(1, survey.chunks)
+    return max(1, min(WINDOW_FACTOR, math.ceil(2 * average) - 1))
 
 
 def _narrowed(filters: Filters) -> bool:

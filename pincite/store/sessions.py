@@ -1,24 +1,31 @@
 """Conversations: each person's sessions, restored after a restart, searched, removed."""
 
-import base64
+import asyncio
 import secrets
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from psycopg.types.json import Jsonb
 
 from pincite.core.answers import Turn
 from pincite.core.callers import Scope
 from pincite.core.conversations import KeptTurn, Session
+from pincite.core.text import storable
 from pincite.errors import Invalid, NotFound
-from pincite.store.answers import from_json, storable, to_json, without_document
+from pincite.store.answers import from_json, to_json, without_document
+from pincite.store.cursors import cursor_of, place_of
 from pincite.store.database import Connection, Database, one, rows
+
+T = TypeVar("T")
 
 TITLE = 80
 """Characters of a title that was made from the first question."""
 LONGEST_TITLE = 200
+MOST_TURNS = 1000
+"""Turns that a session is shown with: the last ones."""
+MOST_WORDS = 20
+"""Words that sessions are searched for at a time."""
 
 _SESSION = (
     "select s.id, s.title, s.created_at, s.updated_at, (select count(*) from turn t where t.session_id = s.id)"
@@ -40,6 +47,18 @@ class Sessions:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._writing: set[asyncio.Task[Any]] = set()
+
+    async def close(self) -> None:
+        """Finish what is being written."""
+        await asyncio.gather(*self._writing, return_exceptions=True)
+
+    async def _surely(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do something to its end, even if whoever waits for it is cancelled."""
+        writing = asyncio.create_task(work)
+        self._writing.add(writing)
+        writing.add_done_callback(self._writing.discard)
+        return await asyncio.shield(writing)
 
     async def create(self, scope: Scope, title: str = "") -> Session:
         """A new, empty session; without a title it takes that of its first question."""
@@ -54,18 +73,22 @@ class Sessions:
         return Session(*row)
 
     async def get(self, scope: Scope, session_id: str) -> Session:
-        """One session with its turns, oldest first."""
+        """One session with its last turns, oldest first."""
         async with self._database.transaction(scope.person) as connection:
             session = await _find(connection, scope, session_id)
-            found = await rows(connection, _TURN + " where t.session_id = %s order by t.id", (session_id,))
-        return replace(session, turns=tuple(map(_turn, found)))
+            found = await rows(
+                connection, _TURN + " where t.session_id = %s order by t.id desc limit %s", (session_id, MOST_TURNS)
+            )
+        return replace(session, turns=tuple(map(_turn, reversed(found))))
 
     async def list(
         self, scope: Scope, q: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> tuple[Sequence[Session], str | None]:
         """Sessions, the one last used first; `q` are words that all occur in its title, questions or answers."""
-        after, last = _uncursor(cursor) if cursor else (None, "")
-        words = [word for word in storable(q or "").lower().split() if word]
+        after, last = place_of(cursor) if cursor else (None, "")
+        words = storable(q or "").lower().split()
+        if len(words) > MOST_WORDS:
+            raise Invalid(f"search for at most {MOST_WORDS} words at a time, not {len(words)}")
         async with self._database.transaction(scope.person) as connection:
             found = await rows(
                 connection,
@@ -76,7 +99,7 @@ class Sessions:
                 {"owner": scope.person, "words": words, "after": after, "last": last, "limit": limit + 1},
             )
         sessions = [Session(*row) for row in found[:limit]]
-        return sessions, _cursor(sessions[-1]) if len(found) > limit else None
+        return sessions, cursor_of(sessions[-1].updated_at, sessions[-1].id) if len(found) > limit else None
 
     async def rename(self, scope: Scope, session_id: str, title: str) -> Session:
         """Give a session another title."""
@@ -93,6 +116,20 @@ class Sessions:
         async with self._database.transaction(scope.person) as connection:
             await _find(connection, scope, session_id)
             await connection.execute("delete from session where id = %s and owner = %s", (session_id, scope.person))
+
+    async def remove_if_empty(self, scope: Scope, session_id: str) -> bool:
+        """Remove a session in which nothing was said, even if whoever waits for that is cancelled; whether it was one."""
+        return await self._surely(self._remove_if_empty(scope, session_id))
+
+    async def _remove_if_empty(self, scope: Scope, session_id: str) -> bool:
+        async with self._database.transaction(scope.person) as connection:
+            gone = await connection.execute(
+                # A turn that is being written meanwhile is not seen yet, but the moment it sets is.
+                "delete from session s where s.id = %s and s.owner = %s and s.updated_at = s.created_at"
+                " and not exists (select from turn t where t.session_id = s.id)",
+                (session_id, scope.person),
+            )
+            return gone.rowcount > 0
 
     async def remove_all(self, scope: Scope) -> int:
         """Remove every session of this person, and say how many there were."""
@@ -112,7 +149,11 @@ class Sessions:
         return tuple(Turn(*row) for row in reversed(found))
 
     async def keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None:
-        """Add a turn; what it quotes of a document that was removed meanwhile is left out."""
+        """Add a turn; it is written even if whoever waits for that is cancelled."""
+        await self._surely(self._keep(scope, session_id, turn))
+
+    async def _keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None:
+        """What a turn quotes of a document that was removed meanwhile is left out."""
         async with self._database.transaction(scope.person) as connection:
             await _find(connection, scope, session_id)
             turn = await _without_removed(connection, scope, turn)
@@ -199,15 +240,3 @@ def _shortened(question: str) -> str:
     if len(line) <= TITLE:
         return line
     return line[: TITLE - 1].rsplit(" ", 1)[0].rstrip(" ,;:–-") + "…"
-
-
-def _cursor(session: Session) -> str:
-    return base64.urlsafe_b64encode(f"{session.updated_at.isoformat()}\0{session.id}".encode()).decode()
-
-
-def _uncursor(cursor: str) -> tuple[datetime, str]:
-    try:
-        time, session_id = base64.urlsafe_b64decode(cursor.encode()).decode().split("\0")
-        return datetime.fromisoformat(time), storable(session_id)
-    except ValueError:
-        raise NotFound("this cursor is not one that a list gave out; start again without it") from None

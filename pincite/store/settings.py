@@ -20,6 +20,8 @@ Kind = Literal["set", "reset", "undo", "apply"]
 LOCK = 0x70696E73  # "pins": one change at a time, in whichever process
 POLL_S = 0.5
 """How often the revision is looked up where no word of a change came, as behind a pooler."""
+LOOK_S = 5.0
+"""A connection that does not say the revision within this time is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +102,20 @@ class StoredSettings:
     async def follow(self, hear: Callable[[int], Awaitable[None]]) -> None:
         """Tell `hear` the revision for ever: at each word of a change, and every POLL_S in any case.
 
-        A connection that is lost, as when the server is started again, is made anew.
+        A connection that is lost, as when the server is started again, or that says nothing any more is made anew.
         """
         while True:
             try:
                 async with self._database.connection() as connection:
-                    await connection.execute("listen pincite_settings")
+                    async with asyncio.timeout(LOOK_S):
+                        await connection.execute("listen pincite_settings")
                     while True:
-                        row = await one(connection, "select settings_revision()")
+                        async with asyncio.timeout(LOOK_S):
+                            row = await one(connection, "select settings_revision()")
                         await hear(int(row[0]) if row else 0)
                         async for _ in connection.notifies(timeout=POLL_S, stop_after=1):
                             pass
-            except (StoreDown, psycopg.Error) as error:
+            except (StoreDown, TimeoutError, psycopg.Error) as error:
                 log.debug("settings cannot be followed for now: %s", error)
             await asyncio.sleep(POLL_S)
 

@@ -1,6 +1,5 @@
 """Traces: what each request did, kept for its owner."""
 
-import base64
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
@@ -13,7 +12,8 @@ from pincite.core.answers import Degraded
 from pincite.core.callers import Scope
 from pincite.core.traces import Content, Outcome, Span, Trace
 from pincite.errors import NotFound
-from pincite.store.database import Database, one, rows
+from pincite.store.cursors import cursor_of, place_of
+from pincite.store.database import LONG_WORK, Database, one, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Traces:
         async with self._database.transaction(scope.person) as connection:
             found = await rows(connection, query, [*values, wanted.limit + 1])
         traces = [_trace(row, ()) for row in found[: wanted.limit]]
-        return traces, _cursor(traces[-1]) if len(found) > wanted.limit else None
+        return traces, cursor_of(traces[-1].started_at, traces[-1].id) if len(found) > wanted.limit else None
 
     async def get(self, scope: Scope, trace_id: str) -> Trace:
         """One trace with its spans, by its own id or by that of the client's trace it was part of (the newest)."""
@@ -86,7 +86,7 @@ class Traces:
 
     async def forget_old(self, days: int) -> int:
         """Drop traces past their time."""
-        async with self._database.transaction("") as connection:
+        async with self._database.transaction("", local=LONG_WORK) as connection:
             row = await one(connection, "select forget_old_traces(%s)", (days,))
         return int(row[0]) if row else 0
 
@@ -98,12 +98,14 @@ _TRACE = (
     " outcome, content from trace"
 )
 _KEEP = """
-    with kept as (
+    with held as (
+        select id from document where id = any(%(documents)s) order by id for key share
+    ), kept as (
         insert into trace (id, owner, kind, strategy, started_at, duration_ms, error, code, degraded, request_id, remote,
                            options, settings, outcome, content, documents)
         select %(id)s, %(owner)s, %(kind)s, %(strategy)s, %(started_at)s, %(duration_ms)s, %(error)s, %(code)s,
                %(degraded)s, %(request_id)s, %(remote)s, %(options)s, %(settings)s, %(outcome)s,
-               case when (select count(*) from document where id = any(%(documents)s)) = cardinality(%(documents)s::text[])
+               case when (select count(*) from held) = cardinality(%(documents)s::text[])
                     then %(content)s::jsonb else %(content)s::jsonb - 'answer' end, %(documents)s
         returning id, owner
     )
@@ -130,20 +132,8 @@ def _conditions(wanted: TraceFilter) -> list[tuple[str, tuple[Any, ...]]]:
     if wanted.since is not None:
         found.append(("started_at >= %s", (wanted.since,)))
     if wanted.cursor is not None:
-        found.append(("(started_at, id) < (%s::timestamptz, %s)", _uncursor(wanted.cursor)))
+        found.append(("(started_at, id) < (%s::timestamptz, %s)", place_of(wanted.cursor)))
     return found
-
-
-def _cursor(trace: Trace) -> str:
-    return base64.urlsafe_b64encode(f"{trace.started_at.isoformat()} {trace.id}".encode()).decode()
-
-
-def _uncursor(cursor: str) -> tuple[str, str]:
-    try:
-        moment, trace_id = base64.urlsafe_b64decode(cursor.encode()).decode().split(" ")
-        return datetime.fromisoformat(moment).isoformat(), trace_id
-    except ValueError:
-        raise NotFound("this cursor is not one that a list gave out; start again without it") from None
 
 
 def _trace(row: tuple[Any, ...], spans: Sequence[Span]) -> Trace:

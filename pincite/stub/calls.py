@@ -33,8 +33,8 @@ class Call:
 
     @property
     def prompt(self) -> str:
-        """All messages of the call, one after the other; of an embedding, its texts."""
-        texts = self.body.get("input") or ()
+        """All messages of the call, one after the other; of an embedding or a reranking, its texts."""
+        texts = self.body.get("input") or self.body.get("texts") or self.body.get("documents") or ()
         parts = [texts] if isinstance(texts, str) else list(texts)
         parts += [text_of(message) for message in self.body.get("messages") or ()]
         return "\n\n".join(map(str, parts))

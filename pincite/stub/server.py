@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from pincite.errors import SettingsError
-from pincite.providers.scripted import Options, make_embedder
+from pincite.providers.scripted import Options, make_embedder, make_reranker
 from pincite.stub.calls import Call, Calls
 from pincite.stub.completions import BrokenOff, Completion, refuse, send_body
 from pincite.stub.script import Player, Script, read_script
@@ -72,6 +72,7 @@ class StubServer:
         routes: dict[tuple[str, str], Callable[[Wire, Call], Awaitable[None]]] = {
             ("POST", "/v1/chat/completions"): self._complete,
             ("POST", "/v1/embeddings"): self._embed,
+            ("POST", "/v1/rerank"): self._rerank,
             ("GET", "/v1/models"): self._models,
         }
         if request.path.startswith("/stub/"):
@@ -123,6 +124,19 @@ class StubServer:
         data = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
         usage = {"prompt_tokens": sum(len(text.split()) for text in texts)}
         await send_body(wire, {"object": "list", "data": data, "model": call.model, "usage": usage}, fault)
+
+    async def _rerank(self, wire: Wire, call: Call) -> None:
+        """Best first: as text-embeddings-inference does where it was given `texts`, else as Cohere and Jina do."""
+        fault = self._player.fault(call.number)
+        self.calls.update(call, fault=fault.name)
+        if await refuse(wire, fault):
+            return
+        tei = "texts" in call.body
+        given = list(map(str, call.body.get("texts" if tei else "documents") or []))
+        scores = await make_reranker(Options()).score(str(call.body.get("query") or ""), given)
+        ranked = sorted(enumerate(scores), key=lambda pair: -pair[1])[: call.body.get("top_n")]
+        rows = [{"index": place, "score" if tei else "relevance_score": score} for place, score in ranked]
+        await send_body(wire, rows if tei else {"id": "rerank-stub", "model": call.model, "results": rows}, fault)
 
     async def _models(self, wire: Wire, call: Call) -> None:
         fault = self._player.fault(call.number)

@@ -29,6 +29,7 @@ class Door:
         self._settings = {"data": data, "embedding.provider": "scripted", "ingest.workers": 1, **settings}
         self._loop = asyncio.new_event_loop()
         self._ready: Future[str] = Future()
+        self._stopped = False
         self.keys: dict[str, str] = {}
 
     def __enter__(self) -> Self:
@@ -38,13 +39,14 @@ class Door:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._thread.is_alive():
-            self.stop()
+        self.stop()
         self._thread.join(30)
 
     def stop(self) -> None:
-        """Tell the server to stop; it does so in its own time."""
-        self._loop.call_soon_threadsafe(self._serving.cancel)
+        """Tell the server to stop, once; it does so in its own time."""
+        if not self._stopped and self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._serving.cancel)
+        self._stopped = True
 
     @staticmethod
     def later(work: Callable[[], object]) -> threading.Thread:

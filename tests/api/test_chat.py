@@ -1,11 +1,18 @@
 """Conversations: sessions that are kept here, messages that the client keeps, and what cannot be asked."""
 
+import asyncio
+import contextlib
+import threading
+import time
+
 import httpx2
 import pytest
 from pydantic import ValidationError
 
 from pincite.api.chat import ChatBody
 from pincite.core.answers import Question, Sampling, Turn
+from pincite.core.callers import Scope
+from pincite.core.conversations import Session
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.api.door import Door, assert_problem, events
 from tests.api.models import Talker, speaking
@@ -110,6 +117,43 @@ def test_a_question_that_cannot_be_asked_leaves_no_session(client: httpx2.Client
     assert sessions(client) == before
 
 
+@pytest.mark.parametrize("where", ["scope", "recent"])
+def test_an_asker_who_leaves_before_anything_was_kept_leaves_no_session(
+    door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    reached = threading.Event()
+    sessions_, create = door.pincite.sessions, door.pincite.sessions.create
+    made: list[str] = []
+
+    async def forever(*_: object) -> object:
+        reached.set()
+        return await asyncio.Event().wait()
+
+    async def created(scope: Scope) -> Session:
+        made.append((session := await create(scope)).id)
+        monkeypatch.setattr(*((door.pincite, "scope") if where == "scope" else (sessions_, "recent")), forever)
+        return session
+
+    monkeypatch.setattr(sessions_, "create", created)
+    with contextlib.suppress(httpx2.TimeoutException):
+        client.post("/api/v1/chat", json={"message": ASKED}, timeout=1)
+    assert reached.wait(10)
+    monkeypatch.undo()
+    deadline = time.monotonic() + 10
+    while client.get(f"/api/v1/sessions/{made[0]}").status_code != 404:
+        assert time.monotonic() < deadline
+
+
+def test_whatever_was_said_before_the_question_is_answered_and_quickly(client: httpx2.Client, shelf: str) -> None:
+    for before in ([("user", "Who wrote it?"), ("assistant", "A-" * 12_000)], [("user", ""), ("assistant", " ")],
+                   [("user", " "), ("user", "Sure! " * 10_000)]):  # fmt: skip
+        for asked in ("What did he do?", "And the canteen?", "And in summer?"):
+            said = [*before, ("user", asked)]
+            started = time.monotonic()
+            chat(client, folder=shelf, messages=[{"role": role, "content": text} for role, text in said])
+            assert time.monotonic() - started < 3
+
+
 def test_a_session_of_somebody_else_is_missing(door: Door, client: httpx2.Client, shelf: str) -> None:
     session = chat(client, message=ASKED, folder=shelf)["session_id"]
     with door.stranger() as stranger:
@@ -153,6 +197,8 @@ def test_messages_become_turns() -> None:
         ("assistant", "Hello!"),
         ("user", "one"),
         ("user", "two"),
+        ("user", " "),
+        ("assistant", ""),
         ("assistant", "2a"),
         ("assistant", "2b"),
         ("system", "S"),

@@ -59,7 +59,7 @@ def test_lists_that_cannot_be_are_refused(client: httpx2.Client, params: dict[st
 
 
 def test_a_made_up_cursor_is_refused(client: httpx2.Client) -> None:
-    assert_problem(client.get("/api/v1/documents", params={"cursor": "made up"}), 404, "not_found")
+    assert_problem(client.get("/api/v1/documents", params={"cursor": "made up"}), 422, "invalid")
 
 
 def test_one_document(client: httpx2.Client, shelf: dict[str, dict[str, object]]) -> None:

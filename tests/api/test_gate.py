@@ -82,7 +82,8 @@ def test_a_body_that_turns_out_too_large_is_refused(client: httpx2.Client) -> No
             yield b"x" * 100_000
 
     response = client.post("/api/v1/query", content=endless(), headers={"Content-Type": "application/json"})
-    assert_problem(response, 413, "too_large")
+    told = assert_problem(response, 413, "too_large")["detail"]
+    assert told == "the body is larger than 1 MB, the most that this address takes"
 
 
 def test_an_upload_that_turns_out_too_large_is_refused(door: Door, client: httpx2.Client) -> None:
@@ -92,7 +93,9 @@ def test_an_upload_that_turns_out_too_large_is_refused(door: Door, client: httpx
             yield b"x" * 1024 * 1024
 
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
-    assert_problem(client.post("/api/v1/documents/upload", content=endless(), headers=headers), 413, "too_large")
+    response = client.post("/api/v1/documents/upload", content=endless(), headers=headers)
+    told = assert_problem(response, 413, "too_large")["detail"]
+    assert told == "the body is larger than 64 MB (server.max_body_mb)"
 
 
 def test_a_body_of_just_under_a_megabyte_is_read(client: httpx2.Client, folder: str) -> None:

@@ -68,6 +68,7 @@ def test_an_unknown_option_is_named_with_the_nearest() -> None:
     assert "there is no option 'topk'; did you mean 'top_k'?" in fault(QueryBody, query="q", topk=3)
     assert "there is no option 'zzz'; there are: " in fault(QueryBody, query="q", zzz=3)
     assert "did you mean 'search_limit'?" in fault(RagOptions, searchLimit=3)
+    assert "did you mean 'top_k'?" in fault(QueryBody, query="q", topK=3)
     assert len(fault(QueryBody, query="q", **{"x" * 10_000: 1})) < 1000
 
 

@@ -72,9 +72,9 @@ def test_a_providers_failure_is_told(door: Door, client: httpx2.Client, monkeypa
         (b"\xff", "the body is not valid JSON in UTF-8"),
         (b"[" * 100_000, "the JSON is nested too deeply"),
         (b"[]", "send a JSON object, with Content-Type: application/json"),
-        (b"{}", "query: Field required"),
-        (b'{"query": "q", "top_k": 0}', "top_k: Input should be greater than or equal to 1"),
-        (b'{"query": "q", "rag": {"hybrid_alpha": 2}}', "rag.hybrid_alpha: Input should be less than or equal to 1"),
+        (b"{}", "query: is missing"),
+        (b'{"query": "q", "top_k": 0}', "top_k: must be at least 1"),
+        (b'{"query": "q", "rag": {"hybrid_alpha": 2}}', "rag.hybrid_alpha: must be at most 1"),
     ],
 )
 def test_a_body_that_cannot_be_read_is_told_in_one_line(client: httpx2.Client, body: bytes, detail: str) -> None:

@@ -20,7 +20,10 @@ def server() -> Iterator[ModelServer]:
 def hosted(
     server: ModelServer, module_database_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[httpx2.Client]:
-    settings = {"database.url": module_database_url, "llm.base_url": f"{server.url}/v1", "llm.api_key": "sk-hush"}
+    settings = {
+        "database.url": module_database_url, "llm.base_url": f"{server.url}/v1", "llm.api_key": "sk-hush",
+        "rag.reranker": "rerank_api", "rerank.base_url": server.url, "rerank.api_key": "sk-hush-too",
+    }  # fmt: skip
     with Door(tmp_path_factory.mktemp("providers") / "data", **settings) as door, door.client() as client:
         yield client
 
@@ -29,6 +32,7 @@ def test_without_a_model_there_is_nothing_to_go_wrong(client: httpx2.Client) -> 
     tried = client.post(TEST, json={}).json()
     assert (tried["llm"]["ok"], tried["llm"]["provider"], tried["llm"]["address"]) == (True, "extractive", None)
     assert (tried["embedding"]["ok"], tried["embedding"]["model"]) == (True, "scripted/1")
+    assert tried["reranker"] == {"provider": "none", "address": None, "ok": True, "error": None}
     assert client.get(MODELS).json() == {"items": [], "next_cursor": None}
 
 
@@ -36,10 +40,21 @@ def test_a_model_is_tried_and_its_servers_models_listed(hosted: httpx2.Client, s
     server.replies["/v1/models"] = as_json({"data": [{"id": "m", "max_model_len": 4096}, {"id": "other"}]})
     llm = hosted.post(TEST, json={"model": "other"}).json()["llm"]
     assert (llm["ok"], llm["model"], llm["address"], llm["error"]) == (True, "m-1", f"{server.url}/v1", None)
-    assert server.requests[-1][1]["model"] == "other"
+    assert [body["model"] for path, body, _ in server.requests if path == "/v1/chat/completions"][-1] == "other"
     assert hosted.post(TEST, json={}).json()["llm"]["window"] == 4096
     listed = hosted.get(MODELS).json()["items"]
     assert listed == [{"name": "m", "window": 4096}, {"name": "other", "window": None}]
+
+
+def test_a_reranker_is_tried_too(hosted: httpx2.Client, server: ModelServer) -> None:
+    server.replies["/rerank"] = as_json([{"index": 0, "score": 0.9}])
+    tried = hosted.post(TEST, json={}).json()["reranker"]
+    assert (tried["ok"], tried["address"], tried["provider"], tried["error"]) == (True, server.url, "rerank_api", None)
+    server.replies["/rerank"] = as_json({"error": "sk-hush-too is wrong"}, 422)
+    response = hosted.post(TEST, json={})
+    assert response.json()["reranker"]["error"]["code"] == "provider_refused"
+    assert "rerank.shape is tei" in response.json()["reranker"]["error"]["message"]
+    assert "hush" not in response.text
 
 
 def test_what_is_wrong_is_told_without_the_key(hosted: httpx2.Client, server: ModelServer) -> None:
@@ -56,6 +71,14 @@ def test_what_is_wrong_is_told_without_the_key(hosted: httpx2.Client, server: Mo
         assert "hush" not in response.text + problem.text
     finally:
         server.replies = before
+
+
+def test_a_server_that_is_not_there_is_told_as_such(database_url: str, tmp_path: Path) -> None:
+    settings = {"database.url": database_url, "llm.base_url": "http://127.0.0.1:9/v1"}
+    with Door(tmp_path / "data", **settings) as door, door.client() as client:
+        llm = client.post(TEST).json()["llm"]  # without a body
+    assert (llm["ok"], llm["model"], llm["address"]) == (False, None, "http://127.0.0.1:9/v1")
+    assert llm["error"]["code"] == "provider_unreachable"
 
 
 def test_an_address_or_a_key_in_the_request_is_refused(client: httpx2.Client, tmp_path: Path) -> None:

@@ -40,6 +40,16 @@ def test_nothing_found_asks_no_model(client: httpx2.Client) -> None:
     assert answer["sources"] == answer["citations"] == []
 
 
+def test_what_a_filter_names_that_is_not_there_is_told(client: httpx2.Client, leave: dict[str, object]) -> None:
+    asked = {"query": "vacation days", "folder": "question", "document_ids": [leave["id"], "nope"]}
+    told = ["there is no folder 'question'; did you mean 'questions'?", "there is no document 'nope'"]
+    assert client.post("/api/v1/query", json=asked).json()["warnings"] == told
+    found = client.post("/api/v1/search", json=asked).json()
+    assert found["degraded"] == [{"stage": "filters", "reason": one} for one in told]
+    there = {"query": "vacation days", "folder": "questions", "document_ids": [leave["id"]]}
+    assert client.post("/api/v1/search", json=there).json()["degraded"] == []
+
+
 def test_filters_reach_the_search(client: httpx2.Client, leave: dict[str, object]) -> None:
     asked = {"query": "vacation days carry over", "folder": "questions"}
     found = client.post("/api/v1/query", json={**asked, "document_ids": [leave["id"]]}).json()

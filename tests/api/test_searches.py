@@ -43,6 +43,29 @@ def test_a_score_is_the_sum_of_its_shares(client: httpx2.Client, shelf: dict[str
         assert one["explain"]["alpha"] == 0.5
 
 
+def test_the_order_can_be_worked_out_from_what_is_told(door: Door, client: httpx2.Client) -> None:
+    door.add(
+        "films",
+        vertigo="# Vertigo\n\nThe film Vertigo was directed by Alfred Hitchcock.\n",
+        hitchcock="# Alfred Hitchcock (director)\n\nHe was born in Leytonstone.\n",
+        birds="# The Birds\n\nBirds attack a town in that film.\n",
+    )
+    results = search(client, query="Who directed the film Vertigo?", folder="films", explain=True)["results"]
+    told = [(one["id"], one["explain"]["placings"]) for one in results]
+
+    def score(placings: list[dict[str, float]]) -> float:
+        return sum(one["weight"] * (one["raw"] - one["low"]) / one["span"] for one in placings)
+
+    assert [name for name, _ in sorted(told, key=lambda one: -score(one[1]))] == [one["id"] for one in results]
+    assert [score(placings) for _, placings in told] == pytest.approx([one["score"] for one in results])
+    names = {one["metadata"]["document_name"]: one["explain"]["placings"] for one in results}
+    [named] = [placing for placing in names["hitchcock.md"] if placing["engine"] == "named"]
+    scores_before = sorted(
+        (score([p for p in placings if p["engine"] != "named"]) for _, placings in told), reverse=True
+    )
+    assert named["raw"] == pytest.approx(scores_before[named["rank"] - 1])
+
+
 @pytest.mark.parametrize(("strategy", "engine"), [("dense_only", "dense"), ("lexical_only", "lexical")])
 def test_a_strategy_uses_its_engine_alone(
     client: httpx2.Client, shelf: dict[str, dict[str, object]], strategy: str, engine: str

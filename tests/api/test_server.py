@@ -62,10 +62,10 @@ def test_the_address_told_can_be_opened(database_url: str, data: Path, host: str
         assert httpx2.get(f"{door.url}/api/v1/health/ready").json() == {"status": "ready"}
 
 
-def test_an_open_stream_is_told_that_the_server_stops(
-    database_url: str, data: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_open_stream_is_told_at_once_that_the_server_stops(
+    database_url: str, data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(server, "GRACE_S", 1)
+    monkeypatch.setattr(server, "GRACE_S", 60)  # not by being cut off
     with Door(data, **{"database.url": database_url}) as door:
         door.add("f", leave="# Leave\n\nFive vacation days carry over.\n")
         talker = Talker()
@@ -80,7 +80,7 @@ def test_an_open_stream_is_told_that_the_server_stops(
             talker.wait("stopped")
     name, problem = heard[-1]
     assert (name, problem["status"], problem["code"]) == ("error", 503, "stopping")
-    assert len(heard) > 3  # it went on for a moment
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 def test_what_nobody_listens_to_and_open_sockets_end_with_the_server(database_url: str, data: Path) -> None:

@@ -31,7 +31,7 @@ def test_lists_go_on_where_they_stopped(client: httpx2.Client, folder: str) -> N
     rest = client.get(PATH, params={"q": folder, "limit": 2, "cursor": first["next_cursor"]}).json()
     assert [one["id"] for one in first["items"] + rest["items"]] == made[::-1]
     assert rest["next_cursor"] is None
-    assert client.get(PATH, params={"cursor": "nonsense"}).status_code == 404
+    assert client.get(PATH, params={"cursor": "nonsense"}).status_code == 422
 
 
 def test_a_session_is_renamed_and_removed(client: httpx2.Client, session: str) -> None:

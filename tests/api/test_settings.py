@@ -95,9 +95,9 @@ def test_an_index_setting_says_what_is_stale(admin: httpx2.Client) -> None:
         ({"server.port": 1}, "only when a process starts"),
         ({"llm.provider": "evil.module"}, "dotted path only from the environment"),
         ({"llm.base_url": "http://127.0.0.1:9/v1"}, "would go to the new server"),
-        ({}, "values"),
-        ({"values": {}}, "at least 1 item"),
-        ({"values": [1]}, "valid dictionary"),
+        ({}, 'send settings by their keys, such as {"rag.top_k": 5}'),
+        ({"values": {}}, "send settings by their keys"),
+        ({"values": [1]}, "values: must be an object"),
         ({"values": {"rag.top_k": 3}, "more": 1}, "there is no option 'more'"),
     ],
 )
@@ -190,3 +190,14 @@ def test_safe_mode_is_shown(database_url: str, tmp_path: Path, monkeypatch: pyte
         assert (shown["safe"], shown["values"]["rag.top_k"]) == (True, 10)
         assert shown["ignored"] == {"rag.top_k": "PINCITE_SAFE is set"}
         assert item(client, "rag.top_k")["stored"] == 3
+
+
+def test_what_the_database_cannot_hold_is_refused_with_the_reason(admin: httpx2.Client) -> None:
+    for cursor in ("9" * 19, "9" * 400):
+        assert_problem(admin.get(f"{API}/settings/history", params={"cursor": cursor}), 422, "invalid")
+    for labels in (r'{"a\u0000": "b"}', r'{"a": "\ud800"}'):
+        body = f'{{"values": {{"category_labels": {labels}}}}}'
+        assert (
+            "cannot be stored"
+            in admin.put(f"{API}/settings", content=body, headers={"content-type": "application/json"}).text
+        )

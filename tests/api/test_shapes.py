@@ -1,5 +1,6 @@
 """Shapes: the JSON has exactly the fields that the documentation promises."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 from pincite.api import shapes
@@ -115,9 +116,12 @@ def test_alpha_is_told_only_where_it_counted() -> None:
 
 
 def test_reciprocal_ranks_are_told_by_their_constant() -> None:
-    explained = shapes.explanation(hit("x"), result(), Rag(fusion="rrf", rrf_k=20, reranker="cosine"))
+    rag = Rag(fusion="rrf", rrf_k=20, reranker="cosine")
+    explained = shapes.explanation(replace(hit("x"), rerank_score=0.7), result(), rag)
     assert explained["rrf_k"] == 20
-    assert explained["reranker"] == "cosine"
+    assert (explained["reranker"], explained["rerank_score"]) == ("cosine", 0.7)
+    failed = shapes.explanation(hit("x"), result(), rag)
+    assert (failed["reranker"], failed["rerank_score"]) == (None, None)
     assert "alpha" not in explained
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
@@ -12,7 +13,7 @@ from pincite.api import streams
 from pincite.api.streams import Stream, Streams, Told
 from pincite.core.answers import Answer
 from pincite.core.run import Event, Planned, Started, Token
-from pincite.errors import Invalid, NotFound, OverBudget
+from pincite.errors import Conflict, Invalid, NotFound, OverBudget
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.api.door import Door, assert_problem, events
 from tests.api.models import Talker, speaking
@@ -63,7 +64,7 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 def test_several_listen_to_one_answer_from_wherever_they_are() -> None:
     async def work() -> None:
         speaker, kept = Speaker(), Streams()
-        stream = kept.begin("ada", speaker.ask, "r")
+        stream = kept.open("ada", speaker.ask, "r", resumable=True)
         first = asyncio.create_task(hear(stream, 0, 4))
         second = asyncio.create_task(hear(stream, 2, 2))
         speaker.go.release()
@@ -81,7 +82,7 @@ def test_several_listen_to_one_answer_from_wherever_they_are() -> None:
 def test_one_that_nobody_takes_up_ends_after_a_while_and_says_so() -> None:
     async def work() -> None:
         speaker, kept = Speaker(), Streams(patience_s=0.05)
-        stream = kept.begin("ada", speaker.ask, "r")
+        stream = kept.open("ada", speaker.ask, "r", resumable=True)
         await hear(stream, 0, 2)
         assert not stream.ended
         await speaker.stopped.wait()
@@ -95,7 +96,7 @@ def test_one_that_nobody_takes_up_ends_after_a_while_and_says_so() -> None:
 def test_one_that_is_taken_up_in_time_goes_on() -> None:
     async def work() -> None:
         speaker, kept = Speaker(), Streams(patience_s=0.1)
-        stream = kept.begin("ada", speaker.ask, "r")
+        stream = kept.open("ada", speaker.ask, "r", resumable=True)
         await hear(stream, 0, 2)
         listening = asyncio.create_task(hear(stream, 2, 1))
         await asyncio.sleep(0.3)
@@ -110,8 +111,7 @@ def test_one_that_is_taken_up_in_time_goes_on() -> None:
 def test_one_that_is_not_resumable_ends_with_its_listener() -> None:
     async def work() -> None:
         speaker = Speaker()
-        stream = Stream(speaker.ask, request_id="r")
-        stream.begin()
+        stream = Streams().open("ada", speaker.ask, "r", resumable=False)
         await hear(stream, 0, 2)
         assert stream.ended
         assert speaker.stopped.is_set()
@@ -123,7 +123,7 @@ def test_what_has_ended_is_kept_for_a_while() -> None:
     async def work() -> None:
         kept = Streams(kept_s=0.05)
         speaker = Speaker()
-        stream = kept.begin("ada", speaker.ask, "r")
+        stream = kept.open("ada", speaker.ask, "r", resumable=True)
         await hear(stream, 0, 2)
         await stream.cancel()
         assert names(await hear(kept.get("ada", stream.id or ""), 2, 1)) == [(3, "error")]
@@ -140,7 +140,7 @@ def test_what_has_ended_is_kept_for_a_while() -> None:
 def test_a_stream_is_its_owners_alone() -> None:
     async def work() -> None:
         kept = Streams()
-        stream = kept.begin("ada", Speaker().ask, "r")
+        stream = kept.open("ada", Speaker().ask, "r", resumable=True)
         with pytest.raises(NotFound) as foreign:
             kept.get("bob", stream.id or "")
         with pytest.raises(NotFound) as missing:
@@ -156,8 +156,7 @@ def test_a_stream_is_its_owners_alone() -> None:
 
 
 def test_an_error_before_anything_was_told_is_raised() -> None:
-    async def refuse(listen: Listen) -> Answer:
-        listen(Started("a_1", "t1"))
+    async def refuse(_listen: Listen) -> Answer:
         raise Invalid("no")
 
     async def work() -> None:
@@ -169,20 +168,35 @@ def test_an_error_before_anything_was_told_is_raised() -> None:
     run(work())
 
 
+@pytest.mark.parametrize("resumable", [True, False])
+def test_one_that_is_cancelled_before_its_first_step_says_so_and_is_forgotten(resumable: bool) -> None:
+    async def work() -> None:
+        kept = Streams(kept_s=0)
+        stream = kept.open("ada", Speaker().ask, "r", resumable=resumable)
+        assert await stream.cancel()
+        with pytest.raises(Conflict, match="cancelled"):
+            await hear(stream, 0, 1)
+        await asyncio.sleep(0.01)
+        with pytest.raises(NotFound):
+            kept.get("ada", stream.id or "")
+
+    run(work())
+
+
 def test_there_are_only_so_many_and_those_that_ended_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "MOST_PER_PERSON", 2)
     monkeypatch.setattr(streams, "MOST", 3)
 
     async def work() -> None:
         kept = Streams()
-        first, _ = (kept.begin("ada", Speaker().ask, "r") for _ in range(2))
+        first, _ = (kept.open("ada", Speaker().ask, "r", resumable=True) for _ in range(2))
         with pytest.raises(OverBudget, match="cancel one"):
-            kept.begin("ada", Speaker().ask, "r")
+            kept.open("ada", Speaker().ask, "r", resumable=True)
         await first.cancel()
-        kept.begin("ada", Speaker().ask, "r")
-        kept.begin("bob", Speaker().ask, "r")
+        kept.open("ada", Speaker().ask, "r", resumable=True)
+        kept.open("bob", Speaker().ask, "r", resumable=True)
         with pytest.raises(OverBudget):
-            kept.begin("bob", Speaker().ask, "r")
+            kept.open("bob", Speaker().ask, "r", resumable=True)
         await kept.close()
 
     run(work())
@@ -190,12 +204,15 @@ def test_there_are_only_so_many_and_those_that_ended_make_room(monkeypatch: pyte
 
 def test_one_that_tells_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "MOST_BYTES", 2000)
+    said = 0
 
     async def endless(listen: Listen) -> Answer:
         listen(Started("a_1", "t1"))
         listen(Planned(plan("q")))
+        nonlocal said
         while True:
-            listen(Token("word " * 20))
+            listen(Token("ü" * 100))
+            said += 1
             await asyncio.sleep(0)
 
     async def work() -> None:
@@ -204,6 +221,7 @@ def test_one_that_tells_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) ->
         heard = await hear(stream, 0, 10_000)
         assert heard[-1].event == "error"
         assert '"code":"stream_too_long"' in heard[-1].data
+        assert said <= 10  # a letter may have more than one byte
 
     run(work())
 
@@ -272,6 +290,15 @@ def test_somebody_elses_stream_is_missing(door: Door, client: httpx2.Client, she
         assert_problem(stranger.delete(f"/api/v1/chat/streams/{stream_id}"), 404, "not_found")
         assert talker.stopped is None
         client.delete(f"/api/v1/chat/streams/{stream_id}")
+
+
+def test_one_that_failed_before_anything_was_told_says_so_to_whoever_comes_later(
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "secrets", SimpleNamespace(token_urlsafe=lambda _: "known"))
+    assert_problem(client.post("/api/v1/query", json={**ASKED, "query": " "}), 422, "empty_query")
+    for headers in ({}, {"Last-Event-ID": "0"}):
+        assert_problem(client.get("/api/v1/chat/streams/st_known", headers=headers), 422, "empty_query")
 
 
 def test_only_a_stream_can_be_resumable(client: httpx2.Client) -> None:

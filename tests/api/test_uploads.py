@@ -15,7 +15,10 @@ def test_a_file_is_taken_in_and_processed(client: httpx2.Client, folder: str) ->
     )  # fmt: skip
     assert response.status_code == 202
     assert set(response.json()) == {"document"}
-    assert response.json()["document"]["status"] == "pending"
+    taken = response.json()["document"]
+    assert taken["status"] == "pending"
+    assert (taken["title"], taken["author"], taken["description"]) == ("On cats", "Ann", "About cats")
+    assert taken["tags"] == ["pets", "animals", "cats"]
     [document] = completed(client, folder)
     assert document["id"] == response.json()["document"]["id"]
     assert (document["title"], document["author"], document["description"]) == ("On cats", "Ann", "About cats")

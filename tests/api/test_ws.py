@@ -108,6 +108,15 @@ def test_one_question_at_a_time_and_it_can_be_cancelled(door: Door) -> None:
         assert ask(socket, **ASKED)[-1][0] == "done"
 
 
+@pytest.mark.parametrize("resumable", [True, False])
+def test_one_that_is_cancelled_at_once_says_so(door: Door, resumable: bool) -> None:
+    for _ in range(5):
+        with dial(door) as socket:
+            socket.send(json.dumps({**ASKED, "resumable": resumable}))
+            socket.send(json.dumps({"cancel": True}))
+            assert hear(socket, "error")[-1][1]["code"] == "cancelled"
+
+
 @pytest.mark.parametrize("pause_s", [0.001, 60])
 def test_a_socket_that_closes_stops_the_model_within_a_second(door: Door, pause_s: float) -> None:
     talker = Talker(pause_s=pause_s)

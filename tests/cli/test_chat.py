@@ -1,5 +1,6 @@
 """A conversation in the terminal: piped and typed."""
 
+import contextlib
 import io
 import json
 import os
@@ -54,6 +55,7 @@ def test_a_conversation_goes_on_only_when_asked(chat: Call) -> None:
     first = json.loads(chat("--json", lines=KEY).out)["session_id"]
     assert json.loads(chat("--json", "--session", "last", lines=CAT).out)["session_id"] == first
     assert json.loads(chat("--json", "--session", first, lines=CAT).out)["session_id"] == first
+    assert json.loads(chat("--json", "--session", first[:9], lines=CAT).out)["session_id"] == first
     assert json.loads(chat("--json", "--new", lines=CAT).out)["session_id"] != first
     assert json.loads(chat("--json", lines=CAT).out)["session_id"] != first
     assert "no session 's_none'" in chat("--session", "s_none", lines=CAT).failed_with(1)
@@ -80,6 +82,48 @@ def test_a_question_that_cannot_be_asked_ends_nothing_and_leaves_nothing(chat: C
     assert "xxxx" not in alone.out
 
 
+@pytest.mark.parametrize("breaks", ["create", "remove", "everything"])
+def test_a_question_that_fails_never_ends_the_conversation(
+    chat: Call, monkeypatch: pytest.MonkeyPatch, breaks: str
+) -> None:
+    """Whatever fails: making the session, the session itself, or everything for a while."""
+    from pincite.errors import StoreDown
+    from pincite.store.sessions import Sessions
+
+    calls = 0
+
+    def failing_once(name: str) -> None:
+        real = getattr(Sessions, name)
+
+        async def called(self: Sessions, scope: object, *arguments: object) -> object:
+            nonlocal calls
+            calls += 1
+            if breaks == "remove" and name == "recent" and calls == 1:
+                await self.remove(scope, str(arguments[0]))  # type: ignore[arg-type]
+            elif breaks != "remove" and calls <= (2 if breaks == "everything" else 1):
+                raise StoreDown("the database is away")
+            return await real(self, scope, *arguments)
+
+        monkeypatch.setattr(Sessions, name, called)
+
+    for name in {"create": ["create"], "remove": ["recent"], "everything": ["recent", "remove_if_empty"]}[breaks]:
+        failing_once(name)
+    said = chat("--json", lines=f"{KEY}\n{KEY}\n")
+    assert said.code == 1
+    assert len(said.err.splitlines()) == 1
+    assert json.loads(said.out)["answer"].startswith("The key")
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_conversation_that_speaks_json(library: Call, library_settings: dict[str, str]) -> None:
+    with _typed(library_settings, "--json") as (process, terminal):
+        terminal.type(f"{KEY}\n")
+        terminal.wait_for('"session_id"')
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        terminal.never_shows("Fatal Python error")
+
+
 @pytest.mark.slow
 def test_ctrl_c_stops_the_answer_and_not_the_conversation(library: Call, library_settings: dict[str, str]) -> None:
     script = Script(answers=["The key hangs here. " * 400, "The cat is called Parallax. [Source 1]"], token_ms=20)
@@ -102,11 +146,11 @@ def test_ctrl_c_stops_the_answer_and_not_the_conversation(library: Call, library
 
 
 @contextmanager
-def _typed(env: dict[str, str]) -> "Iterator[tuple[subprocess.Popen[bytes], _Terminal]]":
+def _typed(env: dict[str, str], *arguments: str) -> "Iterator[tuple[subprocess.Popen[bytes], _Terminal]]":
     """A conversation at a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [*COMMAND, "chat"], stdin=theirs, stdout=theirs, stderr=theirs, cwd=Path(__file__).parents[2],
+        [*COMMAND, "chat", *arguments], stdin=theirs, stdout=theirs, stderr=theirs, cwd=Path(__file__).parents[2],
         env={**os.environ, **env, "TERM": "xterm"}, start_new_session=True,
     )  # fmt: skip
     os.close(theirs)
@@ -139,6 +183,13 @@ class _Terminal:
             except BlockingIOError:
                 time.sleep(0.02)
         self._shown = self._plain().partition(text)[2]
+
+    def never_shows(self, text: str) -> None:
+        """Read what is left, after the program has ended."""
+        with contextlib.suppress(OSError):
+            while more := os.read(self._file, 4096):
+                self._shown += more.decode(errors="replace")
+        assert text not in self._plain()
 
     def _plain(self) -> str:
         return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", self._shown)

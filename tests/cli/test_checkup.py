@@ -40,6 +40,17 @@ def test_a_healthy_library_is_all_well(library: Call) -> None:
     assert "1024 MB of memory" in checks["reader"]["found"]
 
 
+def test_where_passages_go_to_be_put_in_order_is_told(library: Call) -> None:
+    server = ["--set", "rag.reranker=rerank_api", "--set", "rerank.base_url=http://127.0.0.1:9"]
+    for chosen, state, found in (
+        (["--set", "rag.reranker=scripted"], "ok", "scripted"),
+        (server, "note", "rerank_api at http://127.0.0.1:9: nobody answers there"),
+    ):
+        checks = {check["name"]: check for check in library("doctor", "--json", *chosen).json["checks"]}
+        assert checks["reranker"]["state"] == state
+        assert checks["reranker"]["found"].startswith(found)
+
+
 def test_a_document_that_failed_and_stale_ones_are_named(library: Call, tmp_path: Path) -> None:
     (tmp_path / "broken.txt").write_bytes(b"caf\xe9\n")
     assert library("add", tmp_path / "broken.txt", "--json").code == 1

@@ -50,6 +50,22 @@ EMBEDDINGS = {
             ScriptedEmbedder,
             "answers: extractive, on this machine; embeddings: acme.embedder",
         ),
+        (
+            {
+                "rag.reranker": "rerank_api",
+                "rerank.base_url": "https://ann:hush@rerank.example/v2",
+                "rerank.model": "r",
+            },
+            Here,
+            "answers: extractive, on this machine; embeddings: minilm, on this machine; "
+            "reranking: r at https://rerank.example/v2",
+        ),
+        (
+            {"rag.reranker": "cross_encoder", "rerank.base_url": "https://rerank.example/v2"},
+            Here,
+            "answers: extractive, on this machine; embeddings: minilm, on this machine; "
+            "reranking: cross_encoder, on this machine",
+        ),
     ],
 )
 def test_one_line_says_where_text_goes(settings: dict[str, str], embedder: type[ScriptedEmbedder], told: str) -> None:

@@ -137,8 +137,10 @@ def test_first_characters_must_tell_documents_apart() -> None:
     assert pick("zzz", known, "document", "list") == "zzz"
     with pytest.raises(Invalid, match=r"'abcd' could be abcdef1 \(one.md\), abcdxx2 \(two.md\); give more"):
         pick("abcd", known, "document", "list")
-    with pytest.raises(NotFound):
+    with pytest.raises(Invalid, match=r"'abc' is too short for an id; give at least its first 4 characters"):
         pick("abc", known, "document", "list")
+    with pytest.raises(NotFound, match=r"there is no document 'abxx'; see: pincite list"):
+        pick("abxx", known, "document", "list")
 
 
 def test_a_document_is_read_whole_or_in_part(library: Call) -> None:

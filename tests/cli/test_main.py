@@ -1,6 +1,7 @@
 """`main`: what every call has in common, and how each kind of failure ends."""
 
 import errno
+import json
 import logging
 import signal
 import subprocess
@@ -56,6 +57,8 @@ def test_it_says_its_version() -> None:
     [
         (["lst"], "no such command 'lst'. Did you mean 'list'? (see pincite --help)"),
         (["list", "--bogus"], "no such option: --bogus (see pincite list --help)"),
+        (["ask", "why?", "--as-of", "now"], "no such option: --as-of (see pincite ask --help)"),
+        (["ask", "why?", "--topk", "3"], "no such option: --topk; did you mean '--top-k'? (see pincite ask --help)"),
         (["ask"], "missing argument 'QUESTION'. (see pincite ask --help)"),
         (["key"], "missing command. (see pincite key --help)"),
         (["ask", "one", "two"], "got unexpected extra argument"),
@@ -66,6 +69,26 @@ def test_it_says_its_version() -> None:
 )
 def test_a_wrong_call_is_told_in_one_line(arguments: list[str], told: str) -> None:
     assert told in call(*arguments).failed_with(2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "word", "told"),
+    [
+        (["list", "--bogus", "--json"], 2, "usage", "no such option: --bogus (see pincite list --help)"),
+        (["ask", "why?", "--strategy", "x", "--json"], 2, "invalid", "there is no strategy 'x'; there are: "),
+        (["--json", "lst"], 2, "usage", "no such option: --json"),
+    ],
+)
+def test_with_json_an_error_is_json_as_well(arguments: list[str], code: int, word: str, told: str) -> None:
+    said = call(*arguments)
+    assert (said.code, said.out, said.err.count("\n")) == (code, "", 1)
+    error = json.loads(said.err)["error"]
+    assert error["code"] == word
+    assert error["message"].startswith(told)
+
+
+def test_an_argument_is_no_option() -> None:
+    assert call("list", "--", "--json").failed_with(2).startswith("got unexpected extra argument")
 
 
 def _opening_raises(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
@@ -86,6 +109,7 @@ def test_an_unforeseen_error_is_one_line_and_its_origin_is_shown_when_asked(monk
 def test_ctrl_c_is_one_line_and_130(monkeypatch: pytest.MonkeyPatch) -> None:
     _opening_raises(monkeypatch, KeyboardInterrupt())
     assert call("list").failed_with(130) == "interrupted"
+    assert call("list", "--json").err == '{"error": {"code": "interrupted", "message": "interrupted"}}\n'
 
 
 def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,18 @@ def test_a_search_shows_where_and_what(library: Call) -> None:
 
 
 def test_a_search_that_finds_nothing_says_so(library: Call) -> None:
-    assert library("search", "x", "--folder", "elsewhere").words == "Nothing was found."
+    assert library("search", "x", "--folder", "elsewhere").words == (
+        "Nothing was found. Left out filters: there is no folder 'elsewhere'"
+    )
+
+
+def test_a_folder_that_is_not_there_is_said_with_the_one_that_may_be_meant(library: Call) -> None:
+    assert (
+        "Warning there is no folder 'paper'; did you mean 'papers'?" in library("ask", "x", "--folder", "paper").words
+    )
+    told = library("search", "cat", "--folder", "elsewhere/2024", "--json").json["degraded"]
+    assert told == [{"stage": "filters", "reason": "there is no folder 'elsewhere/2024'"}]
+    assert library("search", "cat", "--folder", "papers", "--json").json["degraded"] == []
 
 
 def test_a_search_speaks_json(library: Call) -> None:
@@ -75,18 +86,18 @@ def test_a_search_speaks_json(library: Call) -> None:
 
 def test_an_explained_score_can_be_worked_out_by_hand(library: Call) -> None:
     said = library("search", "generator key cat", "--explain")
-    spans = {
+    scales = {
         engine: tuple(map(float, numbers))
         for engine, *numbers in re.findall(
-            r"(meaning|words): weight ([\d.]+), lowest (-?[\d.]+), highest (-?[\d.]+)", said.words
+            r"(meaning|words|named): weight ([\d.]+), low (-?[\d.]+), span ([\d.]+)", said.words
         )
     }
-    assert set(spans) == {"meaning", "words"}
-    placings = re.findall(r"(meaning|words) +(\d+) +(-?[\d.]+) +([\d.]+)$", said.out, re.MULTILINE)
-    assert len(placings) > len(spans)
-    for engine, _rank, raw, share in placings:
-        weight, lowest, highest = spans[engine]
-        assert float(share) == pytest.approx(weight * (float(raw) - lowest) / (highest - lowest), abs=2e-4)
+    assert {"meaning", "words"} <= set(scales)
+    placings = re.findall(r"(meaning|words|named) +(?:\d+|–) +(-?[\d.]+) +(-?[\d.]+)$", said.out, re.MULTILINE)
+    assert len(placings) > len(scales)
+    for engine, raw, share in placings:
+        weight, low, span = scales[engine]
+        assert float(share) == pytest.approx(weight * (float(raw) - low) / span, abs=2e-4)
     for sum_, total in re.findall(r"score ([\d. +]+) = ([\d.]+)", said.out):
         assert sum(map(float, sum_.split(" + "))) == pytest.approx(float(total), abs=2e-4)
 

@@ -34,8 +34,9 @@ def listening(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Where the service was told to listen; it does not."""
     told: list[tuple[str, int]] = []
 
-    async def serve(_pincite: AsyncPincite, *, host: str, port: int, ready: Callable[[str], None]) -> None:
+    async def serve(pincite: AsyncPincite, *, host: str, port: int, ready: Callable[[str], None]) -> None:
         told.append((host, port))
+        assert (pincite.settings.server.host, pincite.settings.server.port) == (host, port)  # as it was passed
         ready("http://here")
 
     monkeypatch.setattr("pincite.api.server.serve", serve)

@@ -31,7 +31,7 @@ def _environment(url: str, folder: Path) -> dict[str, str]:
 
 def test_settings_are_set_listed_and_taken_back(own: Call) -> None:
     said = own("settings", "set", "rag.top_k", "3", "rag.alpha=0.25")
-    assert (said.code, said.out) == (0, "rag.top_k  as configured → 3\nrag.alpha  as configured → 0.25\n")
+    assert (said.code, said.out) == (0, "rag.top_k  10 → 3\nrag.alpha  0.5 → 0.25\n")
     assert own("settings", "set", "rag.top_k", "3").out == "Nothing changed: it was so already.\n"
     listed = own("settings", "list", "--changed").out
     assert "rag.top_k" in listed
@@ -49,7 +49,7 @@ def test_settings_are_set_listed_and_taken_back(own: Call) -> None:
 
 def test_reset_gives_up_one_change(own: Call) -> None:
     own("settings", "set", "rag.top_k", "3", "rag.rrf_k", "9")
-    assert own("settings", "reset", "rag.top_k").out == "rag.top_k  3 → as configured\n"
+    assert own("settings", "reset", "rag.top_k").out == "rag.top_k  3 → 10\n"
     values = own("settings", "list", "--json").json["values"]
     assert (values["rag.top_k"], values["rag.rrf_k"]) == (10, 9)
 
@@ -81,9 +81,19 @@ def test_a_profile_is_compared_then_applied(own: Call) -> None:
     assert own("settings", "diff").words.startswith("setting default now")
     assert "rag.fusion relative_score → rrf" not in own("settings", "list").words
     applied = own("settings", "apply", "adaptive")
-    assert "rag.fusion  as configured → rrf" in applied.out
+    assert "rag.fusion  relative_score → rrf" in applied.out
     assert "Nothing differs from the profile adaptive." in own("settings", "diff", "adaptive").out
     assert "there are: default, zoeflow" in own("settings", "apply", "nobody").failed_with(2)
+
+
+def test_differences_from_the_defaults_are_json_whatever_was_set(own: Call) -> None:
+    told = own("settings", "diff", "--json").json
+    assert {one["key"] for one in told["items"]} == {"data", "embedding.provider"}
+    assert all(isinstance(one["from"], str) and isinstance(one["to"], str) for one in told["items"])
+
+
+def test_a_pipe_gets_every_key_whole(own: Call) -> None:
+    assert "\nconversation.query_rewriting_enabled  true " in own("settings", "list").out
 
 
 def test_the_schema_lists_every_setting(own: Call) -> None:
@@ -133,7 +143,10 @@ def test_a_question_may_name_a_profile(library: Call) -> None:
     found = library("search", "generator key", "--profile", "zoeflow", "--json").json
     assert found["strategy"] == "dense_only"
     asked = library("ask", "Where is the key?", "--profile", "five-stage", "--json").json
-    assert [note["stage"] for note in asked["degraded"]] == ["profile"]
+    assert {note["stage"] for note in asked["degraded"]} == {"profile"}
+    assert [note["reason"].split(" is made for ")[1].split(",")[0] for note in asked["degraded"]] == [
+        "llama-3.1-8b-instant to write", "minilm to embed",
+    ]  # fmt: skip
     assert "there are: default" in library("ask", "x", "--profile", "nobody").failed_with(2)
 
 

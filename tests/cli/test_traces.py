@@ -37,6 +37,9 @@ def test_lists_can_be_narrowed(library: Call) -> None:
     assert library("trace", "list", "--slow", "9999999", "--json").json["items"] == []
     assert library("trace", "list", "--since", "1h", "--json").json["items"] != []
     assert library("trace", "list", "--since", "2999-01-01").out.startswith("There are no such traces")
+    assert "there is no kind of trace 'foo'; there are: query, chat, search" in library(
+        "trace", "list", "--kind", "foo"
+    ).failed_with(2)
     assert "--since takes 30m, 2h" in library("trace", "list", "--since", "soon").failed_with(2)
 
 
@@ -56,7 +59,7 @@ def observatory(pincite: Call, database_url: str, tmp_path: Path, monkeypatch: p
 
 
 def test_a_replay_shows_what_changed_in_ranks_scores_and_answer(observatory: Call) -> None:
-    question = "Bis wann sind die Haferflocken haltbar?"
+    question = "What was the highest gust of the storm in February 2024?"
     answer = observatory("ask", question, "--top-k", "3", "--json").json
     trace_id = answer["metadata"]["trace_id"]
     assert observatory("trace", "list", "--json", "--limit", "1").json["items"][0]["question"] == question
@@ -89,6 +92,9 @@ def test_a_replay_says_how_to_give_the_words_again(library: Call) -> None:
     assert "traces.content=true" in told
     given = library("trace", "replay", trace_id, "--set", "rag.fusion=rrf", "--question", "What is the cat called?")
     assert "The answer is the same, word for word." in given.words
+    for key in ("llm.base_url=http://127.0.0.1:9/v1", "chunking.size=400"):
+        refused = library("trace", "replay", trace_id, "--set", key, "--question", "x").failed_with(2)
+        assert "is not a setting that a replay can change" in refused
     assert "there is no profile 'nope'" in library(
         "trace", "replay", trace_id, "--profile", "nope", "--question", "x"
     ).failed_with(2)

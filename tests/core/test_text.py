@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pincite.core.text import decode, fingerprint, fold, line_of, line_starts, normalise, sentences, without_login
+from pincite.core.text import (
+    decode,
+    fingerprint,
+    fold,
+    line_of,
+    line_starts,
+    normalise,
+    sentences,
+    storable,
+    without_login,
+)
 from pincite.errors import Unreadable
 
 
@@ -231,4 +241,10 @@ def test_no_line_takes_long(line: str):
 def test_an_address_is_shown_without_its_login() -> None:
     assert without_login("http://ann:hush@[::1]:8000/v1?k=hush#x") == "http://[::1]:8000/v1"
     assert without_login("") == ""
+    assert without_login("a model? #1") == "a model? #1"
     assert "hush" not in without_login("http://ann:hush@[::1")
+
+
+def test_what_a_database_cannot_hold_is_replaced_one_for_one() -> None:
+    assert storable("plain") == "plain"
+    assert storable("a\0b \ud800 ü") == "a b ? ü"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pincite.core.answers import Question
-from pincite.errors import Unreadable
+from pincite.errors import ProviderError, ProviderRefused
 from pincite.store.jobs import Job, Jobs
 from pincite.stub import StubLLM
 
@@ -220,7 +220,7 @@ def test_a_document_waits_for_an_embedder_that_is_left_alone(
         with StubLLM(faults=["500"]) as stub:
             async with open_pincite(**remote(stub)) as pincite:
                 monkeypatch.setattr(Jobs, "retry", at_once)
-                with pytest.raises(Unreadable, match="left alone"):
+                with pytest.raises(ProviderError, match="left alone"):
                     await pincite.add(tmp_path / "cats.md")
                 assert len(stub.calls) == 5  # four tries, then the one that opens the breaker
 
@@ -234,7 +234,7 @@ def test_a_document_whose_embedder_refuses_says_so_at_once(open_pincite: Callabl
     async def go() -> None:
         with StubLLM(faults=["401"]) as stub:
             async with open_pincite(**remote(stub)) as pincite:
-                with pytest.raises(Unreadable, match=r"embedding\.api_key"):
+                with pytest.raises(ProviderRefused, match=r"embedding\.api_key"):
                     await pincite.add(tmp_path / "cats.md")
                 assert len(stub.calls) == 1
 

@@ -1,8 +1,11 @@
 import asyncio
 from collections.abc import Sequence
 
-from pincite.core.documents import Level
-from pincite.ingest.embed import embed
+import pytest
+
+from pincite.core.documents import NO_HEADINGS, Chunk, Level
+from pincite.ingest.embed import embed, lead
+from pincite.store.indexing import Entry
 from tests.builders import chunk
 
 CHUNKS = [
@@ -13,7 +16,9 @@ CHUNKS = [
 ]
 
 
-def run(known: dict[bytes, list[list[float]]]) -> tuple[list[tuple[str, str]], list]:  # type: ignore[type-arg]
+def run(
+    known: dict[bytes, list[list[float]]], chunks: Sequence[Chunk] = CHUNKS, title: str | None = None
+) -> tuple[list[tuple[str, str]], list[Entry]]:
     asked: list[tuple[str, str]] = []
 
     async def lane(passages: Sequence[tuple[str, str]]) -> list[list[list[float]]]:
@@ -23,7 +28,7 @@ def run(known: dict[bytes, list[list[float]]]) -> tuple[list[tuple[str, str]], l
     async def look_up(hashes: Sequence[bytes]) -> dict[bytes, list[list[float]]]:
         return {digest: known[digest] for digest in hashes if digest in known}
 
-    return asked, asyncio.run(embed(CHUNKS, "model/1", look_up, lane))
+    return asked, asyncio.run(embed(chunks, title, "model/1", look_up, lane))
 
 
 def test_equal_text_is_embedded_once_and_wide_levels_not_at_all() -> None:
@@ -45,3 +50,34 @@ def test_what_is_known_is_not_embedded_again() -> None:
     asked, entries = run({first[1].hash: [[0.0, 1.0], [1.0, 0.0]]})
     assert [text for _, text in asked] == ["| a | 1 |"]
     assert entries[1].windows == [[0.0, 1.0], [1.0, 0.0]]
+
+
+def test_a_passage_is_led_by_what_stands_above_it() -> None:
+    chunks = [
+        chunk(1, "## Cats\n\nThey purr.", heading_path=("Pets", "Cats")),
+        chunk(2, "They sleep.", heading_path=("Pets", "Cats")),
+        chunk(3, "## Cats", heading_path=("Pets", "Cats")),
+    ]
+    asked, entries = run({}, chunks)
+    assert asked == [("Pets > Cats\n", "They purr."), ("Pets > Cats\n", "They sleep."), ("Pets > Cats\n", "## Cats")]
+    assert entries[0].terms == {"pet": 1, "cat": 2, "purr": 1}
+    assert entries[1].terms == {"pet": 1, "cat": 1, "sleep": 1}
+
+
+def test_equal_text_under_another_heading_is_another_passage() -> None:
+    _, entries = run({}, [chunk(1, "Yes.", heading_path=("A",)), chunk(2, "Yes.", heading_path=("B",))])
+    assert entries[0].hash != entries[1].hash
+
+
+@pytest.mark.parametrize(
+    ("title", "path", "above"),
+    [
+        (None, (), ""),
+        (None, (NO_HEADINGS,), ""),
+        ("Pets", (NO_HEADINGS,), "Pets"),
+        ("Pets", ("Pets", "Cats"), "Pets > Cats"),
+        ("All of it", ("Pets", "Cats"), "All of it > Pets > Cats"),
+    ],
+)
+def test_the_title_stands_above_all_once(title: str | None, path: tuple[str, ...], above: str) -> None:
+    assert lead(chunk(1, "x", heading_path=path), title) == above

@@ -4,6 +4,7 @@ from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from itertools import pairwise
+from time import process_time
 from typing import Any
 
 import pytest
@@ -77,6 +78,39 @@ def test_events_come_as_objects_whatever_stands_between_them(there: ModelServer)
         {"n": 3}, "[DONE]", {"n": 4}
     )
     assert streamed(there, Reply((said,))) == [{"n": 1}, {"n": 2}, {"n": 3}, {}]
+
+
+def test_one_byte_at_a_time_takes_no_longer_the_longer_a_line_is() -> None:
+    started = process_time()
+    assert split_lines([b"x"] * 200_000) == ["x" * 200_000]
+    assert process_time() - started < 5.0
+
+
+def test_an_event_in_many_lines_is_bounded_and_parsed_once(there: ModelServer) -> None:
+    lines = [f'data: "{number}": 0,' for number in range(20_000)]
+    whole = "\n".join(["data: {", *lines, 'data: "end": 1}', "", ""])
+    started = process_time()
+    assert len(streamed(there, Reply((whole.encode(),)))[0]) == 20_001
+    assert process_time() - started < 5.0
+    with pytest.raises(ProviderError, match="an event of more than"):
+        streamed(there, Reply((b"data: {\n" + (b"data: " + b" 1," * 1000 + b"\n") * 400,)))
+
+
+@pytest.mark.parametrize("value", [[1, 2], None, "text", 5])
+def test_an_answer_at_once_that_is_no_object_is_refused(there: ModelServer, value: Any) -> None:
+    with pytest.raises(ProviderError, match="not a JSON object"):
+        streamed(there, as_json(value))
+
+
+def test_json_nested_without_end_is_refused_wherever_it_stands(there: ModelServer) -> None:
+    deep = b'{"a":' * 100_000
+    for reply in (Reply((b"data: " + deep + b"\n\n",)), Reply((deep,), kind="application/json")):
+        with pytest.raises(ProviderError, match="not"):
+            streamed(there, reply)
+    with pytest.raises(ProviderError, match="not JSON"):
+        post(there, Reply((deep,), kind="application/json"))
+    with pytest.raises(ProviderBusy, match="HTTP 500"):
+        post(there, Reply((deep[:60_000],), 500, "application/json"))
 
 
 def test_a_server_that_does_not_stream_is_understood_too(there: ModelServer) -> None:
@@ -161,9 +195,22 @@ def test_a_date_to_wait_for_is_understood(there: ModelServer) -> None:
 
 
 def test_what_a_server_repeats_of_the_prompt_is_not_told() -> None:
-    assert complaint(b'{"detail": [{"input": "a secret document"}]}') == ("", frozenset())
-    assert complaint(b"a secret document") == ("", frozenset())
-    assert complaint(b'{"error": {"message": "too\\nlong", "type": "t"}}') == ("too long", frozenset({"t"}))
+    assert complaint({"detail": [{"input": "a secret document"}]}, "") == ("", frozenset())
+    assert complaint("a secret document", "") == ("", frozenset())
+    assert complaint({"error": {"message": "too\nlong", "type": "t", "code": [5]}}, "") == (
+        "too long",
+        frozenset({"t"}),
+    )
+    assert complaint({"message": "lone \ud800"}, "") == ("lone \ufffd", frozenset())
+
+
+def test_a_key_is_not_told_wherever_it_stands_in_an_error(there: ModelServer) -> None:
+    said = {"error": {"message": "x" * 295 + " hush-hush"}}
+    with pytest.raises(ProviderError) as refused:
+        post(there, as_json(said, 400), key="hush-hush")
+    reported = server(there, api_key=SecretStr("hush-hush")).reported(said)
+    assert "hus" not in f"{refused.value} {reported}"
+    assert "…" in str(reported)
 
 
 def test_the_request_id_goes_along(there: ModelServer) -> None:
@@ -179,10 +226,27 @@ def test_a_password_in_the_address_is_not_shown() -> None:
     assert Server("http://ann:hush@127.0.0.1:9/v1", "llm", 1.0).shown == "http://127.0.0.1:9/v1"
 
 
-@pytest.mark.parametrize("address", ["", "ftp://x", "127.0.0.1:8080"])
+@pytest.mark.parametrize(
+    "address",
+    ["", "ftp://x", "127.0.0.1:8080", "http://", "http://[x", "http://127.0.0.1:99999/v1", "http://h:0", "http://h:x",
+     "http://a b", "http://h/v1\n", "http://h/\x7f", "http://a..b/v1", "http://h/v1?key=hush", "http://h/v1#x"],
+)  # fmt: skip
 def test_an_address_that_is_none_is_refused_at_the_start(address: str) -> None:
     with pytest.raises(SettingsError, match=r"embedding\.base_url"):
         Server(address, "embedding", 1.0)
+
+
+@pytest.mark.parametrize("address", ["http://[::1]:8000/v1", "https://ann:hush@h", "http://größe.example/v1/"])
+def test_addresses_of_every_kind_are_taken(address: str) -> None:
+    assert Server(address, "llm", 1.0).base_url == address.rstrip("/")
+
+
+def test_a_key_is_taken_without_the_line_end_it_was_copied_with_and_only_as_one_can_be_sent() -> None:
+    assert Server("http://h", "llm", 1.0, SecretStr(" hush\n")).key == "hush"
+    for wrong in ("hüsh", "hu\nsh", "hu\x00sh"):
+        with pytest.raises(SettingsError, match=r"llm\.api_key") as raised:
+            Server("http://h", "llm", 1.0, SecretStr(wrong))
+        assert wrong not in str(raised.value)
 
 
 @pytest.mark.parametrize("said", [(), (sse({"n": 1}),)])

@@ -151,7 +151,7 @@ def test_windows_cover_the_text_and_fit(
 ) -> None:
     text *= repeat
     windows = of_window(cache, window).windows(text, prefix)
-    if count(prefix + text) <= window:
+    if count(prefix + text) <= window and count(text) <= PART + 2:
         assert windows == [prefix + text]
         return
     lead = common_start(windows, prefix)
@@ -162,6 +162,7 @@ def test_windows_cover_the_text_and_fit(
     assert any(covers(text, [part[start:] for part in windows]) for start in starts)
 
 
+PART = Options().part
 EMBEDDERS: dict[int, Embedder] = {}
 
 
@@ -190,12 +191,21 @@ def covers(text: str, parts: list[str]) -> bool:
     return len(text) in ends
 
 
-@pytest.mark.parametrize(("words", "sizes"), [(254, [256]), (300, [168, 168]), (500, [190, 190, 190])])
-def test_windows_are_of_equal_length(
-    words: int, sizes: list[int], embedder: Embedder, count: Callable[[str], int]
+@pytest.mark.parametrize(("words", "windows"), [(200, 1), (201, 2), (350, 2), (500, 4), (2000, 13)])
+def test_windows_are_of_about_equal_length(
+    words: int, windows: int, embedder: Embedder, count: Callable[[str], int]
 ) -> None:
-    windows = embedder.windows(" ".join(["word"] * words))
-    assert [count(window) for window in windows] == pytest.approx(sizes, abs=2)
+    sizes = [count(window) for window in embedder.windows(" ".join(["word"] * words))]
+    assert len(sizes) == windows
+    assert max(sizes) <= PART + 2 <= 2 * min(sizes)
+
+
+def test_windows_are_cut_between_sentences_and_share_none(embedder: Embedder) -> None:
+    sentences = [f"The committee discussed item {number} of the long budget once more." for number in range(40)]
+    windows = embedder.windows(" ".join(sentences), "Minutes\n")
+    assert len(windows) == 3
+    found = [sentence for window in windows for sentence in window.removeprefix("Minutes\n").strip().split(". ")]
+    assert [sentence.rstrip(".") for sentence in found] == [sentence.rstrip(".") for sentence in sentences]
 
 
 def test_windows_are_cut_at_blanks(embedder: Embedder) -> None:

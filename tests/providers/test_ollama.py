@@ -102,3 +102,11 @@ def test_an_ollama_on_this_machine_is_found_and_asked_for_its_list_only(
     assert asyncio.run(running_here()) == []
     monkeypatch.setattr(ollama, "HOME", "http://127.0.0.1:9")
     assert asyncio.run(running_here()) == []
+
+
+@pytest.mark.parametrize("told", [[], "rubbish", {"model_info": ["a"]}, {"model_info": {"llama.context_length": -1}}])
+def test_a_window_that_is_told_in_no_known_way_is_not_known(server: ModelServer, told: Any) -> None:
+    server.replies["/api/show"] = as_json(told)
+    llm = OllamaLLM(Options(base_url=server.url, model="m"))
+    asyncio.run(llm.meet())
+    assert llm.window == 8192

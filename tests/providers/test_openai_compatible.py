@@ -1,4 +1,5 @@
 import asyncio
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -113,6 +114,9 @@ def test_an_embedding_servers_errors_name_its_own_settings(server: ModelServer) 
         (sse({"error": {"message": "overloaded"}}), "overloaded"),
         (sse({"choices": "rubbish"}), "cannot be understood"),
         (sse({"choices": [{"delta": "rubbish"}]}), "cannot be understood"),
+        (sse({"choices": [{"delta": {"content": 5}}]}), "cannot be understood"),
+        (sse({"choices": [{"delta": {"content": ["a"]}}]}), "cannot be understood"),
+        (sse({"choices": [{"delta": {"content": {"a": 1}}}]}), "cannot be understood"),
         (b"", "broke off"),
     ],
 )
@@ -120,6 +124,27 @@ def test_a_stream_that_does_not_end_well_is_an_error(server: ModelServer, said: 
     server.says(COMPLETIONS, said)
     with pytest.raises(ProviderError, match=words):
         write(server)
+
+
+@pytest.mark.parametrize("usage", ["many", [1], {"prompt_tokens": "7"}, {"completion_tokens": float("nan")}])
+def test_what_is_beside_the_words_cannot_spoil_them(server: ModelServer, usage: Any) -> None:
+    said = [
+        {"model": ["m"], "choices": [{"delta": {"content": "Yes\ud800."}, "finish_reason": {"why": 1}}]},
+        {"choices": [], "usage": usage},
+        "[DONE]",
+    ]
+    events = [one if isinstance(one, str) else json.dumps(one) for one in said]  # a lone half is sent escaped
+    server.says(COMPLETIONS, sse(*events))
+    pieces = write(server)
+    assert text_of(pieces) == "Yes\ufffd."
+    assert (pieces[-1].finish_reason, pieces[-1].model, pieces[-1].usage) == ("stop", None, None)
+
+
+def test_two_vectors_for_one_text_and_none_for_the_other_are_refused(server: ModelServer) -> None:
+    twice = [{"index": 0, "embedding": [1.0] * 8}] * 2
+    server.replies["/v1/embeddings"] = as_json({"data": twice})
+    with pytest.raises(ProviderError, match="no embeddings that can be read"):
+        asyncio.run(make_embedder(options(server)).embed(["a", "b"], as_query=False))
 
 
 def test_the_end_of_the_stream_counts_where_no_reason_is_given(server: ModelServer) -> None:
@@ -135,6 +160,7 @@ def test_the_end_of_the_stream_counts_where_no_reason_is_given(server: ModelServ
         ({"id": "m", "context_length": 6000}, 6000),
         ({"id": "m", "meta": {"n_ctx_train": 8000, "n_ctx": 7000}}, 7000),
         ({"id": "m", "meta": None}, 8192),
+        ({"id": "m", "max_model_len": 0, "n_ctx": -5, "context_length": True}, 8192),
     ],
 )
 def test_the_servers_word_is_taken_for_the_window(server: ModelServer, entry: dict[str, Any], window: int) -> None:
@@ -176,7 +202,10 @@ def test_embeddings_keep_their_order(server: ModelServer) -> None:
     assert server.calls("/v1/embeddings") == 2
 
 
-@pytest.mark.parametrize("data", [[], [{"index": 0}], "rubbish", [5]])
+@pytest.mark.parametrize(
+    "data", [[], [{"index": 0}], "rubbish", [5], [{"index": 1, "embedding": [1.0] * 8}],
+             [{"index": 0, "embedding": [10**400] * 8}]]
+)  # fmt: skip
 def test_embeddings_that_cannot_be_read_are_refused(server: ModelServer, data: Any) -> None:
     server.replies["/v1/embeddings"] = as_json({"data": data})
     with pytest.raises(ProviderError):

@@ -9,7 +9,7 @@ import pytest
 from pincite.access import LOCAL
 from pincite.core.answers import Filters, Found
 from pincite.core.callers import Scope
-from pincite.core.protocols import Fetched, Match, Vector
+from pincite.core.protocols import Fetched, Match, Titled, Vector
 from pincite.core.run import Event, Kit, Run
 from pincite.layers import load_settings
 from pincite.providers.extractive import Extractive
@@ -27,6 +27,7 @@ class MemoryIndex:
         self.chunks = chunks
         self.vanish: set[int] = set()
         self.strangers = 0
+        self.titles: dict[str, int] = {}
         self.calls: list[str] = []
 
     async def dense(self, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
@@ -45,6 +46,11 @@ class MemoryIndex:
         chunks = {key: self.chunks[key] for key in keys if key not in gone}
         cosines = {key: self.rankings["dense"].get(key, 0.1) for key in chunks} if vectors else {}
         return Fetched(chunks, cosines, self.strangers)
+
+    async def titled(self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters) -> list[Titled]:
+        self.calls.append("titled")
+        carried = [(name, self.titles[name]) for name in names if name in self.titles]
+        return [Titled(name, f"doc{key}", Match(key, self.rankings["dense"].get(key, 0.1))) for name, key in carried]
 
     def _ranked(self, via: str, limit: int) -> list[Match]:
         self.calls.append(via)

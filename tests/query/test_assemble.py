@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pincite.core.answers import Evidence, Plan, Prompt, Question, Sampling, Turn
 from pincite.core.run import Event, Run, SourcesFound
-from pincite.errors import Invalid, SettingsError
+from pincite.errors import Invalid
 from pincite.query.assemble import assemble
 from pincite.tokens import Tokenizer
 from tests.builders import Named, hit, plan
@@ -119,6 +119,15 @@ def test_no_part_of_a_prompt_exceeds_its_share(
     assert list(prompt.sources) == room  # best first, none twice
 
 
+def test_the_settings_of_the_request_say_how_to_write_where_the_caller_does_not(make_run: Callable[..., Run]) -> None:
+    run = make_run(llm__temperature=0.9, llm__top_p=0.5)
+    said = assembled(run).sampling
+    assert (said.temperature, said.top_p) == (0.9, 0.5)
+    asked = replace(plan("q"), question=Question("q", sampling=Sampling(temperature=0.0, top_p=0.1)))
+    said = assembled(run, asked).sampling
+    assert (said.temperature, said.top_p) == (0.0, 0.1)
+
+
 def test_the_wish_for_a_longer_answer_ends_at_its_share(make_run: Callable[..., Run]) -> None:
     asked = replace(plan("q"), question=Question("q", sampling=Sampling(max_tokens=5000)))
     assert assembled(make_run(llm=Named(window=2000)), asked).sampling.max_tokens == 380
@@ -181,5 +190,7 @@ def test_prompts_in_the_data_folder_win(make_run: Callable[..., Run], tmp_path: 
     run = make_run(data=tmp_path)
     assert assembled(run).messages[0].content.startswith("Speak like a pirate. ===")
     own.write_text("No places.", encoding="utf-8")
-    with pytest.raises(SettingsError, match=r"lacks \{boundary\}, \{sources\}"):
-        assembled(run)
+    assert assembled(run).messages[0].content.startswith("Speak like a pirate. ===")  # spoilt: the last good one
+    [note] = run.degraded
+    assert note.stage == "prompts"
+    assert note.reason.startswith("prompts/default/system.txt lacks {boundary}, {sources}")

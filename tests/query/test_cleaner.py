@@ -64,7 +64,7 @@ def test_whatever_is_written_and_however_it_is_cut(text: str, cuts: list[int]) -
         ("![long](http://e/" + "a" * 3000 + ") end", "end"),
         ("![never closed](http://e/" + "a" * 5000, "! [never closed](http://e/" + "a" * 5000),
         ("!![x](u)[y](http://e)", "! [y](http://e)"),
-        ("<im<img src=a>g src=http://e>", "<im g src=http://e>"),
+        ("<im<img src=a>g src=http://e>", "g src=http://e>"),
         ('<img src="http://e" <b>x', "x"),
         ("<img src=http://e", "< img src=http://e"),
         ("<svg/onload=x>y", "y"),
@@ -99,6 +99,8 @@ def test_reasoning_does_not_come_through() -> None:
     assert clean("One.\n<thinking>hm</thinking>\nTwo.")[0] == "One.\n\nTwo."
     assert clean("Models write `<think>` first.\nOr <think> later.")[0].endswith("later.")
     assert clean("<think>never ends") == ("", ())
+    assert clean("the user asks about leave</think>\n\nFive.")[0] == "Five."  # where its beginning was not marked
+    assert clean("Hm. So five</think> Five days.")[0] == "Hm. So five Five days."  # what was shown stays
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from pincite.core.answers import Piece, Prompt
 from pincite.core.run import Event, Run, Token
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
@@ -31,6 +32,32 @@ def test_a_model_that_stops_in_the_middle_is_never_taken_for_whole(make_run: Cal
     draft = asyncio.run(generate(run, prompt("q", hit("x"))))
     assert (draft.text, draft.finish_reason) == ("one two", BROKEN_OFF)
     assert run.degraded[0].stage == "generate"
+
+
+def test_a_model_is_let_go_at_once_when_a_listener_fails(make_run: Callable[..., Run]) -> None:
+    closed: list[bool] = []
+
+    class Model:
+        name, window = "m", 8192
+
+        async def write(self, _: Prompt) -> AsyncIterator[Piece]:
+            try:
+                while True:
+                    yield Piece("A sentence.\n")
+            finally:
+                closed.append(True)
+
+    def fail(_: Event) -> None:
+        raise RuntimeError("gone")
+
+    async def go() -> None:
+        run = make_run(llm=Model())
+        run.emit = fail
+        with pytest.raises(RuntimeError):
+            await generate(run, prompt("q", hit("x")))
+        assert closed == [True]
+
+    asyncio.run(go())
 
 
 def test_code_answers_where_no_model_does(make_run: Callable[..., Run]) -> None:

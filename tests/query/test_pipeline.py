@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pincite.core.answers import Answer, Question
-from pincite.core.run import Answered, Event, Planned, Run, SourcesFound, Token
+from pincite.core.run import Answered, Event, Planned, Run, SourcesFound, Started, Token
 from pincite.errors import OverBudget
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
 from pincite.query.pipeline import answer, search
@@ -35,7 +35,7 @@ def test_every_stage_runs_once_and_in_order(make_run: Callable[..., Run]) -> Non
         "evidence_selection", "prompt_assembly", "llm_generation", "grounding", "history_saving",
     ]  # fmt: skip
     kinds = [type(event) for event in events]
-    assert (kinds[0], kinds[1], kinds[2], kinds[-1]) == (Planned, SourcesFound, Token, Answered)
+    assert (*kinds[:4], kinds[-1]) == (Started, Planned, SourcesFound, Token, Answered)
     assert "".join(event.text for event in events if isinstance(event, Token)) == result.text
 
 

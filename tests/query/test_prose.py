@@ -1,9 +1,12 @@
 """Stretches of prose: where they end, what they wait for, and that nothing takes long."""
 
 import time
+from typing import Any
 
 import pytest
 
+from pincite.query import prose
+from pincite.query.cleaner import Cleaner
 from pincite.query.prose import stretch, tamed
 
 
@@ -35,6 +38,58 @@ def test_hostile_text_takes_no_time(text: str) -> None:
         stretch(text, 40, final, fresh=True)
     tamed(text)
     assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        '<img alt=">" src=u>', "<img alt='>' src=u>", "<p style='background:url(u)'>", '<div\nstyle="x">', "<body background=u>",
+        "<video poster=u>", "<object data=u>", "<link rel=stylesheet href=u>", "<style>", "<script>", "<meta http-equiv=refresh>",
+        "<base href=u>", "<iframe src=u>", "<embed src=u>", "<use href=u>", "<b onclick=u>", "<x-y srcset = u>", "<a/src=u>",
+    ],
+)  # fmt: skip
+def test_a_tag_that_loads_something_goes_whole_and_is_set_apart_in_code(tag: str) -> None:
+    assert stretch(f"a {tag}b", 40, True, fresh=False) == (len(tag) + 3, "a b")
+    assert tamed(tag) == f"< {tag[1:]}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a < b and b > c",
+        "List<String> of <b>things</b>",
+        "see <https://e.org/?style=x>",
+        "use <img> or <link>",
+        "1 <2 =3>",
+    ],
+)
+def test_other_brackets_stay(text: str) -> None:
+    assert stretch(text, 400, True, fresh=False) == (len(text), text)
+    assert tamed(text) == text
+
+
+def test_a_tag_whose_end_cannot_be_seen_can_no_longer_begin() -> None:
+    for text in ("<div\n\nstyle=x>", "<div " + "x" * 600 + " style=x>", '<img src="x>'):
+        found = stretch(text, 1, True, fresh=False)
+        assert found is not None
+        assert found[1].startswith("< ")
+        assert tamed(text).startswith("< ")
+
+
+def test_nothing_is_read_twice_because_it_comes_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = 0
+    read = prose._thing
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal reads
+        reads += 1
+        return read(*arguments)
+
+    monkeypatch.setattr(prose, "_thing", counted)
+    cleaner, text = Cleaner(), "![" * 4000
+    shown = "".join(cleaner.feed(text[at : at + 3]) for at in range(0, len(text), 3)) + cleaner.close()
+    assert shown == "! [" * 4000
+    assert reads < 3 * len(text)
 
 
 def test_what_is_tamed_stands_but_loads_nothing() -> None:

@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pincite.core.run import Run
 from pincite.errors import ProviderError
@@ -9,13 +10,13 @@ from tests.builders import hit, plan
 
 
 class Reranker:
-    def __init__(self, scores: list[float] | None) -> None:
+    def __init__(self, scores: Any) -> None:
         self._scores = scores
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]:
         if self._scores is None:
             raise ProviderError("the reranker is down")
-        return self._scores
+        return self._scores  # type: ignore[no-any-return]
 
 
 HITS = [hit("cats purr", key=1, score=0.9), hit("dogs bark", key=2, score=0.5), hit("birds sing", key=3, score=0.2)]
@@ -29,11 +30,20 @@ def test_a_reranker_orders_anew_and_the_fused_score_is_kept(make_run: Callable[.
     run = make_run(reranker=Reranker([0.1, 0.9, 0.5]))
     assert ranked(run) == [2, 3, 1]
     best = asyncio.run(rank(run, plan("cats"), HITS))[0]
-    assert (best.score, best.hybrid_score) == (0.9, 0.5)
+    assert (best.score, best.rerank_score, best.hybrid_score) == (0.9, 0.9, 0.5)
+
+
+def test_only_the_best_are_shown_to_the_reranker_and_the_others_follow_them(make_run: Callable[..., Run]) -> None:
+    run = make_run(reranker=Reranker([0.1, 0.9]), **{"rag.rerank_top": 2})
+    found = asyncio.run(rank(run, plan("cats"), HITS))
+    told = [(one.chunk.key, one.score, one.rerank_score) for one in found]
+    assert told == [(2, 0.9, 0.9), (1, 0.1, 0.1), (3, 0.1, None)]
 
 
 def test_a_reranker_that_fails_or_talks_nonsense_leaves_the_order_and_is_noted(make_run: Callable[..., Run]) -> None:
-    for scores in (None, [0.5], [float("nan")] * 3):
+    nan, inf = float("nan"), float("inf")
+    wrong = [[0.5], [0.5] * 4, [], [nan] * 3, [0.1, inf, 0.2], [0.1, None, 0.2], [0.1, 10**400, 0.2], 5]
+    for scores in (None, *wrong):
         run = make_run(reranker=Reranker(scores))
         assert ranked(run) == [1, 2, 3]
         assert [note.stage for note in run.degraded] == ["rerank"]

@@ -25,14 +25,14 @@ def hits(run: Run, question: Question = ASKED) -> dict[int, float]:
 
 
 def test_relative_score_adds_shares_by_weight(make_run: Callable[..., Run]) -> None:
-    found = hits(make_run(TEXTS, DENSE, LEXICAL, rag__alpha=0.5))
+    found = hits(make_run(TEXTS, DENSE, LEXICAL, rag__alpha=0.5, rag__relative_to="found"))
     assert found == {2: 0.75, 1: 0.5, 4: 0.25, 3: 0.0}
     assert list(found) == [2, 1, 4, 3]
 
 
 def test_the_caller_may_weigh_otherwise(make_run: Callable[..., Run]) -> None:
     found = hits(make_run(TEXTS, DENSE, LEXICAL), Question("q", alpha=1.0))
-    assert found[1] == 1.0
+    assert found[1] == 0.9
     assert found[4] == 0.0
 
 
@@ -43,7 +43,7 @@ def test_reciprocal_rank(make_run: Callable[..., Run]) -> None:
 
 
 def test_several_queries_are_joined_by_rank(make_run: Callable[..., Run]) -> None:
-    found = hits(make_run(TEXTS, DENSE, LEXICAL), Question("q", also=("r",)))
+    found = hits(make_run(TEXTS, DENSE, LEXICAL, rag__relative_to="found"), Question("q", also=("r",)))
     assert found[2] == round(2 / 61, 6)
     assert found[1] == round(2 / 62, 6)
 
@@ -95,7 +95,15 @@ def test_nothing_to_find(make_run: Callable[..., Run]) -> None:
 
 
 def test_equal_scores_are_all_best(make_run: Callable[..., Run]) -> None:
-    assert hits(make_run(TEXTS, {1: 0.5, 2: 0.5}, {})) == {1: 0.5, 2: 0.5}
+    assert hits(make_run(TEXTS, {1: 0.5, 2: 0.5}, {}, rag__relative_to="found")) == {1: 0.5, 2: 0.5}
+
+
+def test_scores_mean_the_same_however_few_were_brought(make_run: Callable[..., Run]) -> None:
+    engines = {1: 0.9, 2: 0.5, 3: 0.1}, {2: 0.8, 4: 0.4}
+    all_of_them = hits(make_run(TEXTS, *engines))
+    two_of_each = hits(make_run(TEXTS, *engines, rag__candidates=2), Question("q", top_k=2))
+    assert all_of_them == {2: 0.65, 1: 0.45, 4: 0.2, 3: 0.05}
+    assert two_of_each == {2: 0.65, 1: 0.65, 4: 0.45}
 
 
 def test_a_guess_adds_half_of_what_the_question_itself_does(make_run: Callable[..., Run]) -> None:

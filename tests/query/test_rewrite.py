@@ -1,14 +1,17 @@
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
 import pytest
 
-from pincite.core.answers import Piece, Prompt, Question, Turn
+from pincite.core.answers import Piece, Prompt, Question, Sampling, Turn
 from pincite.core.run import Run
 from pincite.errors import ProviderError
+from pincite.providers.scripted import Options, ScriptedLLM
 from pincite.query import rewrite as stage
 from pincite.query.rewrite import doubt_about, made_whole, rewrite, transcript
+from pincite.tokens import Tokenizer
 
 BEFORE = (
     Turn("When does the cable car run in winter?", "When does the cable car run in winter?", "At 08:10. [Source 1]"),
@@ -114,9 +117,51 @@ def test_a_model_that_fails_or_takes_too_long_leaves_the_question_as_asked_and_i
     assert [note.stage for note in run.degraded] == ["rewrite"]
 
 
-def test_a_model_sees_the_last_six_messages_and_500_characters_of_each_answer() -> None:
-    turns = [Turn(f"q{n}\nx", f"q{n}", "" if n == 3 else "long " * 200) for n in range(5)]
-    lines = transcript(turns).splitlines()
+@pytest.mark.parametrize("window", [200, 2_000, 8_000, 128_000])
+@pytest.mark.parametrize("word", ["word ", "Überraschungsmoment ", "猫が鳴く", "🙂", "\n"])
+@pytest.mark.parametrize("asked", [1, 400, 4000])
+def test_the_prompt_fits_the_models_window(make_run: Callable[..., Run], window: int, word: str, asked: int) -> None:
+    said = tuple(Turn(f"q{n} {word * 1000}", "", f"a{n} {word * 1000}") for n in range(5))
+    model = Model()
+    model.window = window
+    rewritten(make_run(llm=model), f"And {(word * asked)[:asked]}?", said)
+    for prompt in model.prompts:
+        [message] = prompt.messages
+        assert Tokenizer().count(message.content) <= prompt.tokens <= window - (prompt.sampling.max_tokens or 0)
+        assert "a4" in message.content  # the oldest lines went first
+    assert bool(model.prompts) or window <= 8_000  # a question that leaves no room is completed by words
+    assert bool(model.prompts) or window == 200 or asked > 1
+
+
+def test_the_model_a_question_asks_for_decides_who_rewrites_it(make_run: Callable[..., Run]) -> None:
+    model, question = Model(), Question(FOLLOW_UP, conversation=BEFORE, sampling=Sampling("llama3.2:1b"))
+    assert asyncio.run(rewrite(make_run(llm=model), question)).guessed
+    assert model.prompts == []
+
+
+def test_what_it_cost_is_told(make_run: Callable[..., Run]) -> None:
+    run = make_run(llm=ScriptedLLM(Options(answers=(WHOLE,))))
+    question = Question(FOLLOW_UP, conversation=BEFORE)
+    assert asyncio.run(run.step(rewrite, question)).standalone == WHOLE
+    told = run.spans[0].attributes
+    assert told["gen_ai.usage.input_tokens"] == told["prompt_tokens"] > 100
+    assert told["gen_ai.usage.output_tokens"] == 8
+
+
+def test_an_endless_conversation_sent_along_is_read_only_so_far(make_run: Callable[..., Run]) -> None:
+    run = make_run()
+    run.kit = replace(run.kit, llm=run.kit.extractive)
+    long = (Turn("Who? " * 20_000, "Who? " * 20_000, "x" * 10_000 + " Ada Byron"), Turn("", "", "A-" * 50_000))
+    started = time.monotonic()
+    result = rewritten(run, "What did he do?", long)
+    assert time.monotonic() - started < 5
+    assert "Byron" not in (result.standalone or "")
+    assert [turn.answer for turn in result.conversation] == [turn.answer for turn in long]  # nothing was cut off
+
+
+def test_a_model_sees_the_last_six_messages_and_500_characters_of_each() -> None:
+    turns = [Turn(f"q{n}\nx" + " and so on" * 99, f"q{n}", "" if n == 3 else "long " * 200) for n in range(5)]
+    lines = transcript(turns)
     assert [line.split()[:2] for line in lines] == [
         ["Assistant:", "long"], ["User:", "q2"], ["Assistant:", "long"], ["User:", "q3"], ["User:", "q4"],
         ["Assistant:", "long"],
@@ -126,7 +171,7 @@ def test_a_model_sees_the_last_six_messages_and_500_characters_of_each_answer() 
 
 def test_a_conversation_sent_along_is_understood_turn_by_turn() -> None:
     asked = ["When does the cable car run?", "What does it cost?", "Who runs it?"]
-    whole = made_whole([Turn(text, text, "") for text in asked])
+    whole = made_whole([Turn(text, text, "") for text in asked], 4000)
     assert [turn.standalone for turn in whole] == [
         "When does the cable car run?", "What does the cable car cost?", "Who runs the cable car?",
     ]  # fmt: skip

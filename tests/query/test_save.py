@@ -1,15 +1,17 @@
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pincite.core.answers import Question
+from pincite.core.answers import Piece, Prompt, Question
 from pincite.core.conversations import KeptTurn
 from pincite.core.run import Answered, Event, Run, Token
 from pincite.errors import BadRequest, Invalid, StoreDown
 from pincite.providers.scripted import Options, ScriptedLLM
+from pincite.query import pipeline, save
+from pincite.query.ground import ground
 from pincite.query.pipeline import answer
 
 TEXTS = {1: "Every employee has 30 days of leave.\nUnused days expire on 31 March."}
@@ -66,6 +68,62 @@ def test_a_cut_answer_is_kept_as_cut(make_run: Callable[..., Run]) -> None:
     cut = ScriptedLLM(Options(answers=("Unused days expire on 31 March.",), fail_after=3))
     result = asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS, llm=cut), memory), ASKED))
     assert [(turn.words, turn.complete) for turn in memory.kept] == [(result.text, False)]
+
+
+@pytest.mark.parametrize(
+    ("finish", "whole"),
+    [("stop", True), ("end", True), (None, True), ("no_answer", True), ("length", False), ("content_filter", False),
+     ("refusal", False), ("tool_calls", False), ("\x1b[31mwhat", False)],
+)  # fmt: skip
+def test_only_what_ended_of_itself_is_whole(make_run: Callable[..., Run], finish: str | None, whole: bool) -> None:
+    class Model:
+        name, window = "m", 8192
+
+        async def write(self, _: Prompt) -> AsyncIterator[Piece]:
+            yield Piece("Unused days expire on 31 March. [Source 1]")
+            yield Piece(finish_reason=finish)
+
+    memory = Memory()
+    result = asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS, llm=Model()), memory), ASKED))
+    assert [turn.complete for turn in memory.kept] == [whole]
+    assert any("incomplete" in warning for warning in result.warnings) is not whole
+    assert "\x1b" not in str(result.warnings)
+
+
+class Stuck(Memory):
+    """Never comes to an end."""
+
+    async def keep(self, *_: Any) -> None:
+        await asyncio.Event().wait()
+
+
+def test_nobody_waits_long_for_a_history_that_cannot_be_written(
+    make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(save, "KEEP_S", 0.05)
+    result = asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS), Stuck()), ASKED))
+    assert [note.stage for note in result.degraded] == ["save"]
+    broken = remembering(make_run(TEXTS, RANKS, RANKS), Stuck())
+    broken.kit = replace(broken.kit, index=None)  # type: ignore[arg-type]
+    with pytest.raises(AttributeError):  # and how it failed is told
+        asyncio.run(asyncio.wait_for(answer(broken, ASKED), 10))
+
+
+def test_an_answer_told_to_its_end_is_kept_even_where_the_time_is_over(make_run: Callable[..., Run]) -> None:
+    memory = Memory()
+    run = remembering(make_run(TEXTS, RANKS, RANKS), memory)
+
+    async def late(run: Run, *arguments: Any) -> Any:
+        result = await ground(run, *arguments)
+        run.deadline = 0.0
+        return result
+
+    late.__name__ = "ground"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "ground", late)
+        result = asyncio.run(answer(run, ASKED))
+    assert [turn.complete for turn in memory.kept] == [True]
+    assert result.text
 
 
 @pytest.mark.parametrize("after", ["Planned", "Token"])

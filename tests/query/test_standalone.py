@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from pincite.core.answers import Turn
@@ -22,6 +24,17 @@ def turns(*questions: str, answer: str = "") -> list[Turn]:
             "Who paid for this mission?",
             "Who paid for the Europa Clipper mission?",
         ),
+        (
+            "What is the rent of the Basel office?",
+            "How many desks does it have?",
+            "How many desks does the Basel office have?",
+        ),
+        (
+            "How many desks does the Basel office have?",
+            "And Zurich?",
+            "How many desks does the Zurich office have?",
+        ),
+        ("When did Anna Keller join?", "Where does she live?", "Where does Anna Keller live?"),
         ("Is the dome heated?", "Why?", "Is the dome heated? Why?"),
         ("Is the dome heated?", "Does that hold for guests?", "Does that hold for guests (Is the dome heated)?"),
         ("What is an Earth satellite?", "What are the benefits?", "What are the benefits (the Earth satellite)?"),
@@ -45,9 +58,39 @@ def test_a_person_is_found_in_the_answer() -> None:
     assert standalone("Seit wann arbeitet sie hier?", said) == "Seit wann arbeitet Ilse Vantobel hier?"
 
 
+def test_whom_an_earlier_turn_named_is_not_meant_once_something_else_was_talked_of() -> None:
+    said = [
+        *turns("Wer genehmigt Urlaub?", answer="Das ist Ilse Vantobel. [Source 1]"),
+        *turns("Darf man den Dienstwagen privat nutzen?", "Wann kommt Öl in das Auto?"),
+    ]
+    assert "Vantobel" not in standalone("Wie oft muss er zur Prüfung?", said)
+
+
 def test_in_german_the_nearest_thing_of_the_right_gender_is_meant() -> None:
     said = turns("Was kostet der Abend?", "Ab welchem Alter dürfen Kinder kommen?")
     assert standalone("Fällt er bei Regen aus?", said) == "Fällt der Abend bei Regen aus?"
+
+
+def test_a_long_answer_or_question_before_takes_no_time() -> None:
+    started = time.monotonic()
+    for answer in ("A-" * 50_000, "Aa von " * 20_000, "A. " * 30_000, "Aa A. " * 20_000):
+        standalone("What did he do?", turns("Who wrote it?", answer=answer))
+    for before in ("Sure! " * 20_000, "in winter " * 10_000, "the Dome " * 10_000):
+        for asked in ("And in summer?", "What does it cost?", "And the canteen?"):
+            standalone(asked, turns(before))
+    assert time.monotonic() - started < 10  # each of these took a minute when the time grew with the square
+
+
+def test_after_nothing_a_question_is_itself() -> None:
+    for before in ("", " ", "?"):
+        for asked in (
+            "And the canteen?",
+            "What about him?",
+            "Does that hold?",
+            "Is it open?",
+            "What are the benefits?",
+        ):
+            assert standalone(asked, turns(before)).strip()
 
 
 def test_where_nothing_was_named_the_question_stays() -> None:

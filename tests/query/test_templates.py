@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pincite.errors import SettingsError
-from pincite.query.templates import REQUIRED, Template, check_own, template
+from pincite.query.templates import REQUIRED, Prompts, Template, check_own, template
 
 SHIPPED = Path(__file__).parents[2] / "pincite" / "query" / "prompts"
 
@@ -61,6 +61,23 @@ def test_a_prompt_that_cannot_work_is_refused_at_the_start(
     path.write_bytes(content)
     with pytest.raises(SettingsError, match=told):
         check_own(tmp_path)
+
+
+@pytest.mark.parametrize("spoilt", [b"{question}", b"\xff", b"x" * 200_000])
+def test_one_that_is_spoilt_later_leaves_the_last_good_one_or_the_shipped_one_and_it_is_said(
+    tmp_path: Path, spoilt: bytes
+) -> None:
+    told: list[str] = []
+    prompts, own = Prompts(tmp_path, told.append), tmp_path / "prompts" / "rewrite.txt"
+    own.parent.mkdir()
+    own.write_bytes(spoilt)
+    assert prompts.get("rewrite") == template("rewrite")
+    own.write_text("Mine. {conversation} {question}", encoding="utf-8")
+    assert prompts.get("rewrite").text.startswith("Mine.")
+    own.write_bytes(spoilt + b" ")
+    assert prompts.get("rewrite").text.startswith("Mine.")
+    assert ["shipped prompt is used" in told[0], "last good version is used" in told[1], len(told)] == [True, True, 2]
+    assert str(tmp_path) not in str(told)
 
 
 def test_an_unknown_prompt_names_the_known_ones() -> None:

@@ -5,6 +5,7 @@ import psycopg.conninfo
 import pytest
 
 from pincite.errors import DataFolderError, StoreDown
+from pincite.store import database as database_module
 from pincite.store.database import Database, health, migration_files, rows
 
 
@@ -53,6 +54,28 @@ def test_row_level_security_is_forced_on_every_table_with_user_data(database_url
             " and not (relrowsecurity and relforcerowsecurity) order by 1"
         ).fetchall()
     assert open_tables == [("embedding_model",), ("library",), ("migration",), ("person",)]
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"), [("lock_timeout", "holds what this needs"), ("statement_timeout", "took too long")]
+)
+def test_nobody_waits_for_the_database_without_end(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, limit: str, words: str
+) -> None:
+    monkeypatch.setattr(database_module, "TIMEOUTS", {limit: "100ms"})
+
+    async def wait() -> None:
+        database = await Database.open(database_url, pool_size=2)
+        with psycopg.connect(database_url) as other:
+            other.execute("lock table pincite.session")
+            with pytest.raises(StoreDown, match=words):
+                async with database.transaction("local") as connection:
+                    await connection.execute("select * from session")
+        async with database.transaction("local") as connection:  # and the connection is as good as before
+            assert await rows(connection, "select count(*) from session") == [(0,)]
+        await database.close()
+
+    asyncio.run(wait())
 
 
 def test_nobody_sees_nothing(database_url: str) -> None:

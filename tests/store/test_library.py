@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from pincite.core.callers import Scope
-from pincite.errors import NotFound
+from pincite.errors import Invalid, NotFound
 from pincite.store.library import Listing
 
 
@@ -39,7 +39,7 @@ def test_listing_by_folder_status_words_and_page(with_shelf: Any) -> None:
         rest, end = await shelf.library.documents(scope, Listing(limit=3, cursor=cursor))
         assert [d.name for d in page + rest] == await names()
         assert end is None
-        with pytest.raises(NotFound, match="cursor"):
+        with pytest.raises(Invalid, match="cursor"):
             await shelf.library.documents(scope, Listing(cursor="nonsense"))
 
     with_shelf(test)

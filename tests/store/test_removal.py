@@ -2,6 +2,7 @@ import asyncio
 import time
 from typing import Any
 
+import psycopg
 import pytest
 
 from pincite.errors import NotFound
@@ -22,6 +23,26 @@ def test_removing_leaves_nothing_and_says_what_went(with_shelf: Any) -> None:
         with pytest.raises(NotFound):
             await shelf.removal.remove(scope, gone)
         assert (await shelf.library.get(scope, kept)).chunks == 1
+
+    with_shelf(test)
+
+
+def test_an_answer_left_in_a_trace_is_not_called_removed(with_shelf: Any, database_url: str) -> None:
+    async def test(shelf: Any) -> None:
+        scope, document_id = await shelf.scope(), await shelf.put("a.md", "text")
+        remove = shelf.files.remove
+
+        def meanwhile(document_id: str, version_id: str) -> bool:
+            with psycopg.connect(database_url) as other:
+                other.execute(
+                    "insert into pincite.trace (id, owner, kind, started_at, duration_ms, content, documents)"
+                    " values ('t', 'local', 'query', now(), 1, '{\"answer\": \"text\"}', array[%s])",
+                    (document_id,),
+                )
+            return bool(remove(document_id, version_id))
+
+        shelf.files.remove = meanwhile
+        assert not (await shelf.removal.remove(scope, document_id)).verified
 
     with_shelf(test)
 

@@ -7,6 +7,7 @@ import pytest
 
 from pincite.core.answers import Filters
 from pincite.core.callers import Scope
+from pincite.store.search import NAMESAKES, WINDOW_FACTOR, Survey, _window_factor
 from pincite.words import terms
 
 ALL = Filters()
@@ -53,6 +54,27 @@ def test_lexical_search_is_bm25_before_and_after_deletes(with_shelf: Any) -> Non
     with_shelf(test)
 
 
+def test_lexical_search_under_a_filter_is_bm25_over_what_that_admits(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        for n in range(12):
+            await shelf.put(f"{n}.md", *texts(8, seed=n), folder="in" if n % 3 else "out")
+        admitted = {text for n in range(12) if n % 3 for text in texts(8, seed=n)}
+        corpus = {key: text for text, key in (await keys_of(shelf)).items() if text in admitted}
+        for query in texts(10, seed=99):
+            found = await shelf.index.lexical(query, scope=scope, filters=Filters(folder="in"), limit=10)
+            assert [match.key for match in found] == bm25(query, corpus)
+
+    with_shelf(test)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "factor"), [(0, 1), (100, 1), (101, 2), (150, 2), (200, 3), (201, 4), (900, WINDOW_FACTOR)]
+)
+def test_more_rows_are_read_the_more_vectors_a_chunk_has(vectors: int, factor: int) -> None:
+    assert _window_factor(Survey(chunks=100, words=1, vectors=vectors, narrowed=False)) == factor
+
+
 @pytest.mark.parametrize("exact_rows", [0, 20_000], ids=["hnsw", "exact"])
 def test_dense_search_finds_the_nearest(with_shelf: Any, exact_rows: int) -> None:
     async def test(shelf: Any) -> None:
@@ -93,6 +115,39 @@ def test_filters_work_inside_the_search(with_shelf: Any, exact_rows: int) -> Non
     with_shelf(test, exact_rows=exact_rows)
 
 
+def test_documents_are_found_by_what_texts_call_them(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope, vector = await shelf.scope(), await shelf.vector("green leaves")
+        green = await shelf.put("Green (album)", "some words", "green leaves")
+        await shelf.put("Blue", "blue sky", folder="in")
+        keys = await keys_of(shelf)
+
+        async def found(*names: str, filters: Filters = ALL) -> list[tuple[str, str, int]]:
+            titled = await shelf.index.titled(names, vector, scope=scope, filters=filters)
+            return [(one.name, one.document_id, one.nearest.key) for one in titled]
+
+        assert await found("Green", "green", "Gr", "Green (album)", "'; drop table document; --") == [
+            ("Green", green, keys["green leaves"])
+        ]
+        assert [name for name, *_ in await found("Green", "Blue", filters=Filters(folder="in"))] == ["Blue"]
+        assert await found() == []
+        for number in range(NAMESAKES):
+            await shelf.put(f"Green ({number})", f"number {number}")
+        assert await found("Green") == []  # too many are called that
+
+    with_shelf(test)
+
+
+def test_what_a_score_could_have_been_at_most_is_told(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        await shelf.put("a.md", *texts(8), " ".join(["word1"] * 500))
+        [best, *_] = await shelf.index.lexical("word1 unheard", scope=scope, filters=ALL, limit=10)
+        assert 0.9 * best.most < best.score < best.most
+
+    with_shelf(test)
+
+
 def test_no_scope_finds_nothing_however_it_is_asked(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await shelf.put("a.md", "secret words")
@@ -103,6 +158,8 @@ def test_no_scope_finds_nothing_however_it_is_asked(with_shelf: Any) -> None:
             assert await shelf.index.dense(vector, scope=scope, filters=ALL, limit=5) == []
             assert await shelf.index.lexical("secret words", scope=scope, filters=ALL, limit=5) == []
             assert (await shelf.index.fetch([key], [vector], scope=scope)).chunks == {}
+            assert await shelf.index.titled(["a.md"], vector, scope=scope, filters=ALL) == []
+        assert await shelf.index.titled(["a.md"], vector, scope=await shelf.scope(), filters=ALL)
 
     with_shelf(test)
 

@@ -9,6 +9,7 @@ from pincite.core.answers import Turn
 from pincite.core.callers import Scope
 from pincite.core.conversations import KeptTurn
 from pincite.errors import Invalid, NotFound
+from pincite.store import sessions as store
 from pincite.store.sessions import Sessions
 from tests.builders import answer, source
 
@@ -82,7 +83,7 @@ def test_sessions_are_listed_page_by_page_and_found_by_their_words(with_shelf: A
         assert end is None
         assert [s.id for s in (await sessions.list(scope, q="nine session 100%"))[0]] == [ids[1]]
         assert (await sessions.list(scope, q="nine zebras"))[0] == []
-        with pytest.raises(NotFound, match="cursor"):
+        with pytest.raises(Invalid, match="cursor"):
             await sessions.list(scope, cursor="bm90aGluZw==")
 
     with_shelf(test)
@@ -189,5 +190,83 @@ def test_quotes_go_from_everybodys_history(with_shelf: Any, database_url: str) -
         [kept] = (await sessions.get(STRANGER, theirs)).turns
         assert kept.removed
         assert "canary" not in str(kept)
+
+    with_shelf(test)
+
+
+def test_a_turn_is_written_even_if_its_asker_leaves_and_closing_waits_for_it(
+    with_shelf: Any, database_url: str
+) -> None:
+    async def test(shelf: Any) -> None:
+        sessions, scope = Sessions(shelf.database), await shelf.scope()
+        session = await sessions.create(scope)
+        with psycopg.connect(database_url) as other:
+            other.execute("lock table pincite.turn")
+            keeping = asyncio.create_task(sessions.keep(scope, session.id, turn()))
+            while not other.execute("select from pg_locks where not granted").fetchall():
+                await asyncio.sleep(0.01)
+            keeping.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await keeping
+        await sessions.close()
+        assert (await sessions.get(scope, session.id)).turn_count == 1
+
+    with_shelf(test)
+
+
+def test_only_a_session_in_which_nothing_was_said_is_removed_as_empty(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        sessions, scope = Sessions(shelf.database), await shelf.scope()
+        empty, used = await sessions.create(scope), await sessions.create(scope)
+        await sessions.keep(scope, used.id, turn())
+        assert not await sessions.remove_if_empty(STRANGER, empty.id)
+        assert [await sessions.remove_if_empty(scope, one.id) for one in (empty, used, empty)] == [True, False, False]
+        with pytest.raises(NotFound):
+            await sessions.get(scope, empty.id)
+        assert (await sessions.get(scope, used.id)).turn_count == 1
+
+    with_shelf(test)
+
+
+def test_a_turn_that_is_being_written_saves_its_session(with_shelf: Any, database_url: str) -> None:
+    async def test(shelf: Any) -> None:
+        sessions, scope = Sessions(shelf.database), await shelf.scope()
+        session = await sessions.create(scope)
+        with psycopg.connect(database_url) as other:
+            other.execute(
+                "insert into pincite.turn (session_id, owner, question, standalone, words, complete, trace_id)"
+                " values (%s, 'local', 'q', 'q', 'a', true, 't')",
+                (session.id,),
+            )
+            other.execute("update pincite.session set updated_at = now() where id = %s", (session.id,))
+            removing = asyncio.create_task(sessions.remove_if_empty(scope, session.id))
+            while not other.execute("select from pg_locks where not granted").fetchall():
+                await asyncio.sleep(0.01)
+        assert not await removing
+        assert (await sessions.get(scope, session.id)).turn_count == 1
+
+    with_shelf(test)
+
+
+def test_a_long_session_is_shown_with_its_last_turns(with_shelf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MOST_TURNS", 2)
+
+    async def test(shelf: Any) -> None:
+        sessions, scope = Sessions(shelf.database), await shelf.scope()
+        session = await sessions.create(scope)
+        for number in range(3):
+            await sessions.keep(scope, session.id, turn(f"q{number}"))
+        found = await sessions.get(scope, session.id)
+        assert ([one.question for one in found.turns], found.turn_count) == (["q1", "q2"], 3)
+
+    with_shelf(test)
+
+
+def test_sessions_are_searched_for_so_many_words_only(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        sessions, scope = Sessions(shelf.database), await shelf.scope()
+        assert await sessions.list(scope, q="word " * 20) == ([], None)
+        with pytest.raises(Invalid, match="at most 20 words"):
+            await sessions.list(scope, q="word " * 21)
 
     with_shelf(test)

@@ -1,6 +1,8 @@
 """The database's changes: one writer at a time, a history nobody rewrites, word of each change."""
 
 import asyncio
+import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -173,5 +175,40 @@ def test_followers_hear_of_a_change_and_outlive_a_lost_connection(with_store: Ru
         await hears(1)
         following.cancel()
         await asyncio.gather(following, return_exceptions=True)
+
+    with_store(go)
+
+
+@pytest.mark.slow
+def test_a_connection_that_says_nothing_any_more_is_made_anew(
+    with_store: Run, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pincite.store.settings.LOOK_S", 0.5)
+    listening = (
+        "select pid from pg_stat_activity where datname = current_database() and query like '%settings_revision()'"
+    )
+
+    async def go(store: StoredSettings, _: Database) -> None:
+        heard: list[int] = []
+        changed = asyncio.Event()
+
+        async def hear(revision: int) -> None:
+            heard.append(revision)
+            if revision:
+                changed.set()
+
+        following = asyncio.create_task(store.follow(hear))
+        while not heard:
+            await asyncio.sleep(0.01)
+        with psycopg.connect(database_url) as admin:
+            [(pid,)] = admin.execute(listening).fetchall()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            await store.revise(LOCAL, wish(a=5))
+            await asyncio.wait_for(changed.wait(), 60)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
 
     with_store(go)

@@ -1,3 +1,4 @@
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 from pincite.core.answers import Degraded
 from pincite.core.callers import Scope
 from pincite.core.traces import Content, Outcome, Span, Trace
-from pincite.errors import NotFound
+from pincite.errors import Invalid, NotFound
 from pincite.store.database import one
 from pincite.store.traces import TraceFilter, Traces
 
@@ -93,7 +94,7 @@ def test_lists_are_filtered_and_go_on_where_they_stopped(with_shelf: Any) -> Non
                 break
         assert seen == ["t0", "same", "t1", "t2", "t3", "t4", "slow", "bad"]
         for wrong in ("?", "bm9wZQ==", "eCB5"):
-            with pytest.raises(NotFound, match="cursor"):
+            with pytest.raises(Invalid, match="cursor"):
                 await traces.list(scope, TraceFilter(cursor=wrong))
 
     with_shelf(test)
@@ -111,6 +112,24 @@ def test_an_answers_words_go_with_the_documents_it_stood_on(with_shelf: Any) -> 
         assert (await traces.get(scope, "t1")).content == Content("q")
         assert (await traces.get(scope, "t2")).content == words
         await traces.keep("local", trace("late", content=words, hits=[[f"{document_id}.v.0", 1.0]]))
+        assert (await traces.get(scope, "late")).content == Content("q")
+
+    with_shelf(test)
+
+
+def test_a_trace_that_is_written_while_its_document_goes_keeps_no_answer(with_shelf: Any, database_url: str) -> None:
+    async def test(shelf: Any) -> None:
+        traces, scope = Traces(shelf.database), await shelf.scope()
+        document_id = await shelf.put("a.md", "One passage.")
+        words = Content("q", answer="One passage. [Source 1]")
+        with psycopg.connect(database_url) as other:
+            other.execute("delete from pincite.document where id = %s", (document_id,))
+            late = trace("late", content=words, hits=[[f"{document_id}.v.0", 1.0]])
+            keeping = asyncio.create_task(traces.keep("local", late))
+            while not other.execute("select from pg_locks where not granted").fetchall():
+                await asyncio.sleep(0.01)
+                assert not keeping.done()
+        await keeping
         assert (await traces.get(scope, "late")).content == Content("q")
 
     with_shelf(test)

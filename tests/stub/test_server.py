@@ -186,11 +186,24 @@ def test_embeddings_of_similar_texts_are_near(stub: StubLLM, client: httpx2.Clie
     assert len(client.post("embeddings", json={"input": "x", "dimensions": 8}).json()["data"][0]["embedding"]) == 8
 
 
+def test_texts_are_reranked_in_every_servers_shape(stub: StubLLM, client: httpx2.Client) -> None:
+    asked = {"query": "why cats purr", "texts": ["tax", "cats purr", "cats"]}
+    rows = client.post("rerank", json=asked).json()
+    assert [row["index"] for row in rows] == [1, 2, 0]
+    assert rows[0]["score"] > rows[1]["score"] > rows[2]["score"] == 0
+    named = {"model": "m", "query": "why cats purr", "documents": asked["texts"], "top_n": 2}
+    results = client.post("rerank", json=named).json()["results"]
+    assert results == [{"index": row["index"], "relevance_score": row["score"]} for row in rows[:2]]
+    assert [call.prompt for call in stub.calls] == ["tax\n\ncats purr\n\ncats"] * 2
+
+
 @pytest.mark.parametrize("fault", ["500", "malformed", "shape", "error"])
 def test_embeddings_and_model_lists_go_wrong_too(stub: StubLLM, client: httpx2.Client, fault: str) -> None:
     play(stub, fault)
-    for answer in (client.post("embeddings", json={"input": "x"}), client.get("models")):
+    reranked = client.post("rerank", json={"query": "x", "texts": ["x"]})
+    for answer in (client.post("embeddings", json={"input": "x"}), reranked, client.get("models")):
         assert b"embedding" not in answer.content
+        assert b"index" not in answer.content
         assert b"stub-1" not in answer.content
 
 

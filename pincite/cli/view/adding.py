@@ -26,17 +26,17 @@ EVERY_S = 5.0
 """How often a line is written where there is no terminal for a bar."""
 
 
-class _Files(ProgressColumn):
+class _Done(ProgressColumn):
     """`12/200 files  3.4/s`: done of all, and how fast."""
 
     def render(self, task: Task) -> Text:
         speed = f"  {task.speed:.1f}/s" if task.speed else ""
-        return styled(f"{int(task.completed)}/{int(task.total or 0)} files{speed}", "dim")
+        return styled(f"{int(task.completed)}/{int(task.total or 0)} {task.fields['of']}s{speed}", "dim")
 
 
 @contextmanager
 def progress(*, quiet: bool = False) -> Iterator[Callable[[Step], None]]:
-    """What hears how far adding is: a bar on a terminal, a line now and then elsewhere; nothing where quiet."""
+    """What hears how far something long is: a bar on a terminal, a line now and then elsewhere; nothing where quiet."""
     screen = Screen(stderr=True)
     if quiet:
         yield lambda _step: None
@@ -45,7 +45,7 @@ def progress(*, quiet: bool = False) -> Iterator[Callable[[Step], None]]:
         yield _lines()
         return
     bar = BarColumn(bar_width=None, complete_style="cyan", finished_style="cyan")
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), bar, _Files(), TimeRemainingColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), bar, _Done(), TimeRemainingColumn())
     with Progress(*columns, console=screen, transient=True) as shown:
         yield _bar(shown)
 
@@ -60,7 +60,7 @@ def _bar(shown: Progress) -> Callable[[Step], None]:
             for old in tasks.values():
                 shown.remove_task(old)
             tasks.clear()
-            tasks[step.stage] = shown.add_task(step.stage, total=step.total)
+            tasks[step.stage] = shown.add_task(step.stage, total=step.total, of=step.of)
         shown.update(tasks[step.stage], completed=step.done + step.in_hand, total=step.total)
 
     return report
@@ -73,7 +73,7 @@ def _lines() -> Callable[[Step], None]:
         nonlocal last
         if time.monotonic() - last >= EVERY_S:
             last = time.monotonic()
-            remark(f"{step.stage}: {step.done:,} of {count(step.total, 'file')}")
+            remark(f"{step.stage}: {step.done:,} of {count(step.total, step.of)}")
 
     return report
 
@@ -110,6 +110,9 @@ def summary(result: AddedAll, endings: Sequence[str]) -> str:
 
 
 def _print_failure(screen: Screen, name: str, reason: str) -> None:
-    """On one line, however long: that is what one looks for with other tools."""
-    told = one_line(reason if name in reason else f"{name}: {reason}")
-    screen.say(("failed  ", "red"), told)
+    """Wrapped between words on a terminal; else on one line, which is what one looks for with other tools."""
+    told, lead = one_line(reason if name in reason else f"{name}: {reason}"), styled("failed", "red")
+    if screen.is_terminal:
+        screen.flowing(styled(told), indent=8, lead=lead)
+    else:
+        screen.say(lead, "  ", told)

@@ -94,14 +94,14 @@ def print_sessions(screen: Screen, sessions: Sequence[Session], current: str | N
     if not sessions:
         screen.say("there are no conversations yet")
         return
-    table = grid("session", "last used", ">turns", "about")
+    table = grid("session", "last used", ">turns", "~about")
     for session in sessions:
         used = f"{session.updated_at.astimezone():%Y-%m-%d %H:%M}"
         here = "bold" if session.id == current else ""
         about = styled(one_line(session.title), here)
-        about.truncate(max(NARROWEST, screen.width - _BESIDE), overflow="ellipsis")  # an id is never cut
+        about.truncate(max(NARROWEST, screen.columns - _BESIDE), overflow="ellipsis")
         table.add_row(styled(session.id, here), used, f"{session.turn_count}", about)
-    screen.print(table)
+    screen.table(table, give_way=("turns", "last used"))  # an id is never cut
 
 
 def print_welcome(screen: Screen, session: Session | None) -> None:

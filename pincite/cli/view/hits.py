@@ -8,10 +8,12 @@ from rich.text import Text
 from pincite.cli.safe import one_line
 from pincite.cli.view.answer import heading, place, print_degraded
 from pincite.cli.view.screen import Screen, joined, styled
-from pincite.core.answers import Hit, Placing, SearchResult, Via
+from pincite.core.answers import Cause, Hit, SearchResult
 from pincite.settings import Rag
 
-NAMES: dict[Via, str] = {"dense": "meaning", "lexical": "words"}
+NAMES: dict[Cause, str] = {"dense": "meaning", "lexical": "words", "named": "named"}
+NOT_BROUGHT = "rank –: not among those brought; counts as the last of them, or as looked up since"
+NAMED = "named: raw is the score of the passage of that rank, which names the title; rank –: the question does"
 SNIPPET = 240
 """Characters of a passage that are shown."""
 LEAD = 80
@@ -83,9 +85,8 @@ def _words(query: str) -> list[str]:
 
 
 def print_explained(screen: Screen, result: SearchResult, query: str, rag: Rag) -> None:
-    """Print what was found with every engine's rank, raw score and share, and how they add up."""
-    weights = _weights(result, rag)
-    for line in _formula(result.hits, weights, rag):
+    """Print what was found with all that gave it its score, and how that adds up."""
+    for line in _formula(result.hits, rag):
         screen.flowing(styled(line, "dim"))
     for rank, hit in enumerate(result.hits, start=1):
         screen.say()
@@ -94,46 +95,34 @@ def print_explained(screen: Screen, result: SearchResult, query: str, rag: Rag) 
     print_end(screen, result)
 
 
-def _weights(result: SearchResult, rag: Rag) -> dict[Via, float]:
-    """What each engine's best passage gets: alpha and the rest where both were searched, else all."""
-    if result.strategy == "hybrid" and not any(note.stage == "embedding" for note in result.degraded):
-        return {"dense": rag.alpha, "lexical": 1 - rag.alpha}
-    return {"dense": 1.0, "lexical": 1.0}
-
-
-def _formula(hits: Sequence[Hit], weights: dict[Via, float], rag: Rag) -> list[str]:
-    used = [via for via in NAMES if any(placing.via == via for hit in hits for placing in hit.placings)]
-    if not used:
+def _formula(hits: Sequence[Hit], rag: Rag) -> list[str]:
+    """How raw scores become shares, in figures."""
+    placings = [placing for hit in hits for placing in hit.placings]
+    if not placings:
         return []
-    if rag.fusion == "rrf":
-        return [f"share = 1 / ({rag.rrf_k} + rank); the score is the sum of the shares"]
-    found = ["share = weight × (raw − lowest) / (highest − lowest); the score is the sum of the shares"]
-    for via in used:
-        placings = [placing for hit in hits for placing in hit.placings if placing.via == via]
-        found.append(f"  {NAMES[via]}: weight {weights[via]:g}, {_span(placings, weights[via])}")
-    return found
-
-
-def _span(placings: Sequence[Placing], weight: float) -> str:
-    """The lowest and highest raw score among all candidates, from how raw scores and shares go together."""
-    best = max(placings, key=lambda placing: placing.raw)
-    last = min(placings, key=lambda placing: placing.raw)
-    if best.share == last.share:
-        known = f"highest {best.raw:.4f}, " if best.share == weight else ""
-        return f"{known}lowest not to be told from so few passages"
-    slope = (best.share - last.share) / (best.raw - last.raw)
-    lowest = best.raw - best.share / slope
-    return f"lowest {lowest:.4f}, highest {lowest + weight / slope:.4f}"
+    found = [f"share = 1 / ({rag.rrf_k} + rank)"] if rag.fusion == "rrf" else []
+    found += ["share = weight × (raw − low) / span"] if any(placing.scale for placing in placings) else []
+    lines = ["; ".join(found) + "; the score is the sum of the shares"]
+    scales = {(one.via, one.query): one.scale for one in placings if one.scale is not None}
+    for (via, query), scale in sorted(scales.items()):
+        of = f" of text {query + 1}" if any(other for _, other in scales) else ""
+        lines.append(f"  {NAMES[via]}{of}: weight {scale.weight:g}, low {scale.low:.4f}, span {scale.span:.4f}")
+    lines += [f"  {NOT_BROUGHT}"] if any(one.rank is None and one.via != "named" for one in placings) else []
+    lines += [f"  {NAMED}"] if any(one.via == "named" for one in placings) else []
+    return lines
 
 
 def _print_sum(screen: Screen, hit: Hit, indent: int) -> None:
     margin = " " * indent
     screen.say((f"{margin}engine    rank        raw     share", "dim"))
     for placing in hit.placings:
-        screen.say(f"{margin}{NAMES[placing.via]:<8}{placing.rank:>6}{placing.raw:>11.4f}{placing.share:>10.4f}")
+        rank = "–" if placing.rank is None else placing.rank
+        screen.say(f"{margin}{NAMES[placing.via]:<8}{rank:>6}{placing.raw:>11.4f}{placing.share:>10.4f}")
     shares = " + ".join(f"{placing.share:.4f}" for placing in hit.placings)
     fused = f"{shares} = {hit.hybrid_score:.4f}" if len(hit.placings) > 1 else shares
-    if hit.score != hit.hybrid_score:
-        fused += f"; then the reranker's score counts: {hit.score:.4f}"
+    if hit.rerank_score is not None:
+        fused += f"; then the reranker's score counts: {hit.rerank_score:.4f}"
+    elif hit.score != hit.hybrid_score:
+        fused += f"; not among those the reranker saw, so after them: {hit.score:.4f}"
     screen.flowing(joined("score ", (fused, "bold")), indent=indent)
     screen.flowing(styled(f"similarity {hit.similarity:.4f}, relevance {hit.relevance:.4f}"), indent=indent)

@@ -14,11 +14,11 @@ def print_keys(screen: Screen, keys: Sequence[Key]) -> None:
     if not keys:
         screen.say("There are no keys; make one with: pincite key create --name NAME")
         return
-    room = max(8, screen.width - 16 - 13 - 10 - 18 - 4 * 2)
+    room = max(8, screen.columns - 16 - 13 - 10 - 18 - 4 * 2)
     table = grid("id", "name", "role", "made on", "")
     for key in keys:
         table.add_row(key.id, Text(shorten(key.name, room)), key.role, f"{key.created_at:%Y-%m-%d}", _state(key))
-    screen.print(table)
+    screen.table(table, give_way=("made on", "role"))
 
 
 def _state(key: Key) -> Text:

@@ -23,16 +23,16 @@ def print_documents(screen: Screen, documents: Sequence[Document], folder: str |
         where = f" in the folder '{folder}'" if folder else ""
         screen.say(f"There are no documents{where}; add some with: pincite add PATH")
         return
-    length = _id_length([document.id for document in documents], screen.width)
+    length = _id_length([document.id for document in documents], screen.columns)
     statuses = [_status(document) for document in documents]
     others = length + max(status.cell_len for status in statuses) + len("passages") + len("2024-01-01") + 4 * 2
     table = grid("id", "name", "status", ">passages", "version")
     for document, status in zip(documents, statuses, strict=True):
         table.add_row(
-            document.id[:length], _path(document, max(8, screen.width - others)), status, f"{document.chunks:,}",
+            document.id[:length], _path(document, max(8, screen.columns - others)), status, f"{document.chunks:,}",
             day(document.version),
         )  # fmt: skip
-    screen.print(table)
+    screen.table(table, give_way=("version", "passages"))
     stale = sum(document.stale for document in documents)
     summary = [count(len(documents), "document"), count(sum(d.chunks for d in documents), "passage")]
     if stale:
@@ -102,13 +102,13 @@ def print_document(screen: Screen, document: Document, versions: Sequence[Versio
 
 def print_versions(screen: Screen, versions: Sequence[Version]) -> None:
     """Print a line for each version; answers come from the one that is served."""
-    wide = screen.width >= WIDE
+    wide = screen.columns >= WIDE
     table = grid("version", "status", ">size", "served", *(("sha-256",) if wide else ()))
     for version in versions:
         served = styled("yes" if version.served else "", "green")
         status = styled(version.status, COLOURS[version.status])
         table.add_row(version.id, status, size(version.bytes), served, *((version.checksum[:16],) if wide else ()))
-    screen.print(table)
+    screen.table(table, give_way=("size",))
 
 
 def print_chunks(screen: Screen, chunks: Sequence[Chunk]) -> None:

@@ -7,9 +7,10 @@ from rich.text import Text
 from pincite.cli.safe import one_line
 from pincite.cli.view.answer import print_degraded
 from pincite.cli.view.screen import Screen, grid, joined, shorten, styled
+from pincite.cli.view.settings import shown
 from pincite.cli.view.traces import took
 from pincite.core.traces import Outcome
-from pincite.replay import Moved, Replay
+from pincite.replay import Change, Moved, Replay
 
 STYLES = {"same": "dim", "moved": "", "entered": "green", "left": "red"}
 
@@ -32,7 +33,7 @@ def _print_settings(screen: Screen, replay: Replay) -> None:
     if not replay.settings:
         screen.say("No setting differs: what changed, changed in the library or by chance.")
     for key, (was, now) in replay.settings.items():
-        screen.flowing(joined(f"{key}  ", (str(was), "red"), " → ", (str(now), "green")))
+        screen.flowing(joined(f"{key}  ", (shown(was), "red"), " → ", (shown(now), "green")))
 
 
 def _print_passages(screen: Screen, replay: Replay, titles: Mapping[str, str]) -> None:
@@ -40,7 +41,7 @@ def _print_passages(screen: Screen, replay: Replay, titles: Mapping[str, str]) -
         screen.say("No passages were found, then or now.")
         return
     table = grid(">was", ">now", "", ">score was", ">now", "passage")
-    room = max(8, screen.width - 4 - 4 - 8 - 9 - 8 - 5 * 2)
+    room = max(8, screen.columns - 4 - 4 - 8 - 9 - 8 - 5 * 2)
     for one in replay.passages:
         name = titles.get(one.document_id, "a document that is gone")
         place = f"{shorten(one_line(name), max(4, room - 7))} #{one.chunk_id.rsplit('.', 1)[-1]}"
@@ -53,7 +54,7 @@ def _print_passages(screen: Screen, replay: Replay, titles: Mapping[str, str]) -
             place,
         ]
         table.add_row(*(Text(cell, style=STYLES[one.change]) for cell in cells))
-    screen.print(table)
+    screen.table(table)
 
 
 def _rank(rank: int | None) -> str:
@@ -77,9 +78,14 @@ def _print_answer(screen: Screen, replay: Replay) -> None:
         screen.say("The answer is the same, word for word.")
         return
     screen.say("The answer, with what went in [-…-] and what came in {+…+}:")
-    marks = {"same": ("{}", ""), "removed": ("[-{}-]", "red"), "added": ("{{+{}+}}", "green")}
-    parts = [(marks[change][0].format(text), marks[change][1]) for change, text in replay.answer]
-    screen.flowing(joined(*parts), indent=2)
+    screen.flowing(joined(*(_marked(change, text) for change, text in replay.answer)), indent=2)
+
+
+def _marked(change: Change, text: str) -> tuple[str, str]:
+    """Words with what became of them; the space before them stays outside of the mark."""
+    form, style = {"same": ("{}", ""), "removed": ("[-{}-]", "red"), "added": ("{{+{}+}}", "green")}[change]
+    words = text.lstrip()
+    return text[: len(text) - len(words)] + form.format(words), style
 
 
 def _print_figures(screen: Screen, replay: Replay) -> None:
@@ -93,7 +99,7 @@ def _print_figures(screen: Screen, replay: Replay) -> None:
         if was.model != now.model:
             table.add_row("model", styled(str(was.model)), styled(str(now.model)))
     table.add_row("took", took(replay.before.duration_ms), took(replay.after.duration_ms))
-    screen.print(table)
+    screen.table(table)
 
 
 def _confidence(outcome: Outcome) -> str:

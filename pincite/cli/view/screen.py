@@ -1,6 +1,6 @@
 """The console, and the few shapes everything is shown in: running text, tables without lines, quotes behind a bar."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.cells import cell_len, set_cell_size
@@ -14,6 +14,8 @@ WIDEST = 100
 """Columns of running text at most: longer lines are hard to read."""
 NARROWEST = 20
 """Columns text gets even where the terminal has fewer."""
+UNLIMITED = 100_000
+"""Columns where there is no terminal: whoever reads a pipe or a file wants lines whole."""
 
 
 class Screen(Console):
@@ -25,6 +27,30 @@ class Screen(Console):
     def say(self, *parts: "str | Text | tuple[str, str]") -> None:
         """One line that is never broken."""
         self.print(joined(*parts), soft_wrap=True)
+
+    @property
+    def columns(self) -> int:
+        """Columns that a table may take."""
+        return self.width if self.is_terminal else UNLIMITED
+
+    def table(self, table: Table, *, give_way: Sequence[str] = ()) -> None:
+        """Print a table, whole where there is no terminal; on a narrow one, columns of these names give way first."""
+        for name in give_way:
+            if self.measure(table, options=self.options.update(width=UNLIMITED)).maximum > self.columns:
+                table.columns = [column for column in table.columns if column.header != name]
+        if self.is_terminal:
+            self.print(table)
+        else:
+            self._print_whole(table)
+
+    def _print_whole(self, table: Table) -> None:
+        made = [[*([str(column.header)] * table.show_header), *map(str, column.cells)] for column in table.columns]
+        widths = [max(map(cell_len, cells)) for cells in made]
+        for row in zip(*made, strict=True):
+            blanks = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+            right = [column.justify == "right" for column in table.columns]
+            cells = [b + c if r else c + b for c, b, r in zip(row, blanks, right, strict=True)]
+            self.say("  ".join(cells).rstrip())
 
     def flowing(self, body: Text, *, indent: int = 0, lead: "Text | None" = None, bar: str = "") -> None:
         """Text wrapped to the screen, every line indented and led by the bar, the first by `lead`."""
@@ -50,10 +76,15 @@ def joined(*parts: "str | Text | tuple[str, str]") -> Text:
 
 
 def grid(*columns: str, header: bool = True) -> Table:
-    """A table without lines; a column named with `>` in front stands to the right."""
+    """A table without lines; a column named with `>` in front stands to the right, one with `~` may be wrapped."""
     table = Table(box=None, show_header=header, header_style="dim", padding=(0, 2, 0, 0), pad_edge=False)
     for name in columns:
-        table.add_column(name.lstrip(">"), justify="right" if name.startswith(">") else "left", no_wrap=True)
+        table.add_column(
+            name.lstrip(">~"),
+            justify="right" if name.startswith(">") else "left",
+            no_wrap=not name.startswith("~"),
+            overflow="fold" if name.startswith("~") else "ellipsis",
+        )
     return table
 
 

@@ -4,34 +4,35 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rich.text import Text
 
 from pincite.catalogue import Key, without_password
-from pincite.cli.view.screen import Screen, grid, joined, shorten, styled
+from pincite.cli.view.screen import UNLIMITED, Screen, grid, joined, shorten, styled
 from pincite.control import Control, Line, Outcome
 from pincite.store.settings import Change
 
 ACTS = {"query": "next request", "index": "next indexing", "start": "next start"}
 SOURCES = {"default": "dim", "file": "cyan", "environment": "cyan", "database": "green", "call": "magenta"}
 VALUE = 30
-"""Columns a value gets in a list at most."""
+"""Columns a value gets in a table on a terminal at most."""
 
 
 def print_settings(screen: Screen, control: Control, lines: Sequence[Line]) -> None:
     """Print a line for each setting."""
-    table = grid("setting", "value", "from", "a change acts at the")
+    table = grid("setting", "~value", "from", "a change acts at the")
     for line in lines:
-        table.add_row(line.key.name, _value(line), _source(line), styled(ACTS[line.key.acts], "dim"))
-    screen.print(table)
+        table.add_row(line.key.name, _value(line, _room(screen)), _source(line), styled(ACTS[line.key.acts], "dim"))
+    screen.table(table, give_way=("a change acts at the", "from"))
     _print_state(screen, control)
 
 
 def print_setting(screen: Screen, control: Control, line: Line) -> None:
     """Print one setting with everything there is to say about it."""
     key = line.key
-    screen.say((key.name, "bold"), "  ", _value(line, whole=True), "  ", _source(line))
+    screen.say((key.name, "bold"), "  ", _value(line), "  ", _source(line))
     screen.flowing(styled(key.description), indent=2)
     screen.flowing(styled(f"May be {key.allowed}; {_default(key)}.", "dim"), indent=2)
     names = ", ".join((key.environment, *key.aliases))
@@ -45,12 +46,12 @@ def print_setting(screen: Screen, control: Control, line: Line) -> None:
     _print_state(screen, control)
 
 
-def print_outcome(screen: Screen, outcome: Outcome, notes: Iterable[str]) -> None:
-    """Print what a change changed."""
+def print_outcome(screen: Screen, outcome: Outcome, configured: Mapping[str, Any], notes: Iterable[str]) -> None:
+    """Print what a change changed; `configured` are the values that count where nothing was changed."""
     if not outcome.changes:
         screen.say("Nothing changed: it was so already.")
     for change in outcome.changes:
-        screen.say(_step(change))
+        screen.say(_step(change, configured))
     for note in notes:
         screen.flowing(styled(note, "yellow"))
 
@@ -62,11 +63,12 @@ def print_differences(
     if not differences:
         what = "the defaults" if profile is None else f"the profile {profile}"
         screen.say(f"Nothing differs from {what}.")
-    table = grid("setting", "default" if profile is None else "now", "now" if profile is None else profile)
-    for key, (before, after) in differences.items():
-        table.add_row(key, styled(_short(before), "dim"), styled(_short(after), "bold"))
+    table = grid("setting", "~default" if profile is None else "~now", "~now" if profile is None else f"~{profile}")
+    for key, pair in differences.items():
+        before, after = (shorten(shown(value), _room(screen)) for value in pair)
+        table.add_row(key, styled(before, "dim"), styled(after, "bold"))
     if differences:
-        screen.print(table)
+        screen.table(table)
     for note in missing:
         screen.flowing(styled(note, "yellow"))
 
@@ -103,14 +105,15 @@ def shown(value: Any) -> str:
     return "(none)" if value is None or value == {} else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _short(value: Any) -> str:
-    return shorten(shown(value), VALUE)
+def _room(screen: Screen) -> int:
+    """Columns a value gets in a table."""
+    return VALUE if screen.is_terminal else screen.columns
 
 
-def _value(line: Line, *, whole: bool = False) -> Text:
+def _value(line: Line, room: int = UNLIMITED) -> Text:
     if line.key.secret:
         return styled("set, not shown" if line.set else "(none)", "dim")
-    text = shown(line.value) if whole else _short(line.value)
+    text = shorten(shown(line.value), room)
     return styled(text, "" if line.source == "default" else "bold")
 
 
@@ -122,8 +125,9 @@ def _default(key: Key) -> str:
     return f"{shown(None if key.secret else key.default)} by default"
 
 
-def _step(change: Change) -> Text:
-    before, after = ("as configured" if value is None else shown(value) for value in (change.before, change.after))
+def _step(change: Change, configured: Mapping[str, Any] = MappingProxyType({})) -> Text:
+    plain = shown(configured[change.key]) if change.key in configured else "as configured"
+    before, after = (plain if value is None else shown(value) for value in (change.before, change.after))
     return joined(f"{change.key}  ", (before, "dim"), " → ", (after, "bold"))
 
 

@@ -9,15 +9,17 @@ from rich.text import Text
 from pincite.cli.safe import one_line
 from pincite.cli.view.answer import print_degraded
 from pincite.cli.view.library import moment
-from pincite.cli.view.screen import WIDEST, Screen, grid, joined, shorten, styled
+from pincite.cli.view.screen import UNLIMITED, WIDEST, Screen, grid, joined, shorten, styled
 from pincite.core.traces import Span, Trace
 
 LEAST_BAR = 10
 """Columns a bar gets even where the screen is narrow."""
 ID = 12
 """Characters of an id that lists show: enough to name it."""
-ROOMY = 80
-"""Columns from which on lists say the day, too."""
+ROOMY, NARROW = 100, 80
+"""Columns from which on lists say when it was in full, and below which only the time."""
+CANCELLED = "cancelled"
+"""Code and reason of a request that was ended on purpose."""
 SHORT_NAMES = {
     "gen_ai.provider.name": "by",
     "gen_ai.request.model": "asked",
@@ -36,13 +38,18 @@ def print_traces(screen: Screen, traces: Sequence[Trace]) -> None:
     if not traces:
         screen.say("There are no such traces; ask something first, or look for others.")
         return
-    table = grid("id", "when", "kind", ">took", "")
-    shown = moment if screen.width >= ROOMY else _time
-    room = max(8, screen.width - ID - len(shown(traces[0].started_at)) - 6 - 9 - 4 * 2)
+    table = grid("id", "when", "kind", ">took", "~")
+    shown = moment if screen.columns >= ROOMY else _day_and_time if screen.columns >= NARROW else _time
+    length = ID if screen.is_terminal else UNLIMITED
+    room = max(8, screen.columns - ID - len(shown(traces[0].started_at)) - 6 - 9 - 4 * 2)
     for trace in traces:
         when, kind = shown(trace.started_at), styled(trace.kind)
-        table.add_row(trace.id[:ID], when, kind, took(trace.duration_ms), _remark(trace, room))
-    screen.print(table)
+        table.add_row(trace.id[:length], when, kind, took(trace.duration_ms), _remark(trace, room))
+    screen.table(table, give_way=("when", "kind"))
+
+
+def _day_and_time(started_at: datetime) -> str:
+    return moment(started_at)[len("2026-") : -len(" UTC")]
 
 
 def _time(started_at: datetime) -> str:
@@ -50,10 +57,16 @@ def _time(started_at: datetime) -> str:
 
 
 def _remark(trace: Trace, room: int) -> Text:
+    """What is to be said of a request: why it failed in full, other things in one line."""
+    if trace.code == CANCELLED:
+        return styled("cancelled", "yellow")
     if trace.error:
-        return Text(shorten(one_line(f"✗ {trace.error}"), room), style="red")
+        return Text(one_line(f"✗ {trace.error}"), style="red")
     if trace.degraded:
-        return Text(shorten(f"! without {', '.join(note.stage for note in trace.degraded)}", room), style="yellow")
+        return Text(
+            shorten(f"! without {', '.join(dict.fromkeys(note.stage for note in trace.degraded))}", room),
+            style="yellow",
+        )
     return Text(shorten(one_line(trace.content.question if trace.content else ""), room), style="dim")
 
 
@@ -69,7 +82,7 @@ def print_trace(screen: Screen, trace: Trace) -> None:
     screen.say()
     _print_spans(screen, trace)
     if trace.error:
-        screen.flowing(styled(f"✗ {trace.error}", "red"))
+        screen.flowing(_error(trace.error))
     print_degraded(screen, trace.degraded)
 
 
@@ -107,9 +120,14 @@ def depths(spans: Sequence[Span]) -> list[int]:
     return found
 
 
+def _error(error: str) -> Text:
+    """What was cancelled did not fail."""
+    return styled(error, "yellow") if error == CANCELLED else styled(f"✗ {error}", "red")
+
+
 def _print_details(screen: Screen, span: Span, indent: int) -> None:
     if span.error:
-        screen.flowing(styled(f"✗ {span.error}", "red"), indent=indent)
+        screen.flowing(_error(span.error), indent=indent)
     counted = ", ".join(f"{key} {value}" for key, value in _plain(span.attributes))
     if counted:
         screen.flowing(joined((counted, "dim")), indent=indent)

@@ -23,13 +23,13 @@ from tests.builders import found
 DAY = datetime(2024, 1, 31, 12, 0, tzinfo=UTC)
 
 
-def seen(show: Callable[[Screen], object], width: int = 80, *, colour: bool = False) -> str:
-    """What a function prints on a screen of this width."""
+def seen(show: Callable[[Screen], object], width: int = 80, *, colour: bool = False, piped: bool = False) -> str:
+    """What a function prints on a terminal of this width, or into a pipe."""
     screen = Screen()
     screen.file = io.StringIO()
     screen.width = width
+    screen._force_terminal = not piped
     if colour:
-        screen._force_terminal = True
         screen._color_system = screen._detect_color_system()
     show(screen)
     return screen.file.getvalue()

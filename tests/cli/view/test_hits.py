@@ -1,9 +1,11 @@
 """Search results and how their scores came about."""
 
+from dataclasses import replace
+
 import pytest
 
 from pincite.cli.view.hits import SNIPPET, print_explained, print_hits, snippet
-from pincite.core.answers import Degraded, Placing
+from pincite.core.answers import Degraded, Placing, Scale
 from pincite.settings import Rag
 
 from .makers import hit, result, seen
@@ -39,22 +41,35 @@ def test_what_was_missing_is_said() -> None:
     assert told == "Nothing was found.\n\nLeft out    embedding: it is down\n"
 
 
-def test_a_single_engine_weighs_all_when_the_other_was_missing() -> None:
-    placings = [Placing("lexical", 0, 1, 8.0, 1.0), Placing("lexical", 0, 2, 5.0, 0.5)]
+def test_shares_can_be_worked_out_from_what_is_printed() -> None:
+    words, meaning, named = Scale(0.5, 0.0, 16.0), Scale(0.5, 0.0, 1.0), Scale(0.2, 0.0, 1.0)
     found = result(
-        hit("a", 1.0, placings[0]), hit("b", 0.5, placings[1]), degraded=(Degraded("embedding", "it is down"),)
+        hit("a", 0.75, Placing("dense", 0, 1, 0.9, 0.45, meaning), Placing("lexical", 0, 1, 9.6, 0.3, words)),
+        hit("b", 0.5, Placing("dense", 0, None, 0.7, 0.35, meaning), Placing("named", 0, 1, 0.75, 0.15, named), key=2),
     )
-    told = seen(lambda screen: print_explained(screen, found, "x", Rag()))
-    assert "words: weight 1, lowest 2.0000, highest 8.0000" in told
+    told = seen(lambda screen: print_explained(screen, found, "x", Rag()), width=120)
+    assert "share = weight × (raw − low) / span; the score is the sum of the shares" in told
+    assert "words: weight 0.5, low 0.0000, span 16.0000" in told
+    assert "meaning: weight 0.5, low 0.0000, span 1.0000" in told
+    assert "named: weight 0.2, low 0.0000, span 1.0000" in told
+    assert "rank –: not among those brought" in told
+    assert "meaning      –     0.7000    0.3500" in told
+    assert "score 0.3500 + 0.1500 = 0.5000" in told
 
 
-def test_limits_that_cannot_be_told_are_not_made_up() -> None:
-    best = result(hit("a", 0.5, Placing("dense", 0, 1, 0.8, 0.5)))
-    told = seen(lambda screen: print_explained(screen, best, "x", Rag()), width=100)
-    assert "meaning: weight 0.5, highest 0.8000, lowest not to be told from so few passages" in told
-    third = result(hit("a", 0.2, Placing("dense", 0, 3, 0.8, 0.2)))
-    told = seen(lambda screen: print_explained(screen, third, "x", Rag()), width=100)
-    assert "meaning: weight 0.5, lowest not to be told" in told
+def test_ranks_are_worked_out_by_their_constant() -> None:
+    found = result(hit("a", 1 / 31, Placing("dense", 0, 1, 0.8, 1 / 31)))
+    told = seen(lambda screen: print_explained(screen, found, "x", Rag(fusion="rrf", rrf_k=30)))
+    assert "share = 1 / (30 + rank); the score is the sum of the shares" in told
+    assert "weight" not in told
+
+
+def test_a_rerankers_score_is_told_from_the_place_of_those_it_did_not_see() -> None:
+    one = replace(hit("a", 0.7, Placing("dense", 0, 1, 0.8, 0.5)), hybrid_score=0.5, rerank_score=0.7)
+    other = replace(hit("b", 0.7, Placing("dense", 0, 2, 0.6, 0.3), key=2), hybrid_score=0.3)
+    told = seen(lambda screen: print_explained(screen, result(one, other), "x", Rag(reranker="cosine")), width=120)
+    assert "0.5000; then the reranker's score counts: 0.7000" in told
+    assert "0.3000; not among those the reranker saw, so after them: 0.7000" in told
 
 
 def test_a_snippet_shows_the_words_that_were_looked_for() -> None:

@@ -36,7 +36,9 @@ def test_each_passages_way_is_told() -> None:
 def test_settings_words_and_figures_are_told() -> None:
     text = "\n".join(shown(REPLAY))
     assert "rag.fusion  relative_score → rrf" in text
-    assert "  Cats [-sleep.-]{+purr.+} [Source 1]" in text
+    own = replace(REPLAY, settings={"rag.use_hybrid_search": (True, False), "llm.temperature": (None, 0.3)})
+    assert "rag.use_hybrid_search  true → false\nllm.temperature  (none) → 0.3" in "\n".join(shown(own))
+    assert "  Cats [-sleep.-] {+purr.+} [Source 1]" in text
     assert ["confidence", "0.82", "high", "0.40", "low"] in [line.split() for line in text.splitlines()]
     assert ["model", "m", "n"] in [line.split() for line in text.splitlines()]
     assert ["took", "100.0", "ms", "50.0", "ms"] in [line.split() for line in text.splitlines()]

@@ -65,8 +65,23 @@ def test_what_is_ignored_is_said() -> None:
 
 def test_a_change_is_told_step_by_step() -> None:
     outcome = Outcome(1, (change("rag.top_k", None, 3), change("llm.model", "a", None)), ())
-    told = seen(lambda screen: print_outcome(screen, outcome, ["mind this"]))
-    assert told.splitlines() == ["rag.top_k  as configured → 3", "llm.model  a → as configured", "mind this"]
+    configured = {"rag.top_k": 10, "llm.model": None}
+    told = seen(lambda screen: print_outcome(screen, outcome, configured, ["mind this"]))
+    assert told.splitlines() == ["rag.top_k  10 → 3", "llm.model  a → (none)", "mind this"]
+
+
+LONG = "conversation.query_rewriting_enabled"
+
+
+def test_a_key_is_never_cut() -> None:
+    lines = [line(LONG, True), line("llm.model", "m" * 200, "call")]
+    piped = seen(lambda screen: print_settings(screen, control(), lines), piped=True).splitlines()
+    assert piped[1].split() == [LONG, "true", "default", "next", "request"]
+    assert piped[2].split()[1] == "m" * 200
+    for width in (40, 60, 80):
+        told = seen(lambda screen: print_settings(screen, control(), lines), width=width)
+        assert f"\n{LONG} " in told
+        assert max(map(len, told.splitlines())) <= width
 
 
 def test_differences_from_the_defaults_or_to_a_profile() -> None:
@@ -97,7 +112,7 @@ def test_the_schema_has_each_setting_with_its_meaning() -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [("", "(empty)"), (None, "(none)"), ((), "(none)"), (["a", "b"], "a, b"), (True, "true"), ({"a": "é"}, '{"a": "é"}'),
-     ("http://u:secret@h", "http://…@h"), ("\x1b[31m", "\x1b[31m")],
+     ("http://u:secret@h?key=secret", "http://h"), ("\x1b[31m", "\x1b[31m")],
 )  # fmt: skip
 def test_values_read_as_one_would_write_them(value: Any, text: str) -> None:
     assert shown(value) == text

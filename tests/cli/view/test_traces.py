@@ -83,5 +83,28 @@ def test_a_list_has_a_line_for_each() -> None:
     assert "no such traces" in seen(lambda screen: print_traces(screen, []))
 
 
+def test_why_a_request_failed_can_be_read_whole() -> None:
+    reason = "ProviderRefused: https://models.example/v1 refused the key (HTTP 401); set PINCITE_LLM__API_KEY anew"
+    failed = [trace(error=reason)]
+    for width in (60, 80, 120):
+        lines = seen(lambda screen: print_traces(screen, failed), width=width).splitlines()
+        assert max(map(len, lines)) <= width
+        assert set(reason.split()) <= set(" ".join(lines).split())
+    [_, piped] = seen(lambda screen: print_traces(screen, failed), piped=True).splitlines()
+    assert piped.endswith(f"✗ {reason}")
+    assert piped.startswith(failed[0].id)
+
+
+def test_what_was_cancelled_did_not_fail() -> None:
+    cut = (Span("llm_generation", None, 0.0, 40.0, "cancelled"),)
+    stopped = trace(error="cancelled", code="cancelled", spans=cut)
+    for told in (
+        seen(lambda screen: print_traces(screen, [stopped])),
+        seen(lambda screen: print_trace(screen, stopped)),
+    ):
+        assert "cancelled" in told
+        assert "✗" not in told
+
+
 def test_long_times_are_seconds() -> None:
     assert [took(ms) for ms in (0.04, 1234.5, 61_000)] == ["0.0 ms", "1,234.5 ms", "61.0 s"]

@@ -1,0 +1,205 @@
+"""Questions from passages without a model: from headings, definitions, rare words, and sentences with a gap.
+
+Only German and English headings and definitions become sentences; rare words and gaps do without grammar.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from pincite.core.documents import NO_HEADINGS
+from pincite.core.evaluations import Place, QuestionKind, Sampled, SetQuestion
+from pincite.core.text import sentences
+from pincite.words import STOP_WORDS, stem, terms, words
+
+GAP = "…"
+FEWEST, MOST = 7, 40
+"""Words of a sentence that is long enough to tell something and short enough to be asked."""
+LONGEST_HEADING = 100
+PHRASE = 4
+"""Words of a question made of rare words."""
+
+_DEFINITION = {
+    "en": re.compile(
+        r"(?P<what>(?:(?:The|A|An) )?[\w'’-]+(?: [\w'’-]+){0,3})"
+        r" (?P<verb>is|are|was|were) (?:a|an|the|one of|any|called|defined as)\b"
+    ),
+    "de": re.compile(
+        r"(?P<what>(?:(?:Der|Die|Das|Ein|Eine) )?[A-ZÄÖÜ][\w-]*(?: [\w-]+){0,3})"
+        r" (?P<verb>ist|sind|war|waren) (?:ein|eine|einer|eines|der|die|das)\b"
+    ),
+}
+_ARTICLE = re.compile(r"(?:The|An?|Der|Die|Das|Eine?)\b ?")
+_POINTS = re.compile(
+    r"(?:da|hier)r?(?:an|auf|aus|bei|durch|für|gegen|her|hin|in|mit|nach|neben|über|um|unter|von|vor|zu)$|"
+    r"(?:heute|jetzt|dies|solche[rs]?|beides?|alles|nichts|everything|nothing|today|everyone|another|many|most)$",
+    re.IGNORECASE,
+)
+"""First words that mean something only together with what stands before."""
+_ASK = {"en": "What {verb} {what}?", "de": "Was {verb} {what}?"}
+_ABOUT = {"en": "What is said about {what}?", "de": "Was steht zu {what}?"}
+_WITHIN = {"en": "What is said about {what} in {where}?", "de": "Was steht zu {what} unter {where}?"}
+_NUMBERED = re.compile(r"^(?:\d+[.)]?)+\s+|^[A-Z][.)]\s+")
+_ASKED = re.compile(
+    r"(?:what|who|whom|whose|which|when|where|why|how|was|wer|wen|wem|wann|wo|wohin|woher|warum|wie|welche[rsnm]?)\b",
+    re.IGNORECASE,
+)
+"""Headings that are questions already."""
+
+_NAME = re.compile(r"\d|^[^\W\d_]*[A-ZÄÖÜ]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The passages questions are made from, in how many of them each term occurs, and which section each is of."""
+
+    passages: Sequence[Sampled]
+    frequency: Mapping[str, int]
+    sections: Mapping[tuple[str, tuple[str, ...]], Sequence[Place]]
+    paths: Mapping[tuple[str, ...], int]
+
+    def rare(self, term: str) -> bool:
+        """Whether few passages have this word: it tells them from the others."""
+        return self.frequency.get(term, 0) <= max(2, len(self.passages) // 100)
+
+
+def sample_of(passages: Sequence[Sampled]) -> Sample:
+    """Count what tells passages apart."""
+    frequency = Counter(term for one in passages for term in set(terms(one.text, one.language)))
+    sections: dict[tuple[str, tuple[str, ...]], list[Place]] = {}
+    for one in passages:
+        sections.setdefault((one.document_id, one.heading_path), []).append(one.place)
+    return Sample(passages, frequency, sections, Counter(path for _, path in sections))
+
+
+def make_questions(sample: Sample, count: int, seed: int) -> list[SetQuestion]:
+    """So many questions, the kinds in turn, spread over passages in an order the seed decides; fewer where there
+    is not enough to ask about.
+    """
+    order = list(sample.passages)
+    Random(seed).shuffle(order)
+    streams = {kind: _stream(maker, sample, order, Random(f"{seed} {kind}")) for kind, maker in _MAKERS.items()}
+    found: dict[str, SetQuestion] = {}
+    while streams and len(found) < count:
+        for kind in list(streams):
+            question = next((one for one in streams[kind] if one.text.casefold() not in found), None)
+            if question is None:
+                del streams[kind]
+            elif len(found) < count:
+                found[question.text.casefold()] = question
+    return list(found.values())
+
+
+Maker = Callable[[Sample, Sampled, Random], Iterator[SetQuestion]]
+
+
+def _stream(maker: Maker, sample: Sample, order: Sequence[Sampled], chance: Random) -> Iterator[SetQuestion]:
+    """At most one question of a kind from each passage."""
+    for passage in order:
+        if (question := next(maker(sample, passage, chance), None)) is not None:
+            yield question
+
+
+def _from_heading(sample: Sample, passage: Sampled, _chance: Random) -> Iterator[SetQuestion]:
+    """A heading that stands once in the library, with the one above it where it says little alone."""
+    path = tuple(part for part in passage.heading_path if part != NO_HEADINGS)
+    if not path or passage.language not in _ABOUT or sample.paths[passage.heading_path] != 1:
+        return
+    what, where = _bare(path[-1]), _bare(path[-2] if len(path) > 1 else passage.title)
+    content = terms(what, passage.language)
+    if not content or len(what) > LONGEST_HEADING:
+        return
+    form = _ABOUT if len(content) > 1 else _WITHIN
+    text = form[passage.language].format(what=what, where=where)
+    if _ASKED.match(what):
+        text = f"{what}?" if len(content) > 1 else f"{where}: {what}?"
+    section = sample.sections[passage.document_id, passage.heading_path]
+    span = Place(passage.document_id, min(one.start for one in section), max(one.end for one in section))
+    yield _question(passage, "heading", text, span)
+
+
+def _bare(heading: str) -> str:
+    """A heading without its number, mark-up and final stop."""
+    return _NUMBERED.sub("", heading.strip(" :.?!#*`"))
+
+
+def _from_definition(sample: Sample, passage: Sampled, _chance: Random) -> Iterator[SetQuestion]:
+    """`X is a …` → `What is X?`, where the passage is one of few that speak of X."""
+    pattern = _DEFINITION.get(passage.language)
+    for start, end in _sentences(passage) if pattern else ():
+        assert pattern is not None
+        found = pattern.match(passage.text[start:end])
+        if found is None:
+            continue
+        named = _ARTICLE.sub("", found["what"], count=1)
+        content = terms(named, passage.language)
+        if _POINTS.match(named.split()[0]) or len(content) < len(words(named)):
+            continue
+        if content and any(sample.rare(term) for term in content):
+            article = found["what"].removesuffix(named).lower()
+            text = _ASK[passage.language].format(verb=found["verb"], what=article + named)
+            yield _question(passage, "definition", text, _at(passage, start, end))
+
+
+def _from_phrase(sample: Sample, passage: Sampled, chance: Random) -> Iterator[SetQuestion]:
+    """The rarest words of a sentence in their order, as one types them into a search field."""
+    for start, end in _shuffled(_sentences(passage), chance):
+        tokens = _content_words(passage.text[start:end], passage.language)
+        rarity = {word: sample.frequency.get(term, 0) for word, term in tokens}
+        chosen = set(sorted(rarity, key=lambda word: (rarity[word], word))[:PHRASE])
+        if len(chosen) == PHRASE and any(sample.rare(term) for word, term in tokens if word in chosen):
+            text = " ".join(dict.fromkeys(word for word, _ in tokens if word in chosen))
+            yield _question(passage, "phrase", text, _at(passage, start, end))
+
+
+def _from_gap(sample: Sample, passage: Sampled, chance: Random) -> Iterator[SetQuestion]:
+    """A sentence without the number, name or rare word one would ask it for."""
+    for start, end in _shuffled(_sentences(passage), chance):
+        sentence = " ".join(passage.text[start:end].split())
+        tokens = _content_words(sentence, passage.language)
+        wanted = [word for word, term in tokens[1:] if _NAME.search(word) or sample.rare(term)]
+        if wanted and len(tokens) > PHRASE:
+            gap = min(wanted, key=lambda word: (sample.frequency.get(stem(word.lower(), passage.language), 0), word))
+            text = re.sub(rf"(?<!\w){re.escape(gap)}(?!\w)", GAP, sentence)
+            yield _question(passage, "cloze", text, _at(passage, start, end))
+
+
+_MAKERS: Mapping[QuestionKind, Maker] = {
+    "heading": _from_heading,
+    "definition": _from_definition,
+    "phrase": _from_phrase,
+    "cloze": _from_gap,
+}
+
+
+def _sentences(passage: Sampled) -> list[tuple[int, int]]:
+    """Sentences of prose and lists that are worth asking about."""
+    if passage.content_type not in ("prose", "list"):
+        return []
+    spans = sentences(passage.text)
+    return [
+        (a, b) for a, b in spans if FEWEST <= len(words(passage.text[a:b])) <= MOST and "|" not in passage.text[a:b]
+    ]
+
+
+def _shuffled(spans: Sequence[tuple[int, int]], chance: Random) -> list[tuple[int, int]]:
+    order = list(spans)
+    chance.shuffle(order)
+    return order
+
+
+def _content_words(text: str, language: str) -> list[tuple[str, str]]:
+    """The words that carry meaning, as written, with the term each is found by."""
+    stop = STOP_WORDS.get(language, frozenset())
+    plain = re.findall(r"\d[\d.,:]*\d|[^\W_][\w'’-]*[^\W_]|[^\W_]", text)
+    return [(word, stem(word.lower(), language)) for word in plain if word.lower() not in stop]
+
+
+def _at(passage: Sampled, start: int, end: int) -> Place:
+    return Place(passage.document_id, passage.start + start, passage.start + end)
+
+
+def _question(passage: Sampled, kind: QuestionKind, text: str, place: Place) -> SetQuestion:
+    return SetQuestion(" ".join(text.split()), kind, passage.language, place, passage.version, passage.ordinal)

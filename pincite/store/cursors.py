@@ -1,0 +1,31 @@
+"""Cursors: where a list that goes back in time ended, in a form that clients hand back."""
+
+import base64
+from datetime import UTC, datetime
+
+from pincite.core.text import storable
+from pincite.errors import Invalid
+
+
+def cursor_of(moment: datetime, last_id: str) -> str:
+    """The cursor of a page whose last entry is this one."""
+    return base64.urlsafe_b64encode(f"{moment.isoformat()} {last_id}".encode()).decode()
+
+
+def utc(moment: datetime) -> datetime:
+    """A moment as PostgreSQL takes it: it does not know every offset that Python does. Without one it is UTC already."""
+    offset = moment.utcoffset()
+    plain = moment.replace(tzinfo=UTC)
+    try:
+        return plain - offset if offset else plain
+    except OverflowError:  # at the ends of time a few hours do not matter
+        return plain
+
+
+def place_of(cursor: str) -> tuple[datetime, str]:
+    """The moment and the id of the entry a page ended with; whatever is not a cursor is refused here."""
+    try:
+        moment, _, last_id = base64.urlsafe_b64decode(cursor.encode()).decode().partition(" ")
+        return utc(datetime.fromisoformat(moment)), storable(last_id)
+    except ValueError:
+        raise Invalid("cursor: this is not one that a list gave out; start again without it") from None

@@ -1,0 +1,77 @@
+from collections.abc import Mapping
+
+import pytest
+
+from pincite.core.answers import Search
+from pincite.core.protocols import Match
+from pincite.query.fuse import Ranking, fuse, place
+from pincite.settings import Rag
+
+MOST = 10.0
+
+
+def ranking(
+    via: str, scores: Mapping[int, float], *, most: float = 1.0, more: bool = False, **search: float
+) -> Ranking:
+    matches = [Match(key, score, most) for key, score in scores.items()]
+    return Ranking(Search("q", via, **search), matches, more)  # type: ignore[arg-type]
+
+
+def fused(rag: Rag, *rankings: Ranking, alpha: float | None = None) -> dict[int, float]:
+    return {key: round(score, 6) for key, score in fuse(place(rankings, alpha, rag), rag, many=False).items()}
+
+
+DENSE = ranking("dense", {1: 0.9, 2: 0.5})
+LEXICAL = ranking("lexical", {2: 8.0, 4: 4.0}, most=MOST)
+
+
+def test_scores_relative_to_what_is_possible_are_added_by_weight() -> None:
+    assert fused(Rag(), DENSE, LEXICAL) == {1: 0.45, 2: 0.65, 4: 0.2}
+    assert fused(Rag(alpha=1.0), DENSE, LEXICAL) == {1: 0.9, 2: 0.5, 4: 0.0}
+    assert fused(Rag(), DENSE, LEXICAL, alpha=0.0) == {1: 0.0, 2: 0.8, 4: 0.4}
+
+
+def test_one_engine_alone_weighs_all() -> None:
+    assert fused(Rag(), LEXICAL) == {2: 0.8, 4: 0.4}
+
+
+def test_scores_relative_to_what_was_found_go_from_worst_to_best() -> None:
+    assert fused(Rag(relative_to="found"), DENSE, LEXICAL) == {1: 0.5, 2: 0.5, 4: 0.0}
+    alike = ranking("dense", {1: 0.5, 2: 0.5})
+    assert fused(Rag(relative_to="found"), alike) == {1: 1.0, 2: 1.0}
+
+
+def test_a_chunk_below_the_last_one_brought_counts_as_that_one() -> None:
+    cut = ranking("lexical", {2: 8.0, 4: 4.0}, most=MOST, more=True)
+    placings = place([DENSE, cut], None, Rag())
+    [below] = [placing for placing in placings[1] if placing.via == "lexical"]
+    assert (below.rank, below.raw, below.share) == (None, 4.0, 0.2)
+    assert fused(Rag(), DENSE, cut)[1] == 0.65
+    assert not [placing for placing in placings[4] if placing.via == "dense"]  # it brought all it has
+
+
+def test_a_score_known_beyond_the_last_one_counts_itself() -> None:
+    known = Ranking(DENSE.search, DENSE.matches, more=True, beyond=[Match(4, 0.3)])
+    assert fused(Rag(), known, LEXICAL)[4] == 0.35
+
+
+@pytest.mark.parametrize("rag", [Rag(), Rag(relative_to="found"), Rag(fusion="rrf")])
+def test_every_share_follows_from_its_own_scale_or_rank(rag: Rag) -> None:
+    half = ranking("lexical", {2: 8.0, 4: 4.0}, most=MOST, more=True, query=1, weight=0.5)
+    for placings in place([DENSE, LEXICAL, half], 0.3, rag).values():
+        for one in placings:
+            if one.scale is not None:
+                assert one.share == one.scale.weight * (one.raw - one.scale.low) / one.scale.span
+            else:
+                assert one.rank is not None
+                assert one.share == (0.5 if one.query else 1) / (rag.rrf_k + one.rank)
+
+
+def test_several_queries_are_joined_by_rank() -> None:
+    rag = Rag(multi_query_rrf_k=60)
+    other = ranking("dense", {2: 0.4, 1: 0.1}, query=1)
+    assert fuse(place([DENSE, other], None, rag), rag, many=True) == {1: 1 / 61 + 1 / 62, 2: 1 / 62 + 1 / 61}
+
+
+def test_nothing_found_is_nothing_fused() -> None:
+    assert fused(Rag(), ranking("dense", {}), ranking("lexical", {})) == {}
