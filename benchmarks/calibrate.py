@@ -1,4 +1,4 @@
-"""Fits the relevance estimate of `pincite/query/relevance.py` again, and shows how far it can be trusted.
+"""Fits the relevance estimate of `pincite/query/calibration.py` again, and shows how far it can be trusted.
 
     ./run bench calibrate --data DIR [--set abstention] [--work DIR] [--every 4]
 
@@ -21,6 +21,7 @@ import numpy as np
 from benchmarks.answers import fill, questions_of
 from pincite import AsyncPincite
 from pincite.query import relevance
+from pincite.query.calibration import FITTED, WORDS_ALONE
 
 BINS = 10
 ROUNDS = 100
@@ -97,8 +98,8 @@ def report(seen: Observations) -> None:
     """The coefficients beside the ones in use, then how reliable those of one half are on the other."""
     both = np.column_stack([seen.cosine, seen.coverage])
     alone = seen.coverage[:, None]
-    used = np.array([relevance.BIAS, relevance.COSINE, relevance.COVERAGE])
-    used_alone = np.array([relevance.BIAS_WITHOUT_COSINE, relevance.COVERAGE_ALONE])
+    used = np.array([FITTED.bias, FITTED.cosine, FITTED.coverage])
+    used_alone = np.array([WORDS_ALONE.bias, WORDS_ALONE.coverage])
     half, out = ~seen.held_out, seen.held_out
     print("| | bias | cosine | coverage | bias without cosine | coverage alone |\n|---|---|---|---|---|---|")
     fitted, fitted_alone = fit(both[half], seen.right[half]), fit(alone[half], seen.right[half])

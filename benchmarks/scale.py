@@ -58,7 +58,7 @@ class Size:
     chunks: int
     times: dict[str, list[float]]
     stages: dict[str, list[float]]
-    filtered: dict[str, tuple[float, float]]
+    filtered: dict[str, "Filtered"]
     memory_mb: float
     disk_mb: float
     start_s: float
@@ -72,6 +72,15 @@ class Size:
     def ratio(self) -> float:
         """The whole search over the least it could cost."""
         return self.p50("search") / (self.p50("embedding") + self.p50("raw pgvector"))
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """What a search finds where a part of the library is admitted, and what it takes: p50 in ms."""
+
+    recall: float
+    dense: float
+    search: float
 
 
 class Trial:
@@ -105,22 +114,28 @@ class Trial:
     def _nearest(self, vector: Vector) -> None:
         self._raw.execute(RAW, (str(list(vector)),), prepare=True).fetchall()
 
-    async def filtered(self, shelf: Shelf, queries: int) -> dict[str, tuple[float, float]]:
-        """Recall@10 of the exact answer and p50 where a folder admits a part of the library."""
-        found = {}
-        for folder in (*list(FOLDERS)[:3], None):
-            admitted = shelf.admitted(folder)
-            recalls: list[float] = []
-            times: list[float] = []
-            for query in self.made.queries[:queries]:
-                nearest = (-(self.made.vectors[admitted] @ query)).argsort()[:10]
-                search = self.index.dense(
-                    query.tolist(), scope=self.scope, filters=Filters(folder=folder), limit=self.limit
-                )
-                best = [shelf.number_of[match.key] for match in (await timed(times, search))[:10]]
-                recalls.append(len(set(best) & set(admitted[nearest].tolist())) / len(nearest))
-            found[f"{FOLDERS[folder] if folder else 1:.0%}"] = statistics.fmean(recalls), statistics.median(times)
-        return found
+    async def filtered(self, shelf: Shelf, queries: int) -> dict[str, Filtered]:
+        """Recall@10 of the exact answer, and what dense and whole searches take, where a folder admits a part."""
+        folders = (*list(FOLDERS)[:3], None)
+        admitted = {folder: shelf.admitted(folder) for folder in folders}
+        recalls, dense, search = (defaultdict[str | None, list[float]](list) for _ in range(3))
+        for query, question in zip(self.made.queries[:queries], self.made.questions[WARM_UP:], strict=False):
+            for turn, folder in enumerate(folders, start=1):
+                filters, words = Filters(folder=folder), question.split()
+                nearest = (-(self.made.vectors[admitted[folder]] @ query)).argsort()[:10]
+                matches = self.index.dense(query.tolist(), scope=self.scope, filters=filters, limit=self.limit)
+                best = [shelf.number_of[match.key] for match in (await timed(dense[folder], matches))[:10]]
+                recalls[folder].append(len(set(best) & set(admitted[folder][nearest].tolist())) / len(nearest))
+                turned = " ".join([*words[turn:], *words[:turn]])  # in another order, so that it is embedded anew
+                await timed(search[folder], self.pincite.search(Question(turned, filters=filters)))
+        return {
+            f"{FOLDERS[folder] if folder else 1:.0%}": Filtered(
+                statistics.fmean(recalls[folder]),
+                statistics.median(dense[folder]),
+                statistics.median(search[folder]),
+            )
+            for folder in folders
+        }
 
 
 async def timed(times: list[float], work: Awaitable[Result]) -> Result:
@@ -145,6 +160,7 @@ async def measure(folder: Path, chunks: int, queries: int) -> Size:
                 print(f"{chunks} chunks written in {time.monotonic() - started:.0f} s", flush=True)
             if len(shelf.number_of) != chunks:
                 sys.exit(f"{folder} holds {len(shelf.number_of)} chunks: give --work another folder")
+            await pincite.packs.make()
             trial = Trial(pincite, server.url, made)
             times: dict[str, list[float]] = defaultdict(list)
             stages: dict[str, list[float]] = defaultdict(list)
@@ -186,17 +202,24 @@ def report(sizes: list[Size]) -> None:
     print(f"\n| chunks | {' | '.join(f'{stage} p50 ms' for stage in stages)} |\n|{'---|' * (len(stages) + 1)}")
     for size in sizes:
         print(f"| {size.chunks} | {' | '.join(f'{statistics.median(size.stages[stage]):.2f}' for stage in stages)} |")
-    print("\n| chunks | admitted | recall@10 | dense p50 ms |\n|---|---|---|---|")
+    head = "| chunks | admitted | recall@10 (goal ≥ .98) | dense p50 ms | search p50 ms | ÷ unfiltered (goal ≤ 1.5, floor 2) |"
+    print(f"\n{head}\n|{'---|' * 6}")
     for size in sizes:
-        for share, (recall, p50) in size.filtered.items():
-            print(f"| {size.chunks} | {share} | {recall:.4f} | {p50:.1f} |")
-    print("\n| chunks | memory idle MB | disk MB | cold start s | ÷ an empty PostgreSQL's |\n|---|---|---|---|---|")
+        for share, one in size.filtered.items():
+            ratio = one.search / size.filtered["100%"].search
+            print(f"| {size.chunks} | {share} | {one.recall:.4f} | {one.dense:.1f} | {one.search:.1f} | {ratio:.2f} |")
+    print(
+        "\n| chunks | memory idle MB (goal < 1000) | disk MB | cold start s | ÷ an empty PostgreSQL's |\n|---|---|---|---|---|"
+    )
     for size in sizes:
         start = f"{size.start_s:.2f} | {size.start_s / size.empty_start_s:.1f} (goal ≤ 3)"
         print(f"| {size.chunks} | {size.memory_mb:.0f} | {size.disk_mb:.0f} | {start} |")
     if len(sizes) > 1:
         small, large = sizes[0], sizes[-1]
-        print(f"\nsearch p50 at {large.chunks} ÷ at {small.chunks}: {large.p50('search') / small.p50('search'):.1f}")
+        print(
+            f"\nsearch p50 at {large.chunks} ÷ at {small.chunks}: {large.p50('search') / small.p50('search'):.1f}"
+            " (goal ≤ 4 from 10,000 to 1,000,000; search by words is exact at every size)"
+        )
 
 
 async def main() -> None:

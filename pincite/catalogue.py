@@ -3,9 +3,10 @@
 import json
 import re
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -120,10 +121,12 @@ def find(name: str) -> Key | None:
 
 def value_of(settings: Settings, name: str) -> Any:
     """A setting's value as it may be shown and stored: plain JSON; a secret is None whatever it holds."""
-    value: Any = settings
-    for part in name.split("."):
-        value = getattr(value, part)
-    return _plain(value)
+    return _plain(_getter(name)(settings))
+
+
+@cache
+def _getter(name: str) -> Callable[[Settings], Any]:
+    return attrgetter(name)
 
 
 def _plain(value: Any) -> Any:

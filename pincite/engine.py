@@ -32,7 +32,7 @@ from pincite.query import pipeline
 from pincite.query.templates import check_own
 from pincite.reading import Reading, passage
 from pincite.records import Records
-from pincite.replay import Replay, compare, question_of, replayable, settings_for
+from pincite.replay import Replay, changed, compare, question_of, replayable, settings_for
 from pincite.settings import Settings
 from pincite.store.database import Database
 from pincite.store.evaluations import Evaluations
@@ -42,11 +42,13 @@ from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
 from pincite.store.keys import Keys
 from pincite.store.library import Library, Listing
+from pincite.store.packs import Packs
 from pincite.store.removal import Removal
 from pincite.store.server import EmbeddedServer
 from pincite.store.sessions import Sessions
 from pincite.store.settings import StoredSettings
 from pincite.store.traces import Traces
+from pincite.store.vocabulary import PostgresVocabulary
 from pincite.telemetry import Telemetry
 from pincite.toolbox import Toolbox
 from pincite.witness import Witness
@@ -91,15 +93,22 @@ class AsyncPincite:
             raise DataFolderError("the data folder's path holds characters that cannot be seen; choose another")
         check_own(settings.data)  # a prompt that cannot work is told at the start
         self._benches = Workbenches()
-        await self._benches.embedder(settings)  # one that cannot be made is told before anything is started
         self._opened.push_async_callback(self._benches.close)
-        self.database = await self._open_database()
+        loading = asyncio.create_task(self._benches.embedder(settings))
+        if not settings.data.exists():
+            await loading  # no database is made for settings that cannot work
+        try:
+            self.database = await self._open_database()
+        finally:
+            await loading  # read while the database starts; where both fail, this is the one to mend
         self._opened.push_async_callback(self.database.close)
         self._files = files = Files(settings.data, await self.database.library_id())
         self.removal = Removal(self.database, files)
         self.jobs = Jobs(self.database, files.place)
+        self.packs = Packs(self.database)
         self.keys = Keys(self.database)
         self.sessions = Sessions(self.database)
+        self.vocabulary = PostgresVocabulary(self.database)
         self.evaluations = Evaluations(self.database)
         self.traces, self.metrics = Traces(self.database), Metrics()
         endpoint = settings.traces.otlp_endpoint
@@ -139,7 +148,7 @@ class AsyncPincite:
         self.indexing = Indexing(self.database, bench.model, signature)
         self._shop = Workshop(
             settings, files, self._reader, bench.lane, bench.embedder.name, self.indexing, self.jobs,
-            self.records.keep,
+            self.packs, self.records.keep,
         )  # fmt: skip
         self._bench, self.embedder, self.toolbox = bench, bench.embedder, bench.toolbox
         self.settings = settings
@@ -148,6 +157,7 @@ class AsyncPincite:
         """Clear away what nobody needs any more: earlier tools, replaced editions, stray files, old traces."""
         await self._let_go()
         await self.indexing.clear_abandoned()
+        await self.packs.make()
         await self.intake.sweep()
         await self.traces.forget_old(self.settings.traces.retention_days)
 
@@ -298,7 +308,7 @@ class AsyncPincite:
         async with self._run(caller, Witness("search" if settings is None else "evaluation", asked), settings) as run:
             plan, hits = await pipeline.search(run, asked)
             notes = (*run.degraded, *(Degraded("filters", warning) for warning in run.warnings))
-            return SearchResult(tuple(hits), plan.strategy, notes, run.id, run.settings.rag)
+            return SearchResult(tuple(hits), plan.strategy, notes, run.id, run.settings.rag, plan)
 
     async def replay(
         self,
@@ -340,12 +350,14 @@ class AsyncPincite:
         scope = await self.scope(caller)  # first: settings and tools are then taken together
         missing: tuple[str, ...] = ()
         if settings is None:
-            settings, missing = self._settings_for(witness.question.profile)
+            settings, missing = self._settings_for(witness.question)
         error: BaseException | None = None
         index = self._bench.index(settings.rag)
         run = Run(
             id=secrets.token_hex(16),
-            kit=replace(await _kit(self.toolbox, settings), index=index, memory=self.sessions),
+            kit=replace(
+                await _kit(self.toolbox, settings), index=index, memory=self.sessions, vocabulary=self.vocabulary
+            ),
             settings=settings,
             caller=caller,
             scope=scope,
@@ -369,9 +381,11 @@ class AsyncPincite:
             if own:
                 request_id.set("")
 
-    def _settings_for(self, profile: str | None) -> tuple[Settings, tuple[str, ...]]:
-        """The snapshot a request works by, and what the profile it names would like besides."""
-        return (self.settings, ()) if profile is None else self.control.profiled(profile)
+    def _settings_for(self, question: Question) -> tuple[Settings, tuple[str, ...]]:
+        """The snapshot a request works by, its own changes in it, and what the profile it names would like besides."""
+        profile, changes = question.profile, dict(question.changes)
+        settings, missing = (self.settings, ()) if profile is None else self.control.profiled(profile)
+        return (changed(settings, changes, "a request") if changes else settings), missing
 
 
 async def _kit(toolbox: Toolbox, settings: Settings) -> Kit:

@@ -107,9 +107,13 @@ class Metrics:
         told = span.attributes
         if span.name in ENGINES:
             self._searches.labels(ENGINES[span.name]).inc()
-        self._fallbacks.inc(told.get("fallbacks", 1 if span.name == "extractive_generation" else 0))
-        self._retries.inc(told.get("retries", 0))
-        self._chunks.inc(told.get("chunks", 0))
+        for counter, amount in (
+            (self._fallbacks, told.get("fallbacks", 1 if span.name == "extractive_generation" else 0)),
+            (self._retries, told.get("retries", 0)),
+            (self._chunks, told.get("chunks", 0)),
+        ):
+            if amount:
+                counter.inc(amount)
         operation = told.get("gen_ai.operation.name")
         if operation == "embeddings":
             purpose = "index" if kind == "ingest" else "query"

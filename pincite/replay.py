@@ -17,7 +17,7 @@ from pincite.wording import nearest
 
 ASKED = frozenset({"query", "chat", "search", "replay"})
 """Kinds of request that can be asked again."""
-OPTIONS = ("many", "top_k", "min_score", "strategy", "alpha", "guessed")
+OPTIONS = ("many", "top_k", "min_score", "strategy", "alpha", "guessed", "levels", "retrieve")
 SAMPLING = ("model", "temperature", "top_p", "top_k", "max_tokens")
 """The parts of a question that hold no words. Its profile is in the settings; its conversation in what it means alone."""
 
@@ -104,16 +104,18 @@ def question_of(trace: Trace, words: str | None) -> Question:
             "set traces.content=true to have them kept from now on",
             code="no_content",
         )
-    filters: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in _part(trace, "filters")
-    }
+    filters: dict[str, Any] = {name: _tupled(value) for name, value in _part(trace, "filters")}
     return Question(
         content.question, content.also, filters=Filters(**filters), standalone=content.standalone,
         sampling=Sampling(
             **dict(_part(trace, "sampling")), stop=content.stop, system_prompt=content.system_prompt
         ),
-        **{name: trace.options[name] for name in OPTIONS if name in trace.options},
+        **{name: _tupled(trace.options[name]) for name in OPTIONS if name in trace.options},
     )  # fmt: skip
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _part(trace: Trace, name: str) -> list[tuple[str, Any]]:
@@ -149,8 +151,18 @@ def settings_for(base: Settings, trace: Trace, changes: Mapping[str, Any]) -> Se
     check_changes(changes, "a replay")
     known = {key: value for key, value in replayable().items() if key != "llm.model"}  # another provider lacks it
     kept = {key: value for key, value in trace.settings.items() if key in known}
+    return _with(base, {**known, **kept, **changes})
+
+
+def changed(settings: Settings, changes: Mapping[str, Any], what: str) -> Settings:
+    """The settings with other values for what whoever asks may change."""
+    check_changes(changes, what)
+    return _with(settings, changes)
+
+
+def _with(settings: Settings, values: Mapping[str, Any]) -> Settings:
     try:
-        return with_values(base, {**known, **kept, **changes})
+        return with_values(settings, values)
     except SettingsError as error:
         raise Invalid(str(error)) from error
 

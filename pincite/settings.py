@@ -52,12 +52,41 @@ class Guard(_Branch):
     max_query_chars: int = Field(default=4000, ge=1, le=100_000, description="Longest question, in characters.")
 
 
+class Penalties(_Branch):
+    """What passages lose of their score that hold many words and seldom an answer; told by heading and shape when indexed."""
+
+    glossary: Share = Field(default=0.3, description="Share of its score that a glossary's passage loses; 0 is none.")
+    contents: Share = Field(default=0.5, description="The same for a table of contents.")
+    image_credits: Share = Field(default=0.4, description="The same for a list of image credits.")
+
+
+class Expansion(_Branch):
+    """Further passages of the best documents that join what an answer stands on."""
+
+    enabled: bool = Field(default=False, description="Whether they do.")
+    max_documents: int = Field(default=3, ge=1, le=50, description="Documents that are looked into, best first.")
+    max_chunks: int = Field(default=20, ge=1, le=200, description="Passages of each at most.")
+    threshold: Share = Field(
+        default=0.3, description="Passages below this are left out; it reads what `rag.threshold_on` says."
+    )
+
+
 class Rag(_Branch):
     """How passages are found."""
 
     top_k: int = Field(default=10, ge=1, le=1000, description="Passages a search returns and an answer may stand on.")
     candidates: int = Field(default=100, ge=1, le=10_000, description="Passages each engine brings before fusion.")
     use_hybrid_search: bool = Field(default=True, description="Search by words as well as by meaning.")
+    strategy: Literal["auto", "hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"] = Field(
+        default="hybrid",
+        description="How to search unless a request says: one of the strategies, or `auto`, by the kind of question; see "
+        "docs/strategies.md.",
+    )
+    mode: Literal["always", "automatic", "manual"] = Field(
+        default="always",
+        description="When documents are looked into: for every question; not for greetings, thanks and talk about the "
+        "conversation; or only where a request asks for it (`rag.enabled`).",
+    )
     fusion: Literal["relative_score", "rrf"] = Field(
         default="relative_score", description="How the engines' rankings are joined."
     )
@@ -78,7 +107,23 @@ class Rag(_Branch):
     multi_query_rrf_k: int = Field(
         default=60, ge=1, le=1000, description="Constant of reciprocal rank fusion between queries."
     )
-    max_queries: int = Field(default=5, ge=1, le=5, description="Queries one call of query-many may hold.")
+    max_queries: int = Field(
+        default=5,
+        ge=1,
+        le=5,
+        description="Queries one call of query-many may hold, and texts one question is searched by.",
+    )
+    query_expansion_enabled: bool = Field(
+        default=False, description="Let the model put a question in other words, which are searched, too."
+    )
+    hyde_enabled: bool = Field(
+        default=False,
+        description="Let the model guess what a passage would say that answers a question of less than five words which names "
+        "nothing; what is like it is searched for, too.",
+    )
+    step_back_enabled: bool = Field(
+        default=False, description="Let the model ask the more general question behind one, which is searched, too."
+    )
     similarity_threshold: Share = Field(
         default=0.02, description="Passages of lower relevance are not used for answers; 0 uses all."
     )
@@ -92,16 +137,41 @@ class Rag(_Branch):
         "a dotted path.",
     )
     rerank_top: int = Field(default=20, ge=1, le=200, description="Passages the reranker sees.")
+    drop_duplicates: bool = Field(
+        default=True,
+        description="Passages that are the same but for less than a twentieth of their words, no figure and no name among "
+        "these, appear once; the best stands for all and names the others.",
+    )
+    mmr: Literal["off", "auto", "on"] = Field(
+        default="auto",
+        description="Whether passages that say something else go before ones like those already chosen: `auto` does so "
+        "for comparisons.",
+    )
+    mmr_lambda: Share = Field(
+        default=0.8,
+        description="Weight of the score against being unlike the others where `rag.mmr` acts; 1 is score only.",
+    )
+    verification_enabled: bool = Field(
+        default=True,
+        description="Judge each passage once more before an answer stands on it: one that is far less relevant than the "
+        "best is removed.",
+    )
+    verification_by: Literal["rules", "model"] = Field(
+        default="rules",
+        description="Who judges: rules on the calibrated relevance, or after them the model as well, in one call for all.",
+    )
     exact_rows: int = Field(
         default=4000,
         ge=0,
         le=10_000_000,
         description="Up to this many admitted vectors, search by meaning compares them all (five times as many where "
-        "a filter narrows the search); above, it uses the HNSW index.",
+        "a filter leaves less than an eighth of the library); above, it uses the HNSW index.",
     )
     ef_search: int = Field(default=120, ge=10, le=1000, description="Breadth of the HNSW search.")
-    bm25_k1: float = Field(default=1.2, ge=0, le=10, description="BM25: how fast repeated words stop counting.")
-    bm25_b: Share = Field(default=0.75, description="BM25: how much long passages are discounted.")
+    bm25_k1: float = Field(default=0.9, ge=0, le=10, description="BM25: how fast repeated words stop counting.")
+    bm25_b: Share = Field(default=0.4, description="BM25: how much long passages are discounted.")
+    penalties: Penalties = Penalties()
+    expansion: Expansion = Expansion()
 
 
 class Fallback(_Branch):
@@ -255,6 +325,11 @@ class Context(_Branch):
     template: Literal["default", "five-stage", "local"] = Field(
         default="default", description="How passages and question are put to the model; see docs/prompts.md."
     )
+    order: Literal["score", "sandwich"] = Field(
+        default="score",
+        description="How passages stand in a prompt: best first, or the best first and last and the weakest in the middle, "
+        "where long prompts are read least.",
+    )
 
 
 class Citations(_Branch):
@@ -276,6 +351,16 @@ class Conversation(_Branch):
     )
     max_history_turns: int = Field(
         default=15, ge=0, le=15, description="Turns remembered at most; small models remember fewer."
+    )
+
+
+class Spelling(_Branch):
+    """What is done about misspelt words in a question."""
+
+    enabled: bool = Field(
+        default=True,
+        description="Correct a word that no document you may see holds, nor a dictionary, to one they do; the answer says "
+        "so (`corrected_query`). See docs/evaluation.md.",
     )
 
 
@@ -348,6 +433,7 @@ class Settings(_Branch):
     context: Context = Context()
     citations: Citations = Citations()
     conversation: Conversation = Conversation()
+    spelling: Spelling = Spelling()
     ingest: Ingest = Ingest()
     traces: Traces = Traces()
     logs: Logs = Logs()

@@ -15,11 +15,11 @@ _PLAIN = re.compile(r"[^0-9a-z]")
 def closest(word: str, known: Iterable[str]) -> str | None:
     """The known name that was probably meant, whatever its case, dashes and underscores; None where none is close.
 
-    The last part of a dotted name decides: `rag.bogus` is not `rag.fusion` only because both begin alike.
+    The last part of a dotted name has to be close: `rag.bogus` is not `rag.fusion` only because both begin alike.
     """
     whole, leaf = _plain(word), _leaf(word)
     rated = [(_alike(leaf, _leaf(name)), _alike(whole, _plain(name)), name) for name in known]
-    best = max(rated, key=lambda rate: rate[:2], default=None)
+    best = max(rated, key=lambda rate: rate[0] + rate[1], default=None)
     return best[2] if best and best[0] >= ALIKE else None
 
 

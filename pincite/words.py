@@ -36,6 +36,9 @@ STOP_WORDS = {
     ),
 }
 
+SHORTEST, LONGEST = 4, 30
+"""Letters of a word that can be told from a misspelling of another."""
+
 _WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile(r"([\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+)")
 _local = threading.local()
@@ -66,6 +69,13 @@ def terms(text: str, language: str) -> list[str]:
     """What a text in a language is indexed by, in order, repeats included."""
     stop = STOP_WORDS.get(language, frozenset())
     return [stem(word, language) for word in words(text) if word not in stop]
+
+
+def forms(text: str, language: str) -> dict[str, str]:
+    """The plain words of a text in a language, each with what it is indexed by; what is none, such as a code, is left out."""
+    stop = STOP_WORDS.get(language, frozenset())
+    plain = {word for word in words(text) if SHORTEST <= len(word) <= LONGEST and word.isalpha()}
+    return {word: stem(word, language) for word in plain - stop}
 
 
 def query_terms(text: str, languages: Iterable[str]) -> Counter[str]:

@@ -11,9 +11,10 @@ from pincite.settings import Embedding, Rag, Resilience, Settings
 from pincite.steady import close
 from pincite.store.database import Database
 from pincite.store.search import PostgresIndex
+from pincite.store.survey import Surveys
 from pincite.toolbox import Toolbox, plain_embedder, steadied
 
-INDEX_FORMAT = 2
+INDEX_FORMAT = 3
 """Raised when parsing, chunking or indexing changes what is stored for the same file and settings."""
 
 KEPT_S = 60.0
@@ -31,10 +32,11 @@ class Workbench:
     lane: Lane
     toolbox: Toolbox
     database: Database
+    surveys: Surveys
 
     def index(self, rag: Rag) -> PostgresIndex:
         """Search over the vectors of this embedder."""
-        return PostgresIndex(self.database, self.model, self.embedder.dimensions, rag)
+        return PostgresIndex(self.database, self.model, self.embedder.dimensions, rag, self.surveys)
 
     def signature(self, settings: Settings) -> str:
         """How documents are indexed with these settings; one with another signature is stale."""
@@ -127,8 +129,9 @@ async def _set_up(embedder: Embedder, settings: Settings, database: Database) ->
     embedding = settings.embedding
     options = embedding.model_dump(exclude={"api_key"})
     lane = open_lane(embedder, provider=embedding.provider, options=options, batch=embedding.batch)
-    index = PostgresIndex(database, model, embedder.dimensions, settings.rag)
-    return Workbench(embedder, model, lane, Toolbox(index, embedder), database)
+    surveys = Surveys()
+    index = PostgresIndex(database, model, embedder.dimensions, settings.rag, surveys)
+    return Workbench(embedder, model, lane, Toolbox(index, embedder), database, surveys)
 
 
 def _choice(settings: Settings, embedder: Embedder) -> _Choice:

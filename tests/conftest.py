@@ -1,20 +1,20 @@
 """Shared fixtures: one real PostgreSQL for the whole run, a fresh database for whoever wants one."""
 
 import asyncio
+import functools
+import gc
 import secrets
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import httpcore2
 import hypothesis
 import psycopg
 import psycopg.conninfo
 import pytest
-
-from pincite.engine import AsyncPincite
-from pincite.store.server import EmbeddedServer
 
 T = TypeVar("T")
 
@@ -25,6 +25,8 @@ def pytest_configure() -> None:
     # The same examples every time: what a run finds, the next one finds again.
     hypothesis.settings.register_profile("steady", derandomize=True)
     hypothesis.settings.load_profile("steady")
+    # Every HTTP client reads the machine's certificates, which takes longer than most tests: all share one reading.
+    httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -34,9 +36,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("store")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Thousands of tests are made at once and live to the end: the garbage collector need not go through them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server that all test processes share; it ends when the last one leaves."""
+    from pincite.store.server import EmbeddedServer  # here: the process that deals out the tests starts without it
+
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if base.name.startswith("popen-") else base
     with EmbeddedServer.open(shared / "postgres") as server:
@@ -75,6 +90,7 @@ class _database:
 @pytest.fixture
 def open_pincite(database_url: str, tmp_path: Path) -> Callable[..., Any]:
     """Opens engines on one fresh database, with the shipped fake embedder unless told otherwise."""
+    from pincite.engine import AsyncPincite
 
     @asynccontextmanager
     async def opened(**settings: Any) -> AsyncIterator[AsyncPincite]:

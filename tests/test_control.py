@@ -382,13 +382,13 @@ def test_applying_a_profile_is_one_batch_and_another_takes_it_back(open_pincite:
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.add(wrote(tmp_path / "cats.md"))
-            await pincite.control.set({"rag.rrf_k": 7, "rag.bm25_b": 0.5, "chunking.size": 300}, LOCAL)
+            await pincite.control.set({"rag.rrf_k": 7, "rag.bm25_b": 0.25, "chunking.size": 300}, LOCAL)
             outcome = await pincite.control.apply("zoeflow", LOCAL)
             assert {change.batch for change in outcome.changes} == {2}
             assert outcome.reindex == ("chunking.size",)
             assert any("text-embedding-3-small to embed" in note for note in outcome.missing)
             rag = pincite.settings.rag
-            assert (rag.top_k, rag.use_hybrid_search, rag.rrf_k, rag.bm25_b) == (5, False, 30, 0.5)
+            assert (rag.top_k, rag.use_hybrid_search, rag.rrf_k, rag.bm25_b) == (5, False, 30, 0.25)
             expected, _ = pincite.control.against("adaptive")
             await pincite.control.apply("adaptive", LOCAL)
             assert expected["rag.fusion"] == ("relative_score", "rrf")

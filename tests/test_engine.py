@@ -198,7 +198,9 @@ def test_filters_and_traces(open_pincite: Callable[..., Any], tmp_path: Path) ->
             assert (await pincite.search(Question("cats", filters=Filters(folder="wild")))).hits == ()
             trace = await pincite.traces.get(await pincite.scope(), found.trace_id)
             stages = [span.name for span in trace.spans if span.parent is None]
-            assert stages == ["guardrails", "query_analysis", "retrieval", "ranking"]
+            assert stages == [
+                "guardrails", "spelling_correction", "query_analysis", "query_expansion", "retrieval", "ranking",
+            ]  # fmt: skip
             below = {span.name for span in trace.spans if span.parent is not None}
             searches = {"vector_search", "lexical_search", "title_search"}
             assert below == {"query_embedding", "provider_call", "passage_fetch", *searches}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pincite import resilience
 from pincite.core.request import due
 from pincite.core.traces import recording
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused
@@ -146,9 +147,11 @@ def test_a_service_that_takes_too_long_is_given_up_and_hung_up(script: Script, p
     assert service.closed == 1
 
 
-def test_a_service_never_takes_all_the_time_a_question_has() -> None:
+def test_a_service_never_takes_all_the_time_a_question_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert resilience.KEPT_BACK > 0
+    monkeypatch.setattr(resilience, "KEPT_BACK", 0.95)  # a wide margin, for machines that have much else to do
     service = Service([30.0])
-    end = time.monotonic() + 0.2
+    end = time.monotonic() + 2.0
     due.set(end)
     try:
         with pytest.raises(ProviderError, match=r"llm\.question_timeout_s"):

@@ -129,6 +129,7 @@ def test_old_python_is_named_in_one_line(checkout: Path, tools: Path) -> None:
     assert not (checkout / ".venv").exists()
 
 
+@pytest.mark.slow
 def test_shim_without_a_python_behind_it_is_passed_over(checkout: Path, machine: Path) -> None:
     write_tool(machine, "python3.13", "echo 'python3.13: command not found' >&2; exit 127")
     result = run(checkout / "run", "demo", path=machine)
@@ -152,6 +153,7 @@ def test_uv_is_fetched_with_pip_where_it_is_missing_or_too_old(checkout: Path, t
     assert f"--target {checkout}/.tools uv" in (tmp_path / "pip.log").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_set_up_happens_once_and_again_when_the_lock_changes(checkout: Path, machine: Path, tmp_path: Path) -> None:
     first = run(checkout / "run", "demo", "--once", path=machine)
     assert first.returncode == 0
@@ -166,6 +168,7 @@ def test_set_up_happens_once_and_again_when_the_lock_changes(checkout: Path, mac
     assert len(syncs(tmp_path)) == 2
 
 
+@pytest.mark.slow
 def test_failed_set_up_shows_why_and_is_not_taken_for_done(checkout: Path, machine: Path, tmp_path: Path) -> None:
     broken = run(checkout / "run", "demo", path=machine, BROKEN="yes")
     assert broken.returncode == 1
@@ -178,6 +181,7 @@ def test_failed_set_up_shows_why_and_is_not_taken_for_done(checkout: Path, machi
     assert not leftover.exists(), "an environment cut short is made anew"
 
 
+@pytest.mark.slow
 def test_moved_checkout_and_broken_environment_are_set_up_anew(checkout: Path, machine: Path, tmp_path: Path) -> None:
     run(checkout / "run", "demo", path=machine)
     moved = checkout.rename(tmp_path / "elsewhere")
@@ -188,6 +192,7 @@ def test_moved_checkout_and_broken_environment_are_set_up_anew(checkout: Path, m
     assert len(syncs(tmp_path)) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("home", ["", "/dev/null/gone"])
 def test_script_works_through_a_link_and_without_a_home(
     checkout: Path, machine: Path, tmp_path: Path, home: str
@@ -199,6 +204,7 @@ def test_script_works_through_a_link_and_without_a_home(
     assert (checkout / ".tools" / "home").is_dir()
 
 
+@pytest.mark.slow
 def test_checkout_that_cannot_be_written_to_is_named(checkout: Path, machine: Path) -> None:
     (checkout / ".tools").touch()  # a file in the way stops root too, which permissions would not
     result = run(checkout / "run", "demo", path=machine)
@@ -231,6 +237,7 @@ def test_benchmarks_are_listed_with_what_they_say_of_themselves(checkout: Path) 
     assert "speed" in unknown.stderr
 
 
+@pytest.mark.slow
 def test_a_benchmark_can_be_the_first_thing_run(checkout: Path, machine: Path) -> None:
     (checkout / "benchmarks" / "speed.py").write_text('print("very fast")', encoding="utf-8")
     result = run(checkout / "run", "bench", "speed", path=machine)
@@ -278,6 +285,7 @@ def test_every_sample_is_asked_about() -> None:
     assert {q["document"] for q in QUESTIONS if q["answerable"]} == {file.name for file in DOCUMENTS.iterdir()}
 
 
+@pytest.mark.slow
 def test_the_pdf_is_what_its_script_makes() -> None:
     made = subprocess.run(
         [

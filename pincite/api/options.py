@@ -1,7 +1,7 @@
 """What a request may ask for: JSON bodies, checked, and the questions they become."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -32,6 +32,8 @@ Name = Annotated[Words, AfterValidator(_no_nul)]
 Text = Annotated[Name, Field(max_length=2000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 DocumentId = Annotated[Name, Field(min_length=1, max_length=100)]
+Levels = Annotated[list[Literal[0, 1, 2]], Field(min_length=1, max_length=10)]
+"""What results shall be: documents (0), sections (1), passages (2)."""
 DocumentIds = Annotated[list[DocumentId], Field(max_length=1000)]
 
 
@@ -75,13 +77,14 @@ def agreed(**given: T | None) -> T | None:
 class SearchOptions(Body):
     """Where to search, how, and for how much."""
 
-    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"levels": ([2],), "as_of": ()}
+    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"as_of": ()}
 
     top_k: int | None = Field(default=None, ge=1, le=1000)
     strategy: Strategy | None = None
     folder: Text | None = None
     document_ids: DocumentIds | None = None
     min_score: Share | None = None
+    levels: Levels | None = None
     profile: Text | None = None
 
     def filters(self) -> Filters:
@@ -92,6 +95,11 @@ class SearchOptions(Body):
 def filters(folder: str | None, document_ids: list[str] | None) -> Filters:
     """The part of the library under a folder, among these documents."""
     return Filters(clean_folder(folder or "") or None, None if document_ids is None else tuple(document_ids))
+
+
+def levels(wanted: Sequence[int] | None) -> tuple[int, ...] | None:
+    """The levels that are wanted, each once."""
+    return None if wanted is None else tuple(sorted(set(wanted)))
 
 
 class SearchBody(SearchOptions):
@@ -109,15 +117,15 @@ class SearchBody(SearchOptions):
             min_score=self.min_score,
             strategy=self.strategy,
             profile=self.profile,
+            levels=levels(self.levels),
         )
 
 
 class ManyBody(SearchOptions):
     """Several queries, searched at once and fused."""
 
-    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {**SearchOptions.later, "explain": (False,)}
-
     queries: list[Words] = Field(min_length=1, max_length=100)
+    explain: bool = False
 
     def question(self) -> Question:
         """The searches as the engine takes them."""
@@ -131,14 +139,17 @@ class ManyBody(SearchOptions):
             min_score=self.min_score,
             strategy=self.strategy,
             profile=self.profile,
+            levels=levels(self.levels),
         )
 
 
 class RagOptions(Body):
-    """The same wishes under another roof; `query` is a text to search for beside the question."""
+    """The same wishes under another roof; `query` is a text to search for beside the question.
 
-    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"enabled": (True,)}
+    `enabled` decides whether the documents are looked into, whatever `rag.mode` says.
+    """
 
+    enabled: bool | None = None
     query: Words | None = None
     search_limit: int | None = Field(default=None, ge=1, le=1000)
     search_threshold: Share | None = None
@@ -152,18 +163,13 @@ class AnswerOptions(SearchOptions):
         **SearchOptions.later,
         "mode": ("chat",),
         "intelligence_level": ("standard",),
-        "level_filter": ([2],),
         "enable_cot": (False,),
-        "enable_verification": (False,),
         "ensemble_voting": (False,),
-        "enable_document_expansion": (False,),
-        "max_documents_to_expand": (3,),
-        "max_chunks_per_document": (20,),
-        "expansion_threshold": (0.3,),
     }
 
     stream: bool = False
     resumable: bool = False
+    level_filter: Levels | None = None
     folder_id: Text | None = None
     collection_filter: Text | None = None
     temperature_override: float | None = Field(default=None, ge=0, le=2)
@@ -173,6 +179,11 @@ class AnswerOptions(SearchOptions):
     stop: Text | list[Text] | None = None
     model: Text | None = None
     system_prompt: Words | None = Field(default=None, max_length=20_000)
+    enable_verification: bool | None = None
+    enable_document_expansion: bool | None = None
+    max_documents_to_expand: int | None = Field(default=None, ge=1, le=50)
+    max_chunks_per_document: int | None = Field(default=None, ge=1, le=200)
+    expansion_threshold: Share | None = None
     rag: RagOptions = RagOptions()
 
     @model_validator(mode="after")
@@ -195,7 +206,21 @@ class AnswerOptions(SearchOptions):
             alpha=self.rag.hybrid_alpha,
             sampling=self._sampling(),
             profile=self.profile,
+            changes=self._changes(),
+            levels=levels(agreed(levels=self.levels, level_filter=self.level_filter)),
+            retrieve=self.rag.enabled,
         )
+
+    def _changes(self) -> tuple[tuple[str, bool | int | float | str], ...]:
+        """The settings that this request has its own values for."""
+        wished = {
+            "rag.verification_enabled": self.enable_verification,
+            "rag.expansion.enabled": self.enable_document_expansion,
+            "rag.expansion.max_documents": self.max_documents_to_expand,
+            "rag.expansion.max_chunks": self.max_chunks_per_document,
+            "rag.expansion.threshold": self.expansion_threshold,
+        }
+        return tuple((key, value) for key, value in wished.items() if value is not None)
 
     def _sampling(self) -> Sampling:
         stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())

@@ -23,4 +23,4 @@ async def search(body: SearchBody, request: Request, pincite: Engine, caller: Re
 async def query_many(body: ManyBody, request: Request, pincite: Engine, caller: Reader) -> JSONResponse:
     """Find passages for up to five queries at once, fused by reciprocal rank."""
     result = await unless_gone(request.receive, pincite.search(body.question(), caller=caller))
-    return JSONResponse(shapes.search_result(result, result.rag))
+    return JSONResponse(shapes.search_result(result, result.rag, explain=body.explain))

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from pincite.core.answers import Answer, AnswerMetadata, Found, Hit, Placing, Plan, SearchResult, Source
+from pincite.core.answers import Adjustment, Answer, AnswerMetadata, Found, Hit, Placing, Plan, SearchResult, Source
 from pincite.core.conversations import KeptTurn, Session
 from pincite.core.documents import Chunk, Document, Passage, Receipt, Version
 from pincite.core.traces import Span, Trace
@@ -78,6 +78,8 @@ def search_result(value: SearchResult, rag: Rag, *, explain: bool = False) -> Js
     return {
         "results": [hit(one) | ({"explain": explanation(one, value, rag)} if explain else {}) for one in value.hits],
         "strategy": value.strategy,
+        "corrected_query": value.plan.question.corrected if value.plan else None,
+        "plan": plan(value.plan) if value.plan else None,
         "degraded": [asdict(note) for note in value.degraded],
         "trace_id": value.trace_id,
     }
@@ -93,6 +95,20 @@ def hit(value: Hit) -> Json:
         "hybrid_score": value.hybrid_score,
         "relevance": value.relevance,
         "metadata": _metadata(value.chunk),
+    } | ({"also_in": [_twin(chunk) for chunk in value.also_in]} if value.also_in else {})
+
+
+def _twin(found: Found) -> Json:
+    """Where else the same is said."""
+    return {
+        "id": found.id,
+        "document_id": found.document_id,
+        "document_name": found.document_name,
+        "title": found.title,
+        "folder": found.folder,
+        "start_line": found.start_line,
+        "end_line": found.end_line,
+        "page": found.page,
     }
 
 
@@ -122,19 +138,30 @@ def explanation(value: Hit, result: SearchResult, rag: Rag) -> Json:
     """How a score came about: the shares of all placings add up to the fused score.
 
     A share is weight × (raw − low) / span, each of which its placing tells, or 1 / (rrf_k + rank). The weight of an
-    engine is alpha for dense, 1 − alpha for lexical, 1 where only one of them searched (alpha is null).
+    engine is alpha for dense, 1 − alpha for lexical, 1 where only one of them searched (alpha is null). Where several
+    texts were searched, each has a placing `query` whose raw is the sum of that text's shares of both engines: then the
+    score is the sum of these, each 1 / (multi_query_rrf_k + rank).
     """
-    both = result.strategy == "hybrid" and not any(note.stage == "embedding" for note in result.degraded)
+    words_alone = any(note.stage == "embedding" for note in result.degraded)
+    both = result.strategy not in ("dense_only", "lexical_only") and not words_alone
     constant = {"rrf_k": rag.rrf_k} if rag.fusion == "rrf" else {"alpha": rag.alpha if both else None}
     return {
         "placings": [_placing(one) for one in value.placings],
         "fusion": rag.fusion,
         **constant,
+        **({"multi_query_rrf_k": rag.multi_query_rrf_k} if any(one.via == "query" for one in value.placings) else {}),
         "fused_score": value.hybrid_score,
         "reranker": None if value.rerank_score is None else rag.reranker,
         "rerank_score": value.rerank_score,
+        "adjustments": [_adjustment(one) for one in value.adjustments],
         "score": value.score,
     }
+
+
+def _adjustment(value: Adjustment) -> Json:
+    """A penalty takes `amount` × the size of the score; spreading leaves its share less (1 − weight) × `amount`."""
+    told = {"stage": value.stage, "amount": value.amount, "before": value.before, "score": value.score}
+    return told if value.scale is None else told | asdict(value.scale)
 
 
 def _placing(value: Placing) -> Json:
@@ -149,10 +176,20 @@ def plan(value: Plan) -> Json:
     """What was decided to do about a question."""
     return {
         "question": value.text,
+        "corrected_query": value.question.corrected,
         "intent": value.intent,
+        "intent_confidence": value.reading.intent_confidence,
+        "question_type": value.reading.type,
+        "question_type_confidence": value.reading.type_confidence,
+        "entities": [asdict(entity) for entity in value.reading.entities],
+        "is_multi_hop": value.reading.is_multi_hop,
+        "hints": asdict(value.reading.hints) | {"levels": value.reading.levels},
         "strategy": value.strategy,
+        "retrieves": value.retrieves,
+        "levels": value.levels,
         "searches": [{"text": search.text, "engine": search.via} for search in value.searches],
         "top_k": value.top_k,
+        "reasons": value.reasons,
     }
 
 

@@ -11,6 +11,7 @@ import typer
 from pincite.cli.documents import FolderOption
 from pincite.cli.door import Door, command, one_of
 from pincite.cli.safe import print_json, remark
+from pincite.errors import Invalid
 
 if TYPE_CHECKING:
     from pincite.core.answers import Question
@@ -21,9 +22,18 @@ TopKOption = Annotated[
     typer.Option("--top-k", metavar="N", min=1, max=1000, help="How many passages; 10 unless set otherwise."),
 ]
 StrategyOption = Annotated[
-    str | None, typer.Option("--strategy", metavar="S", help="hybrid, dense_only (meaning) or lexical_only (words).")
+    str | None,
+    typer.Option(
+        "--strategy",
+        metavar="S",
+        help="hybrid, dense_only (meaning), lexical_only (words), fusion, two_stage or hierarchical; see docs/strategies.md.",
+    ),
 ]
 
+LevelsOption = Annotated[
+    str | None,
+    typer.Option("--levels", metavar="L", help="What to find: 0 documents, 1 sections, 2 passages; several by comma."),
+]
 ProfileOption = Annotated[
     str | None,
     typer.Option(
@@ -45,18 +55,25 @@ async def ask(
     top_k: TopKOption = None,
     strategy: StrategyOption = None,
     profile: ProfileOption = None,
+    documents: Annotated[
+        bool | None,
+        typer.Option(
+            "--documents/--no-documents",
+            help="Look into the documents (--no-documents: do not), whatever rag.mode says.",
+        ),
+    ] = None,
 ) -> None:
     """Answer a question and cite the passages it stands on."""
     from pincite.api import shapes
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen, waiting
 
-    asked = replace(_question(question, folder, top_k, strategy), profile=profile)
+    asked = replace(_question(question, folder, top_k, strategy), profile=profile, retrieve=documents)
     with notes_in_the_result():
         async with door.open() as pincite:
             with waiting("reading …"):
                 answer = await pincite.ask(asked)
-            missing = await _what_is_missing(pincite) if not answer.sources else ""
+            missing = await _what_is_missing(pincite) if not answer.sources and documents is not False else ""
     if door.json:
         print_json(shapes.answer(answer))
     else:
@@ -84,6 +101,7 @@ async def search(
     top_k: TopKOption = None,
     strategy: StrategyOption = None,
     profile: ProfileOption = None,
+    levels: LevelsOption = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show how every score came about.")] = False,
 ) -> None:
     """Find passages by meaning and by words."""
@@ -91,7 +109,7 @@ async def search(
     from pincite.cli.view.hits import print_explained, print_hits
     from pincite.cli.view.screen import Screen, waiting
 
-    asked = replace(_question(query, folder, top_k, strategy), profile=profile)
+    asked = replace(_question(query, folder, top_k, strategy), profile=profile, levels=_levels(levels))
     with notes_in_the_result():
         async with door.open() as pincite:
             with waiting("searching …"):
@@ -113,6 +131,16 @@ def _question(text: str, folder: str | None, top_k: int | None, strategy: str | 
         top_k=top_k,
         strategy=one_of(Strategy, strategy, "strategy"),
     )
+
+
+def _levels(text: str | None) -> tuple[int, ...] | None:
+    """The levels that are wanted, from what stands between commas."""
+    if text is None:
+        return None
+    wanted = {part.strip() for part in text.split(",")}
+    if not wanted <= {"0", "1", "2"}:
+        raise Invalid("--levels takes 0 (documents), 1 (sections) and 2 (passages), with commas between them")
+    return tuple(sorted(map(int, wanted)))
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """The words of the query pipeline, in the order they come to exist."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -8,10 +8,14 @@ from typing import Literal
 from pincite.settings import Rag
 
 Via = Literal["dense", "lexical"]
-Cause = Literal["dense", "lexical", "named"]
-Strategy = Literal["hybrid", "dense_only", "lexical_only"]
+Cause = Literal["dense", "lexical", "named", "near", "section", "document", "part", "query"]
+"""What can add to a score: an engine; a title that was named; the question's words, near to each other; the section and
+the document it stands in; a further part of what it is; its place for one of several texts."""
+Strategy = Literal["hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"]
 ConfidenceLevel = Literal["high", "medium", "low"]
 Intent = Literal["FACTUAL", "SUMMARY", "COMPARISON", "LIST", "ANALYTICAL"]
+QuestionType = Literal["factual", "comparative", "procedural", "relational", "aggregative", "temporal"]
+EntityKind = Literal["name", "quoted", "code", "date", "number"]
 MatchedBy = Literal["number", "title", "contains", "similar", "code"]
 
 
@@ -53,8 +57,10 @@ class Question:
     """What the caller asked: one text, or up to five to be searched together and fused by rank.
 
     `conversation` is what was said before, oldest first, where the caller keeps it; `session_id` names one kept here.
-    `standalone` is what the text means without that conversation, where it cannot be understood alone; where that is
-    `guessed`, the text is searched for as well.
+    `standalone` is what the text means without that conversation, where it cannot be understood alone; `corrected`
+    is what is searched instead where words were misspelt; where either is `guessed`, the text is searched for as well.
+    `levels` are those wanted: 0 documents, 1 sections, 2 passages. `retrieve` says whether to look into the documents,
+    where the caller wishes to decide that. `changes` are settings by dotted key that this request has its own value for.
     """
 
     text: str
@@ -71,6 +77,51 @@ class Question:
     profile: str | None = None
     standalone: str | None = None
     guessed: bool = False
+    corrected: str | None = None
+    levels: tuple[int, ...] | None = None
+    retrieve: bool | None = None
+    changes: tuple[tuple[str, bool | int | float | str], ...] = ()
+
+    @property
+    def meant(self) -> str:
+        """What is searched: the text, made whole and corrected where it had to be."""
+        return self.corrected or self.standalone or self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Something a question names outright."""
+
+    text: str
+    kind: EntityKind
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What would serve a question of its kind: so many times the usual passages, diverse ones, reasoning, the graph."""
+
+    breadth: float = 1.0
+    mmr: bool = False
+    chain_of_thought: bool = False
+    graph: bool = False
+    template: str = "factual"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a question says about itself: the answer it wants, its type, each with a confidence, and whom it names.
+
+    `levels` are those that would serve it best: 0 documents, 1 sections, 2 passages.
+    """
+
+    intent: Intent = "FACTUAL"
+    intent_confidence: float = 0.0
+    type: QuestionType = "factual"
+    type_confidence: float = 0.0
+    entities: tuple[Entity, ...] = ()
+    is_multi_hop: bool = False
+    levels: tuple[int, ...] = (2,)
+    hints: Hints = Hints()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +136,12 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What was decided to do about a question."""
+    """What was decided to do about a question.
+
+    `extra` are texts searched beside it: its parts, and what a model made of it. `levels` are those of the results; `reads`
+    is the least a second stage looks at, `rerank_top` what a reranker sees where that is not as the settings say.
+    `reasons` are in words, none of them the question's.
+    """
 
     question: Question
     text: str
@@ -93,7 +149,18 @@ class Plan:
     searches: tuple[Search, ...]
     top_k: int
     candidates: int
-    intent: Intent = "FACTUAL"
+    reading: Reading = Reading()
+    extra: tuple[str, ...] = ()
+    levels: tuple[int, ...] = (2,)
+    reads: int = 0
+    rerank_top: int | None = None
+    retrieves: bool = True
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def intent(self) -> Intent:
+        """The kind of answer that is wanted."""
+        return self.reading.intent
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -103,7 +170,13 @@ class Plan:
     @property
     def searched(self) -> tuple[str, ...]:
         """The texts that are searched, by number; beside a guess also what was really asked."""
-        return (*self.queries, self.question.text) if self.question.guessed else self.queries
+        asked = (self.question.text,) if self.question.guessed and self.text != self.question.text else ()
+        return (*self.queries, *asked, *self.extra)
+
+    @property
+    def many(self) -> bool:
+        """Whether the rankings of several texts are joined by rank."""
+        return self.question.many or bool(self.question.also or self.extra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +210,7 @@ class Found:
     vectorized_text: str | None
     page_starts: tuple[int, ...]
     created_at: datetime
+    parent: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +232,7 @@ class Placing:
 
     `raw` is the engine's score, or that of the passage that named the title; `rank` is the chunk's place there, or that
     passage's; it is None where the engine did not bring the chunk, or where the question named the title itself.
+    For one of several texts, `raw` is the sum of what the engines say about it, and `rank` the place by that.
     `share` is what this adds to the fused score; by `scale`, or, where there is none, by rank.
     """
 
@@ -169,9 +244,30 @@ class Placing:
     scale: Scale | None = None
 
 
+def summands(placings: Sequence[Placing]) -> tuple[Placing, ...]:
+    """The placings that add up to the score: where several texts were searched, the places for each, not what made these."""
+    several = any(placing.via == "query" for placing in placings)
+    return tuple(placing for placing in placings if not several or placing.via not in ("dense", "lexical"))
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """What moved a score after fusion and reranking: from `before` to `score`.
+
+    A penalty takes `amount` of the score's size from it. Spreading (`mmr`) makes it `scale`'s share of it less
+    (1 − `scale.weight`) × `amount`, which is the likeness to a passage that stands above.
+    """
+
+    stage: Literal["penalty", "mmr"]
+    amount: float
+    before: float
+    score: float
+    scale: Scale | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk that was found, with every score that led to it."""
+    """A chunk that was found, with every score that led to it; `also_in` are chunks that say the same."""
 
     chunk: Found
     score: float
@@ -180,6 +276,8 @@ class Hit:
     hybrid_score: float
     placings: tuple[Placing, ...] = ()
     rerank_score: float | None = None
+    adjustments: tuple[Adjustment, ...] = ()
+    also_in: tuple[Found, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,3 +510,4 @@ class SearchResult:
     degraded: tuple[Degraded, ...]
     trace_id: str
     rag: Rag = field(default_factory=Rag)
+    plan: Plan | None = None

@@ -7,7 +7,10 @@ from typing import Literal
 
 from pincite.errors import PinciteError
 
-ContentType = Literal["prose", "table", "code", "list"]
+ContentType = Literal[
+    "prose", "table", "code", "list", "glossary", "contents", "image_credits", "hypothetical_question"
+]  # fmt: skip
+"""What a passage is made of, or what it is for where that is not to be read."""
 Markup = Literal["markdown", "plain"]
 Outcome = Literal["new", "new_version", "again", "unchanged"]
 """What an upload turned out to be; `again` is the same bytes, to be indexed anew."""

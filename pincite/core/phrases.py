@@ -5,5 +5,11 @@ NOTHING_FOUND = {
     "de": "Dazu habe ich in den Dokumenten keine genauen Angaben.",
 }
 
+NOTHING_ASKED = {
+    "en": "Ask me something about your documents, and I will answer from them.",
+    "de": "Frag mich etwas zu deinen Dokumenten, dann antworte ich daraus.",
+}
+"""Where no document is asked about and there is no model to talk to."""
+
 NO_ANSWER = "no_answer"
 """Finish reason of an answerer that found the sources not to answer."""

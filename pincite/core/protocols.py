@@ -1,6 +1,6 @@
 """What the outside must look like to us. Implementations never import each other."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -124,6 +124,17 @@ class Index(Protocol):
         self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters
     ) -> Fetched: ...
     async def titled(self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters) -> list[Titled]: ...
+    async def within(
+        self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int
+    ) -> list[Match]: ...
+    async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, Found]: ...
+
+
+class Vocabulary(Protocol):
+    """The words of the documents a caller may see; `scope` is required, as for every search."""
+
+    async def held(self, words: Collection[str], *, scope: Scope) -> frozenset[str]: ...
+    async def among(self, words: Collection[str], *, scope: Scope, filters: Filters) -> frozenset[str]: ...
 
 
 class Memory(Protocol):

@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pincite.core.answers import Answer, Degraded, Plan, Question, Source
 from pincite.core.callers import Caller, Scope
-from pincite.core.protocols import LLM, Embedder, Index, Memory, Reranker
+from pincite.core.protocols import LLM, Embedder, Index, Memory, Reranker, Vocabulary
 from pincite.core.traces import NAMES, Recording, Span, observe, span
 from pincite.errors import OverBudget, Unavailable
 from pincite.settings import Settings
@@ -28,6 +28,7 @@ class Kit:
     extractive: LLM
     reranker: Reranker | None = None
     memory: Memory | None = None
+    vocabulary: Vocabulary | None = None
 
 
 @dataclass(frozen=True, slots=True)

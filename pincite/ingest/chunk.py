@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 from pincite.blocks import Block, blocks
 from pincite.core.documents import Chunk, ContentType, Level, Parsed, Section
 from pincite.core.text import line_of, line_starts, sentences, trim
+from pincite.ingest.label import label
 from pincite.ingest.language import language_of
 from pincite.ingest.units import Splitter, Unit
 from pincite.tokens import Tokenizer
@@ -179,7 +180,7 @@ class _Rows:
             end_line=line_of(self.lines, end - 1),
             page=bisect_right(self.parsed.page_starts, start) or None,
             heading_path=path,
-            content_type=kind,
+            content_type=kind if level is Level.DOCUMENT else label(text, path, kind),
             language=self._language(level, kind, text),
             tokens=self.tokenizer.count(text),
             header=header,

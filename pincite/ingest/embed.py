@@ -9,7 +9,7 @@ from pincite.core.documents import NO_HEADINGS, Chunk, Level
 from pincite.core.text import fingerprint
 from pincite.errors import ProviderError
 from pincite.store.indexing import Entry
-from pincite.words import terms
+from pincite.words import forms, terms
 
 FORM = "2"
 """Raised when the same text comes to be embedded otherwise, so that vectors made before are not taken for it."""
@@ -53,8 +53,9 @@ def lead(chunk: Chunk, title: str | None) -> str:
 def _entry(chunk: Chunk, above: str, digest: bytes, vectors: dict[bytes, Vectors]) -> Entry:
     if chunk.level != Level.CHUNK:
         return Entry(chunk, fingerprint(chunk.text), terms={}, hash=digest, windows=())
-    found_by = Counter(terms(f"{above}\n{chunk.header}\n{chunk.text}", chunk.language))
-    return Entry(chunk, fingerprint(chunk.text), found_by, digest, vectors[digest])
+    text = f"{above}\n{chunk.header}\n{chunk.text}"
+    found_by, plain = Counter(terms(text, chunk.language)), forms(text, chunk.language)
+    return Entry(chunk, fingerprint(chunk.text), found_by, digest, vectors[digest], forms=plain)
 
 
 def _passage(chunk: Chunk, above: str) -> tuple[str, str]:

@@ -16,8 +16,9 @@ from pincite.ingest.lane import Lane
 from pincite.ingest.parse import Reader
 from pincite.settings import Settings
 from pincite.store.files import Files
-from pincite.store.indexing import Indexing
+from pincite.store.indexing import Entry, Indexing
 from pincite.store.jobs import Job, Jobs
+from pincite.store.packs import Packs
 
 BATCH = 32
 """Chunks embedded and written at a time: bounds memory, and what a crash can cost."""
@@ -40,6 +41,7 @@ class Workshop:
     model: str
     indexing: Indexing
     jobs: Jobs
+    packs: Packs
     keep: Callable[[str, Trace], Awaitable[None]] = _forget
 
 
@@ -73,7 +75,6 @@ async def _ingest(shop: Workshop, job: Job) -> None:
     with span("parsing", mime=target.mime) as it:
         prepared = await shop.reader.read(path, _parser(target.mime), shop.settings.chunking)
         it.attributes["passages"] = len(prepared.chunks)
-    edition = await shop.indexing.begin(target)
 
     async def known(hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
         return await shop.indexing.known_vectors(job.owner, hashes) if shop.settings.ingest.dedupe else {}
@@ -87,12 +88,19 @@ async def _ingest(shop: Workshop, job: Job) -> None:
         return vectors
 
     with span("indexing", **embedding(shop.settings.embedding.provider, shop.model), calls=0) as it:
+        it.attributes["chunks"] = len(prepared.chunks)
+        edition = await shop.indexing.begin(target) if len(prepared.chunks) > BATCH else None
+        entries: list[Entry] = []
         for done, batch in _batches(prepared.chunks):
             await shop.jobs.report(job, "embedding", PREPARED + (1 - PREPARED) * done / len(prepared.chunks))
-            await shop.indexing.write(edition, await embed(batch, prepared.parsed.title, shop.model, known, lane))
+            entries = await embed(batch, prepared.parsed.title, shop.model, known, lane)
+            if edition:
+                await shop.indexing.write(edition, entries)
     with span("serving"):
-        await shop.indexing.serve(edition, prepared.parsed)
-    it.attributes["chunks"] = len(prepared.chunks)
+        if edition:
+            await shop.indexing.serve(edition, prepared.parsed)
+        else:  # so little is written and served at once
+            await shop.indexing.publish(target, entries, prepared.parsed)
 
 
 def _batches(chunks: Sequence[Chunk]) -> Iterator[tuple[int, Sequence[Chunk]]]:

@@ -18,6 +18,8 @@ IDLE_S = 0.2
 """How long a worker with nothing to do sleeps."""
 TIDY_S = 3600.0
 """How often what nobody needs any more is cleared away."""
+PACK_AFTER = 256
+"""Documents after which words are packed while more are waiting; where none are, it is done at once."""
 
 
 class Workers:
@@ -32,6 +34,7 @@ class Workers:
         self._name = f"{socket.gethostname()}:{os.getpid()}"
         self._tasks: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
+        self._finished = 0
         self.in_hand: list[Workshop] = []
 
     def start(self) -> None:
@@ -67,6 +70,7 @@ class Workers:
                 shop = self._shop()  # the settings a document is begun with are those it is finished with
                 job = await shop.jobs.claim(name, shop.settings.ingest.lease_s)
                 if job is None:
+                    await self._pack(shop, after=1)
                     await self._rest()
                 else:
                     self.in_hand.append(shop)
@@ -74,12 +78,20 @@ class Workers:
                         await self._do(shop, job)
                     finally:
                         self.in_hand.remove(shop)
+                        self._finished += 1
+                    await self._pack(shop, after=PACK_AFTER)
             except StoreDown as error:
                 log.warning("the worker waits: %s", error)
                 await asyncio.sleep(1.0)
             except Exception:
                 log.exception("the worker goes on after an unforeseen error")
                 await asyncio.sleep(1.0)
+
+    async def _pack(self, shop: Workshop, *, after: int) -> None:
+        """Pack the words of what so many documents brought, so that they are looked up faster."""
+        if self._finished >= after:
+            self._finished = 0
+            await shop.packs.make()
 
     async def _rest(self) -> None:
         self._wake.clear()

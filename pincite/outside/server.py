@@ -3,9 +3,11 @@
 import asyncio
 import json
 import re
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from email.utils import parsedate_to_datetime
+from functools import cache
 from time import time
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,6 +32,12 @@ LONGEST_COMPLAINT = 64 * 1024
 _BUSY = frozenset({408, 425, 429})
 _LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@cache
+def _trusted(trust_env: bool) -> ssl.SSLContext:
+    """The certificates of this machine: reading them takes longer than many a call, so all servers share one reading."""
+    return httpx2.create_ssl_context(trust_env=trust_env)
 
 
 class Server:
@@ -116,7 +124,9 @@ class Server:
             # A proxy of the environment has no business between this machine and itself.
             outside = urlsplit(self.base_url).hostname not in _LOCAL
             limits = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=KEPT_S)
-            self._client = httpx2.AsyncClient(timeout=self._timeout, limits=limits, trust_env=outside)
+            self._client = httpx2.AsyncClient(
+                timeout=self._timeout, limits=limits, trust_env=outside, verify=_trusted(outside)
+            )
         try:
             async with self._client.stream(method, url, json=body, headers={**sent, **(headers or {})}) as response:
                 if response.status_code != 200:

@@ -10,9 +10,10 @@ from pincite.core.documents import NO_HEADINGS
 from pincite.core.run import Run, SourcesFound
 from pincite.errors import Invalid
 from pincite.models import facts_of
-from pincite.query.budget import MESSAGE, Budget, tokenizer
+from pincite.query.budget import MESSAGE, Budget, counted, tokenizer
+from pincite.query.order import sandwich
 from pincite.query.sources import sources_of
-from pincite.query.templates import Prompts
+from pincite.query.templates import Prompts, Template
 from pincite.tokens import Tokenizer
 
 CHARS_A_TOKEN = 4
@@ -36,19 +37,22 @@ async def assemble(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     budget = Budget.of(llm.window, facts.tier, settings.context.max_tokens)
     page = _Page.of(run, plan, quote_first=facts.quote_first)
     fixed = page.cost(page.messages([], []))
-    history = [] if llm is run.kit.extractive else page.history(plan.question.conversation, budget.history)
+    turns = () if llm is run.kit.extractive else plan.question.conversation
+    history, said = remembered(turns, budget.history, page.tokenizer.name)
     chosen, blocks, filled = page.fitting(evidence.hits, _room(page, fixed, budget))
-    tokens = fixed + filled + page.cost(history)
+    if settings.context.order == "sandwich" and llm is not run.kit.extractive:
+        chosen, blocks = page.sandwiched(chosen)
+    tokens = fixed + filled + said
     run.observe(
         sources=len(chosen), left_out=len(evidence.hits) - len(chosen), turns=len(history) // 2, tokens=tokens,
         room=budget.prompt, window=llm.window,
     )  # fmt: skip
     run.emit(SourcesFound(sources_of(chosen, cited=frozenset())))
     messages = page.messages(blocks, history)
-    return Prompt(plan.text, tuple(messages), tuple(chosen), tokens, _sampling(run, plan.question, budget))
+    return Prompt(plan.text, tuple(messages), tuple(chosen), tokens, sampling_of(plan.question, budget, run=run))
 
 
-def _sampling(run: Run, question: Question, budget: Budget) -> Sampling:
+def sampling_of(question: Question, budget: Budget, *, run: Run) -> Sampling:
     """How the model should write: as the caller wishes, else as the settings of this request say."""
     wish, llm = question.sampling, run.settings.llm
     return replace(
@@ -106,8 +110,9 @@ class _Page:
     def fitting(self, hits: Sequence[Hit], room: int) -> tuple[list[Hit], list[str], int]:
         """The best that fit together, their blocks and tokens; the lowest-scored go first, one too large alone goes too."""
         chosen, blocks, filled = list[Hit](), list[str](), 0
+        template = self.prompts.get(f"{self.name}/source")
         for hit in hits:
-            block = self.block(len(chosen) + 1, hit)
+            block = self.block(template, len(chosen) + 1, hit)
             cost = self._size(f"{block}\n\n")
             if cost > room:
                 continue
@@ -118,14 +123,19 @@ class _Page:
             filled += cost
         return chosen, blocks, filled
 
+    def sandwiched(self, chosen: Sequence[Hit]) -> tuple[list[Hit], list[str]]:
+        """The same passages, best first and last; each is numbered by its place, which some templates go by."""
+        template, ordered = self.prompts.get(f"{self.name}/source"), sandwich(chosen)
+        return ordered, [self.block(template, number, hit) for number, hit in enumerate(ordered, start=1)]
+
     def _size(self, block: str) -> int:
         return max(-(-len(block) // CHARS_A_TOKEN) if self.name == "five-stage" else 0, self.count(block))
 
-    def block(self, number: int, hit: Hit) -> str:
+    def block(self, template: Template, number: int, hit: Hit) -> str:
         """One passage as the model sees it."""
         chunk = hit.chunk
         path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
-        return self.prompts.get(f"{self.name}/source").fill(
+        return template.fill(
             boundary=self.boundary, number=str(number), label=" > ".join([chunk.title, *path]), title=chunk.title,
             file=chunk.document_name, page=f", page {chunk.page}" if chunk.page else "",
             page_number=str(chunk.page or "-"), score=f"{hit.score:.2f}",
@@ -140,13 +150,14 @@ class _Page:
         user = Message("user", self.prompts.get(f"{self.name}/user").fill(**fills))
         return [*([Message("system", led)] if led else []), *history, user]
 
-    def history(self, conversation: Sequence[Turn], room: int) -> list[Message]:
-        """The last turns that fit, each whole; what was cited then has other numbers now."""
-        kept: list[Message] = []
-        for turn in reversed([turn for turn in conversation if turn.answer]):
-            both = [Message("user", turn.question), Message("assistant", _MARK.sub("", turn.answer))]
-            room -= self.cost(both)
-            if room < 0:
-                break
-            kept = both + kept
-        return kept
+
+def remembered(conversation: Sequence[Turn], room: int, tokenizer_name: str) -> tuple[list[Message], int]:
+    """The last turns that fit, each whole, and their tokens; what was cited then has other numbers now."""
+    kept, filled = list[Message](), 0
+    for turn in reversed([turn for turn in conversation if turn.answer]):
+        both = [Message("user", turn.question), Message("assistant", _MARK.sub("", turn.answer))]
+        cost = sum(counted(tokenizer_name, message.content) + MESSAGE for message in both)
+        if filled + cost > room:
+            break
+        kept, filled = both + kept, filled + cost
+    return kept, filled

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from pincite.models import Tier
 from pincite.tokens import Tokenizer
@@ -20,6 +20,12 @@ TURNS: Mapping[Tier, int] = {"up_to_3b": 3, "3b_to_9b": 6, "9b_to_34b": 10, "ove
 def tokenizer(name: str) -> Tokenizer:
     """What prompts are counted with."""
     return Tokenizer(name)
+
+
+@lru_cache(maxsize=512)
+def counted(name: str, text: str) -> int:
+    """The tokens of a text that is met again with the next question, as the turns of a conversation are."""
+    return tokenizer(name).count(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from pincite.core.answers import Turn
 from pincite.query.phrases import noun_phrases
@@ -86,8 +87,12 @@ _DEFINES = re.compile(r"\b(?:an?|eine?|ein)\s+\S++\W*$|^\W*(?:[\w']+\s+){1,2}[A-
 
 def is_follow_up(text: str, conversation: Sequence[Turn]) -> bool:
     """Whether a question leans on what was said before; the first of a conversation never does."""
-    if not conversation:
-        return False
+    return bool(conversation) and _leans(text)
+
+
+@lru_cache(maxsize=512)
+def _leans(text: str) -> bool:
+    """Whether a text does not stand alone; the turns of a conversation are looked at with each of its questions."""
     language = question_language(text)
     if LEADS.search(text) or BARE.match(text) or pointer(text, language):
         return True

@@ -22,11 +22,12 @@ from pincite.core.answers import (
     Quote,
     Sufficiency,
 )
-from pincite.core.phrases import NO_ANSWER, NOTHING_FOUND
+from pincite.core.phrases import NO_ANSWER, NOTHING_ASKED, NOTHING_FOUND
 from pincite.core.run import Run
 from pincite.core.text import sentences
 from pincite.query.cite import Mark, normalise_marks
 from pincite.query.generate import BROKEN_OFF
+from pincite.query.smalltalk import talk_language
 from pincite.query.sources import related_documents, sources_of
 from pincite.words import question_language, terms
 
@@ -74,6 +75,18 @@ async def nothing_found(run: Run, plan: Plan, evidence: Evidence) -> Answer:
     )  # fmt: skip
 
 
+async def unsourced(run: Run, plan: Plan, draft: Draft | None) -> Answer:
+    """An answer for which no document was looked into: the model's own words, or, without any, a sentence of ours."""
+    text = draft.text if draft else NOTHING_ASKED[talk_language(plan.text)]
+    confidence = Confidence(0.0, "low", "no document was looked into")
+    cut = incomplete(draft.finish_reason) if draft else None
+    warnings = ("this answer is not from your documents", *([f"the answer is incomplete: {cut}"] if cut else []))
+    return _answer(
+        run, plan, Evidence((), 0.0), text=text, citations=(), groundedness=Groundedness(0.0), confidence=confidence,
+        hits=(), cited=frozenset(), draft=draft or Draft(text, None, None), warnings=warnings,
+    )  # fmt: skip
+
+
 def _answer(
     run: Run,
     plan: Plan,
@@ -90,7 +103,8 @@ def _answer(
 ) -> Answer:
     metadata = AnswerMetadata(
         chunks_retrieved=len(evidence.hits), model=draft.model, finish_reason=draft.finish_reason, trace_id=run.id,
-        usage=draft.usage, durations_ms=run.durations(), rewritten_query=plan.question.standalone,
+        usage=draft.usage, durations_ms=run.durations(), rewritten_query=plan.question.standalone, plan=plan.reasons,
+        corrected_query=plan.question.corrected,
     )  # fmt: skip
     return Answer(
         id=run.answer_id, text=text, strategy=plan.strategy, sources=sources_of(hits, cited), citations=citations,
@@ -100,7 +114,7 @@ def _answer(
         ),
         has_relevant_sources=bool(hits), metadata=metadata, warnings=(*run.warnings, *warnings),
         degraded=tuple(run.degraded),
-        intent=plan.intent, suggested_questions=draft.suggested_questions,
+        intent=plan.intent, question_type=plan.reading.type, suggested_questions=draft.suggested_questions,
     )  # fmt: skip
 
 

@@ -42,6 +42,7 @@ class Mentions:
     asked: frozenset[str]
     read: tuple[tuple[float, frozenset[str]], ...]
     """Of each passage, best first: its score, and its names but for what it is called itself."""
+    asking: float = ASKED
 
     @property
     def names(self) -> list[str]:
@@ -51,29 +52,30 @@ class Mentions:
     def naming(self, name: str) -> Naming:
         """The best that mentions a name."""
         who = [Naming(rank, score) for rank, (score, names) in enumerate(self.read, start=1) if name in names]
-        return max([*who, Naming(None, ASKED)] if name in self.asked else who, key=lambda one: one.score)
+        return max([*who, Naming(None, self.asking)] if name in self.asked else who, key=lambda one: one.score)
 
 
-def mentions(question: str, hits: Sequence[Hit]) -> Mentions:
-    """What the question and the best of the hits mention."""
+def mentions(question: str, hits: Sequence[Hit], asking: float = ASKED) -> Mentions:
+    """What the question and the best of the hits mention; `asking` is the score that naming by the question counts as."""
     read = tuple((hit.score, frozenset(names_in(hit.chunk.text)) - {called(hit.chunk.title)}) for hit in hits[:NAMING])
-    return Mentions(frozenset(names_in(question)), read)
+    return Mentions(frozenset(names_in(question)), read, asking)
 
 
 def names_in(text: str) -> Iterator[str]:
     """What may be somebody's title in a text, as written: up to six words from one with a capital or a figure."""
-    words = list(_WORD.finditer(text))
-    for first, word in enumerate(words):
-        if not (word.group()[0].isupper() or word.group()[0].isdigit()):
+    words = [(match.group(), *match.span()) for match in _WORD.finditer(text)]
+    for first, (opening, start, _) in enumerate(words):
+        if not (opening[0].isupper() or opening[0].isdigit()):
             continue
-        meant = False
-        for last in range(first, min(first + _WORDS, len(words))):
-            if last > first and words[last].start() - words[last - 1].end() > _GAP:
+        meant, reached = False, start
+        for word, begin, end in words[first : first + _WORDS]:
+            if begin - reached > _GAP:
                 break
-            meant = meant or words[last].group().lower() not in _STOP
-            name = " ".join(text[word.start() : words[last].end()].split())
-            if meant and len(name) >= _SHORTEST:
-                yield name
+            meant = meant or word.lower() not in _STOP
+            reached = end
+            if meant and end - start >= _SHORTEST:
+                name = text[start:end]
+                yield name if name.isprintable() and "  " not in name else " ".join(name.split())
 
 
 def called(title: str) -> str:

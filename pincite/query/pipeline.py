@@ -1,18 +1,36 @@
 """A question becomes an answer. Read this first."""
 
-from pincite.core.answers import Answer, Hit, Plan, Question
-from pincite.core.run import Run, Started
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+
+from pincite.core.answers import Answer, Evidence, Hit, Plan, Question, Strategy
+from pincite.core.run import Planned, Run, Started
 from pincite.query.assemble import assemble
+from pincite.query.closer import look_closer
+from pincite.query.converse import talk
+from pincite.query.expand import expand
 from pincite.query.generate import extract, generate
-from pincite.query.ground import ground, nothing_found
+from pincite.query.ground import ground, nothing_found, unsourced
 from pincite.query.guard import guard_in
+from pincite.query.levels import apart, lift, rise
 from pincite.query.meet import meet
+from pincite.query.rank import rank
 from pincite.query.recall import recall
-from pincite.query.refine import rank, refine
+from pincite.query.refine import refine
 from pincite.query.retrieve import retrieve
 from pincite.query.rewrite import rewrite
 from pincite.query.save import kept_when_cut, save
+from pincite.query.sift import sift
+from pincite.query.spelling import correct
 from pincite.query.understand import understand
+from pincite.query.verify import verify
+from pincite.query.widen import widen
+
+SECOND: Mapping[Strategy, Callable[[Run, Plan, Sequence[Hit]], Awaitable[list[Hit]]]] = {
+    "two_stage": look_closer,
+    "hierarchical": rise,
+}
+"""What looks again at the hits of a strategy that has a second stage."""
 
 
 async def answer(run: Run, question: Question) -> Answer:
@@ -23,14 +41,23 @@ async def answer(run: Run, question: Question) -> Answer:
     run.emit(Started(run.answer_id, run.id, question.session_id))
     async with kept_when_cut(run, question):
         question = await run.attempt(question, rewrite, question)
-        plan = await run.step(understand, question)
-        final = await respond(run, plan)
+        question = await run.attempt(question, correct, question)
+        plan = await prepare(run, await run.step(understand, question))
+        final = await (respond if plan.retrieves else converse)(run, plan)
     return await run.finish(save, plan, final)
+
+
+async def prepare(run: Run, plan: Plan) -> Plan:
+    """Look for more to search by, and tell what will be done."""
+    if plan.retrieves:
+        plan = await run.step(expand, plan)
+    run.emit(Planned(plan))
+    return plan
 
 
 async def respond(run: Run, plan: Plan) -> Answer:
     """Find, assemble, write, check: every stage once, top to bottom."""
-    evidence = await run.step(refine, plan, await gather(run, plan))
+    evidence = await support(run, plan)
     if not evidence.hits:
         return await run.step(nothing_found, plan, evidence)  # no model is asked
     prompt = await run.step(assemble, plan, evidence)
@@ -43,14 +70,38 @@ async def respond(run: Run, plan: Plan) -> Answer:
     return await run.step(ground, plan, evidence, prompt, draft)
 
 
+async def converse(run: Run, plan: Plan) -> Answer:
+    """Answer what no document is asked about."""
+    prompt = await run.step(talk, plan)
+    draft = None if prompt is None else await run.attempt(None, generate, prompt)
+    return await run.step(unsourced, plan, draft)
+
+
+async def support(run: Run, plan: Plan) -> Evidence:
+    """Find what the answer may stand on; what is optional is left out, and said to be, where it fails."""
+    rag, hits = run.settings.rag, apart(await gather(run, plan))
+    if hits and rag.expansion.enabled:
+        hits = await run.attempt(hits, widen, plan, hits)
+    hits = await run.step(sift, plan, hits)
+    if hits and rag.verification_enabled and rag.verification_by == "model":
+        hits = await run.attempt(hits, verify, plan, hits)
+    return await run.step(refine, plan, hits)
+
+
 async def search(run: Run, question: Question) -> tuple[Plan, list[Hit]]:
     """Find passages for a question, or for several at once, without answering it."""
     question = await run.step(guard_in, question)
+    question = await run.attempt(question, correct, question)
     plan = await run.step(understand, question)
+    plan = await prepare(run, replace(plan, retrieves=True))
     return plan, await gather(run, plan)
 
 
 async def gather(run: Run, plan: Plan) -> list[Hit]:
-    """Retrieve, then put into the final order."""
+    """Retrieve, let the strategy's second stage look again, and put what was wanted into the final order."""
     hits = await run.step(retrieve, plan)
+    if plan.strategy in SECOND:
+        hits = await run.step(SECOND[plan.strategy], plan, hits)
+    if plan.levels != (2,):
+        hits = await run.step(lift, plan, hits)
     return await run.step(rank, plan, hits)

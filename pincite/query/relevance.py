@@ -2,33 +2,53 @@
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 from pincite.core.answers import Found
+from pincite.core.run import Run
+from pincite.query.calibration import Calibration
 from pincite.words import query_terms, terms
 
-# A logistic regression on 595 questions of an English and German set; `./run bench calibrate` fits it again.
-BIAS, COSINE, COVERAGE = -9.46, 7.48, 9.91
-BIAS_WITHOUT_COSINE, COVERAGE_ALONE = -7.35, 11.9
+REMEMBERED = 10_000
+"""Characters of a passage whose words are kept for a while; whole documents may be hits as well."""
 
 
-def held_terms(chunk: Found) -> set[str]:
+def has_cosines(run: Run) -> bool:
+    """Whether every hit has a cosine: the question was embedded, and by the model of all documents."""
+    return not any(note.stage in ("embedding", "vectors") for note in run.degraded)
+
+
+def held_terms(chunk: Found) -> frozenset[str]:
     """The words a passage can answer with: its own and those of the title and headings above it."""
-    return set(terms(f"{chunk.title} {' '.join(chunk.heading_path)} {chunk.header} {chunk.text}", chunk.language))
+    text = f"{chunk.title} {' '.join(chunk.heading_path)} {chunk.header} {chunk.text}"
+    return _remembered(text, chunk.language) if len(text) <= REMEMBERED else _terms(text, chunk.language)
 
 
-def relevance(queries: Sequence[str], chunk: Found, cosine: float | None) -> float:
-    """From the cosine, where there is one, and from how many of the question's words the passage holds."""
+def _terms(text: str, language: str) -> frozenset[str]:
+    return frozenset(terms(text, language))
+
+
+_remembered = lru_cache(maxsize=256)(_terms)
+"""The same passage is judged by several stages, and asked for again."""
+
+
+def relevance(queries: Sequence[str], chunk: Found, cosine: float, calibration: Calibration) -> float:
+    """From the cosine and from how many of the question's words the passage holds, as far as each can be trusted."""
     held = held_terms(chunk)
     covered = max(coverage(query, held, chunk.language) for query in queries)
-    if cosine is None:
-        return _logistic(BIAS_WITHOUT_COSINE + COVERAGE_ALONE * covered)
-    return _logistic(BIAS + COSINE * cosine + COVERAGE * covered)
+    return _logistic(calibration.bias + calibration.cosine * cosine + calibration.coverage * covered)
 
 
-def coverage(query: str, held: set[str], language: str) -> float:
+def coverage(query: str, held: frozenset[str], language: str) -> float:
     """The share of the query's words that are among those held."""
-    wanted = query_terms(query, [language])
-    return sum(term in held for term in wanted) / len(wanted) if wanted else 0.0
+    wanted = _wanted(query, language)
+    return len(wanted & held) / len(wanted) if wanted else 0.0
+
+
+@lru_cache(maxsize=64)
+def _wanted(query: str, language: str) -> frozenset[str]:
+    """The same for every passage of a language."""
+    return frozenset(query_terms(query, [language]))
 
 
 def _logistic(x: float) -> float:

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from pincite.core.answers import Found, Hit, Placing, Plan, Search
+from pincite.core.answers import Found, Hit, Plan, Search
 from pincite.core.genai import embedding
 from pincite.core.protocols import Fetched, Vector
 from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.errors import Unavailable
-from pincite.query.fuse import Ranking, fuse, place
-from pincite.query.links import gained, mentions
+from pincite.query.fuse import Fusion, Ranking
+from pincite.query.links import ASKED, gained, mentions
 
 FOREIGN = "vectors"
 """The stage that is degraded where documents cannot be compared with the question by meaning."""
@@ -23,9 +23,8 @@ async def retrieve(run: Run, plan: Plan) -> list[Hit]:
     vectors: Mapping[int, Vector] = {}
     for _ in range(ROUNDS):
         vectors, rankings = await _search(run, plan, vectors)
-        placings = place(rankings, plan.question.alpha, run.settings.rag)
-        scores = fuse(placings, run.settings.rag, many=plan.question.many or bool(plan.question.also))
-        best = sorted(scores, key=lambda key: (-scores[key], key))[: _wanted(run, plan)]
+        fusion = Fusion(rankings, plan.question.alpha, run.settings.rag, many=plan.many)
+        best = sorted(fusion.scores, key=lambda key: (-fusion.scores[key], key))[: _wanted(run, plan)]
         with span("passage_fetch", passages=len(best)):
             fetched = await run.kit.index.fetch(
                 best, _judging(plan, vectors), scope=run.scope, filters=plan.question.filters
@@ -33,42 +32,46 @@ async def retrieve(run: Run, plan: Plan) -> list[Hit]:
         if len(fetched.chunks) == len(best):
             break
     if vectors and fetched.strangers:
-        many = f"{fetched.strangers} document{'s' if fetched.strangers > 1 else ''}"
-        run.note(FOREIGN, f"what another model embedded ({many}) was searched by words alone; add the files again")
-    hits = [_hit(chunk, scores, placings, fetched) for key in best if (chunk := fetched.chunks.get(key))]
-    return await _follow(run, plan, vectors[0], rankings, hits) if _follows(run, plan, vectors) else hits
+        foreign = f"{fetched.strangers} document{'s' if fetched.strangers > 1 else ''}"
+        run.note(FOREIGN, f"what another model embedded ({foreign}) was searched by words alone; add the files again")
+    hits = [_hit(fusion, chunk, fetched) for key in best if (chunk := fetched.chunks.get(key))]
+    return await _follow(run, plan, vectors[0], fusion, hits) if _follows(run, plan, vectors) else hits
 
 
 def _follows(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> bool:
-    """Whether names are followed: where one question is searched by all there is."""
-    return run.settings.rag.follow_titles > 0 and plan.strategy == "hybrid" and set(vectors) == {0}
+    """Whether names are followed: where one question is searched by all there is, be it by several texts."""
+    both = len({search.via for search in plan.searches}) > 1
+    one = set(vectors) == {0} or (bool(plan.extra and vectors) and len(plan.queries) == 1)
+    return run.settings.rag.follow_titles > 0 and both and one
 
 
-async def _follow(run: Run, plan: Plan, vector: Vector, rankings: Sequence[Ranking], hits: Sequence[Hit]) -> list[Hit]:
+async def _follow(run: Run, plan: Plan, vector: Vector, fusion: Fusion, hits: Sequence[Hit]) -> list[Hit]:
     """The hits in their new order, after the best passage of each document that was named has gained by it."""
     index, rag, filters = run.kit.index, run.settings.rag, plan.question.filters
-    mentioned = mentions(plan.text, hits)
+    mentioned = mentions(plan.text, hits, ASKED * hits[0].score if plan.many and hits else ASKED)
     with span("title_search", names=len(mentioned.names)) as it:
         titled = await index.titled(mentioned.names, vector, scope=run.scope, filters=filters)
         it.attributes["found"] = len(titled)
         if not titled:
             return list(hits)
         known = {hit.chunk.key: hit for hit in hits}
-        matches = [one.nearest for one in titled]
-        new = [match.key for match in matches if match.key not in known]
+        cosines = {one.nearest.key: one.nearest.score for one in titled}
+        new = [key for key in cosines if key not in known]
         fetched = await index.fetch(new, [vector], scope=run.scope, filters=filters) if new else Fetched({}, {})
     named = {one.document_id: mentioned.naming(one.name) for one in titled}
-    placings = place([ranking.knowing(matches) for ranking in rankings], plan.question.alpha, rag)
-    scores = fuse(placings, rag, many=False)
-    known.update((key, _hit(chunk, scores, placings, fetched)) for key, chunk in fetched.chunks.items())
+    known.update((key, _hit(fusion, chunk, fetched, cosines[key])) for key, chunk in fetched.chunks.items())
     moved = {hit.chunk.key: hit for hit in (*hits, *gained(known.values(), named, rag.follow_titles))}
     return sorted(moved.values(), key=lambda hit: (-hit.score, hit.chunk.key))
 
 
-def _hit(chunk: Found, scores: Mapping[int, float], placings: Mapping[int, Sequence[Placing]], fetched: Fetched) -> Hit:
-    key = chunk.key
-    score, similarity = scores.get(key, 0.0), fetched.similarities.get(key, 0.0)
-    return Hit(chunk, score, similarity, 0.0, score, tuple(placings.get(key, ())))
+def _hit(fusion: Fusion, chunk: Found, fetched: Fetched, cosine: float | None = None) -> Hit:
+    """A chunk with its scores; one that no ranking met is judged by its cosine, or, among several texts, has no place."""
+    if cosine is not None and fusion.joined:
+        return Hit(chunk, 0.0, fetched.similarities.get(chunk.key, 0.0), 0.0, 0.0)
+    placings = fusion.placings(chunk.key, cosine)
+    score = fusion.scores.get(chunk.key) if cosine is None else sum(place.share for place in placings)
+    similarity = fetched.similarities.get(chunk.key, 0.0)
+    return Hit(chunk, score or 0.0, similarity, 0.0, score or 0.0, placings)
 
 
 def _judging(plan: Plan, vectors: Mapping[int, Vector]) -> list[Vector]:
@@ -80,7 +83,8 @@ def _wanted(run: Run, plan: Plan) -> int:
     """How many to read back: enough for what is dropped or moved up later, and no more."""
     if plan.question.min_score is not None:
         return plan.candidates
-    return max(2 * plan.top_k, run.settings.rag.rerank_top if run.kit.reranker else 0)
+    rerank_top = run.settings.rag.rerank_top if plan.rerank_top is None else plan.rerank_top
+    return max(2 * plan.top_k, plan.reads, rerank_top if run.kit.reranker else 0)
 
 
 async def _search(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> tuple[Mapping[int, Vector], list[Ranking]]:

@@ -1,21 +1,15 @@
 """A follow-up becomes a question that can be understood alone; on any doubt it stays as it was asked."""
 
-import asyncio
 import re
-import time
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import replace
 
-from pincite.core.answers import Draft, Message, Piece, Prompt, Question, Sampling, Turn
-from pincite.core.genai import asked, written
+from pincite.core.answers import Prompt, Question, Turn
 from pincite.core.run import Run
-from pincite.errors import ProviderError
 from pincite.models import facts_of
-from pincite.query.budget import MESSAGE, tokenizer
+from pincite.query.aside import Bounds, prompted, said
 from pincite.query.followup import is_follow_up
 from pincite.query.standalone import standalone
-from pincite.query.templates import Prompts
 from pincite.words import question_language, terms, words
 
 MESSAGES = 6
@@ -26,8 +20,6 @@ READ = 4000
 LONGEST_S = 20.0
 """A model that takes longer to put a question into other words is not waited for."""
 MOST_TOKENS, MOST_CHARS = 120, 600
-WARM = 0.7
-"""Temperature for models that must not decode greedily."""
 
 _LABEL = re.compile(
     r"^\W*(?:standalone question|question|rewritten question|eigenständige frage|frage)\s*:\s*", re.IGNORECASE
@@ -55,7 +47,7 @@ async def rewrite(run: Run, question: Question) -> Question:
         guess = standalone(question.text, read)
         run.observe(rewritten_by="words", changed=guess != question.text)
         return _with(question, conversation, guess, guessed=True)
-    text = await _written(run, prompt)
+    text = _first_line(await said(prompt, Bounds(LONGEST_S, MOST_TOKENS, MOST_CHARS), run=run))
     doubt = doubt_about(text, question.text, read)
     run.observe(rewritten_by="model", doubt=doubt)
     return _with(question, conversation, question.text if doubt else text)
@@ -93,38 +85,18 @@ def _as_read(turn: Turn, longest: int) -> Turn:
 
 def _prompt(run: Run, question: Question, conversation: Sequence[Turn]) -> Prompt | None:
     """What the model is asked, the oldest lines left out until it fits; None for a model too small for it, or none."""
-    llm, facts = run.kit.llm, facts_of(run.model_of(question))
-    if llm is run.kit.extractive or facts.tier == "up_to_3b":
+    if run.kit.llm is run.kit.extractive or facts_of(run.model_of(question)).tier == "up_to_3b":
         return None
-    form, count = Prompts.of(run).get("rewrite"), tokenizer(run.settings.chunking.tokenizer).count
-    lines, room = transcript(conversation), llm.window - MOST_TOKENS
+    lines, bounds = transcript(conversation), Bounds(LONGEST_S, MOST_TOKENS, MOST_CHARS)
     while lines:
-        shown = form.fill(conversation="\n".join(lines), question=question.text)
-        if (tokens := count(shown) + MESSAGE) <= room:
-            sampling = Sampling(question.sampling.model, 0.0 if facts.greedy else WARM, max_tokens=MOST_TOKENS)
-            return Prompt(question.text, (Message("user", shown),), (), tokens, sampling)
+        fills = {"conversation": "\n".join(lines), "question": question.text}
+        if prompt := prompted("rewrite", question, fills, bounds, run=run):
+            return prompt
         lines.pop(0)
     return None
 
 
-async def _written(run: Run, prompt: Prompt) -> str:
-    """What the model makes of the question: its first line."""
-    llm, begun, first_ms = run.kit.llm, time.monotonic(), None
-    text, last, usage = "", Piece(), None
-    run.observe(**asked(run.provider_of(llm), prompt, llm.name))
-    try:
-        async with asyncio.timeout(LONGEST_S), aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
-            async for piece in pieces:
-                if piece.text and first_ms is None:
-                    first_ms = (time.monotonic() - begun) * 1000
-                text += piece.text
-                usage = piece.usage or usage
-                last = piece if piece.finish_reason else last
-                if len(text) > MOST_CHARS:
-                    break
-    except TimeoutError:
-        raise ProviderError(f"the model took longer than {LONGEST_S:g} s; the question was taken as asked") from None
-    run.observe(**written(Draft(text, last.model or llm.name, last.finish_reason, usage), first_ms))
+def _first_line(text: str) -> str:
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return _LABEL.sub("", line).strip().strip("\"'„“”«»` ")
 

@@ -35,7 +35,8 @@ def related_documents(hits: Sequence[Hit], labels: Mapping[str, str]) -> tuple[R
     """Every document among the hits, once, best first; its category is the front matter's or its folder's."""
     first: dict[str, Found] = {}
     for hit in hits:
-        first.setdefault(hit.chunk.document_id, hit.chunk)
+        for chunk in (hit.chunk, *hit.also_in):
+            first.setdefault(chunk.document_id, chunk)
     return tuple(Related(key, chunk.title, _category(chunk, labels)) for key, chunk in first.items())
 
 

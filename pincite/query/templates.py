@@ -18,6 +18,8 @@ REQUIRED: Mapping[str, frozenset[str]] = {
         "local/source": "text", "local/user": "question sources boundary",
         "answer/factual": "", "answer/summary": "", "answer/comparison": "", "answer/list": "", "answer/analytical": "",
         "quote-first": "", "rewrite": "conversation question",
+        "expand/variations": "question", "expand/hyde": "question", "expand/step-back": "question", "talk": "",
+        "verify": "question passages",
     }.items()
 }  # fmt: skip
 """Every prompt by its name, and the placeholders it cannot do without."""

@@ -1,34 +1,77 @@
 """What to do about a question → Plan."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from pincite.core.answers import Plan, Question, Search, Strategy, Via
-from pincite.core.run import Planned, Run
-from pincite.query.intent import intent_of
-
-ENGINES: dict[Strategy, tuple[Via, ...]] = {
-    "hybrid": ("dense", "lexical"),
-    "dense_only": ("dense",),
-    "lexical_only": ("lexical",),
-}
+from pincite.core.answers import Plan, Question, Reading, Search, Strategy
+from pincite.core.run import Run
+from pincite.query.intent import read
+from pincite.query.smalltalk import is_small_talk
+from pincite.query.strategy import WAYS, breadth_of, chosen
+from pincite.settings import Rag
 
 GUESS = 0.5
 """What a guessed meaning counts beside the words that were asked; see docs/evaluation.md."""
 
+WIDE = 300
+"""Documents and sections are made of passages: so many of these are looked at, at least."""
+
 
 async def understand(run: Run, question: Question) -> Plan:
-    """Choose the strategy, the searches and how many passages are wanted."""
-    rag = run.settings.rag
-    strategy = question.strategy or ("hybrid" if rag.use_hybrid_search else "dense_only")
-    text = question.standalone or question.text
-    top_k = question.top_k or rag.top_k
-    plan = Plan(question, text, strategy, (), top_k, max(rag.candidates, top_k), intent_of(text))
+    """Say what kind of question it is; choose the strategy, the searches and how many passages are wanted."""
+    rag, text = run.settings.rag, question.meant
+    reading = read(text)
+    strategy, why = chosen(question, rag, reading, text)
+    top_k, way = breadth_of(question, rag, strategy, reading), WAYS[strategy]
+    levels = levels_of(question, strategy, reading)
+    wide = 0 if levels == (2,) else WIDE
+    plan = Plan(
+        question, text, strategy, (), top_k, max(rag.candidates, way.candidates, wide, top_k), reading,
+        levels=levels, reads=max(way.reads, wide),
+        rerank_top=0 if way.reranked is None else max(way.reranked, rag.rerank_top),
+        retrieves=retrieves(question, rag), reasons=_reasons(reading, strategy, why, top_k),
+    )  # fmt: skip
+    run.observe(
+        strategy=strategy, strategy_because=why, top_k=top_k, candidates=plan.candidates, levels=list(plan.levels),
+        intent=reading.intent, intent_confidence=reading.intent_confidence, question_type=reading.type,
+        type_confidence=reading.type_confidence, entities=len(reading.entities), multi_hop=reading.is_multi_hop,
+        retrieves=plan.retrieves,
+    )  # fmt: skip
+    return searching(plan)
+
+
+def searching(plan: Plan, by_meaning: Sequence[str] = ()) -> Plan:
+    """The plan with a look-up by each engine for each of its texts; some are for search by meaning alone."""
+    guessed = plan.question.guessed
     searches = tuple(
-        Search(query, via, number, GUESS if question.guessed and number == 0 else 1.0)
-        for number, query in enumerate(plan.searched)
-        for via in ENGINES[strategy]
+        Search(text, via, number, GUESS if guessed and number == 0 else 1.0)
+        for number, text in enumerate(plan.searched)
+        for via in WAYS[plan.strategy].engines
+        if via == "dense" or text not in by_meaning
     )
-    plan = replace(plan, searches=searches)
-    run.observe(strategy=strategy, top_k=top_k, candidates=plan.candidates)
-    run.emit(Planned(plan))
-    return plan
+    return replace(plan, searches=searches)
+
+
+def levels_of(question: Question, strategy: Strategy, reading: Reading) -> tuple[int, ...]:
+    """What results shall be: as the request says; what serves the question where documents are looked at as such."""
+    if question.levels is not None:
+        return tuple(sorted(set(question.levels)))
+    return reading.levels if strategy == "hierarchical" else (2,)
+
+
+def retrieves(question: Question, rag: Rag) -> bool:
+    """Whether the documents are looked into: as the request says, else as the mode has it."""
+    if question.retrieve is not None or rag.mode == "manual":
+        return bool(question.retrieve)
+    return rag.mode == "always" or not is_small_talk(question.text)
+
+
+def _reasons(reading: Reading, strategy: Strategy, why: str, top_k: int) -> tuple[str, ...]:
+    """Why the plan is as it is, in words that hold none of the question's."""
+    hints = [name.replace("_", " ") for name in ("mmr", "chain_of_thought", "graph") if getattr(reading.hints, name)]
+    return (
+        f"intent {reading.intent} ({reading.intent_confidence:.2f})",
+        f"type {reading.type} ({reading.type_confidence:.2f})" + (", several steps" if reading.is_multi_hop else ""),
+        f"strategy {strategy}: {why}",
+        f"{top_k} passages" + (f"; would be served by {', '.join(hints)}" if hints else ""),
+    )

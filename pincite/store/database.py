@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, LiteralString, Self
 
 import psycopg
-from psycopg import AsyncConnection, sql
+from psycopg import AsyncClientCursor, AsyncConnection, sql
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
@@ -25,6 +25,7 @@ TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "15s", "statemen
 LONG_WORK: Mapping[str, str] = MappingProxyType({"lock_timeout": "60s", "statement_timeout": "10min"})
 """The same where the work grows with a document or with the library, and nobody's question waits for it."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
+_LAX: Mapping[str, str] = MappingProxyType({"synchronous_commit": "off"})
 Connection = AsyncConnection[TupleRow]
 Revive = Callable[[], Awaitable[None]]
 Parameters = Sequence[Any] | Mapping[str, Any]
@@ -47,8 +48,9 @@ class Database:
         async with _administrator(url) as admin:
             await migrate(admin)
         pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
-            url, min_size=2, max_size=pool_size, open=False, timeout=WAIT_S, configure=_become_app, name="pincite"
-        )
+            url, min_size=2, max_size=pool_size, open=False, timeout=WAIT_S, configure=_become_app, name="pincite",
+            kwargs={"autocommit": True},  # transactions are begun together with what they are begun for
+        )  # fmt: skip
         try:
             await pool.open(wait=True, timeout=WAIT_S)
         except PoolTimeout as error:
@@ -72,11 +74,41 @@ class Database:
         One that is not durable does not wait for the disk: a crash may undo it, but never without undoing
         everything after it. That is right for progress, leases, traces and passages nobody is served yet.
         """
-        commit = {} if durable else {"synchronous_commit": "off"}
+        begin = sql.SQL("begin; ") + _set_local({"pincite.person": person, **({} if durable else _LAX), **local})
+        async with self._pooled() as connection:
+            await connection.execute(begin, prepare=False)
+            yield connection
+
+    async def at_once(
+        self,
+        person: str,
+        *queries: Query,
+        values: Mapping[str, Any],
+        durable: bool = True,
+        local: Mapping[str, str] = NOTHING,
+    ) -> list[list[TupleRow]]:
+        """The same for statements that are known beforehand: what each brings, after one round trip for all of it.
+
+        Statements sent together are one transaction, so that who asks is set for it alone, as anywhere else. A question
+        makes many small searches, and on a busy machine every round trip waits for its turn.
+        """
+        own = {"pincite.person": person, **({} if durable else _LAX), **local}
+        settings = _set_local({name: sql.Placeholder(name) for name in own})
+        statements = [query if isinstance(query, sql.Composed) else sql.SQL(query) for query in queries]
+        async with self._pooled() as connection:
+            cursor = AsyncClientCursor(connection)
+            await cursor.execute(sql.SQL("; ").join([settings, *statements]), {**values, **own}, prepare=False)
+            found = []
+            while cursor.nextset():
+                found.append(await cursor.fetchall() if cursor.description else [])
+        return found
+
+    @asynccontextmanager
+    async def _pooled(self) -> AsyncIterator[Connection]:
+        """A connection of the pool; what goes wrong with it is told in our words."""
         try:
             async with self._pool.connection() as connection:
                 try:
-                    await _set_local(connection, {"pincite.person": person, **commit, **local})
                     yield connection
                 except psycopg.OperationalError as error:
                     raise self._told(error, lost=connection.broken) from error
@@ -183,10 +215,10 @@ async def _become_app(connection: Connection) -> None:
     await connection.commit()
 
 
-async def _set_local(connection: Connection, values: Mapping[str, str]) -> None:
-    calls = sql.SQL(", ").join([sql.SQL("set_config(%s, %s, true)")] * len(values))
-    flat: list[str] = [part for pair in values.items() for part in pair]
-    await connection.execute(sql.SQL("select {}").format(calls), flat)
+def _set_local(values: Mapping[str, str] | Mapping[str, sql.Placeholder]) -> sql.Composed:
+    """Settings for one transaction, as a statement."""
+    calls = [sql.SQL("set_config({}, {}, true)").format(name, value) for name, value in values.items()]
+    return sql.SQL("select {}").format(sql.SQL(", ").join(calls))
 
 
 @asynccontextmanager

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from psycopg import sql
 
@@ -10,11 +10,14 @@ from pincite.core.documents import Chunk, Level, Parsed
 from pincite.errors import Conflict
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.jobs import Job
+from pincite.store.packs import take_out
+from pincite.store.survey import changed
+from pincite.store.vocabulary import forget_words, keep_words
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A chunk with everything it is found by."""
+    """A chunk with everything it is found by; `forms` are its plain words, each with its term."""
 
     chunk: Chunk
     checksum: str
@@ -22,6 +25,7 @@ class Entry:
     hash: bytes
     windows: Sequence[Sequence[float]]
     vectorized_text: str | None = None
+    forms: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,39 +58,45 @@ class Indexing:
 
     async def target(self, job: Job) -> Target:
         """What a job is about; `Conflict` when its document is gone."""
-        async with self._database.transaction(job.owner) as connection:
-            row = await one(
-                connection,
-                "select v.realm, v.id, v.mime, d.latest <> v.key from version v"
-                " join document d on d.id = v.document_id where v.key = %s",
-                (job.version,),
-            )
-        if row is None:
+        query = (
+            "select v.realm, v.id, v.mime, d.latest <> v.key from version v"
+            " join document d on d.id = v.document_id where v.key = %(version)s"
+        )
+        [found] = await self._database.at_once(job.owner, query, values={"version": job.version})
+        if not found:
             raise Conflict(_GONE)
-        return Target(job, *row)
+        return Target(job, *found[0])
 
     async def begin(self, target: Target) -> Edition:
         """Start a new edition; an earlier try's stays until this one is served, for the vectors it has."""
-        job = target.job
-        async with self._database.transaction(job.owner, durable=False) as connection:
-            await _hold(connection, job)
-            row = await one(
-                connection,
-                "insert into edition (version, document_id, realm, signature) values (%s, %s, %s, %s) returning key",
-                (job.version, job.document_id, target.realm, self._signature),
-            )
+        async with self._database.transaction(target.job.owner, durable=False) as connection:
+            await _hold(connection, target.job)
+            return await self._begin(connection, target)
+
+    async def publish(self, target: Target, entries: Sequence[Entry], parsed: Parsed) -> None:
+        """Begin, write and serve the edition of a document so small that it is one batch, all in one transaction."""
+        async with self._database.transaction(target.job.owner, local=LONG_WORK) as connection:
+            await _hold(connection, target.job)
+            edition = await self._begin(connection, target)
+            await self._write(connection, edition, entries)
+            await self._serve(connection, edition, parsed)
+
+    async def _begin(self, connection: Connection, target: Target) -> Edition:
+        row = await one(
+            connection,
+            "insert into edition (version, document_id, realm, signature) values (%s, %s, %s, %s) returning key",
+            (target.job.version, target.job.document_id, target.realm, self._signature),
+        )
         assert row is not None
-        return Edition(job, row[0], target.realm)
+        return Edition(target.job, row[0], target.realm)
 
     async def known_vectors(self, owner: str, hashes: Sequence[bytes]) -> dict[bytes, list[list[float]]]:
         """Vectors, window by window, of texts this owner has embedded with this model before."""
-        async with self._database.transaction(owner) as connection:
-            found = await rows(
-                connection,
-                "select distinct on (hash, part) hash, embedding::real[] from vector where hash = any(%s) and model = %s"
-                " order by hash, part",
-                (list(hashes), self._model),
-            )
+        query = (
+            "select distinct on (hash, part) hash, embedding::real[] from vector"
+            " where hash = any(%(hashes)s) and model = %(model)s order by hash, part"
+        )
+        [found] = await self._database.at_once(owner, query, values={"hashes": list(hashes), "model": self._model})
         known: dict[bytes, list[list[float]]] = {}
         for digest, vector in found:
             known.setdefault(digest, []).append(vector)
@@ -94,37 +104,45 @@ class Indexing:
 
     async def write(self, edition: Edition, entries: Sequence[Entry]) -> None:
         """Write a batch of passages with their words and vectors; all of it or nothing."""
-        chunks = await asyncio.to_thread(_chunk_columns, edition, entries)
         async with self._database.transaction(edition.job.owner, durable=False, local=LONG_WORK) as connection:
             await _hold(connection, edition.job)
-            keys: dict[int, int] = dict(await rows(connection, _INSERT_CHUNKS, chunks))
-            postings = await asyncio.to_thread(_posting_columns, edition, entries, keys)
-            await connection.execute(_INSERT_POSTINGS, postings)
-            vectors = await asyncio.to_thread(_vector_columns, edition, entries, keys, self._model)
-            await connection.execute(_INSERT_VECTORS, vectors)
+            await self._write(connection, edition, entries)
+
+    async def _write(self, connection: Connection, edition: Edition, entries: Sequence[Entry]) -> None:
+        chunks = await asyncio.to_thread(_chunk_columns, edition, entries)
+        keys: dict[int, int] = dict(await rows(connection, _INSERT_CHUNKS, chunks))
+        postings = await asyncio.to_thread(_posting_columns, edition, entries, keys)
+        await connection.execute(_INSERT_POSTINGS, postings)
+        await keep_words(connection, edition.realm, {form for entry in entries for form in entry.forms.items()})
+        vectors = await asyncio.to_thread(_vector_columns, edition, entries, keys, self._model)
+        await connection.execute(_INSERT_VECTORS, vectors)
 
     async def serve(self, edition: Edition, parsed: Parsed) -> None:
         """Switch readers to this edition, in one step."""
+        async with self._database.transaction(edition.job.owner, local=LONG_WORK) as connection:
+            await _hold(connection, edition.job)
+            await self._serve(connection, edition, parsed)
+
+    async def _serve(self, connection: Connection, edition: Edition, parsed: Parsed) -> None:
         job = edition.job
-        async with self._database.transaction(job.owner, local=LONG_WORK) as connection:
-            await _hold(connection, job)
-            row = await one(
-                connection, "select served from document where id = %s and latest = %s", (job.document_id, job.version)
-            )
-            if row is None:
-                raise Conflict("a newer version of the document came in while this one was being processed")
-            await connection.execute("update edition set state = 'retired' where key = %s", (row[0],))
-            await connection.execute(
-                "update edition set state = case when key = %s then 'served' else 'retired' end"
-                " where version = %s and state = 'writing'",
-                (edition.key, job.version),
-            )
-            await connection.execute(
-                "update version set state = 'indexed', text = %s, page_starts = %s, body_start = %s where key = %s",
-                (parsed.text, list(parsed.page_starts), parsed.body_start, job.version),
-            )
-            await connection.execute(_SERVE, _document_columns(edition, parsed) | {"model": self._model})
-            await connection.execute("delete from job where id = %s", (job.id,))
+        row = await one(
+            connection, "select served from document where id = %s and latest = %s", (job.document_id, job.version)
+        )
+        if row is None:
+            raise Conflict("a newer version of the document came in while this one was being processed")
+        await connection.execute("update edition set state = 'retired' where key = %s", (row[0],))
+        await connection.execute(
+            "update edition set state = case when key = %s then 'served' else 'retired' end"
+            " where version = %s and state = 'writing'",
+            (edition.key, job.version),
+        )
+        await connection.execute(
+            "update version set state = 'indexed', text = %s, page_starts = %s, body_start = %s where key = %s",
+            (parsed.text, list(parsed.page_starts), parsed.body_start, job.version),
+        )
+        await connection.execute(_SERVE, _document_columns(edition, parsed) | {"model": self._model})
+        await connection.execute("delete from job where id = %s", (job.id,))
+        await changed(connection, edition.realm)
 
     async def fail(self, job: Job, code: str, message: str) -> None:
         """End a job that cannot succeed; what was served before stays served."""
@@ -154,7 +172,8 @@ class Indexing:
 async def _hold(connection: Connection, job: Job) -> None:
     """Lock the document, then the job; `Conflict` where either is gone or the job was given to somebody else.
 
-    Everybody who changes a document locks in this order: document, job, version, edition, rows.
+    Everybody who changes a document locks in this order: document, job, version, edition, packs, rows, and last the
+    revision of the documents.
     """
     await connection.execute("select from document where id = %s for update", (job.document_id,))
     held = await one(connection, "select 1 from job where id = %s and holder = %s for update", (job.id, job.holder))
@@ -175,6 +194,8 @@ async def _end(connection: Connection, job: Job, state: str) -> None:
 async def _clear(connection: Connection, edition: int) -> None:
     if await one(connection, "select 1 from edition where key = %s for update", (edition,)) is None:
         return
+    await take_out(connection, [edition])
+    await forget_words(connection, [edition])
     for table in ("posting", "vector", "chunk"):
         await connection.execute(sql.SQL("delete from {} where edition = %s").format(sql.Identifier(table)), (edition,))
     await connection.execute("delete from edition where key = %s", (edition,))

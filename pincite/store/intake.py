@@ -57,15 +57,16 @@ class Intake:
 
     async def settled(self, scope: Scope, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Document]:
         """Those of the named documents that are indexed as they would be now, or about to be, by folder and name."""
-        async with self._database.transaction(scope.person) as connection:
-            found = await rows(
-                connection,
-                DOCUMENT
-                + " join unnest(%s::text[], %s::text[]) as n (folder, name) on n.folder = d.folder and n.name = d.name"
-                " where d.owner = %s"
-                " and (d.status in ('pending', 'processing') or (d.status = 'completed' and s.signature = %s))",
-                ([folder for folder, _ in names], [name for _, name in names], scope.person, self._signature),
-            )
+        query = (
+            DOCUMENT + " join unnest(%(folders)s::text[], %(names)s::text[]) as n (folder, name)"
+            " on n.folder = d.folder and n.name = d.name where d.owner = %(owner)s"
+            " and (d.status in ('pending', 'processing') or (d.status = 'completed' and s.signature = %(signature)s))"
+        )
+        values = {
+            "folders": [folder for folder, _ in names], "names": [name for _, name in names],
+            "owner": scope.person, "signature": self._signature,
+        }  # fmt: skip
+        [found] = await self._database.at_once(scope.person, query, values=values)
         return {
             (document.folder, document.name): document
             for document in (document_of(row, self._signature) for row in found)

@@ -38,9 +38,10 @@ class Jobs:
     async def claim(self, worker: str, lease_s: float) -> Job | None:
         """The next job that waits or whose worker went silent, now this worker's."""
         holder = f"{worker}:{secrets.token_hex(8)}"
-        async with self._database.transaction("", durable=False) as connection:
-            row = await one(connection, "select * from claim_job(%s, %s, %s)", (holder, self._place, lease_s))
-        return Job(row[0], row[1], row[2], row[3], row[4], holder) if row else None
+        query = "select * from claim_job(%(holder)s, %(place)s, %(lease_s)s)"
+        values = {"holder": holder, "place": self._place, "lease_s": lease_s}
+        [found] = await self._database.at_once("", query, values=values, durable=False)
+        return Job(*(*found[0], holder)) if found else None
 
     async def renew(self, job: Job, lease_s: float) -> bool:
         """Keep the lease; false when the job is no longer ours, and work on it must stop."""
@@ -53,12 +54,14 @@ class Jobs:
 
     async def report(self, job: Job, stage: str, progress: float) -> None:
         """Say how far a document is."""
-        async with self._database.transaction(job.owner, durable=False) as connection:
-            await connection.execute(
-                "update document set status = 'processing', stage = %s, progress = %s where id = %s and latest = %s"
-                " and exists (select from job where id = %s and holder = %s)",
-                (stage, progress, job.document_id, job.version, job.id, job.holder),
-            )
+        query = (
+            "update document set status = 'processing', stage = %(stage)s, progress = %(progress)s"
+            " where id = %(document)s and latest = %(version)s"
+            " and exists (select from job where id = %(job)s and holder = %(holder)s)"
+        )
+        values = {"stage": stage, "progress": progress, "document": job.document_id, "version": job.version}
+        values |= {"job": job.id, "holder": job.holder}
+        await self._database.at_once(job.owner, query, values=values, durable=False)
 
     async def give_back(self, job: Job) -> None:
         """Let somebody else do it, at once: this worker is leaving."""

@@ -63,19 +63,18 @@ class Library:
 
     async def scope(self, person: str) -> Scope:
         """What a person may read."""
-        async with self._database.transaction(person) as connection:
-            realms = await rows(connection, "select id from realm where owner = %s order by id", (person,))
+        query = "select id from realm where owner = %(person)s order by id"
+        [realms] = await self._database.at_once(person, query, values={"person": person})
         return Scope(person, tuple(realm for (realm,) in realms))
 
     async def get(self, scope: Scope, document_id: str) -> Document:
         """One document."""
-        async with self._database.transaction(scope.person) as connection:
-            row = await one(
-                connection, DOCUMENT + " where d.id = %s and d.realm = any(%s)", (document_id, list(scope.realms))
-            )
-        if row is None:
+        query = DOCUMENT + " where d.id = %(id)s and d.realm = any(%(realms)s)"
+        values = {"id": document_id, "realms": list(scope.realms)}
+        [found] = await self._database.at_once(scope.person, query, values=values)
+        if not found:
             raise NotFound(f"there is no document '{document_id}'")
-        return document_of(row, self._signature)
+        return document_of(found[0], self._signature)
 
     async def several(self, scope: Scope, document_ids: Sequence[str]) -> list[Document]:
         """Those of the named documents that are there."""

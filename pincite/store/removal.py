@@ -8,7 +8,10 @@ from pincite.core.documents import Receipt
 from pincite.errors import NotFound
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.files import Files
+from pincite.store.packs import take_out
 from pincite.store.sessions import forget_quotes
+from pincite.store.survey import changed
+from pincite.store.vocabulary import forget_words
 
 
 class Removal:
@@ -21,13 +24,16 @@ class Removal:
     async def remove(self, scope: Scope, document_id: str) -> Receipt:
         """Remove a document and everything made of it, then ask again whether anything is left."""
         async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
-            versions, editions = await _lock(connection, scope, document_id)
+            realm, versions, editions = await _lock(connection, scope, document_id)
+            await take_out(connection, editions)
+            await forget_words(connection, editions)
             gone = {
                 table: (await connection.execute(statement, (editions,))).rowcount
                 for table, statement in _REMOVALS.items()
             }
             turns, quotes = await forget_quotes(connection, scope.person, document_id)
             await connection.execute("delete from document where id = %s", (document_id,))
+            await changed(connection, realm)
         gone_files = [await asyncio.to_thread(self._files.remove, document_id, version) for version in versions]
         left = await self._left(scope, document_id, versions, editions, turns)
         return Receipt(
@@ -63,15 +69,15 @@ _REMOVALS = {
 }
 
 
-async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple[list[str], list[int]]:
-    """The versions' ids and the editions' keys, with the document locked: a worker that writes waits or finds it gone."""
+async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple[int, list[str], list[int]]:
+    """The realm, the versions' ids and the editions' keys, with the document locked: a worker that writes waits or finds it gone."""
     found = await one(
         connection,
-        "select id from document where id = %s and realm = any(%s) for update",
+        "select realm from document where id = %s and realm = any(%s) for update",
         (document_id, list(scope.realms)),
     )
     if found is None:
         raise NotFound(f"there is no document '{document_id}'")
     versions = await rows(connection, "select id from version where document_id = %s", (document_id,))
     editions = await rows(connection, "select key from edition where document_id = %s for update", (document_id,))
-    return [version for (version,) in versions], [key for (key,) in editions]
+    return found[0], [version for (version,) in versions], [key for (key,) in editions]

@@ -37,18 +37,15 @@ class Traces:
     async def keep(self, owner: str, trace: Trace) -> None:
         """Write a finished trace with its spans; never the words of an answer about a document that went meanwhile."""
         spans = [_row(number, span) for number, span in enumerate(trace.spans)]
-        async with self._database.transaction(owner, durable=False) as connection:
-            await connection.execute(
-                _KEEP,
-                {
-                    **{name: getattr(trace, name) for name in _PLAIN}, "owner": owner,
-                    "degraded": Jsonb([asdict(note) for note in trace.degraded]),
-                    "options": Jsonb(trace.options), "settings": Jsonb(trace.settings),
-                    "outcome": Jsonb(asdict(trace.outcome)) if trace.outcome else None,
-                    "content": Jsonb(asdict(trace.content)) if trace.content else None,
-                    "documents": list(trace.documents), "spans": Jsonb(spans),
-                },
-            )  # fmt: skip
+        values = {
+            **{name: getattr(trace, name) for name in _PLAIN}, "owner": owner,
+            "degraded": Jsonb([asdict(note) for note in trace.degraded]),
+            "options": Jsonb(trace.options), "settings": Jsonb(trace.settings),
+            "outcome": Jsonb(asdict(trace.outcome)) if trace.outcome else None,
+            "content": Jsonb(asdict(trace.content)) if trace.content else None,
+            "documents": list(trace.documents), "spans": Jsonb(spans),
+        }  # fmt: skip
+        await self._database.at_once(owner, _KEEP, values=values, durable=False)
 
     async def list(self, scope: Scope, wanted: TraceFilter) -> tuple[list[Trace], str | None]:
         """Traces without their spans, newest first, and the cursor of the next page where there is one."""

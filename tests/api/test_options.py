@@ -1,12 +1,12 @@
 """Options: what may be asked for, and what it becomes."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic import ValidationError
 
 from pincite.api.options import ManyBody, QueryBody, RagOptions, SearchBody
-from pincite.core.answers import Filters, Question, Sampling
+from pincite.core.answers import Filters, Question, Sampling, Strategy
 from pincite.errors import Invalid
 
 
@@ -75,10 +75,8 @@ def test_an_unknown_option_is_named_with_the_nearest() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("intelligence_level", "maximum"), ("as_of", "2024-01-01"), ("level_filter", [1]),
-        ("enable_cot", True), ("enable_verification", True), ("ensemble_voting", True),
-        ("mode", "agent"), ("enable_document_expansion", True), ("max_documents_to_expand", 4),
-        ("max_chunks_per_document", 1), ("expansion_threshold", 0.5), ("levels", [0, 1]),
+        ("intelligence_level", "maximum"), ("as_of", "2024-01-01"),
+        ("enable_cot", True), ("ensemble_voting", True), ("mode", "agent"),
     ],
 )  # fmt: skip
 def test_options_of_later_releases_are_refused_by_name(name: str, value: Any) -> None:
@@ -89,22 +87,29 @@ def test_options_of_later_releases_are_refused_by_name(name: str, value: Any) ->
     ("name", "value"),
     [
         ("intelligence_level", "standard"), ("mode", "chat"), ("resumable", False), ("enable_cot", False),
-        ("max_documents_to_expand", 3), ("max_chunks_per_document", 20), ("expansion_threshold", 0.3),
-        ("profile", None), ("as_of", None), ("level_filter", [2]),
+        ("enable_verification", None), ("max_documents_to_expand", None), ("profile", None), ("as_of", None), ("level_filter", None),
     ],
 )  # fmt: skip
 def test_unless_they_change_nothing(name: str, value: Any) -> None:
     assert QueryBody(query="q", **{name: value}).question() == Question("q")
 
 
-def test_answering_without_documents_is_not_available_yet() -> None:
-    assert "'enabled' is not available yet" in fault(RagOptions, enabled=False)
-    assert RagOptions(enabled=True) == RagOptions()
+@pytest.mark.parametrize("wish", [True, False, None])
+def test_whether_documents_are_looked_into_is_for_the_request_to_say(wish: bool | None) -> None:
+    assert QueryBody(query="q", rag={"enabled": wish}).question() == Question("q", retrieve=wish)
+
+
+def test_levels_have_two_names_and_are_told_once() -> None:
+    assert SearchBody(query="q", levels=[1, 0, 1]).question() == Question("q", levels=(0, 1))
+    assert ManyBody(queries=["q"], levels=[2]).question().levels == (2,)
+    assert QueryBody(query="q", level_filter=[2, 1]).question() == Question("q", levels=(1, 2))
+    with pytest.raises(Invalid, match="levels and level_filter mean the same"):
+        QueryBody(query="q", level_filter=[1], levels=[2]).question()
 
 
 def test_an_unknown_strategy_is_refused_with_those_there_are() -> None:
     message = fault(SearchBody, query="q", strategy="magic")
-    assert all(name in message for name in ("hybrid", "dense_only", "lexical_only"))
+    assert all(name in message for name in get_args(Strategy))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +118,8 @@ def test_an_unknown_strategy_is_refused_with_those_there_are() -> None:
         {"top_k": 0}, {"top_k": 1001}, {"min_score": -0.1}, {"min_score": float("nan")}, {"top_p": 0},
         {"temperature_override": 2.1}, {"max_tokens": 0}, {"document_ids": [""]}, {"folder": "a\0b"},
         {"document_ids": ["x"] * 1001}, {"rag": {"search_limit": 0}}, {"rag": None}, {"rag": []}, {"query": "\ud800"},
-        {"document_ids": ["\udfff"]}, {"system_prompt": "\ud800"}, {"rag": {"query": "\ud800"}},
+        {"document_ids": ["\udfff"]}, {"levels": []}, {"levels": [3]}, {"level_filter": ["1"]}, {"levels": 1},
+        {"system_prompt": "\ud800"}, {"rag": {"query": "\ud800"}},
     ],
 )  # fmt: skip
 def test_values_out_of_bounds_are_refused(values: dict[str, Any]) -> None:
@@ -121,5 +127,17 @@ def test_values_out_of_bounds_are_refused(values: dict[str, Any]) -> None:
         QueryBody(**{"query": "q", **values})
 
 
-def test_explaining_several_queries_is_not_available_yet() -> None:
-    assert "'explain' is not available yet" in fault(ManyBody, queries=["q"], explain=True)
+def test_verification_and_expansion_are_settings_a_request_has_its_own_values_for() -> None:
+    body = QueryBody(
+        query="q", enable_verification=False, enable_document_expansion=True, max_documents_to_expand=2,
+        max_chunks_per_document=5, expansion_threshold=0,
+    )  # fmt: skip
+    assert dict(body.question().changes) == {
+        "rag.verification_enabled": False,
+        "rag.expansion.enabled": True,
+        "rag.expansion.max_documents": 2,
+        "rag.expansion.max_chunks": 5,
+        "rag.expansion.threshold": 0,
+    }
+    for name, value in (("max_documents_to_expand", 0), ("max_chunks_per_document", 201), ("expansion_threshold", 1.1)):
+        assert "Input should be" in fault(QueryBody, query="q", **{name: value})

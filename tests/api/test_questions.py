@@ -105,3 +105,37 @@ def test_what_cannot_be_asked_is_refused(client: httpx2.Client, body: dict[str, 
     for stream in (False, True):
         problem = assert_problem(client.post("/api/v1/query", json={**body, "stream": stream}), 422, code)
         assert part in problem["detail"]
+
+
+def test_an_answer_says_what_was_understood(client: httpx2.Client, leave: dict[str, object]) -> None:
+    asked = {"query": "When must I tell my manager?", "folder": "questions", "strategy": "two_stage"}
+    answer = client.post("/api/v1/query", json=asked).json()
+    assert (answer["intent"], answer["question_type"], answer["strategy"]) == ("FACTUAL", "temporal", "two_stage")
+    assert answer["intelligence_level"] == "standard"
+    assert answer["metadata"]["plan"][2] == "strategy two_stage: the request says so"
+    [analysis] = [
+        span["attributes"]
+        for span in client.get(f"/api/v1/traces/{answer['metadata']['trace_id']}").json()["spans"]
+        if span["name"] == "query_analysis"
+    ]
+    assert (analysis["intent"], analysis["question_type"]) == ("FACTUAL", "temporal")
+    assert 0 < analysis["intent_confidence"] <= 1
+
+
+def test_documents_can_be_left_out_of_it(door: Door, client: httpx2.Client, leave: dict[str, object]) -> None:
+    asked = {"query": "How many vacation days carry over?", "folder": "questions", "rag": {"enabled": False}}
+    without = client.post("/api/v1/query", json=asked).json()
+    assert (without["sources"], without["metadata"]["chunks_retrieved"]) == ([], 0)
+    assert without["warnings"] == ["this answer is not from your documents"]
+    with speaking(door, ScriptedLLM(Options(answers=("I believe five.",)))):
+        said = client.post("/api/v1/query", json=asked).json()
+    assert (said["answer"], said["citations"], said["has_relevant_sources"]) == ("I believe five.", [], False)
+
+
+def test_sections_can_be_what_an_answer_stands_on(client: httpx2.Client, leave: dict[str, object]) -> None:
+    asked = {"query": "How many vacation days carry over?", "folder": "questions", "level_filter": [1]}
+    answer = client.post("/api/v1/query", json=asked).json()
+    [citation] = answer["citations"]
+    assert citation["quote"] == TEXT[citation["quote_start_char"] : citation["quote_end_char"]]
+    assert "Five vacation days" in citation["quote"]
+    assert answer["sources"][0]["heading_path"] == ["Leave"]

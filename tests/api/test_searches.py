@@ -100,4 +100,145 @@ def test_queries_that_cannot_be_searched_are_refused(client: httpx2.Client, quer
 def test_a_search_that_cannot_be_made_is_refused(client: httpx2.Client) -> None:
     assert_problem(client.post("/api/v1/search", json={"query": ""}), 422, "empty_query")
     assert_problem(client.post("/api/v1/search", json={"query": "q", "as_of": "2024"}), 422, "invalid")
-    assert_problem(client.post("/api/v1/search", json={"query": "q", "levels": [0]}), 422, "invalid")
+    assert_problem(client.post("/api/v1/search", json={"query": "q", "levels": [3]}), 422, "invalid")
+    assert_problem(client.post("/api/v1/search", json={"query": "q", "levels": []}), 422, "invalid")
+
+
+def test_a_misspelt_query_says_what_was_searched_instead(
+    client: httpx2.Client, shelf: dict[str, dict[str, object]]
+) -> None:
+    assert search(client, query="how many vacaton days")["corrected_query"] == "how many vacation days"
+    assert search(client, query="how many vacation days")["corrected_query"] is None
+    asked = {"query": "How many vacaton days carry over?", "folder": "searches", "stream": True}
+    told = client.post("/api/v1/query", json=asked).text
+    assert (
+        '"corrected_query":"How many vacation days carry over?"'
+        in told.partition("event: plan")[2].partition("event:")[0]
+    )
+    assert '"corrected_query":"How many vacation days carry over?"' in told.partition("event: answer")[2]
+
+
+def added_up(explained: dict[str, object], multi_query_rrf_k: int = 60) -> float:
+    """The fused score, worked out from what is told and from nothing else."""
+    placings = explained["placings"]
+    several = [one for one in placings if one["engine"] == "query"]
+    shares = [1 / (multi_query_rrf_k + one["rank"]) for one in several]
+    rest = [one for one in placings if "span" in one and not (several and one["engine"] in ("dense", "lexical"))]
+    return sum(shares) + sum(one["weight"] * (one["raw"] - one["low"]) / one["span"] for one in rest)
+
+
+@pytest.mark.parametrize("strategy", ["hybrid", "fusion", "two_stage", "hierarchical"])
+def test_the_order_of_every_strategy_can_be_worked_out_from_what_is_told(
+    client: httpx2.Client, shelf: dict[str, dict[str, object]], strategy: str
+) -> None:
+    query = "How many vacation days carry over, and who pays train tickets?"
+    found = search(client, query=query, strategy=strategy, explain=True)
+    results = found["results"]
+    assert found["strategy"] == strategy
+    assert [added_up(one["explain"]) for one in results] == pytest.approx([one["score"] for one in results])
+    engines = {placing["engine"] for one in results for placing in one["explain"]["placings"]} - {
+        "dense",
+        "lexical",
+        "named",
+    }
+    own = {"fusion": {"query"}, "two_stage": {"near"}, "hierarchical": {"section", "document"}}
+    assert engines == own.get(strategy, set())
+
+
+def test_fusion_searches_the_parts_and_says_what_took_a_model(
+    client: httpx2.Client, shelf: dict[str, dict[str, object]]
+) -> None:
+    query = "How many vacation days carry over, and who pays train tickets?"
+    found = search(client, query=query, strategy="fusion")
+    texts = {one["text"] for one in found["plan"]["searches"]}
+    assert texts == {query, "How many vacation days carry over", "who pays train tickets"}
+    assert {one["stage"] for one in found["degraded"]} == {"step_back", "query_expansion"}
+
+
+def test_strategies_want_more_or_less(door: Door, client: httpx2.Client) -> None:
+    door.add(
+        "many", **{f"n{n}": f"# Note {n}\n\nA note about ferries number {n}, told by {'x' * n}.\n" for n in range(25)}
+    )
+    for strategy, wanted in {"dense_only": 5, "hybrid": 10, "fusion": 20}.items():
+        found = search(client, query="about ferries", folder="many", strategy=strategy)
+        assert (len(found["results"]), found["plan"]["top_k"]) == (wanted, wanted)
+    listed = search(client, query="List all notes about ferries", folder="many")
+    assert (len(listed["results"]), listed["plan"]["intent"]) == (15, "LIST")
+    assert len(search(client, query="List all notes about ferries", folder="many", top_k=2)["results"]) == 2
+
+
+HARBOUR = (
+    "# Harbour\n\nIt opens at six.\n\n## Fees\n\nA boat pays ten marks a night.\n\n## Crew\n\nTwo keepers live there.\n"
+)
+
+
+@pytest.fixture(scope="module")
+def harbour(door: Door) -> dict[str, object]:
+    return door.add("levels", harbour=HARBOUR)["harbour"]
+
+
+@pytest.mark.parametrize("levels", [[0], [1], [2], [0, 1], [0, 1, 2]])
+def test_documents_sections_and_passages_are_results(
+    client: httpx2.Client, harbour: dict[str, object], levels: list[int]
+) -> None:
+    found = search(client, query="What does a boat pay a night?", folder="levels", levels=levels, top_k=20)
+    assert {one["metadata"]["level"] for one in found["results"]} == set(levels)
+    assert found["plan"]["levels"] == levels
+    for one in found["results"]:
+        place = one["metadata"]
+        assert HARBOUR[place["start_char"] : place["end_char"]] == one["text"]
+        chunks = client.get(f"/api/v1/documents/{harbour['id']}/chunks?level={place['level']}").json()["items"]
+        assert one["id"] in {chunk["id"] for chunk in chunks}
+    best = next(one for one in found["results"] if one["metadata"]["level"] == max(levels))
+    assert "ten marks" in best["text"]
+
+
+def test_the_plan_says_what_kind_of_question_it_was(client: httpx2.Client, shelf: dict[str, dict[str, object]]) -> None:
+    plan = search(client, query="Why do five vacation days of 2024 carry over?")["plan"]
+    assert (plan["intent"], plan["question_type"]) == ("ANALYTICAL", "factual")
+    assert 0 < plan["intent_confidence"] <= 1
+    assert {"text": "2024", "kind": "date"} in plan["entities"]
+    assert plan["hints"]["chain_of_thought"] is True
+    assert plan["is_multi_hop"] is False
+    assert plan["reasons"][2] == "strategy hybrid: rag.strategy says so"
+
+
+def test_several_queries_explain_themselves(client: httpx2.Client, shelf: dict[str, dict[str, object]]) -> None:
+    body = {"queries": ["vacation days", "train tickets"], "folder": "searches", "explain": True}
+    for one in client.post("/api/v1/query-many", json=body).json()["results"]:
+        ranks = [placing["rank"] for placing in one["explain"]["placings"] if placing["engine"] == "query"]
+        assert one["score"] == pytest.approx(sum(1 / (one["explain"]["multi_query_rrf_k"] + rank) for rank in ranks))
+
+
+def test_penalties_and_spreading_can_be_worked_out_from_what_is_told(door: Door, client: httpx2.Client) -> None:
+    door.add(
+        "animals",
+        cats="# Cats\n\nCats differ from dogs: cats purr.\n",
+        dogs="# Dogs\n\nDogs bark at strangers.\n",
+        words="# Glossary\n\nCats: animals that purr, different from dogs.\n",
+    )
+    query = "What is the difference between cats and dogs?"
+    results = search(client, query=query, folder="animals", explain=True)["results"]
+
+    def score(told: dict[str, object]) -> float:
+        value = sum(one["share"] for one in told["placings"])
+        for step in told["adjustments"]:
+            assert value == pytest.approx(step["before"])
+            if step["stage"] == "penalty":
+                value -= step["amount"] * abs(value)
+            else:
+                share = step["weight"] * (value - step["low"]) / step["span"]
+                value = share - (1 - step["weight"]) * step["amount"]
+        return value
+
+    stages = {step["stage"] for one in results for step in one["explain"]["adjustments"]}
+    assert stages == {"penalty", "mmr"}
+    assert [score(one["explain"]) for one in results] == pytest.approx([one["score"] for one in results])
+    assert [one["score"] for one in results] == sorted((one["score"] for one in results), reverse=True)
+
+
+def test_equal_passages_are_one_result_that_names_the_others(door: Door, client: httpx2.Client) -> None:
+    shelf = door.add("twins", one="# Moss\n\nMoss grows on stones.\n", two="# Moss\n\nMoss grows on  stones.\n")
+    [found] = search(client, query="moss on stones", folder="twins")["results"]
+    [twin] = found["also_in"]
+    assert {found["metadata"]["document_id"], twin["document_id"]} == {shelf["one"]["id"], shelf["two"]["id"]}

@@ -81,7 +81,7 @@ def result(**more: object) -> SearchResult:
 
 def test_a_search_result() -> None:
     shape = shapes.search_result(result(degraded=(Degraded("s", "r"),)), Rag())
-    assert set(shape) == {"results", "strategy", "degraded", "trace_id"}
+    assert set(shape) == {"results", "strategy", "corrected_query", "plan", "degraded", "trace_id"}
     assert shape["degraded"] == [{"stage": "s", "reason": "r"}]
     [one] = shape["results"]
     assert set(one) == fields("id, text, score, similarity_score, hybrid_score, relevance, metadata")

@@ -15,6 +15,7 @@ def test_a_process_occupies_something_and_one_that_is_gone_nothing() -> None:
     assert resident_mb([2**22 + 1]) == 0
 
 
+@pytest.mark.slow
 def test_descendants_and_holders_of_the_folder_belong_to_a_process(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     holding = "import sys; file = open(sys.argv[1]); print(flush=True); sys.stdin.read()"

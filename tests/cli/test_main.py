@@ -18,6 +18,7 @@ from .terminal import Call, call, start
 HEAVY = {"psycopg", "onnxruntime", "numpy", "fastapi", "uvicorn", "pydantic", "rich", "pincite.engine"}
 
 
+@pytest.mark.slow
 def test_help_is_instant_and_loads_nothing_heavy() -> None:
     script = (
         "import sys, time; from pincite.cli import main; assert main(['--help']) == 0;"
@@ -30,6 +31,7 @@ def test_help_is_instant_and_loads_nothing_heavy() -> None:
     assert "Commands:" in done.stdout
 
 
+@pytest.mark.slow
 def test_json_needs_no_web_framework() -> None:
     script = "import sys, pincite.api.shapes; raise SystemExit('fastapi' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 0

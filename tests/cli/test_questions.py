@@ -45,7 +45,10 @@ def test_what_was_left_out_is_said_once(library: Call) -> None:
     [
         (["  "], "the question is empty; ask something"),
         (["x" * 4001], "the question has 4001 characters; ask in at most 4000 (guard.max_query_chars)"),
-        (["x", "--strategy", "magic"], "there is no strategy 'magic'; there are: hybrid, dense_only, lexical_only"),
+        (
+            ["x", "--strategy", "magic"],
+            "there is no strategy 'magic'; there are: hybrid, dense_only, lexical_only, fusion, two_stage, hierarchical",
+        ),
     ],
 )
 def test_a_bad_question_is_told_in_one_line(library: Call, command: str, arguments: list[str], told: str) -> None:
@@ -112,3 +115,47 @@ def test_reciprocal_ranks_are_explained_too(library: Call) -> None:
 def test_a_reranker_is_told_apart(library: Call) -> None:
     said = library("search", "generator key", "--explain", "--top-k", "2", "--set", "rag.reranker=scripted")
     assert "then the reranker's score counts:" in said.words
+
+
+def test_a_misspelt_question_says_what_was_searched_instead(library: Call) -> None:
+    asked, meant = "Where does the key to the genertor room hang?", QUESTION
+    assert library("ask", asked, "--json").json["metadata"]["corrected_query"] == meant
+    assert library("search", asked, "--json").json["corrected_query"] == meant
+    for command in ("ask", "search"):
+        assert f"Corrected {meant}" in library(command, asked).words
+        assert "Corrected" not in library(command, asked, "--set", "spelling.enabled=false").words
+
+
+@pytest.mark.parametrize("strategy", ["dense_only", "hybrid", "fusion", "two_stage", "hierarchical", "lexical_only"])
+def test_every_strategy_can_be_named(library: Call, strategy: str) -> None:
+    found = library(
+        "search",
+        "Where does the key to the generator room hang, and who feeds the cat?",
+        "--strategy",
+        strategy,
+        "--json",
+    ).json
+    assert found["strategy"] == found["plan"]["strategy"] == strategy
+    assert found["results"]
+    explained = library("search", "generator key", "--strategy", strategy, "--explain")
+    for sum_, total in re.findall(r"score ([\d. +]+) = ([\d.]+)", explained.out):
+        assert sum(map(float, sum_.split(" + "))) == pytest.approx(float(total), abs=3e-4)
+
+
+def test_sections_and_documents_can_be_searched_for(library: Call) -> None:
+    found = library("search", "generator key", "--levels", "0,1", "--json").json
+    assert {one["metadata"]["level"] for one in found["results"]} == {0, 1}
+    assert "--levels takes 0 (documents)" in library("search", "x", "--levels", "3").failed_with(2)
+
+
+def test_an_answer_says_what_kind_of_question_it_was(library: Call) -> None:
+    answer = library("ask", QUESTION, "--strategy", "hierarchical", "--json").json
+    assert (answer["intent"], answer["question_type"], answer["strategy"]) == ("FACTUAL", "factual", "hierarchical")
+
+
+def test_documents_can_be_left_out_and_asked_for(library: Call) -> None:
+    without = library("ask", QUESTION, "--no-documents", "--json").json
+    assert (without["sources"], without["warnings"]) == ([], ["this answer is not from your documents"])
+    manual = ("--set", "rag.mode=manual", "--json")
+    assert library("ask", QUESTION, *manual).json["sources"] == []
+    assert library("ask", QUESTION, "--documents", *manual).json["sources"]

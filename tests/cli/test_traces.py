@@ -63,8 +63,8 @@ def test_a_replay_shows_what_changed_in_ranks_scores_and_answer(observatory: Cal
     answer = observatory("ask", question, "--top-k", "3", "--json").json
     trace_id = answer["metadata"]["trace_id"]
     assert observatory("trace", "list", "--json", "--limit", "1").json["items"][0]["question"] == question
-    replay = observatory("trace", "replay", trace_id[:10], "--set", "rag.fusion=rrf", "--json").json
-    assert replay["settings"] == {"rag.fusion": {"before": "relative_score", "after": "rrf"}}
+    replay = observatory("trace", "replay", trace_id[:10], "--set", "rag.alpha=0", "--json").json
+    assert replay["settings"] == {"rag.alpha": {"before": 0.5, "after": 0.0}}
     changes = {one["change"] for one in replay["passages"]}
     assert {"moved", "entered", "left"} <= changes
     ranks = sorted(one["rank_after"] for one in replay["passages"] if one["rank_after"])
@@ -73,9 +73,9 @@ def test_a_replay_shows_what_changed_in_ranks_scores_and_answer(observatory: Cal
     assert replay["answer"]["before"] == answer["answer"]
     assert replay["answer"]["after"] != answer["answer"]
     assert replay["changed"]
-    shown = observatory("trace", "replay", trace_id, "--set", "rag.fusion=rrf")
+    shown = observatory("trace", "replay", trace_id, "--set", "rag.alpha=0")
     assert shown.code == 0
-    assert "rag.fusion relative_score → rrf" in shown.words
+    assert "rag.alpha 0.5 → 0" in shown.words
     assert {"entered", "left"} <= set(shown.words.split())
     assert "[-" in shown.out
     assert "{+" in shown.out

@@ -45,6 +45,12 @@ def test_a_table_is_found_by_the_words_of_its_header() -> None:
     assert entries[1].terms == {"cat": 1, "purr": 1}
 
 
+def test_the_plain_words_of_a_passage_are_kept_as_they_stand() -> None:
+    _, entries = run({}, title="Pets at home")
+    assert entries[0].forms == {}
+    assert entries[1].forms == {"pets": "pet", "home": "home", "cats": "cat", "purr": "purr"}
+
+
 def test_what_is_known_is_not_embedded_again() -> None:
     _, first = run({})
     asked, entries = run({first[1].hash: [[0.0, 1.0], [1.0, 0.0]]})

@@ -109,3 +109,29 @@ def test_a_worker_that_lost_its_lease_stops(open_pincite: Callable[..., Any], mo
             assert await asyncio.wait_for(stopped.wait(), 5)
 
     asyncio.run(go())
+
+
+def test_words_are_packed_when_nothing_waits_any_more(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    async def go() -> None:
+        async with open_pincite(ingest__workers=1) as pincite:
+            finished = asyncio.Event()
+
+            async def make() -> int:
+                made.append(pincite.workers._finished)
+                finished.set()
+                return 0
+
+            monkeypatch.setattr(pincite.packs, "make", make)
+            pincite.workers.start()
+            await asyncio.wait_for(finished.wait(), 20)  # the housekeeping of the start
+            finished.clear()
+            await processed(pincite)
+            await asyncio.wait_for(finished.wait(), 20)
+            assert made == [0, 0]
+            assert pincite.workers._finished == 0
+
+    asyncio.run(go())

@@ -52,6 +52,20 @@ class MemoryIndex:
         carried = [(name, self.titles[name]) for name in names if name in self.titles]
         return [Titled(name, f"doc{key}", Match(key, self.rankings["dense"].get(key, 0.1))) for name, key in carried]
 
+    async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, Found]:
+        return {
+            key: found(f"All around {key}.", key=1000 * (level + 1) + key, level=level, document_id=f"doc{key}")
+            for key in keys
+            if key not in self.vanish
+        }
+
+    async def within(
+        self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int
+    ) -> list[Match]:
+        self.calls.append("within")
+        keys = [key for key, chunk in self.chunks.items() if chunk.document_id in documents]
+        return [Match(key, self.rankings["dense"].get(key, 0.1)) for key in keys]
+
     def _ranked(self, via: str, limit: int) -> list[Match]:
         self.calls.append(via)
         ranking = self.rankings[via]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pincite.core.answers import Evidence, Plan, Prompt, Question, Sampling, Turn
+from pincite.core.answers import Evidence, Plan, Prompt, Question, Reading, Sampling, Turn
 from pincite.core.run import Event, Run, SourcesFound
 from pincite.errors import Invalid
 from pincite.query.assemble import assemble
@@ -174,7 +174,7 @@ def test_instructions_longer_than_their_share_are_refused_and_it_says_by_how_muc
 
 def test_the_answer_is_asked_for_in_the_form_the_question_wants(make_run: Callable[..., Run]) -> None:
     for intent, words in {"LIST": "one item a line", "COMPARISON": "point by point", "FACTUAL": "directly"}.items():
-        prompt = assembled(make_run(), replace(plan("q"), intent=intent))  # type: ignore[arg-type]
+        prompt = assembled(make_run(), replace(plan("q"), reading=Reading(intent)))  # type: ignore[arg-type]
         assert words in prompt.messages[0].content
 
 

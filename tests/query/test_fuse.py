@@ -4,7 +4,7 @@ import pytest
 
 from pincite.core.answers import Search
 from pincite.core.protocols import Match
-from pincite.query.fuse import Ranking, fuse, place
+from pincite.query.fuse import Fusion, Ranking
 from pincite.settings import Rag
 
 MOST = 10.0
@@ -18,7 +18,10 @@ def ranking(
 
 
 def fused(rag: Rag, *rankings: Ranking, alpha: float | None = None) -> dict[int, float]:
-    return {key: round(score, 6) for key, score in fuse(place(rankings, alpha, rag), rag, many=False).items()}
+    fusion = Fusion(rankings, alpha, rag, many=False)
+    for key, score in fusion.scores.items():  # what is told of a chunk always adds up to its score
+        assert sum(placing.share for placing in fusion.placings(key)) == pytest.approx(score)
+    return {key: round(score, 6) for key, score in fusion.scores.items()}
 
 
 DENSE = ranking("dense", {1: 0.9, 2: 0.5})
@@ -43,23 +46,28 @@ def test_scores_relative_to_what_was_found_go_from_worst_to_best() -> None:
 
 def test_a_chunk_below_the_last_one_brought_counts_as_that_one() -> None:
     cut = ranking("lexical", {2: 8.0, 4: 4.0}, most=MOST, more=True)
-    placings = place([DENSE, cut], None, Rag())
-    [below] = [placing for placing in placings[1] if placing.via == "lexical"]
+    fusion = Fusion([DENSE, cut], None, Rag(), many=False)
+    [below] = [placing for placing in fusion.placings(1) if placing.via == "lexical"]
     assert (below.rank, below.raw, below.share) == (None, 4.0, 0.2)
     assert fused(Rag(), DENSE, cut)[1] == 0.65
-    assert not [placing for placing in placings[4] if placing.via == "dense"]  # it brought all it has
+    assert not [placing for placing in fusion.placings(4) if placing.via == "dense"]  # it brought all it has
 
 
 def test_a_score_known_beyond_the_last_one_counts_itself() -> None:
-    known = Ranking(DENSE.search, DENSE.matches, more=True, beyond=[Match(4, 0.3)])
-    assert fused(Rag(), known, LEXICAL)[4] == 0.35
+    fusion = Fusion([ranking("dense", {1: 0.9, 2: 0.5}, more=True), LEXICAL], None, Rag(), many=False)
+    assert [round(placing.share, 6) for placing in fusion.placings(4, cosine=0.3)] == [0.15, 0.2]
+    assert [placing.raw for placing in fusion.placings(2, cosine=0.3)] == [0.5, 8.0]  # the search told this itself
+    assert [placing.raw for placing in fusion.placings(7, cosine=0.3)] == [0.3]  # lexical brought all it has
+    by_rank = Fusion([DENSE, LEXICAL], None, Rag(fusion="rrf"), many=False)
+    assert by_rank.placings(7, cosine=0.3) == ()
 
 
 @pytest.mark.parametrize("rag", [Rag(), Rag(relative_to="found"), Rag(fusion="rrf")])
 def test_every_share_follows_from_its_own_scale_or_rank(rag: Rag) -> None:
     half = ranking("lexical", {2: 8.0, 4: 4.0}, most=MOST, more=True, query=1, weight=0.5)
-    for placings in place([DENSE, LEXICAL, half], 0.3, rag).values():
-        for one in placings:
+    fusion = Fusion([DENSE, LEXICAL, half], 0.3, rag, many=False)
+    for key in fusion.scores:
+        for one in fusion.placings(key):
             if one.scale is not None:
                 assert one.share == one.scale.weight * (one.raw - one.scale.low) / one.scale.span
             else:
@@ -70,7 +78,7 @@ def test_every_share_follows_from_its_own_scale_or_rank(rag: Rag) -> None:
 def test_several_queries_are_joined_by_rank() -> None:
     rag = Rag(multi_query_rrf_k=60)
     other = ranking("dense", {2: 0.4, 1: 0.1}, query=1)
-    assert fuse(place([DENSE, other], None, rag), rag, many=True) == {1: 1 / 61 + 1 / 62, 2: 1 / 62 + 1 / 61}
+    assert Fusion([DENSE, other], None, rag, many=True).scores == {1: 1 / 61 + 1 / 62, 2: 1 / 62 + 1 / 61}
 
 
 def test_nothing_found_is_nothing_fused() -> None:

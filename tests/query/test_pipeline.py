@@ -1,13 +1,14 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from pincite.core.answers import Answer, Question
+from pincite.core.answers import Answer, Question, summands
 from pincite.core.run import Answered, Event, Planned, Run, SourcesFound, Started, Token
 from pincite.errors import OverBudget
-from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
+from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM, ScriptedReranker
 from pincite.query.pipeline import answer, search
 
 TEXTS = {1: "Every employee has 30 days of leave.\nUnused days expire on 31 March.", 2: "The canteen opens at noon."}
@@ -31,8 +32,8 @@ def test_every_stage_runs_once_and_in_order(make_run: Callable[..., Run]) -> Non
     run = make_run(TEXTS, RANKS, RANKS, events=events)
     result = ask(run)
     assert stages(run) == [
-        "guardrails", "model_lookup", "history_lookup", "query_rewriting", "query_analysis", "retrieval", "ranking",
-        "evidence_selection", "prompt_assembly", "llm_generation", "grounding", "history_saving",
+        "guardrails", "model_lookup", "history_lookup", "query_rewriting", "spelling_correction", "query_analysis",
+        "query_expansion", "retrieval", "ranking", "verification", "evidence_selection", "prompt_assembly", "llm_generation", "grounding", "history_saving",
     ]  # fmt: skip
     kinds = [type(event) for event in events]
     assert (*kinds[:4], kinds[-1]) == (Started, Planned, SourcesFound, Token, Answered)
@@ -104,7 +105,14 @@ def test_searching_neither_assembles_nor_generates(make_run: Callable[..., Run])
     run = make_run(TEXTS, RANKS, RANKS)
     _, hits = asyncio.run(search(run, Question("leave", top_k=1)))
     assert [hit.chunk.key for hit in hits] == [1]
-    assert stages(run) == ["guardrails", "query_analysis", "retrieval", "ranking"]
+    assert stages(run) == [
+        "guardrails",
+        "spelling_correction",
+        "query_analysis",
+        "query_expansion",
+        "retrieval",
+        "ranking",
+    ]
 
 
 def test_brackets_of_the_document_are_no_citations(make_run: Callable[..., Run]) -> None:
@@ -130,3 +138,45 @@ def test_min_score_cannot_be_applied_without_an_embedder_and_that_is_said(make_r
     _, hits = asyncio.run(search(run, Question("leave", min_score=0.5)))
     assert hits
     assert [note.stage for note in run.degraded] == ["embedding", "rank"]
+
+
+@pytest.mark.parametrize(("strategy", "stage"), [("two_stage", "second_look"), ("hierarchical", "hierarchy")])
+def test_a_strategy_of_two_stages_looks_again_before_the_final_order(
+    make_run: Callable[..., Run], strategy: Any, stage: str
+) -> None:
+    run = make_run(TEXTS, RANKS, RANKS)
+    plan, hits = asyncio.run(search(run, Question("days of leave", strategy=strategy)))
+    assert (plan.strategy, hits[0].chunk.key) == (strategy, 1)
+    assert stages(run)[-3:] == ["retrieval", stage, "ranking"]
+    for hit in hits:
+        assert hit.score == pytest.approx(sum(placing.share for placing in hit.placings))
+
+
+def test_fusion_searches_each_part_and_its_scores_can_be_recomputed(make_run: Callable[..., Run]) -> None:
+    run = make_run(TEXTS, RANKS, RANKS)
+    run.kit = replace(run.kit, llm=run.kit.extractive)
+    asked = Question("When do days of leave expire, and when does the canteen open?", strategy="fusion")
+    plan, hits = asyncio.run(search(run, asked))
+    assert plan.extra == ("When do days of leave expire", "when does the canteen open")
+    assert {note.stage for note in run.degraded} == {"step_back", "query_expansion"}
+    for hit in hits:
+        assert hit.score == pytest.approx(sum(placing.share for placing in summands(hit.placings)))
+        for text in (placing for placing in hit.placings if placing.via == "query"):
+            engines = [one for one in hit.placings if one.query == text.query and one.via in ("dense", "lexical")]
+            assert text.raw == pytest.approx(sum(one.share for one in engines))
+
+
+def test_results_of_other_levels_pass_through_the_final_order(make_run: Callable[..., Run]) -> None:
+    run = make_run(TEXTS, RANKS, RANKS)
+    _, hits = asyncio.run(search(run, Question("days of leave", levels=(0,), top_k=1)))
+    assert [hit.chunk.level for hit in hits] == [0]
+    assert stages(run)[-2:] == ["levels", "ranking"]
+    assert hits[0].relevance > 0
+
+
+def test_short_questions_by_meaning_alone_are_not_reranked(make_run: Callable[..., Run]) -> None:
+    run = make_run(TEXTS, RANKS, RANKS, reranker=ScriptedReranker(Options()))
+    asyncio.run(search(run, Question("leave", strategy="dense_only")))
+    assert "reranking" not in {span.name for span in run.spans}
+    asyncio.run(search(run, Question("leave", strategy="two_stage")))
+    assert "reranking" in {span.name for span in run.spans}

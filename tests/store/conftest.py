@@ -23,7 +23,7 @@ from pincite.store.jobs import Jobs
 from pincite.store.library import Library
 from pincite.store.removal import Removal
 from pincite.store.search import PostgresIndex
-from pincite.words import terms
+from pincite.words import forms, terms
 from tests.builders import chunk
 
 
@@ -60,7 +60,7 @@ class Shelf:
         edition = await self.indexing.begin(await self.indexing.target(job))
         entries = [
             Entry(chunk(n, text, language=language), fingerprint(text), Counter(terms(text, language)),
-                  hashlib.sha256(text.encode()).digest(), [await self.vector(text)])
+                  hashlib.sha256(text.encode()).digest(), [await self.vector(text)], forms=forms(text, language))
             for n, text in enumerate(texts)
         ]  # fmt: skip
         await self.indexing.write(edition, entries)

@@ -101,6 +101,37 @@ def test_the_caller_is_forgotten_with_the_transaction(database_url: str) -> None
     asyncio.run(look())
 
 
+def test_statements_sent_at_once_are_one_transaction_of_one_caller(database_url: str) -> None:
+    owned, settings = "select owner from realm", "select current_setting('work_mem'), current_setting('pincite.person')"
+
+    async def look() -> None:
+        database = await Database.open(database_url, pool_size=2)
+        person = "50%% (of %(a)s) 'quoted' \\"
+        for who, found in (("local", [("local",)]), (person, []), ("", [])):
+            seen, set_to = await database.at_once(who, owned, settings, values={}, local={"work_mem": "7MB"})
+            assert (seen, set_to) == (found, [("7MB", who)])
+        [again] = await database.at_once("local", "select %(a)s::int[], %(b)s", values={"a": [1, 2], "b": "%s"})
+        assert again == [([1, 2], "%s")]
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            await database.at_once(
+                "local",
+                "insert into session (id, owner) values ('s', 'local')",
+                "select 1 / %(zero)s",
+                values={"zero": 0},
+            )
+        assert await database.at_once("local", "select count(*) from session", values={}) == [[(0,)]]
+        [nothing] = await database.at_once(
+            "local", "insert into session (id, owner) values ('s', 'local')", values={}, durable=False
+        )
+        assert nothing == []
+        async with database._pool.connection() as connection:  # and nothing of it stays behind
+            assert await rows(connection, "select * from realm") == []
+            assert await rows(connection, settings) != [("7MB", "local")]
+        await database.close()
+
+    asyncio.run(look())
+
+
 def test_a_newer_schema_is_refused(database_url: str) -> None:
     asyncio.run(opened_and_closed(database_url))
     with psycopg.connect(database_url) as connection:

@@ -1,6 +1,7 @@
 import asyncio
 from typing import Any
 
+import psycopg
 import pytest
 
 from pincite.core.documents import Parsed, Status
@@ -28,6 +29,24 @@ async def begun(shelf: Any, name: str = "a.md", text: str = "text") -> tuple[str
     document_id = await shelf.accept(name, text)
     job = await shelf.jobs.claim("w", 60)
     return document_id, await shelf.indexing.begin(await shelf.indexing.target(job))
+
+
+def test_a_small_document_is_written_and_served_in_one_step_or_not_at_all(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        document_id = await shelf.accept("a.md", "text")
+        job = await shelf.jobs.claim("w", 60)
+        target = await shelf.indexing.target(job)
+        broken = Entry(chunk(1, "b"), "c", {"b": 1}, b"h", [[float("nan")] * 32])
+        with pytest.raises(psycopg.Error):
+            await shelf.indexing.publish(target, [entry(0), broken], Parsed("text", "markdown"))
+        assert await rows_left(shelf) == 0
+        await shelf.indexing.publish(target, [entry(0), entry(1)], Parsed("text", "markdown"))
+        document = await shelf.library.get(await shelf.scope(), document_id)
+        assert (document.status, document.chunks) == (Status.COMPLETED, 2)
+        with pytest.raises(Conflict):
+            await shelf.indexing.publish(target, [entry(0)], Parsed("text", "markdown"))
+
+    with_shelf(test)
 
 
 def test_an_interrupted_try_leaves_its_vectors_and_nothing_else_for_the_next(with_shelf: Any) -> None:

@@ -7,7 +7,10 @@ import pytest
 
 from pincite.core.answers import Filters
 from pincite.core.callers import Scope
-from pincite.store.search import NAMESAKES, WINDOW_FACTOR, Survey, _window_factor
+from pincite.core.protocols import Match
+from pincite.settings import Rag
+from pincite.store.search import NAMESAKES, WINDOW_FACTOR, PostgresIndex, _window_factor
+from pincite.store.survey import Survey
 from pincite.words import terms
 
 ALL = Filters()
@@ -19,7 +22,7 @@ def texts(count: int, seed: int = 1) -> list[str]:
     return [" ".join(chosen.choices(WORDS, weights=range(1, 61), k=chosen.randint(5, 40))) for _ in range(count)]
 
 
-def bm25(query: str, corpus: dict[int, str], k1: float = 1.2, b: float = 0.75) -> list[int]:
+def bm25(query: str, corpus: dict[int, str], k1: float = Rag().bm25_k1, b: float = Rag().bm25_b) -> list[int]:
     """BM25 as the textbook has it, over exactly this corpus."""
     counts = {key: Counter(terms(text, "en")) for key, text in corpus.items()}
     average = sum(sum(c.values()) for c in counts.values()) / len(counts)
@@ -115,6 +118,43 @@ def test_filters_work_inside_the_search(with_shelf: Any, exact_rows: int) -> Non
     with_shelf(test, exact_rows=exact_rows)
 
 
+def test_a_walk_that_ends_too_early_under_a_filter_is_not_trusted(with_shelf: Any) -> None:
+    class Lame(PostgresIndex):
+        async def _nearest(self, *asked: Any, exact: bool, **options: Any) -> list[Match]:
+            found = await super()._nearest(*asked, exact=exact, **options)
+            return found if exact else found[:3]
+
+    async def test(shelf: Any) -> None:
+        scope, vector = await shelf.scope(), await shelf.vector("word59 word58")
+        for n in range(4):
+            await shelf.put(f"{n}.md", *texts(10, seed=n), folder="in" if n else "out")
+        index = Lame(shelf.database, 1, 32, Rag(exact_rows=0))
+        assert len(await index.dense(vector, scope=scope, filters=ALL, limit=10)) == 3
+        assert len(await index.dense(vector, scope=scope, filters=Filters(folder="in"), limit=10)) == 10
+
+    with_shelf(test)
+
+
+def test_what_a_filter_admits_is_all_compared_where_it_is_a_small_part_of_the_library(with_shelf: Any) -> None:
+    asked: list[bool] = []
+
+    class Watched(PostgresIndex):
+        async def _nearest(self, *values: Any, exact: bool, **options: Any) -> list[Match]:
+            asked.append(exact)
+            return await super()._nearest(*values, exact=exact, **options)
+
+    async def test(shelf: Any) -> None:
+        scope, vector = await shelf.scope(), await shelf.vector("word59 word58")
+        for n in range(10):
+            await shelf.put(f"{n}.md", *texts(2, seed=n), folder="in" if n else "out")
+        index = Watched(shelf.database, 1, 32, Rag(exact_rows=4))  # 20 vectors, of which a folder has 2 or 18
+        for folder in ("out", "in", None):
+            await index.dense(vector, scope=scope, filters=Filters(folder=folder), limit=2)
+        assert asked == [True, False, False]
+
+    with_shelf(test)
+
+
 def test_documents_are_found_by_what_texts_call_them(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         scope, vector = await shelf.scope(), await shelf.vector("green leaves")
@@ -138,6 +178,26 @@ def test_documents_are_found_by_what_texts_call_them(with_shelf: Any) -> None:
     with_shelf(test)
 
 
+def test_the_nearest_chunks_of_a_document_are_found_and_of_no_other(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope, vector = await shelf.scope(), await shelf.vector("green leaves")
+        one = await shelf.put("one.md", "some words", "green leaves", "green words", folder="in")
+        other = await shelf.put("other.md", "green leaves fall")
+        keys = await keys_of(shelf)
+
+        async def found(*documents: str, limit: int = 2, filters: Filters = ALL) -> list[int]:
+            near = await shelf.index.within(documents, vector, scope=scope, filters=filters, limit=limit)
+            assert [match.score for match in near] == sorted((match.score for match in near), reverse=True)
+            return [match.key for match in near]
+
+        assert await found(one) == [keys["green leaves"], keys["green words"]]
+        assert await found(one, other, limit=1) == [keys["green leaves"], keys["green leaves fall"]]
+        assert await found(one, other, "nope", filters=Filters(folder="in"), limit=1) == [keys["green leaves"]]
+        assert await found() == []
+
+    with_shelf(test)
+
+
 def test_what_a_score_could_have_been_at_most_is_told(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         scope = await shelf.scope()
@@ -150,7 +210,7 @@ def test_what_a_score_could_have_been_at_most_is_told(with_shelf: Any) -> None:
 
 def test_no_scope_finds_nothing_however_it_is_asked(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        await shelf.put("a.md", "secret words")
+        document = await shelf.put("a.md", "secret words")
         [realm] = (await shelf.scope()).realms
         vector = await shelf.vector("secret words")
         [(_, key)] = (await keys_of(shelf)).items()
@@ -159,6 +219,8 @@ def test_no_scope_finds_nothing_however_it_is_asked(with_shelf: Any) -> None:
             assert await shelf.index.lexical("secret words", scope=scope, filters=ALL, limit=5) == []
             assert (await shelf.index.fetch([key], [vector], scope=scope)).chunks == {}
             assert await shelf.index.titled(["a.md"], vector, scope=scope, filters=ALL) == []
+            assert await shelf.index.within([document], vector, scope=scope, filters=ALL, limit=5) == []
+        assert await shelf.index.within([document], vector, scope=await shelf.scope(), filters=ALL, limit=5)
         assert await shelf.index.titled(["a.md"], vector, scope=await shelf.scope(), filters=ALL)
 
     with_shelf(test)

@@ -120,11 +120,18 @@ def _print_verdict(screen: Screen, answer: Answer) -> None:
     confidence = answer.confidence
     verdict = joined((confidence.level, LEVELS[confidence.level]), f" ({confidence.score:.2f}): {confidence.reason}")
     _print_note(screen, "Confidence", verdict)
+    print_corrected(screen, answer.metadata.corrected_query)
     for warning in answer.warnings:
         _print_note(screen, "Warning", styled(warning, "yellow"))
     print_degraded(screen, answer.degraded)
     model = answer.metadata.model or "no model was asked"
     _print_note(screen, "Written by", styled(f"{model}; trace {answer.metadata.trace_id}", "dim"))
+
+
+def print_corrected(screen: Screen, corrected: str | None) -> None:
+    """Say what was searched instead of a question that was misspelt."""
+    if corrected is not None:
+        _print_note(screen, "Corrected", styled(corrected))
 
 
 def print_degraded(screen: Screen, degraded: Sequence[Degraded]) -> None:

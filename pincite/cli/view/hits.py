@@ -6,12 +6,20 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from pincite.cli.safe import one_line
-from pincite.cli.view.answer import heading, place, print_degraded
+from pincite.cli.view.answer import heading, place, print_corrected, print_degraded
 from pincite.cli.view.screen import Screen, joined, styled
-from pincite.core.answers import Cause, Hit, SearchResult
+from pincite.core.answers import Adjustment, Cause, Found, Hit, Placing, SearchResult, summands
 from pincite.settings import Rag
 
-NAMES: dict[Cause, str] = {"dense": "meaning", "lexical": "words", "named": "named"}
+NAMES: dict[Cause, str] = {
+    "dense": "meaning", "lexical": "words", "named": "named", "near": "near", "section": "section",
+    "document": "document", "part": "part", "query": "text",
+}  # fmt: skip
+EXPLAINED: dict[Cause, str] = {
+    "near": "near: raw is the share of the question's words that the passage holds, times how near to each other they stand",
+    "section": "section, document: raw is the score of what the passage stands in, made of its best passages' scores",
+    "part": "part: raw is the score of a further passage in it; the best one's shares stand above",
+}
 NOT_BROUGHT = "rank –: not among those brought; counts as the last of them, or as looked up since"
 NAMED = "named: raw is the score of the passage of that rank, which names the title; rank –: the question does"
 SNIPPET = 240
@@ -34,20 +42,27 @@ def print_hit(screen: Screen, rank: int, hit: Hit, query: str) -> int:
     lead = joined((f"{rank:>3}", "bold cyan"), (f"  {hit.score:.3f}", "dim"))
     indent = lead.cell_len + 2
     screen.flowing(heading(chunk.title, chunk.heading_path), indent=indent, lead=lead)
-    name = f"{chunk.folder}/{chunk.document_name}" if chunk.folder else chunk.document_name
-    screen.flowing(styled(place(name, chunk.page, chunk.start_line, chunk.end_line), "dim"), indent=indent)
+    screen.flowing(styled(place(_named(chunk), chunk.page, chunk.start_line, chunk.end_line), "dim"), indent=indent)
+    if hit.also_in:
+        screen.flowing(styled(f"also in {', '.join(_named(twin) for twin in hit.also_in)}", "dim"), indent=indent)
     excerpt = Text(snippet(chunk.text, chunk.heading_path, query))
     excerpt.highlight_words(_words(query), "bold", case_sensitive=False)
     screen.flowing(excerpt, indent=indent)
     return indent
 
 
+def _named(chunk: Found) -> str:
+    return f"{chunk.folder}/{chunk.document_name}" if chunk.folder else chunk.document_name
+
+
 def print_end(screen: Screen, result: SearchResult) -> None:
     """Say that nothing was found, and what was missing."""
     if not result.hits:
         screen.say("Nothing was found.")
-    if result.degraded:
+    corrected = result.plan.question.corrected if result.plan else None
+    if corrected or result.degraded:
         screen.say()
+        print_corrected(screen, corrected)
         print_degraded(screen, result.degraded)
 
 
@@ -88,6 +103,9 @@ def print_explained(screen: Screen, result: SearchResult, query: str, rag: Rag) 
     """Print what was found with all that gave it its score, and how that adds up."""
     for line in _formula(result.hits, rag):
         screen.flowing(styled(line, "dim"))
+    texts = result.plan.searched if result.plan else ()
+    for number, text in enumerate(texts if len(texts) > 1 else (), start=1):
+        screen.flowing(styled(f"  text {number}: {one_line(text)}", "dim"))
     for rank, hit in enumerate(result.hits, start=1):
         screen.say()
         indent = print_hit(screen, rank, hit, query)
@@ -102,27 +120,50 @@ def _formula(hits: Sequence[Hit], rag: Rag) -> list[str]:
         return []
     found = [f"share = 1 / ({rag.rrf_k} + rank)"] if rag.fusion == "rrf" else []
     found += ["share = weight × (raw − low) / span"] if any(placing.scale for placing in placings) else []
-    lines = ["; ".join(found) + "; the score is the sum of the shares"]
-    scales = {(one.via, one.query): one.scale for one in placings if one.scale is not None}
-    for (via, query), scale in sorted(scales.items()):
-        of = f" of text {query + 1}" if any(other for _, other in scales) else ""
-        lines.append(f"  {NAMES[via]}{of}: weight {scale.weight:g}, low {scale.low:.4f}, span {scale.span:.4f}")
-    lines += [f"  {NOT_BROUGHT}"] if any(one.rank is None and one.via != "named" for one in placings) else []
+    several = any(one.via == "query" for one in placings)
+    joined_by = f"share of a text = 1 / ({rag.multi_query_rrf_k} + rank by the sum of meaning and words for it)"
+    adding = "the score is the sum of the shares" + (" of the texts, and of what is named" if several else "")
+    lines = ["; ".join([*found, *([joined_by] if several else []), adding])]
+    scales = dict.fromkeys((_named_after(one), one.query, one.scale) for one in placings if one.scale is not None)
+    for name, query, scale in sorted(scales, key=lambda one: one[:2]):
+        of = f" of text {query + 1}" if any(other for _, other, _ in scales) else ""
+        lines.append(f"  {name}{of}: weight {scale.weight:g}, low {scale.low:.4f}, span {scale.span:.4f}")
+    lines += (
+        [f"  {NOT_BROUGHT}"] if any(one.rank is None and one.via in ("dense", "lexical") for one in placings) else []
+    )
+    lines += [f"  {words}" for via, words in EXPLAINED.items() if any(one.via == via for one in placings)]
     lines += [f"  {NAMED}"] if any(one.via == "named" for one in placings) else []
     return lines
 
 
+def _named_after(placing: Placing) -> str:
+    """What a kind of placing is called; further parts weigh less and less."""
+    return f"{NAMES[placing.via]} {placing.rank}" if placing.via == "part" else NAMES[placing.via]
+
+
+def _adjusted(one: Adjustment, kind: str) -> str:
+    """How a score was moved, in figures."""
+    if one.scale is None:
+        return f"less {one.amount:g} of its size for {kind.replace('_', ' ')}: {one.score:.4f}"
+    scale = one.scale
+    share = f"{scale.weight:g} × ({one.before:.4f} − {scale.low:.4f}) / {scale.span:.4f}"
+    return f"spread: {share} − {1 - scale.weight:g} × {one.amount:.4f} alike = {one.score:.4f}"
+
+
 def _print_sum(screen: Screen, hit: Hit, indent: int) -> None:
-    margin = " " * indent
-    screen.say((f"{margin}engine    rank        raw     share", "dim"))
+    margin, several = " " * indent, any(placing.query for placing in hit.placings)
+    screen.say((f"{margin}engine{'  ' if several else ''}    rank        raw     share", "dim"))
     for placing in hit.placings:
         rank = "–" if placing.rank is None else placing.rank
-        screen.say(f"{margin}{NAMES[placing.via]:<8}{rank:>6}{placing.raw:>11.4f}{placing.share:>10.4f}")
-    shares = " + ".join(f"{placing.share:.4f}" for placing in hit.placings)
-    fused = f"{shares} = {hit.hybrid_score:.4f}" if len(hit.placings) > 1 else shares
+        name = f"{NAMES[placing.via]:<8}" + (f"{placing.query + 1:<2}" if several else "")
+        screen.say(f"{margin}{name}{rank:>6}{placing.raw:>11.4f}{placing.share:>10.4f}")
+    shares = " + ".join(f"{placing.share:.4f}" for placing in summands(hit.placings))
+    fused = f"{shares} = {hit.hybrid_score:.4f}" if len(summands(hit.placings)) > 1 else shares
+    ranked = hit.adjustments[0].before if hit.adjustments else hit.score
     if hit.rerank_score is not None:
         fused += f"; then the reranker's score counts: {hit.rerank_score:.4f}"
-    elif hit.score != hit.hybrid_score:
-        fused += f"; not among those the reranker saw, so after them: {hit.score:.4f}"
+    elif ranked != hit.hybrid_score:
+        fused += f"; not among those the reranker saw, so after them: {ranked:.4f}"
+    fused += "".join(f"; {_adjusted(one, hit.chunk.content_type)}" for one in hit.adjustments)
     screen.flowing(joined("score ", (fused, "bold")), indent=indent)
     screen.flowing(styled(f"similarity {hit.similarity:.4f}, relevance {hit.relevance:.4f}"), indent=indent)

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from pincite.cli.view.hits import SNIPPET, print_explained, print_hits, snippet
-from pincite.core.answers import Degraded, Placing, Scale
+from pincite.core.answers import Adjustment, Degraded, Placing, Scale
 from pincite.settings import Rag
+from tests.builders import plan
 
 from .makers import hit, result, seen
 
@@ -85,3 +86,49 @@ def test_a_snippet_shows_the_words_that_were_looked_for() -> None:
 def test_a_snippet_leaves_out_the_heading_that_stands_above_it() -> None:
     assert snippet("## Power\n\nComes by cable.", ("Work", "Power")) == "Comes by cable."
     assert snippet("## Power\n\nComes by cable.", ("Work",)) == "## Power Comes by cable."
+
+
+def test_penalties_and_spreading_are_told_in_figures() -> None:
+    low = replace(
+        hit("a", 0.35, Placing("dense", 0, 1, 0.8, 0.5), content_type="image_credits"),
+        hybrid_score=0.5,
+        adjustments=(Adjustment("penalty", 0.3, 0.5, 0.35),),
+    )
+    spread = Adjustment("mmr", 0.25, 0.35, 0.265, Scale(0.7, 0.1, 0.5))
+    told = seen(lambda screen: print_explained(screen, result(low), "x", Rag()), width=120)
+    assert "score 0.5000; less 0.3 of its size for image credits: 0.3500" in told
+    both = replace(low, score=spread.score, adjustments=(*low.adjustments, spread))
+    told = seen(lambda screen: print_explained(screen, result(both), "x", Rag()), width=200)
+    assert "spread: 0.7 × (0.3500 − 0.1000) / 0.5000 − 0.3 × 0.2500 alike = 0.2650" in " ".join(told.split())
+
+
+def test_a_hit_that_stands_for_others_names_them() -> None:
+    twin = hit("a", 0.5, key=2, folder="old").chunk
+    told = seen(lambda screen: print_hits(screen, result(replace(hit("a", 0.5), also_in=(twin,))), "x"))
+    assert "also in old/doc2.md" in told
+
+
+def test_places_for_several_texts_are_what_adds_up() -> None:
+    scale = Scale(0.5, 0.0, 1.0)
+    placings = (
+        Placing("dense", 0, 1, 0.8, 0.4, scale), Placing("dense", 1, 2, 0.6, 0.3, scale),
+        Placing("query", 0, 1, 0.4, 1 / 61), Placing("query", 1, 2, 0.3, 1 / 62),
+    )  # fmt: skip
+    asked = replace(plan("a and b"), extra=("only b",))
+    found = result(hit("a", 1 / 61 + 1 / 62, *placings), plan=asked)
+    told = " ".join(seen(lambda screen: print_explained(screen, found, "x", Rag())).split())
+    assert "share of a text = 1 / (60 + rank by the sum of meaning and words for it)" in told
+    assert "text 2: only b" in told
+    assert "meaning of text 2: weight 0.5" in told
+    assert "score 0.0164 + 0.0161 = 0.0325" in told
+
+
+def test_further_parts_are_told_with_their_own_weights() -> None:
+    parts = [
+        Placing("part", 0, n, 0.4, weight * 0.4, Scale(weight, 0.0, 1.0)) for n, weight in ((2, 0.25), (3, 0.0625))
+    ]
+    found = result(hit("a", 0.925, Placing("dense", 0, 1, 0.8, 0.8, Scale(1.0, 0.0, 1.0)), *parts))
+    told = seen(lambda screen: print_explained(screen, found, "x", Rag()), width=150)
+    assert "part 2: weight 0.25" in told
+    assert "part 3: weight 0.0625" in told
+    assert "score 0.8000 + 0.1000 + 0.0250 = 0.9250" in told

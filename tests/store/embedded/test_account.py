@@ -104,6 +104,7 @@ def test_two_users_and_root_do_not_disturb_each_other(python: str, open_to_all: 
 
 
 @root_only
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written_is_refused(python: str, open_to_all: Path) -> None:
     closed = folder_of("daemon", open_to_all)
     closed.chmod(0o755)
@@ -115,6 +116,7 @@ def test_a_folder_that_cannot_be_written_is_refused(python: str, open_to_all: Pa
 
 
 @root_only
+@pytest.mark.slow
 def test_a_user_without_a_name_is_told_so(python: str, open_to_all: Path) -> None:
     folder = Path(tempfile.mkdtemp(dir=open_to_all))
     os.chown(folder, 12345, 12345)

@@ -17,6 +17,7 @@ def door(tmp_path: Path) -> int:
     return os.open(tmp_path, os.O_RDONLY)
 
 
+@pytest.mark.slow
 def test_what_a_killed_initdb_left_is_cleared_away(tmp_path: Path, door: int) -> None:
     data = tmp_path / "data"
     half_made = data / "postgres.new" / "files" / "base"
@@ -29,6 +30,7 @@ def test_what_a_killed_initdb_left_is_cleared_away(tmp_path: Path, door: int) ->
     assert cluster.find_cluster(data, door) == made
 
 
+@pytest.mark.slow
 def test_loose_permissions_of_a_restored_backup_are_tightened(tmp_path: Path, door: int) -> None:
     made = cluster.find_cluster(tmp_path, door)
     made.files.chmod(0o755)

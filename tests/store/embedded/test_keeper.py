@@ -39,6 +39,7 @@ def test_waiting_ends(two: tuple[int, int]) -> None:
     assert 0.1 <= time.monotonic() - begin < 5
 
 
+@pytest.mark.slow
 def test_a_process_is_alive_as_long_as_it_holds_the_lock(two: tuple[int, int]) -> None:
     given, asked = two
     assert keeper.try_lock(given, keeper.EXCLUSIVE)
@@ -55,6 +56,7 @@ def test_stopping_what_does_not_run_is_done_at_once(two: tuple[int, int]) -> Non
     assert keeper.try_lock(two[1], keeper.EXCLUSIVE), "no lock is left behind"
 
 
+@pytest.mark.slow
 def test_a_server_that_cannot_be_seen_is_not_claimed_to_be_stopped(
     two: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,6 +65,7 @@ def test_a_server_that_cannot_be_seen_is_not_claimed_to_be_stopped(
     assert not keeper.stop(two[1], "pincite-none")
 
 
+@pytest.mark.slow
 def test_every_step_is_harder(two: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """A master that ignores the polite signal is ended by the last one; its namesake is left alone."""
     stubborn = "import signal; [signal.signal(s, signal.SIG_IGN) for s in (2, 3)]; print(flush=True); signal.pause()"

@@ -20,6 +20,7 @@ def test_little_shared_memory_is_replaced_by_files(tmp_path: Path, monkeypatch: 
     assert postmaster._memory(64) == {"shared_buffers": "64MB", "dynamic_shared_memory_type": "mmap"}
 
 
+@pytest.mark.slow
 def test_a_long_log_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postmaster, "LARGEST_LOG", 1000)
     (tmp_path / "postgres.log").write_text("old line\n" * 1000)
@@ -27,6 +28,7 @@ def test_a_long_log_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert "old line" not in (tmp_path / "postgres.log").read_text()
 
 
+@pytest.mark.slow
 def test_a_second_server_is_never_started_on_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with EmbeddedServer.open(tmp_path):
         before = (tmp_path / "postgres" / "postmaster.pid").read_text()

@@ -1,0 +1,176 @@
+"""A line for every strategy, switch and profile on every question set: what each brings, and what it costs.
+
+    ./run bench switches --data DIR [--set scifact …] [--every N] [--work DIR]
+
+The first line is the default; the others differ from it in what their name says. Two tables: what a search finds, and
+what an answer stands on (some switches act only there). `--every 3` asks every third question of a set.
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pincite import AsyncPincite
+from pincite.catalogue import catalogue
+from pincite.core.answers import Question
+from pincite.core.evaluations import Interval
+from pincite.evaluate import bootstrap
+from pincite.evaluate.asking import ask_all, percentile
+from pincite.evaluate.compare import corpus_of
+from pincite.evaluate.measures import judge
+from pincite.evaluate.occasion import library_of
+from pincite.evaluate.sets import QuestionSet, load_set
+from pincite.evaluate.variants import AS_IT_IS, Variant, read_variants
+from pincite.layers import load_settings, with_values
+from pincite.profiles import find_profile
+from pincite.settings import Settings
+
+SETS = ("scifact", "hotpotqa100", "musique100", "xquad-en-de")
+
+SEARCHES = (
+    "rag.strategy=auto", "rag.strategy=dense_only", "rag.strategy=lexical_only", "rag.strategy=fusion",
+    "rag.strategy=two_stage", "rag.strategy=hierarchical",
+    "rag.fusion=rrf", "rag.alpha=0.3", "rag.alpha=0.7", "rag.relative_to=found", "rag.follow_titles=0",
+    "rag.candidates=30", "rag.candidates=300", "rag.reranker=cosine", "spelling.enabled=false",
+    "rag.mmr=off", "rag.mmr=on", "rag.drop_duplicates=false",
+    "rag.penalties.glossary=0,rag.penalties.contents=0,rag.penalties.image_credits=0",
+)  # fmt: skip
+"""What changes the order of a search, each against the default."""
+EVIDENCE: Mapping[str, bool | float] = {
+    "rag.verification_enabled": False,
+    "rag.expansion.enabled": True,
+    "rag.similarity_threshold": 0.0,
+    "rag.drop_duplicates": False,
+}
+"""What changes what an answer stands on."""
+PROFILES = ("zoeflow", "five-stage", "vexora", "local", "adaptive")
+"""Each profile's query-time settings, on the library of the default."""
+
+
+Changes = tuple[tuple[str, bool | float], ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One configuration on one set: each question's score, the time of a question, passages kept on average."""
+
+    scores: tuple[float, ...]
+    p50_ms: float
+    kept: float = 0.0
+
+
+def variants(texts: Sequence[str]) -> list[Variant]:
+    """The default, then each of these."""
+    base = load_settings()
+    return [Variant(AS_IT_IS, base), *(one for text in texts for one in read_variants([text], base, {})[1:])]
+
+
+def profiles() -> Iterator[Variant]:
+    """What each profile says about asking; how it would index is another library's matter."""
+    base = load_settings()
+    for name in PROFILES:
+        values = {key: value for key, value in find_profile(name).values.items() if catalogue()[key].acts == "query"}
+        named = ("llm.", "rag.reranker", "conversation.")
+        yield Variant(
+            f"profile={name}", with_values(base, {k: v for k, v in values.items() if not k.startswith(named)})
+        )
+
+
+async def searched(pincite: AsyncPincite, questions: QuestionSet, settings: Settings) -> Line:
+    """nDCG@10 of what a search finds."""
+    ids, scores, times = list(questions.corpus), list[float](), list[float]()
+    keys = iter(questions.queries)
+    async for response in ask_all(pincite, list(questions.queries.values()), settings, report=lambda _: None):
+        names = [ids[int(hit.chunk.document_name.removesuffix(".md"))] for hit in response.hits]
+        scores.append(judge(list(dict.fromkeys(names)), questions.qrels[next(keys)])["nDCG@10"])
+        times.append(response.ms)
+    return Line(tuple(scores), percentile(times, 0.5))
+
+
+async def stood_on(pincite: AsyncPincite, questions: QuestionSet, changes: Changes) -> Line:
+    """The share of the right documents among an answer's sources, and how many sources it has."""
+    ids, scores, kept, times = list(questions.corpus), list[float](), 0, list[float]()
+    for key, text in questions.queries.items():
+        answer = await pincite.ask(Question(text, changes=changes))
+        right = {name for name, grade in questions.qrels[key].items() if grade > 0}
+        named = {ids[int(source.document_name.removesuffix(".md"))] for source in answer.sources}
+        scores.append(len(right & named) / len(right))
+        kept += len(answer.sources)
+        times.append(sum(answer.metadata.durations_ms.values()))
+    return Line(tuple(scores), percentile(times, 0.5), kept / max(1, len(scores)))
+
+
+async def measure(questions: QuestionSet, keep: Path | None) -> tuple[dict[str, Line], dict[str, Line]]:
+    """Both tables' lines on one set."""
+    default = load_settings()
+    found: dict[str, Line] = {}
+    used: dict[str, Line] = {}
+    async with library_of(corpus_of(questions), Variant(AS_IT_IS, default), keep=keep, report=lambda _: None) as (
+        pincite,
+        _,
+    ):
+        for variant in [*variants(SEARCHES), *profiles()]:
+            found[variant.name] = await searched(pincite, questions, variant.settings)
+            _say(questions.name, variant.name, found[variant.name])
+        for name, changes in {AS_IT_IS: (), **{f"{k}={v}".lower(): ((k, v),) for k, v in EVIDENCE.items()}}.items():
+            used[name] = await stood_on(pincite, questions, changes)
+            _say(questions.name, f"evidence, {name}", used[name])
+    return found, used
+
+
+def _say(name: str, variant: str, line: Line) -> None:
+    print(f"{name}: {variant}: {sum(line.scores) / len(line.scores):.4f}", file=sys.stderr, flush=True)
+
+
+def print_table(title: str, by_set: Mapping[str, Mapping[str, Line]], *, kept: bool) -> None:
+    """Rows are configurations, columns sets; a difference beyond noise is told."""
+    print(f"\n| {title} | {' | '.join(by_set)} | time |\n|---|{'---|' * len(by_set)}---|")
+    for name in next(iter(by_set.values())):
+        cells, times = list[str](), list[float]()
+        for lines in by_set.values():
+            first, line = lines[AS_IT_IS], lines[name]
+            change = bootstrap.difference(first.scores, line.scores)
+            mean = sum(line.scores) / len(line.scores)
+            cells.append(
+                f"{mean:.4f}{_told(change) if name != AS_IT_IS else ''}{f' ({line.kept:.1f})' if kept else ''}"
+            )
+            times.append(line.p50_ms / first.p50_ms)
+        shown = "**default**" if name == AS_IT_IS else f"`{name}`"
+        print(f"| {shown} | {' | '.join(cells)} | {sum(times) / len(times):.2f} |")
+
+
+def _told(change: Interval) -> str:
+    if change.low > 0:
+        return f", **better** {change.value:+.3f}"
+    return f", worse {change.value:+.3f}" if change.high < 0 else ""
+
+
+def thinned(questions: QuestionSet, every: int) -> QuestionSet:
+    """Every so many questions."""
+    return replace(questions, queries=dict(list(questions.queries.items())[::every]))
+
+
+async def main() -> None:
+    """Read the arguments and measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder with the question sets")
+    parser.add_argument("--set", action="append", dest="sets")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--work", type=Path, help="folder to keep indexes in between runs")
+    options = parser.parse_args()
+    results = {}
+    for name in options.sets or SETS:
+        results[name] = await measure(thinned(load_set(options.data / name), options.every), options.work)
+    print_table("search, nDCG@10", {name: found for name, (found, _) in results.items()}, kept=False)
+    print_table(
+        "right documents among an answer's sources (sources)",
+        {name: used for name, (_, used) in results.items()},
+        kept=True,
+    )
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

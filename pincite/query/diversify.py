@@ -1,0 +1,39 @@
+"""Maximal marginal relevance: passages that say something else, of other documents, go before more of the same."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pincite.core.answers import Adjustment, Hit, Plan, Scale
+from pincite.query.relevance import held_terms
+from pincite.settings import Rag
+
+SAME_DOCUMENT = 0.5
+"""Two passages of one document are at least so alike."""
+
+
+def diversifies(plan: Plan, rag: Rag) -> bool:
+    """Whether passages are spread: where the settings say so, and for comparisons unless they forbid it."""
+    return rag.mmr == "on" or (rag.mmr == "auto" and plan.intent == "COMPARISON")
+
+
+def diversified(hits: Sequence[Hit], weight: float, wanted: int) -> list[Hit]:
+    """The hits in the order in which each adds most; the score becomes what it was worth when it was chosen.
+
+    That never rises from one to the next, so the order can be worked out again from the scores.
+    """
+    if len(hits) < 2:
+        return list(hits)
+    scores = [hit.score for hit in hits]
+    scale = Scale(weight, min(scores), (max(scores) - min(scores)) or 1.0)
+    held = [held_terms(hit.chunk) for hit in hits]
+    likeness, left, chosen = [0.0] * len(hits), list(range(len(hits))), list[Hit]()
+    while left and len(chosen) < wanted:
+        worth = {n: scale.share(scores[n]) - (1 - weight) * likeness[n] for n in left}
+        best = max(left, key=lambda n: worth[n])
+        adjustment = Adjustment("mmr", likeness[best], scores[best], worth[best], scale)
+        chosen.append(replace(hits[best], score=worth[best], adjustments=(*hits[best].adjustments, adjustment)))
+        left.remove(best)
+        for n in left:
+            same = SAME_DOCUMENT if hits[n].chunk.document_id == hits[best].chunk.document_id else 0.0
+            likeness[n] = max(likeness[n], same, len(held[n] & held[best]) / len(held[n] | held[best] or {""}))
+    return chosen

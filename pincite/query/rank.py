@@ -1,0 +1,76 @@
+"""The final order of a search."""
+
+import asyncio
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pincite.core.answers import Hit, Plan
+from pincite.core.run import Run
+from pincite.errors import ProviderError
+from pincite.query.calibration import WORDS_ALONE, Calibration, known, learn
+from pincite.query.diversify import diversified, diversifies
+from pincite.query.penalise import penalised
+from pincite.query.relevance import has_cosines, relevance
+from pincite.query.repeats import once
+from pincite.settings import Rag
+
+
+async def rank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+    """Reranked where there is a reranker, penalised, each thing once, spread where wished, cut to what was asked for."""
+    ordered = list(hits)
+    if run.kit.reranker is not None and hits and plan.rerank_top != 0:
+        ordered = await run.attempt(ordered, rerank, plan, ordered)
+    ordered = penalised(ordered, run.settings.rag.penalties)
+    embedded = has_cosines(run)
+    if plan.question.min_score is not None and embedded:
+        ordered = [hit for hit in ordered if hit.similarity >= plan.question.min_score]
+    elif plan.question.min_score is not None:
+        run.note("rank", "min_score was not applied: without the embedder there is no similarity")
+    calibration = known(run.kit.embedder) if embedded else WORDS_ALONE
+    if calibration is None:
+        calibration = await run.attempt(WORDS_ALONE, calibrate)
+    chosen = await asyncio.to_thread(_chosen, plan, ordered, run.settings.rag, calibration)
+    run.observe(
+        found=len(chosen), repeated=sum(len(hit.also_in) for hit in chosen),
+        hits=[[hit.chunk.id, round(hit.score, 6)] for hit in chosen],
+    )  # fmt: skip
+    return chosen
+
+
+def _chosen(plan: Plan, hits: Sequence[Hit], rag: Rag, calibration: Calibration) -> list[Hit]:
+    spread = diversifies(plan, rag)
+    kept = once(hits, None if spread else plan.top_k) if rag.drop_duplicates else list(hits)
+    if spread:
+        kept = diversified(kept, rag.mmr_lambda, plan.top_k)
+    return [
+        replace(hit, relevance=relevance(plan.queries, hit.chunk, hit.similarity, calibration))
+        for hit in kept[: plan.top_k]
+    ]
+
+
+async def calibrate(run: Run) -> Calibration:
+    """Learn what the cosines of an embedder that nobody knows yet are worth."""
+    return await learn(run.kit.embedder)
+
+
+async def rerank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+    """The best hits in the reranker's order; its score becomes the score, the fused one is kept."""
+    assert run.kit.reranker is not None
+    most = run.settings.rag.rerank_top if plan.rerank_top is None else plan.rerank_top
+    top, rest = hits[:most], hits[most:]
+    run.observe(reranker=run.settings.rag.reranker, passages=len(top))
+    scores = _finite(await run.kit.reranker.score(plan.text, [hit.chunk.text for hit in top]), len(top))
+    rescored = [replace(hit, score=score, rerank_score=score) for hit, score in zip(top, scores, strict=True)]
+    return sorted(rescored, key=lambda hit: -hit.score) + [replace(hit, score=min(scores)) for hit in rest]
+
+
+def _finite(scores: Sequence[float], count: int) -> list[float]:
+    """The scores, if there is a number for each passage: an order by anything else would be wrong in silence."""
+    try:
+        numbers = [float(score) for score in scores]
+    except (TypeError, ValueError, OverflowError):
+        numbers = []
+    if len(numbers) != count or not all(map(math.isfinite, numbers)):
+        raise ProviderError(f"the reranker did not give a number for each of {count} passages")
+    return numbers

@@ -1,0 +1,76 @@
+"""The postings of a question's words, from packs and from what is not packed, as of one moment."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from psycopg import sql
+
+from pincite.core.answers import Filters
+from pincite.core.callers import Scope
+from pincite.store import admitted
+from pincite.store.database import Database
+from pincite.store.packs import GAPS, POSTING
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What was found: each word's postings in pieces, keys that count for nothing, and the state of the documents."""
+
+    postings: Mapping[str, list[bytes]]
+    gone: bytes
+    revision: int
+
+    @property
+    def size(self) -> int:
+        """How many postings there are."""
+        return sum(len(piece) for pieces in self.postings.values() for piece in pieces) // 8
+
+
+async def look_up(database: Database, terms: Iterable[str], scope: Scope, filters: Filters) -> Looked:
+    """The postings of these words in what may be searched."""
+    form = _NARROWED if admitted.narrowed(filters) else _WHOLE
+    query = sql.SQL(form).format(
+        loose=sql.SQL(_LOOSE).format(posting=sql.SQL(POSTING)),
+        gaps=sql.SQL(GAPS),
+        admitted=admitted.editions("p.edition", filters),
+        revision=sql.SQL(_REVISION),
+    )
+    values = {**admitted.values(scope, filters), "terms": list(terms)}
+    async with database.transaction(scope.person, local=_PLANNED) as connection:
+        found = await (await connection.execute(query, values, binary=True)).fetchall()
+    postings: dict[str, list[bytes]] = {}
+    gone, revision = b"", 0
+    for kind, term, piece in found:
+        if kind == "word":
+            postings.setdefault(term, []).append(piece)
+        elif kind == "gone":
+            gone = piece or b""
+        else:
+            revision = int.from_bytes(piece)
+    return Looked(postings, gone, revision)
+
+
+# The planner takes a question's postings for a handful and would sort them, on disk where they are many.
+_PLANNED = {"enable_sort": "off", "work_mem": "64MB"}
+_LOOSE = "select 'word', p.term, string_agg({posting}, '')"
+_REVISION = """
+    select 'revision', null, int8send(coalesce(sum(revision), 0)::bigint) from corpus where realm = any(%(realms)s)
+"""
+# Under a filter the packs are of no use: what it admits is little, and found by its editions.
+_NARROWED = """
+    {loose} from posting p where p.term = any(%(terms)s) and p.realm = any(%(realms)s) and {admitted} group by p.term
+    union all {revision}
+"""
+# A pack still holds what was replaced and not yet cleared: such chunks are few, and named.
+_WHOLE = """
+    select 'word', k.term, k.postings from packed k where k.realm = any(%(realms)s) and k.term = any(%(terms)s)
+    union all
+    {loose} from ({gaps}) g cross join lateral (
+        select p.term, p.chunk, p.frequency, p.words from posting p
+        where p.realm = g.realm and p.term = any(%(terms)s) and p.edition > g.low and p.edition < g.high and {admitted}
+    ) p group by p.term
+    union all
+    select 'gone', null, string_agg(int4send(c.key), '') from chunk c where c.edition = any (array(
+        select e.key from edition e where e.state <> 'served' and e.state = 'retired' and e.realm = any(%(realms)s)))
+    union all {revision}
+"""

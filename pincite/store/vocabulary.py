@@ -1,0 +1,98 @@
+"""The words documents are written with: kept beside their postings, asked for by whoever corrects a question."""
+
+from collections.abc import Collection, Sequence
+
+from psycopg import sql
+
+from pincite.core.answers import Filters
+from pincite.core.callers import Scope
+from pincite.store import admitted
+from pincite.store.database import Connection, Database
+from pincite.store.survey import Surveys
+from pincite.words import query_terms
+
+_LOCK = 0x776F7264  # "word": whoever forgets words of a realm waits for whoever else does
+
+
+class PostgresVocabulary:
+    """Words of what a caller may see. Row-level security is the net; the same scope is also in each query."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._surveys = Surveys()
+
+    async def held(self, words: Collection[str], *, scope: Scope) -> frozenset[str]:
+        """Those of the words that the caller's documents hold, in this form or in another of the same stem."""
+        if not scope.realms or not words:
+            return frozenset()
+        values = {"realms": list(scope.realms), "words": list(words)}
+        [found] = await self._database.at_once(scope.person, _HELD, values=values)
+        held = {word for (word,) in found}
+        missing = [word for word in words if word not in held]
+        return frozenset(held | await self._indexed(missing, scope) if missing else held)
+
+    async def _indexed(self, words: Sequence[str], scope: Scope) -> set[str]:
+        """Those that a search would find, as any language of the documents has them stemmed."""
+        survey = await self._surveys.rough(self._database, scope, Filters())
+        asked = [(word, term) for word in words for term in query_terms(word, survey.languages)]
+        values = {
+            "realms": list(scope.realms),
+            "words": [word for word, _ in asked],
+            "terms": [term for _, term in asked],
+        }
+        [found] = await self._database.at_once(scope.person, _INDEXED, values=values)
+        return {word for (word,) in found}
+
+    async def among(self, words: Collection[str], *, scope: Scope, filters: Filters) -> frozenset[str]:
+        """Those of the words that stand in a served document the caller may see and the filter leaves."""
+        if not scope.realms or not words:
+            return frozenset()
+        query = sql.SQL(_AMONG).format(editions=admitted.editions("p.edition", filters, listed=True))
+        values = {**admitted.values(scope, filters), "words": list(words)}
+        [found] = await self._database.at_once(scope.person, query, values=values)
+        return frozenset(word for (word,) in found)
+
+
+async def keep_words(connection: Connection, realm: int, words: Collection[tuple[str, str]]) -> None:
+    """Keep words, each with the term it is indexed by; in one order always, so that two who do it never wait in a ring."""
+    ordered = sorted(words)
+    values = {"realm": realm, "words": [word for word, _ in ordered], "terms": [term for _, term in ordered]}
+    await connection.execute(_KEEP, values)
+
+
+async def forget_words(connection: Connection, editions: Sequence[int]) -> None:
+    """Forget the words that nothing but these editions, about to be removed, is found by.
+
+    Two who remove the last two documents with a word would each see the other's: so one waits for the other.
+    """
+    await connection.execute(
+        "select pg_advisory_xact_lock(%s, realm) from edition where key = any(%s) group by realm order by realm",
+        (_LOCK, list(editions)),
+    )
+    await connection.execute(_FORGET, {"editions": list(editions)})
+
+
+_HELD = "select word from vocabulary where realm = any(%(realms)s) and word = any(%(words)s::text[])"
+# One posting of each term is enough: left to itself, the planner may read all of them.
+_INDEXED = """
+    select asked.word from unnest(%(words)s::text[], %(terms)s::text[]) as asked (word, term)
+    cross join lateral (
+        select from posting p where p.realm = any(%(realms)s) and p.term = asked.term limit 1
+    ) as there
+"""
+_AMONG = """
+    select v.word from vocabulary v cross join lateral (
+        select from posting p where p.realm = v.realm and p.term = v.term and {editions} limit 1
+    ) as there where v.realm = any(%(realms)s) and v.word = any(%(words)s::text[])
+"""
+_KEEP = """
+    insert into vocabulary (realm, word, term)
+    select %(realm)s, w.word, w.term from unnest(%(words)s::text[], %(terms)s::text[]) as w (word, term)
+    on conflict do nothing
+"""
+_FORGET = """
+    with gone as materialized (select distinct realm, term from posting where edition = any(%(editions)s))
+    delete from vocabulary v using gone g where v.realm = g.realm and v.term = g.term and not exists (
+        select from posting p where p.realm = v.realm and p.term = v.term and p.edition <> all(%(editions)s)
+    )
+"""

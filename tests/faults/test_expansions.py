@@ -1,0 +1,75 @@
+"""Expansion through a real model server, and every way in which that goes wrong: the search goes on without."""
+
+from typing import Any
+
+import pytest
+
+from pincite.core.answers import Question, SearchResult
+from pincite.query import expand as stage
+from pincite.query.aside import Bounds
+
+from .bench import Bench
+
+VARIATIONS = "1. How much leave is carried over?\n2. rolling over holidays\n3. days kept for next year"
+GENERAL = "What happens to leave at the end of a year?"
+SUPPOSED = "Unused leave is carried over into the next year."
+FAULTS = (
+    "429", "500", "400", "401", "reset", "cut", "cut:0", "eof", "eof:0", "malformed", "malformed:0", "shape:0", "error:0", "html", "empty",
+    "tools", "silent", "hang", "endless", "bytes", "crlf", "bom",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LINE", "LINES", "PASSAGE"):
+        bounds: Bounds = getattr(stage, name)
+        monkeypatch.setattr(stage, name, Bounds(1.0, bounds.tokens, bounds.characters))
+
+
+def search(bench: Bench, text: str = "Carry over leave?", fault: str = "", **settings: Any) -> SearchResult:
+    """Search with a model that says what each prompt asks for; `fault` befalls the variations alone."""
+    bench.play(**settings)
+    answers: list[dict[str, Any]] = [
+        {"match": "Other words:$", "say": VARIATIONS} | ({"fault": fault} if fault else {}),
+        {"match": "More general question:$", "say": GENERAL},
+        {"match": "Passage:$", "say": SUPPOSED},
+    ]
+    bench.stub.play(answers=answers)
+    return bench.run(bench.pincite.search(Question(text, strategy="fusion")))
+
+
+def texts(result: SearchResult) -> tuple[str, ...]:
+    assert result.plan is not None
+    return result.plan.extra
+
+
+def test_what_the_model_writes_is_searched_beside_the_question(bench: Bench) -> None:
+    result = search(bench)
+    assert texts(result) == (GENERAL, SUPPOSED, "How much leave is carried over?", "rolling over holidays")
+    assert result.degraded == ()
+    assert {placing.query for placing in result.hits[0].placings} == {0, 1, 2, 3, 4}
+    calls = [call.path for call in bench.stub.calls]
+    assert sum("chat/completions" in path for path in calls) == 3
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_call_that_goes_wrong_leaves_the_others_and_the_search(bench: Bench, fault: str) -> None:
+    result = search(bench, fault=fault)
+    assert result.hits
+    assert texts(result)[:2] == (GENERAL, SUPPOSED)
+    assert len(texts(result)) <= 4
+    assert {note.stage for note in result.degraded} <= {"query_expansion"}
+    if fault in ("bytes", "crlf", "bom"):
+        assert len(texts(result)) == 4
+        assert result.degraded == ()
+    if fault in ("429", "500", "400", "401", "reset", "eof:0", "malformed:0", "html", "silent"):
+        assert texts(result) == (GENERAL, SUPPOSED)
+        assert [note.stage for note in result.degraded] == ["query_expansion"]
+
+
+def test_answers_are_judged_and_cited_by_what_was_asked(bench: Bench) -> None:
+    bench.play(rag__query_expansion_enabled=True)
+    question = "How many vacation days carry over in Germany?"
+    answer = bench.run(bench.pincite.ask(Question(question)))
+    assert answer.citations[0].matched
+    assert answer.metadata.plan[2].startswith("strategy hybrid")
