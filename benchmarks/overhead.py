@@ -86,14 +86,18 @@ class Instant:
 
 
 def time_the_rest(pincite: AsyncPincite, outside: Outside) -> None:
-    """Take note of every transaction, and of the embedder; let the instant model answer."""
-    transaction, make = pincite.database.transaction, pincite.toolbox.kit
+    """Take note of every call of the database, and of the embedder; let the instant model answer."""
+    transaction, at_once, make = pincite.database.transaction, pincite.database.at_once, pincite.toolbox.kit
 
     @asynccontextmanager
     async def timed(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         with outside.spell():
             async with transaction(*args, **kwargs) as connection:
                 yield connection
+
+    async def timed_at_once(*args: Any, **kwargs: Any) -> Any:
+        with outside.spell():
+            return await at_once(*args, **kwargs)
 
     def kit(settings: Settings) -> Kit:
         from dataclasses import replace
@@ -102,6 +106,7 @@ def time_the_rest(pincite: AsyncPincite, outside: Outside) -> None:
         return replace(made, llm=Instant(), embedder=Timed(made.embedder, outside))  # type: ignore[arg-type]
 
     pincite.database.transaction = timed  # type: ignore[method-assign]
+    pincite.database.at_once = timed_at_once  # type: ignore[method-assign]
     pincite.toolbox.kit = kit  # type: ignore[method-assign]
 
 

@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from pincite.catalogue import NAMES_A_PROVIDER, catalogue, value_of
@@ -134,7 +134,26 @@ def replayable() -> Mapping[str, Any]:
 
 def settings_of(settings: Settings) -> dict[str, Any]:
     """The settings an answer depends on, where they are not the default; never an address or a secret."""
-    return {key: value for key, default in replayable().items() if (value := value_of(settings, key)) != default}
+    return dict(_changed(_Same(settings)))
+
+
+class _Same:
+    """Settings told apart by identity: they are never changed, and most requests have the same ones."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def __hash__(self) -> int:
+        return id(self.settings)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.settings is self.settings
+
+
+@lru_cache(maxsize=8)
+def _changed(same: _Same) -> Mapping[str, Any]:
+    defaults = replayable().items()
+    return {key: value for key, default in defaults if (value := value_of(same.settings, key)) != default}
 
 
 def check_changes(changes: Mapping[str, Any], what: str) -> None:

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pincite.core.answers import (
     Answer,
@@ -24,7 +25,7 @@ from pincite.core.answers import (
 )
 from pincite.core.phrases import NO_ANSWER, NOTHING_ASKED, NOTHING_FOUND
 from pincite.core.run import Run
-from pincite.core.text import sentences
+from pincite.core.text import Span, sentences
 from pincite.query.cite import Mark, normalise_marks
 from pincite.query.generate import BROKEN_OFF
 from pincite.query.smalltalk import talk_language
@@ -161,20 +162,26 @@ def _says_something(text: str, start: int, end: int) -> bool:
 def align(claim: str, chunk: Found) -> Aligned:
     """The sentence of a chunk, or two in a row, that holds most of what the claim says."""
     wanted = set(terms(claim, chunk.language))
-    spans = sentences(chunk.text) or [(0, len(chunk.text))]
-    held = [set(terms(chunk.text[start:end], chunk.language)) for start, end in spans]
+    spans, held = _said(chunk.text, chunk.language)
     best = Aligned(*spans[0], 0.0)
     best_rank = (0.0, 0.0)
     for n, (start, _) in enumerate(spans):
         for last in (n, n + 1):
             if last >= len(spans):
                 continue
-            words = held[n] | (held[last] if last > n else set())
+            words = held[n] | held[last]
             shared = len(wanted & words)
             rank = (shared / len(wanted) if wanted else 0.0, shared / (len(words) or 1))
             if rank[0] > best_rank[0] + (0.15 if last > n else 0.0) or (last == n and rank > best_rank):
                 best, best_rank = Aligned(start, spans[last][1], rank[0]), rank
     return best
+
+
+@lru_cache(maxsize=128)
+def _said(text: str, language: str) -> tuple[tuple[Span, ...], tuple[frozenset[str], ...]]:
+    """The sentences of a passage and the words of each; one passage is often cited several times."""
+    spans = tuple(sentences(text)) or ((0, len(text)),)
+    return spans, tuple(frozenset(terms(text[start:end], language)) for start, end in spans)
 
 
 def _groundedness(text: str, citations: Sequence[Citation]) -> Groundedness:

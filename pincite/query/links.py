@@ -8,6 +8,7 @@ not fitted; docs/evaluation.md shows what other ones bring.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from pincite.core.answers import Hit, Placing, Scale
 from pincite.words import STOP_WORDS
@@ -57,8 +58,14 @@ class Mentions:
 
 def mentions(question: str, hits: Sequence[Hit], asking: float = ASKED) -> Mentions:
     """What the question and the best of the hits mention; `asking` is the score that naming by the question counts as."""
-    read = tuple((hit.score, frozenset(names_in(hit.chunk.text)) - {called(hit.chunk.title)}) for hit in hits[:NAMING])
+    read = tuple((hit.score, _read(hit.chunk.text) - {called(hit.chunk.title)}) for hit in hits[:NAMING])
     return Mentions(frozenset(names_in(question)), read, asking)
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> frozenset[str]:
+    """What a passage names; the best ones come up again and again."""
+    return frozenset(names_in(text))
 
 
 def names_in(text: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from pincite.core.answers import Hit, Plan
 from pincite.core.run import Run
@@ -14,6 +15,9 @@ from pincite.query.penalise import penalised
 from pincite.query.relevance import has_cosines, relevance
 from pincite.query.repeats import once
 from pincite.settings import Rag
+
+FEW = 30
+"""So many hits are judged at once; more would keep other requests waiting."""
 
 
 async def rank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
@@ -30,7 +34,9 @@ async def rank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     calibration = known(run.kit.embedder) if embedded else WORDS_ALONE
     if calibration is None:
         calibration = await run.attempt(WORDS_ALONE, calibrate)
-    chosen = await asyncio.to_thread(_chosen, plan, ordered, run.settings.rag, calibration)
+    at_hand = len(ordered) <= FEW  # changing threads takes longer than so little
+    choose = partial(_chosen, plan, ordered, run.settings.rag, calibration)
+    chosen = choose() if at_hand else await asyncio.to_thread(choose)
     run.observe(
         found=len(chosen), repeated=sum(len(hit.also_in) for hit in chosen),
         hits=[[hit.chunk.id, round(hit.score, 6)] for hit in chosen],

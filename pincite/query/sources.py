@@ -27,7 +27,7 @@ def _source(number: int, hit: Hit, cited: bool) -> Source:
 
 def snippet(text: str) -> str:
     """The beginning of a passage in one line."""
-    line = " ".join(text.split())
+    line = " ".join(text.split(maxsplit=SNIPPET)[:SNIPPET])  # no word is shorter than a letter
     return line if len(line) <= SNIPPET else line[: SNIPPET - 1].rstrip() + "…"
 
 

@@ -3,8 +3,10 @@
 import asyncio
 import math
 from collections.abc import Sequence
+from dataclasses import fields
+from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, get_origin
 
 from psycopg import sql
 
@@ -207,10 +209,22 @@ def _window_factor(survey: Survey) -> int:
     return max(1, min(WINDOW_FACTOR, math.ceil(2 * average) - 1))
 
 
+_LISTS = [place for place, field in enumerate(fields(Found)) if get_origin(field.type) is tuple]
+"""Which columns are lists to the driver."""
+
+
 def _found(row: tuple[Any, ...]) -> Found:
-    values: list[Any] = [tuple(value) if isinstance(value, list) else value for value in row]
+    values = list(row)
+    for place in _LISTS:
+        values[place] = tuple(values[place])
     return Found(*values)
 
 
 def _literal(vector: Vector) -> str:
-    return "[" + ",".join(f"{x:.6g}" for x in vector) + "]"
+    return _written(tuple(vector))
+
+
+@lru_cache(maxsize=32)
+def _written(vector: tuple[float, ...]) -> str:
+    """A question's vector is written into every statement of its search."""
+    return "[" + ",".join([f"{x:.6g}" for x in vector]) + "]"
