@@ -22,6 +22,7 @@ from typing import Any
 from pincite import AsyncPincite
 from pincite.core.answers import Piece, Prompt, Question
 from pincite.core.run import Kit
+from pincite.core.traces import Trace
 from pincite.ingest.collect import collect
 from pincite.settings import Settings
 
@@ -36,10 +37,11 @@ QUESTIONS = (
 
 
 class Outside:
-    """When the work was outside of the pipeline, as (begin, end)."""
+    """When the work was outside of the pipeline, as (begin, end); the trace of the last question, and when it began."""
 
     def __init__(self) -> None:
         self.moments: list[tuple[float, float]] = []
+        self.traced: tuple[Trace, float] | None = None
 
     @contextmanager
     def spell(self) -> Iterator[None]:
@@ -88,6 +90,11 @@ class Instant:
 def time_the_rest(pincite: AsyncPincite, outside: Outside) -> None:
     """Take note of every call of the database, and of the embedder; let the instant model answer."""
     transaction, at_once, make = pincite.database.transaction, pincite.database.at_once, pincite.toolbox.kit
+    keep = pincite.records.keep
+
+    async def kept(owner: str, trace: Trace) -> None:
+        outside.traced = trace, time.perf_counter() - trace.duration_ms / 1000
+        await keep(owner, trace)
 
     @asynccontextmanager
     async def timed(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
@@ -108,6 +115,7 @@ def time_the_rest(pincite: AsyncPincite, outside: Outside) -> None:
     pincite.database.transaction = timed  # type: ignore[method-assign]
     pincite.database.at_once = timed_at_once  # type: ignore[method-assign]
     pincite.toolbox.kit = kit  # type: ignore[method-assign]
+    pincite.records.keep = kept  # type: ignore[method-assign]
 
 
 async def measure(pincite: AsyncPincite, count: int) -> None:
@@ -122,16 +130,17 @@ async def measure(pincite: AsyncPincite, count: int) -> None:
     for number, text in enumerate(itertools.islice(itertools.cycle(QUESTIONS), WARM_UP + count)):
         outside.moments.clear()
         begun = time.perf_counter()
-        answer = await pincite.ask(Question(f"{text} ({number})", session_id=session))
+        await pincite.ask(Question(f"{text} ({number})", session_id=session))
         ended = time.perf_counter()
         if number < WARM_UP:
             continue
         whole.append((ended - begun) * 1000)
         ours.append((ended - begun - outside.within(begun, ended)) * 1000)
-        trace = await pincite.traces.get(scope, answer.metadata.trace_id)
+        assert outside.traced is not None
+        trace, origin = outside.traced
         for span in trace.spans:
             if span.parent is None:
-                first = begun + span.started_ms / 1000
+                first = origin + span.started_ms / 1000
                 last = first + span.duration_ms / 1000
                 stages[span.name].append((last - first - outside.within(first, last)) * 1000)
     report(whole, ours, stages)
