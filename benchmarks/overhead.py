@@ -110,7 +110,7 @@ def time_the_rest(pincite: AsyncPincite, outside: Outside) -> None:
         from dataclasses import replace
 
         made = make(settings)
-        return replace(made, llm=Instant(), embedder=Timed(made.embedder, outside))  # type: ignore[arg-type]
+        return replace(made, llm=Instant(), embedder=Timed(made.embedder, outside))
 
     pincite.database.transaction = timed  # type: ignore[method-assign]
     pincite.database.at_once = timed_at_once  # type: ignore[method-assign]
