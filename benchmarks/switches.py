@@ -1,14 +1,16 @@
 """A line for every strategy, switch and profile on every question set: what each brings, and what it costs.
 
-    ./run bench switches --data DIR [--set scifact …] [--every N] [--work DIR]
+    ./run bench switches --data DIR [--set scifact …] [--most N] [--work DIR]
 
 The first line is the default; the others differ from it in what their name says. Two tables: what a search finds, and
-what an answer stands on (some switches act only there). `--every 3` asks every third question of a set.
+what an answer stands on (some switches act only there). Of a set with more than
+`--most` questions, every second, third … is asked.
 """
 
 import argparse
 import asyncio
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,23 +20,21 @@ from pincite.catalogue import catalogue
 from pincite.core.answers import Question
 from pincite.core.evaluations import Interval
 from pincite.evaluate import bootstrap
-from pincite.evaluate.asking import ask_all, percentile
+from pincite.evaluate.asking import percentile
 from pincite.evaluate.compare import corpus_of
-from pincite.evaluate.measures import judge
+from pincite.evaluate.measures import ndcg
 from pincite.evaluate.occasion import library_of
 from pincite.evaluate.sets import QuestionSet, load_set
 from pincite.evaluate.variants import AS_IT_IS, Variant, read_variants
 from pincite.layers import load_settings, with_values
 from pincite.profiles import find_profile
-from pincite.settings import Settings
 
 SETS = ("scifact", "hotpotqa100", "musique100", "xquad-en-de")
 
 SEARCHES = (
     "rag.strategy=auto", "rag.strategy=dense_only", "rag.strategy=lexical_only", "rag.strategy=fusion",
     "rag.strategy=two_stage", "rag.strategy=hierarchical",
-    "rag.fusion=rrf", "rag.alpha=0.3", "rag.alpha=0.7", "rag.relative_to=found", "rag.follow_titles=0",
-    "rag.candidates=30", "rag.candidates=300", "rag.reranker=cosine", "spelling.enabled=false",
+    "rag.fusion=rrf", "rag.relative_to=found", "rag.follow_titles=0", "rag.reranker=cosine", "spelling.enabled=false",
     "rag.mmr=off", "rag.mmr=on", "rag.drop_duplicates=false",
     "rag.penalties.glossary=0,rag.penalties.contents=0,rag.penalties.image_credits=0",
 )  # fmt: skip
@@ -79,15 +79,20 @@ def profiles() -> Iterator[Variant]:
         )
 
 
-async def searched(pincite: AsyncPincite, questions: QuestionSet, settings: Settings) -> Line:
-    """nDCG@10 of what a search finds."""
-    ids, scores, times = list(questions.corpus), list[float](), list[float]()
-    keys = iter(questions.queries)
-    async for response in ask_all(pincite, list(questions.queries.values()), settings, report=lambda _: None):
-        names = [ids[int(hit.chunk.document_name.removesuffix(".md"))] for hit in response.hits]
-        scores.append(judge(list(dict.fromkeys(names)), questions.qrels[next(keys)])["nDCG@10"])
-        times.append(response.ms)
-    return Line(tuple(scores), percentile(times, 0.5))
+async def searched(pincite: AsyncPincite, questions: QuestionSet, variants: Sequence[Variant]) -> dict[str, Line]:
+    """nDCG@10 of what a search finds; all variants take turns with each question, so that their times compare."""
+    ids = list(questions.corpus)
+    scores: dict[str, list[float]] = {variant.name: [] for variant in variants}
+    times: dict[str, list[float]] = {variant.name: [] for variant in variants}
+    for number, (key, text) in enumerate(questions.queries.items(), start=1):
+        for variant in variants:
+            begun = time.perf_counter()
+            result = await pincite.search(Question(text, top_k=10), settings=variant.settings)
+            times[variant.name].append((time.perf_counter() - begun) * 1000)
+            names = [ids[int(hit.chunk.document_name.removesuffix(".md"))] for hit in result.hits]
+            scores[variant.name].append(ndcg(list(dict.fromkeys(names)), questions.qrels[key]))
+        print(f"{questions.name}: {number} of {len(questions.queries)}", file=sys.stderr, flush=True)
+    return {name: Line(tuple(found), percentile(times[name], 0.5)) for name, found in scores.items()}
 
 
 async def stood_on(pincite: AsyncPincite, questions: QuestionSet, changes: Changes) -> Line:
@@ -106,23 +111,15 @@ async def stood_on(pincite: AsyncPincite, questions: QuestionSet, changes: Chang
 async def measure(questions: QuestionSet, keep: Path | None) -> tuple[dict[str, Line], dict[str, Line]]:
     """Both tables' lines on one set."""
     default = load_settings()
-    found: dict[str, Line] = {}
     used: dict[str, Line] = {}
     async with library_of(corpus_of(questions), Variant(AS_IT_IS, default), keep=keep, report=lambda _: None) as (
         pincite,
         _,
     ):
-        for variant in [*variants(SEARCHES), *profiles()]:
-            found[variant.name] = await searched(pincite, questions, variant.settings)
-            _say(questions.name, variant.name, found[variant.name])
+        found = await searched(pincite, questions, [*variants(SEARCHES), *profiles()])
         for name, changes in {AS_IT_IS: (), **{f"{k}={v}".lower(): ((k, v),) for k, v in EVIDENCE.items()}}.items():
             used[name] = await stood_on(pincite, questions, changes)
-            _say(questions.name, f"evidence, {name}", used[name])
     return found, used
-
-
-def _say(name: str, variant: str, line: Line) -> None:
-    print(f"{name}: {variant}: {sum(line.scores) / len(line.scores):.4f}", file=sys.stderr, flush=True)
 
 
 def print_table(title: str, by_set: Mapping[str, Mapping[str, Line]], *, kept: bool) -> None:
@@ -148,9 +145,10 @@ def _told(change: Interval) -> str:
     return f", worse {change.value:+.3f}" if change.high < 0 else ""
 
 
-def thinned(questions: QuestionSet, every: int) -> QuestionSet:
-    """Every so many questions."""
-    return replace(questions, queries=dict(list(questions.queries.items())[::every]))
+def thinned(questions: QuestionSet, most: int) -> QuestionSet:
+    """So many questions at most, spread over the set."""
+    step = -(-len(questions.queries) // most)
+    return replace(questions, queries=dict(list(questions.queries.items())[::step]))
 
 
 async def main() -> None:
@@ -158,12 +156,13 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with the question sets")
     parser.add_argument("--set", action="append", dest="sets")
-    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--most", type=int, default=300)
     parser.add_argument("--work", type=Path, help="folder to keep indexes in between runs")
     options = parser.parse_args()
     results = {}
     for name in options.sets or SETS:
-        results[name] = await measure(thinned(load_set(options.data / name), options.every), options.work)
+        results[name] = await measure(thinned(load_set(options.data / name), options.most), options.work)
+        print_table("search, nDCG@10", {name: results[name][0]}, kept=False)
     print_table("search, nDCG@10", {name: found for name, (found, _) in results.items()}, kept=False)
     print_table(
         "right documents among an answer's sources (sources)",

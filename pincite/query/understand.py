@@ -10,7 +10,7 @@ from pincite.query.smalltalk import is_small_talk
 from pincite.query.strategy import WAYS, breadth_of, chosen
 from pincite.settings import Rag
 
-GUESS = 0.5
+GUESS = 0.3
 """What a guessed meaning counts beside the words that were asked; see docs/evaluation.md."""
 
 WIDE = 300
