@@ -168,8 +168,8 @@ class Rag(_Branch):
         "a filter leaves less than an eighth of the library); above, it uses the HNSW index.",
     )
     ef_search: int = Field(default=120, ge=10, le=1000, description="Breadth of the HNSW search.")
-    bm25_k1: float = Field(default=0.9, ge=0, le=10, description="BM25: how fast repeated words stop counting.")
-    bm25_b: Share = Field(default=0.4, description="BM25: how much long passages are discounted.")
+    bm25_k1: float = Field(default=1.2, ge=0, le=10, description="BM25: how fast repeated words stop counting.")
+    bm25_b: Share = Field(default=0.75, description="BM25: how much long passages are discounted.")
     penalties: Penalties = Penalties()
     expansion: Expansion = Expansion()
 
