@@ -137,10 +137,10 @@ def _metadata(found: Found) -> Json:
 def explanation(value: Hit, result: SearchResult, rag: Rag) -> Json:
     """How a score came about: the shares of all placings add up to the fused score.
 
-    A share is weight × (raw − low) / span, each of which its placing tells, or 1 / (rrf_k + rank). The weight of an
+    A share is weight × (raw − low) / span, each of which its placing tells, or weight / (rrf_k + rank). The weight of an
     engine is alpha for dense, 1 − alpha for lexical, 1 where only one of them searched (alpha is null). Where several
     texts were searched, each has a placing `query` whose raw is the sum of that text's shares of both engines: then the
-    score is the sum of these, each 1 / (multi_query_rrf_k + rank).
+    score is the sum of these, each weight / (multi_query_rrf_k + rank).
     """
     words_alone = any(note.stage == "embedding" for note in result.degraded)
     both = result.strategy not in ("dense_only", "lexical_only") and not words_alone
@@ -166,7 +166,7 @@ def _adjustment(value: Adjustment) -> Json:
 
 def _placing(value: Placing) -> Json:
     told = {"engine": value.via, "query": value.query, "rank": value.rank, "raw": value.raw, "share": value.share}
-    return told if value.scale is None else told | asdict(value.scale)
+    return told | ({"weight": value.weight} if value.scale is None else asdict(value.scale))
 
 
 # --- answers ------------------------------------------------------------------------------------------------

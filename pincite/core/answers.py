@@ -233,7 +233,7 @@ class Placing:
     `raw` is the engine's score, or that of the passage that named the title; `rank` is the chunk's place there, or that
     passage's; it is None where the engine did not bring the chunk, or where the question named the title itself.
     For one of several texts, `raw` is the sum of what the engines say about it, and `rank` the place by that.
-    `share` is what this adds to the fused score; by `scale`, or, where there is none, by rank.
+    `share` is what this adds to the fused score; by `scale`, or, where there is none, by rank and `weight`.
     """
 
     via: Cause
@@ -242,6 +242,7 @@ class Placing:
     raw: float
     share: float
     scale: Scale | None = None
+    weight: float = 1.0
 
 
 def summands(placings: Sequence[Placing]) -> tuple[Placing, ...]:

@@ -26,12 +26,12 @@ async def look_closer(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
 
 def _looked_at(text: str, hits: Sequence[Hit]) -> list[Hit]:
     best = max((hit.score for hit in hits), default=0.0)
-    seen = [_seen(text, hit, best) for hit in hits]
+    wanted = {language: set(query_terms(text, [language])) for language in {hit.chunk.language for hit in hits}}
+    seen = [_seen(wanted[hit.chunk.language], hit, best) for hit in hits]
     return sorted(seen, key=lambda hit: (-hit.score, hit.chunk.key))
 
 
-def _seen(text: str, hit: Hit, best: float) -> Hit:
-    wanted = set(query_terms(text, [hit.chunk.language]))
+def _seen(wanted: set[str], hit: Hit, best: float) -> Hit:
     scale, near = Scale(best * NEAR, 0.0, 1.0), closeness(wanted, _held(hit.chunk))
     gain = Placing("near", 0, None, near, scale.share(near), scale)
     score = hit.score + gain.share

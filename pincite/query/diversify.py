@@ -7,6 +7,8 @@ from pincite.core.answers import Adjustment, Hit, Plan, Scale
 from pincite.query.relevance import held_terms
 from pincite.settings import Rag
 
+MOST = 100
+"""So many are chosen one after the other; the rest follow by what they are worth beside these."""
 SAME_DOCUMENT = 0.5
 """Two passages of one document are at least so alike."""
 
@@ -27,13 +29,19 @@ def diversified(hits: Sequence[Hit], weight: float, wanted: int) -> list[Hit]:
     scale = Scale(weight, min(scores), (max(scores) - min(scores)) or 1.0)
     held = [held_terms(hit.chunk) for hit in hits]
     likeness, left, chosen = [0.0] * len(hits), list(range(len(hits))), list[Hit]()
-    while left and len(chosen) < wanted:
-        worth = {n: scale.share(scores[n]) - (1 - weight) * likeness[n] for n in left}
-        best = max(left, key=lambda n: worth[n])
-        adjustment = Adjustment("mmr", likeness[best], scores[best], worth[best], scale)
-        chosen.append(replace(hits[best], score=worth[best], adjustments=(*hits[best].adjustments, adjustment)))
+
+    def worth(n: int) -> float:
+        return scale.share(scores[n]) - (1 - weight) * likeness[n]
+
+    def spread(n: int) -> Hit:
+        adjustment = Adjustment("mmr", likeness[n], scores[n], worth(n), scale)
+        return replace(hits[n], score=worth(n), adjustments=(*hits[n].adjustments, adjustment))
+
+    while left and len(chosen) < min(wanted, MOST):
+        best = max(left, key=worth)
+        chosen.append(spread(best))
         left.remove(best)
         for n in left:
             same = SAME_DOCUMENT if hits[n].chunk.document_id == hits[best].chunk.document_id else 0.0
             likeness[n] = max(likeness[n], same, len(held[n] & held[best]) / len(held[n] | held[best] or {""}))
-    return chosen
+    return chosen + [spread(n) for n in sorted(left, key=worth, reverse=True)[: wanted - len(chosen)]]

@@ -29,7 +29,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _TALK = re.compile(
-    r"\bas an ai\b|\bi(?:'m| am) (?:sorry|unable)|\bi (?:cannot|can't)\b|\bhere (?:is|are)\b|^\W*sure\b|</?think|\bes tut mir leid\b|"
+    r"\bas an ai\b|\bi (?:don't|do not) know\b|\bno sources?\b|\bich weiß (?:es )?nicht\b|\bkeine quellen?\b|\bi(?:'m| am) (?:sorry|unable)|\bi (?:cannot|can't)\b|\bhere (?:is|are)\b|^\W*sure\b|</?think|\bes tut mir leid\b|"
     r"\bhier (?:ist|sind)\b|\[source|^\W*(?:gerne|natürlich)\b",
     re.IGNORECASE,
 )

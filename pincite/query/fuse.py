@@ -21,17 +21,23 @@ class Ranking:
 
 
 class Fusion:
-    """Several rankings as one: every chunk's score at once, what led to it only for those one asks about."""
+    """Several rankings as one: every chunk's score at once, what led to it only for those one asks about.
 
-    def __init__(self, rankings: Sequence[Ranking], alpha: float | None, rag: Rag, *, many: bool) -> None:
+    Where several texts were searched, so many of the best for each count: beyond that, standing somewhere for all of
+    them would beat being the answer to one.
+    """
+
+    def __init__(
+        self, rankings: Sequence[Ranking], alpha: float | None, rag: Rag, *, many: bool, depth: int = 100
+    ) -> None:
         both = len({ranking.search.via for ranking in rankings}) > 1
         dense = rag.alpha if alpha is None else alpha
         weights = {"dense": dense, "lexical": 1 - dense} if both else {"dense": 1.0, "lexical": 1.0}
         self._judges = [_Judge(ranking, weights[ranking.search.via], rag) for ranking in rankings if ranking.matches]
         met = {match.key for ranking in rankings for match in ranking.matches}
         self.joined = many
-        self._queries = _by_query(self._judges, met, rag.multi_query_rrf_k) if many else {}
-        self.scores = _joined(self._queries.values(), met) if many else _added(self._judges, met)
+        self._queries = _by_query(self._judges, met, rag.multi_query_rrf_k, depth) if many else {}
+        self.scores = _joined(self._queries.values()) if many else _added(self._judges, met)
         """The score of every chunk that any ranking brought."""
 
     def placings(self, key: int, cosine: float | None = None) -> tuple[Placing, ...]:
@@ -81,7 +87,8 @@ class _Judge:
             return None
         if self._by_rank:
             assert rank is not None
-            return Placing(self.search.via, self.search.query, rank, raw, self._by_place(rank))
+            share = self._by_place(rank)
+            return Placing(self.search.via, self.search.query, rank, raw, share, weight=self.search.weight)
         return Placing(self.search.via, self.search.query, rank, raw, self._scale.share(raw), self._scale)
 
     def _by_place(self, rank: int) -> float:
@@ -97,7 +104,7 @@ def _added(judges: Sequence[_Judge], met: set[int]) -> dict[int, float]:
     return scores
 
 
-def _by_query(judges: Sequence[_Judge], met: set[int], k: int) -> dict[int, dict[int, Placing]]:
+def _by_query(judges: Sequence[_Judge], met: set[int], k: int, depth: int) -> dict[int, dict[int, Placing]]:
     """Several queries of one call: each has its own order, and what a place in it is worth is reciprocal."""
     found: dict[int, dict[int, Placing]] = {}
     for query in sorted({judge.search.query for judge in judges}):
@@ -106,19 +113,21 @@ def _by_query(judges: Sequence[_Judge], met: set[int], k: int) -> dict[int, dict
             if judge.search.query == query:
                 for key, share in judge.shares(met).items():
                     scores[key] = scores.get(key, 0.0) + share
-        order = sorted(scores, key=lambda key: (-scores[key], key))
+        order = sorted(scores, key=lambda key: (-scores[key], key))[:depth]
+        weight = max(judge.search.weight for judge in judges if judge.search.query == query)
         found[query] = {
-            key: Placing("query", query, rank, scores[key], 1 / (k + rank)) for rank, key in enumerate(order, start=1)
+            key: Placing("query", query, rank, scores[key], weight / (k + rank), weight=weight)
+            for rank, key in enumerate(order, start=1)
         }
     return found
 
 
-def _joined(queries: Iterable[Mapping[int, Placing]], met: set[int]) -> dict[int, float]:
+def _joined(queries: Iterable[Mapping[int, Placing]]) -> dict[int, float]:
     """The sum of what a chunk's places are worth."""
-    fused = dict.fromkeys(met, 0.0)
+    fused: dict[int, float] = {}
     for places in queries:
         for key, placing in places.items():
-            fused[key] += placing.share
+            fused[key] = fused.get(key, 0.0) + placing.share
     return fused
 
 

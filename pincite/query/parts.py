@@ -30,6 +30,7 @@ _POINTS = re.compile(
 
 def parts_of(text: str, reading: Reading) -> tuple[str, ...]:
     """The parts of a question, each to be searched by itself; none where it is one thing."""
+    text = " ".join(text.split())  # patterns of blanks take their time over many of them
     language = question_language(text)
     asked = [part.strip(" ,;?") for part in _APART.split(text)]
     found = _whole([part for part in asked if terms(part, language)], language)

@@ -1,7 +1,6 @@
 """The final order of a search."""
 
 import asyncio
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,6 +15,8 @@ from pincite.query.relevance import has_cosines, relevance
 from pincite.query.repeats import once
 from pincite.settings import Rag
 
+HIGHEST = 1e12
+"""No reranker means a higher score; what it does mean cannot be told."""
 FEW = 30
 """So many hits are judged at once; more would keep other requests waiting."""
 
@@ -61,14 +62,19 @@ async def calibrate(run: Run) -> Calibration:
 
 
 async def rerank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
-    """The best hits in the reranker's order; its score becomes the score, the fused one is kept."""
+    """The best hits in the reranker's order; its score becomes the score, the fused one is kept.
+
+    What the reranker did not see counts as the lowest that it saw.
+    """
     assert run.kit.reranker is not None
     most = run.settings.rag.rerank_top if plan.rerank_top is None else plan.rerank_top
     top, rest = hits[:most], hits[most:]
     run.observe(reranker=run.settings.rag.reranker, passages=len(top))
     scores = _finite(await run.kit.reranker.score(plan.text, [hit.chunk.text for hit in top]), len(top))
     rescored = [replace(hit, score=score, rerank_score=score) for hit, score in zip(top, scores, strict=True)]
-    return sorted(rescored, key=lambda hit: -hit.score) + [replace(hit, score=min(scores)) for hit in rest]
+    return sorted(rescored, key=lambda hit: -hit.score) + [
+        replace(hit, score=min(scores), rerank_score=min(scores)) for hit in rest
+    ]
 
 
 def _finite(scores: Sequence[float], count: int) -> list[float]:
@@ -77,6 +83,6 @@ def _finite(scores: Sequence[float], count: int) -> list[float]:
         numbers = [float(score) for score in scores]
     except (TypeError, ValueError, OverflowError):
         numbers = []
-    if len(numbers) != count or not all(map(math.isfinite, numbers)):
+    if len(numbers) != count or not all(abs(number) <= HIGHEST for number in numbers):  # NaN is not
         raise ProviderError(f"the reranker did not give a number for each of {count} passages")
     return numbers

@@ -23,7 +23,7 @@ async def retrieve(run: Run, plan: Plan) -> list[Hit]:
     vectors: Mapping[int, Vector] = {}
     for _ in range(ROUNDS):
         vectors, rankings = await _search(run, plan, vectors)
-        fusion = Fusion(rankings, plan.question.alpha, run.settings.rag, many=plan.many)
+        fusion = Fusion(rankings, plan.question.alpha, run.settings.rag, many=plan.many, depth=max(plan.top_k, plan.reads))
         best = sorted(fusion.scores, key=lambda key: (-fusion.scores[key], key))[: _wanted(run, plan)]
         with span("passage_fetch", passages=len(best)):
             fetched = await run.kit.index.fetch(

@@ -18,8 +18,8 @@ _TALK = re.compile(
   | (?:who|what)\ are\ you|wer\ bist\ du|wer\ sind\ sie|was\ bist\ du|what(?:'s|\ is)\ your\ name|wie\ hei(?:ß|ss)t\ du|
     what\ can\ you\ do(?:\ for\ me)?|was\ kannst\ du(?:\ (?:alles|für\ mich\ tun))?|are\ you\ (?:a\ (?:bot|robot|human|person)|an\ ai)|bist\ du\ (?:ein\ (?:bot|mensch|roboter)|eine\ ki)|
     tell\ me\ a\ joke|erzähl(?:e)?\ (?:mir\ )?(?:einen|mal\ einen)\ witz
-  | what\ (?:did|have)\ (?:i|you|we)\ (?:just\ )?(?:ask|say|tell|talk|discuss|asked|said|told|talked|discussed)\b.{{0,40}}
-  | was\ (?:habe?|hast|haben)\ (?:ich|du|wir|sie)\ (?:(?:gerade|eben|dich|dir|mir|vorhin|zuletzt)\ )*(?:gefragt|gesagt|besprochen|geschrieben)\b.{{0,40}}
+  | what\ (?:did|have)\ (?:i|you|we)\ (?:just\ )?(?:ask|say|tell|talk|discuss|asked|said|told|talked|discussed)(?:\ (?:about|you|me|to\ (?:you|me)|so\ far|before|earlier|just\ now|last|first|a\ moment\ ago))*
+  | was\ (?:habe?|hast|haben)\ (?:ich|du|wir|sie)\ (?:(?:gerade|eben|dich|dir|mir|vorhin|zuletzt)\ )*(?:gefragt|gesagt|besprochen|geschrieben)(?:\ (?:gerade|eben|vorhin|bisher|zuletzt))*
   | (?:what\ was|repeat|translate|shorten|rephrase|say)\ (?:my|your|that|the|it)\ ?(?:last|previous|first)?\ ?(?:question|answer|message|reply|again)?(?:\ (?:again|once\ more|(?:in|into|to)\ \w+))?
   | (?:was\ war|wiederhole?|übersetze?|kürze?)\ (?:bitte\ )?(?:meine?|deine?|das|die|es)\ ?(?:letzte|vorige|erste)?\ ?(?:frage|antwort|nachricht)?(?:\ (?:nochmal|noch\ einmal|auf|ins?|bitte)(?:\ \w+)?)?
   | (?:please\ |bitte\ |can\ you\ |kannst\ du\ )?(?:summari[sz]e|recap|sum\ up)\ (?:our|this|the)\ (?:conversation|chat|discussion(?:\ so\ far)?)(?:\ so\ far)?

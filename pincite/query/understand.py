@@ -16,6 +16,9 @@ GUESS = 0.3
 WIDE = 300
 """Documents and sections are made of passages: so many of these are looked at, at least."""
 
+EXTRA = 0.5
+"""What a place for a text nobody asked counts: a part of the question, or what a model made of it."""
+
 
 async def understand(run: Run, question: Question) -> Plan:
     """Say what kind of question it is; choose the strategy, the searches and how many passages are wanted."""
@@ -42,9 +45,9 @@ async def understand(run: Run, question: Question) -> Plan:
 
 def searching(plan: Plan, by_meaning: Sequence[str] = ()) -> Plan:
     """The plan with a look-up by each engine for each of its texts; some are for search by meaning alone."""
-    guessed = plan.question.guessed
+    guessed, asked = plan.question.guessed, len(plan.searched) - len(plan.extra)
     searches = tuple(
-        Search(text, via, number, GUESS if guessed and number == 0 else 1.0)
+        Search(text, via, number, GUESS if guessed and number == 0 else EXTRA if number >= asked else 1.0)
         for number, text in enumerate(plan.searched)
         for via in WAYS[plan.strategy].engines
         if via == "dense" or text not in by_meaning

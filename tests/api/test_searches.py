@@ -122,7 +122,7 @@ def added_up(explained: dict[str, object], multi_query_rrf_k: int = 60) -> float
     """The fused score, worked out from what is told and from nothing else."""
     placings = explained["placings"]
     several = [one for one in placings if one["engine"] == "query"]
-    shares = [1 / (multi_query_rrf_k + one["rank"]) for one in several]
+    shares = [one["weight"] / (multi_query_rrf_k + one["rank"]) for one in several]
     rest = [one for one in placings if "span" in one and not (several and one["engine"] in ("dense", "lexical"))]
     return sum(shares) + sum(one["weight"] * (one["raw"] - one["low"]) / one["span"] for one in rest)
 

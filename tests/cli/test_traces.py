@@ -66,7 +66,7 @@ def test_a_replay_shows_what_changed_in_ranks_scores_and_answer(observatory: Cal
     replay = observatory("trace", "replay", trace_id[:10], "--set", "rag.alpha=0", "--json").json
     assert replay["settings"] == {"rag.alpha": {"before": 0.5, "after": 0.0}}
     changes = {one["change"] for one in replay["passages"]}
-    assert {"moved", "entered", "left"} <= changes
+    assert {"entered", "left"} <= changes
     ranks = sorted(one["rank_after"] for one in replay["passages"] if one["rank_after"])
     assert ranks == [1, 2, 3]
     assert all(one["score_before"] != one["score_after"] for one in replay["passages"])

@@ -81,5 +81,22 @@ def test_several_queries_are_joined_by_rank() -> None:
     assert Fusion([DENSE, other], None, rag, many=True).scores == {1: 1 / 61 + 1 / 62, 2: 1 / 62 + 1 / 61}
 
 
+def test_the_answer_to_one_query_is_not_lost_to_what_stands_somewhere_for_all() -> None:
+    first = ranking("dense", {1: 0.9, **{key: 0.5 - key / 100 for key in range(3, 20)}})
+    other = ranking("dense", {2: 0.9, **{key: 0.5 - key / 100 for key in range(3, 20)}}, query=1)
+    deep = Fusion([first, other], None, Rag(), many=True, depth=20).scores
+    assert max(deep, key=lambda key: deep[key]) == 3
+    shallow = Fusion([first, other], None, Rag(), many=True, depth=1)
+    assert set(shallow.scores) == {1, 2}
+    assert [placing.rank for placing in shallow.placings(3) if placing.via == "query"] == []
+
+
+def test_a_text_that_counts_less_adds_less() -> None:
+    half = ranking("dense", {2: 0.9}, query=1, weight=0.5)
+    fusion = Fusion([ranking("dense", {1: 0.2}), half], None, Rag(), many=True)
+    assert fusion.scores == {1: 1 / 61, 2: 0.5 / 61}
+    assert fusion.placings(2)[-1].weight == 0.5
+
+
 def test_nothing_found_is_nothing_fused() -> None:
     assert fused(Rag(), ranking("dense", {}), ranking("lexical", {})) == {}

@@ -62,12 +62,22 @@ def test_only_the_best_are_shown_to_the_reranker_and_the_others_follow_them(make
     run = make_run(reranker=Reranker([0.1, 0.9]), **{"rag.rerank_top": 2})
     found = asyncio.run(rank(run, plan("cats"), HITS))
     told = [(one.chunk.key, one.score, one.rerank_score) for one in found]
-    assert told == [(2, 0.9, 0.9), (1, 0.1, 0.1), (3, 0.1, None)]
+    assert told == [(2, 0.9, 0.9), (1, 0.1, 0.1), (3, 0.1, 0.1)]
 
 
 def test_a_reranker_that_fails_or_talks_nonsense_leaves_the_order_and_is_noted(make_run: Callable[..., Run]) -> None:
     nan, inf = float("nan"), float("inf")
-    wrong = [[0.5], [0.5] * 4, [], [nan] * 3, [0.1, inf, 0.2], [0.1, None, 0.2], [0.1, 10**400, 0.2], 5]
+    wrong = [
+        [0.5],
+        [0.5] * 4,
+        [],
+        [nan] * 3,
+        [0.1, inf, 0.2],
+        [0.1, None, 0.2],
+        [0.1, 10**400, 0.2],
+        [1e308, -1e308, 0.2],
+        5,
+    ]
     for scores in (None, *wrong):
         run = make_run(reranker=Reranker(scores))
         assert ranked(run) == [1, 2, 3]

@@ -49,7 +49,7 @@ def test_a_follow_up_is_searched_by_what_it_means_and_a_guess_beside_what_was_as
     guess = replace(asked, guessed=True)
     plan = asyncio.run(understand(make_run(), guess))
     assert {(search.text, search.query, search.weight) for search in plan.searches} == {
-        ("When does it open in summer?", 0, 0.5), ("And in summer?", 1, 1.0),
+        ("When does it open in summer?", 0, 0.3), ("And in summer?", 1, 1.0),
     }  # fmt: skip
     assert plan.queries == (plan.text,)
 

@@ -118,13 +118,16 @@ def _formula(hits: Sequence[Hit], rag: Rag) -> list[str]:
     placings = [placing for hit in hits for placing in hit.placings]
     if not placings:
         return []
-    found = [f"share = 1 / ({rag.rrf_k} + rank)"] if rag.fusion == "rrf" else []
+    light = {one.query: one.weight for one in placings if one.scale is None and one.weight != 1}
+    top = "weight" if light else "1"
+    found = [f"share = {top} / ({rag.rrf_k} + rank)"] if rag.fusion == "rrf" else []
     found += ["share = weight × (raw − low) / span"] if any(placing.scale for placing in placings) else []
     several = any(one.via == "query" for one in placings)
-    joined_by = f"share of a text = 1 / ({rag.multi_query_rrf_k} + rank by the sum of meaning and words for it)"
+    joined_by = f"share of a text = {top} / ({rag.multi_query_rrf_k} + rank by the sum of meaning and words for it)"
     adding = "the score is the sum of the shares" + (" of the texts, and of what is named" if several else "")
     lines = ["; ".join([*found, *([joined_by] if several else []), adding])]
     scales = dict.fromkeys((_named_after(one), one.query, one.scale) for one in placings if one.scale is not None)
+    lines += [f"  text {query + 1}: weight {weight:g}" for query, weight in sorted(light.items())]
     for name, query, scale in sorted(scales, key=lambda one: one[:2]):
         of = f" of text {query + 1}" if any(other for _, other, _ in scales) else ""
         lines.append(f"  {name}{of}: weight {scale.weight:g}, low {scale.low:.4f}, span {scale.span:.4f}")
