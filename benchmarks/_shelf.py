@@ -16,6 +16,7 @@ from pincite.store.files import Files
 from pincite.store.indexing import Entry, Indexing
 from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
+from pincite.store.originals import Originals
 from pincite.store.removal import Removal
 from pincite.words import terms
 
@@ -88,7 +89,8 @@ class Shelf:
     def __init__(self, database: Database, folder: Path, model: int, made: MadeUp) -> None:
         files = Files(folder, "bench")
         self.database, self.made = database, made
-        self.intake, self.removal = Intake(database, files, "bench"), Removal(database, files)
+        self.intake = Intake(database, Originals(database, files, shared=False), "bench")
+        self.removal = Removal(database, files)
         self.jobs, self.indexing = Jobs(database, files.place), Indexing(database, model, "bench")
         self.scope = Scope("local", (1,))
         self.documents: list[tuple[str, str, range]] = []

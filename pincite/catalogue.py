@@ -29,6 +29,7 @@ ACTS: Mapping[str, Acts] = {
     "embedding.batch": "query",
     "embedding.threads": "query",
     "chunking": "index",
+    "enrichment": "index",
     "traces.otlp_endpoint": "start",
     "logs": "start",
     "ingest.workers": "start",

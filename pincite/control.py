@@ -130,6 +130,12 @@ class Control:
             if self._following is not None:
                 log.info("settings of revision %s are in force", stored.revision)
 
+    async def renew(self) -> None:
+        """Prepare and adopt the settings in force once more: what they stand on has changed."""
+        async with self._taking:
+            await self._prepare(self.settings)
+            self._adopt(self.settings)
+
     def _usable(self, stored: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         """Those of the stored changes that count, and why others do not.
 

@@ -5,23 +5,39 @@ import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 from pincite import __version__
-from pincite.access import LOCAL
+from pincite.access import LOCAL, require
 from pincite.control import Control
 from pincite.core.answers import Answer, Degraded, Question, SearchResult
 from pincite.core.callers import Caller, Scope
 from pincite.core.documents import Added, AddedAll, Document, Passage, Progress, Receipt, Status, Upload
+from pincite.core.jobs import LOAD, WAITED_FOR, CancelledJob
 from pincite.core.request import due, request_id
 from pincite.core.run import Event, Kit, Run
 from pincite.core.traces import Trace
-from pincite.errors import PROVIDERS_FAILED, BadRequest, DataFolderError, Invalid, OverBudget, SettingsError, Unreadable
+from pincite.differences import CONTEXT, Difference, difference
+from pincite.errors import (
+    PROVIDERS_FAILED,
+    BadRequest,
+    Conflict,
+    DataFolderError,
+    Invalid,
+    NotFound,
+    OverBudget,
+    PinciteError,
+    ProviderBusy,
+    SettingsError,
+    Unavailable,
+    Unreadable,
+)
 from pincite.ingest.accept import check
 from pincite.ingest.collect import Collected, collect
+from pincite.ingest.enrich import Enriching
 from pincite.ingest.parse import Reader
 from pincite.ingest.pipeline import Workshop
 from pincite.ingest.worker import Workers
@@ -35,29 +51,40 @@ from pincite.records import Records
 from pincite.replay import Replay, changed, compare, question_of, replayable, settings_for
 from pincite.settings import Settings
 from pincite.store.database import Database
+from pincite.store.enrichments import Enrichments
 from pincite.store.evaluations import Evaluations
 from pincite.store.files import Files
+from pincite.store.filing import Filing
+from pincite.store.folders import Folders
+from pincite.store.history import History
 from pincite.store.indexing import Indexing
-from pincite.store.intake import Intake
+from pincite.store.intake import Intake, Turn
 from pincite.store.jobs import Jobs
 from pincite.store.keys import Keys
 from pincite.store.library import Library, Listing
+from pincite.store.originals import Originals
 from pincite.store.packs import Packs
+from pincite.store.queue import Queue
 from pincite.store.removal import Removal
 from pincite.store.server import EmbeddedServer
 from pincite.store.sessions import Sessions
 from pincite.store.settings import StoredSettings
 from pincite.store.traces import Traces
 from pincite.store.vocabulary import PostgresVocabulary
+from pincite.switchover import Switchover
 from pincite.telemetry import Telemetry
 from pincite.toolbox import Toolbox
 from pincite.witness import Witness
-from pincite.workbench import Workbenches
+from pincite.workbench import Workbench, Workbenches
 
 log = logging.getLogger(__name__)
 
 WATCH_S = 0.1
 """How often adding looks how far it is."""
+FOLLOW_S = 0.5
+"""How often a process looks whether another index is searched by now; a request looks by itself."""
+STALLED_S = 10.0
+"""How long `add` waits for a part that is down; its file stays in the queue."""
 
 
 class AsyncPincite:
@@ -70,6 +97,7 @@ class AsyncPincite:
             self._layers = read_layers({**({"data": Path(data)} if data is not None else {}), **(settings or {})})
         self.settings = self._layers.settings()
         self._server: EmbeddedServer | None = None
+        self._beside: list[Workshop] = []
         self._opened = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -102,14 +130,17 @@ class AsyncPincite:
         finally:
             await loading  # read while the database starts; where both fail, this is the one to mend
         self._opened.push_async_callback(self.database.close)
-        self._files = files = Files(settings.data, await self.database.library_id())
+        files = Files(settings.data, await self.database.library_id())
+        self.originals = Originals(self.database, files, shared=settings.database.url is not None)
         self.removal = Removal(self.database, files)
-        self.jobs = Jobs(self.database, files.place)
-        self.packs = Packs(self.database)
+        self.jobs, self.queue = Jobs(self.database, files.place), Queue(self.database)
+        self.packs, self.history = Packs(self.database), History(self.database, files)
+        self.switchover = Switchover(self._benches, self.database, self.originals.place)
         self.keys = Keys(self.database)
         self.sessions = Sessions(self.database)
         self.vocabulary = PostgresVocabulary(self.database)
         self.evaluations = Evaluations(self.database)
+        self.folders, self.filing = Folders(self.database), Filing(self.database)
         self.traces, self.metrics = Traces(self.database), Metrics()
         endpoint = settings.traces.otlp_endpoint
         self.records = Records(self.traces, self.metrics, Telemetry(endpoint, __version__) if endpoint else None)
@@ -126,6 +157,23 @@ class AsyncPincite:
         for stop in (self._reader.close, self.control.close, self.workers.stop):
             self._opened.push_async_callback(stop)
         await self.control.open()
+        self._following = asyncio.create_task(self._follow())
+        self._opened.push_async_callback(self._stop_following)
+
+    async def _follow(self) -> None:
+        """Search what is switched to, and switch to what is complete, whether anybody asks or not."""
+        while True:
+            await asyncio.sleep(FOLLOW_S)
+            try:
+                await self.switchover.switch_if_built()
+                if await self.switchover.moved():
+                    await self.control.renew()
+            except PinciteError as error:
+                log.debug("which index is searched cannot be followed for now: %s", error)
+
+    async def _stop_following(self) -> None:
+        self._following.cancel()
+        await asyncio.gather(self._following, return_exceptions=True)
 
     async def _check(self, settings: Settings) -> None:
         """Tell whether what these settings ask for can be made; nothing of it stays."""
@@ -133,30 +181,43 @@ class AsyncPincite:
 
     async def _prepare(self, settings: Settings) -> None:
         """Make what these settings ask for; a provider that cannot be made is told now, not by the next request."""
-        await (await self._benches.get(settings, self.database)).toolbox.ready(settings)
+        self._prepared = await self.switchover.prepare(settings)
         await self._let_go()
 
     async def _let_go(self) -> None:
-        await self._benches.let_go([shop.lane for shop in self.workers.in_hand])
+        await self._benches.let_go([shop.lane for shop in (*self.workers.in_hand, *self._beside)])
 
-    def _adopt(self, settings: Settings) -> None:
-        """Work by these settings from now on; what is under way keeps those it began with."""
-        bench, files = self._benches.adopt(settings), self._files
-        signature = bench.signature(settings)
-        self.library = Library(self.database, files, signature)
-        self.intake = Intake(self.database, files, signature)
-        self.indexing = Indexing(self.database, bench.model, signature)
-        self._shop = Workshop(
-            settings, files, self._reader, bench.lane, bench.embedder.name, self.indexing, self.jobs,
-            self.packs, self.records.keep,
-        )  # fmt: skip
+    def _adopt(self, _settings: Settings) -> None:
+        """Work by what was prepared from now on; what is under way keeps what it began with."""
+        prepared, originals = self._prepared, self.originals
+        bench = self._benches.adopt(prepared.settings)
+        self.library = Library(self.database, originals, prepared.wanted)
+        self.intake = Intake(self.database, originals, prepared.signature)
+        self.indexing = Indexing(self.database, bench.model, prepared.signature)
+        self._shop = self._shop_of(prepared.settings, bench, self.indexing)
         self._bench, self.embedder, self.toolbox = bench, bench.embedder, bench.toolbox
-        self.settings = settings
+        self._beside = []
+        self.settings = prepared.settings
+
+    def _shop_of(self, settings: Settings, bench: Workbench, indexing: Indexing) -> Workshop:
+        enriching = Enriching(settings.enrichment, lambda: bench.toolbox.model(settings), Enrichments(self.database))
+        return Workshop(
+            settings, self.originals, self._reader, bench.lane, bench.embedder.name, indexing, self.jobs, self.packs,
+            enriching, self.records.keep, self._shop_beside,
+        )  # fmt: skip
+
+    async def _shop_beside(self, index: int) -> Workshop:
+        """Where documents are made part of an index that is not searched yet."""
+        settings, bench, signature = await self.switchover.beside(index)
+        shop = self._shop_of(settings, bench, Indexing(self.database, bench.model, signature, beside=True))
+        self._beside = [shop]
+        return shop
 
     async def _tidy(self) -> None:
         """Clear away what nobody needs any more: earlier tools, replaced editions, stray files, old traces."""
         await self._let_go()
         await self.indexing.clear_abandoned()
+        await self.history.forget(keep=self.settings.versions.keep, days=self.settings.versions.keep_days)
         await self.packs.make()
         await self.intake.sweep()
         await self.traces.forget_old(self.settings.traces.retention_days)
@@ -191,7 +252,9 @@ class AsyncPincite:
         """What a caller may see."""
         return await self.library.scope(caller.person)
 
-    async def upload(self, upload: Upload, *, start: bool = True, caller: Caller = LOCAL) -> Added:
+    async def upload(
+        self, upload: Upload, *, start: bool = True, caller: Caller = LOCAL, priority: int = WAITED_FOR
+    ) -> Added:
         """Take a file in; it is processed in the background by this or another process's workers."""
         checked = await asyncio.to_thread(check, upload, self.settings)
         document, outcome = await self.intake.accept(
@@ -199,10 +262,10 @@ class AsyncPincite:
             replace(upload, name=checked.name, folder=checked.folder),
             mime=checked.mime,
             checksum=checked.checksum,
-            held=not start,
+            turn=Turn(held=not start, priority=priority),
         )
         if start and outcome == "unchanged" and document.status == Status.PENDING:
-            await self.jobs.start_over(await self.scope(caller), [document.id])
+            await self.jobs.start_over(await self.scope(caller), [document.id], priority=priority)
         self.workers.wake()
         return Added(document, outcome)
 
@@ -214,7 +277,7 @@ class AsyncPincite:
         files = await asyncio.to_thread(collect, [Path(path)], folder)
         if len(files.files) + len(files.refused) != 1:
             raise Invalid(f"{path} is a folder; use add_all for folders")
-        result = await self.add_all(files, caller=caller)
+        result = await self.add_all(files, caller=caller, stalled_s=STALLED_S)
         if result.refused:
             raise result.refused[0][1]
         [added] = result.added
@@ -224,10 +287,19 @@ class AsyncPincite:
         return added.document
 
     async def add_all(
-        self, files: Collected, *, caller: Caller = LOCAL, report: Callable[[Progress], None] | None = None
+        self,
+        files: Collected,
+        *,
+        caller: Caller = LOCAL,
+        report: Callable[[Progress], None] | None = None,
+        stalled_s: float | None = None,
     ) -> AddedAll:
-        """Take files in and wait until all are processed; `report` hears how far it is."""
+        """Take files in and wait until all are processed; `report` hears how far it is.
+
+        Several at once are a load: what somebody else waits for goes before it.
+        """
         scope, tell = await self.scope(caller), report or (lambda _progress: None)
+        priority = LOAD if len(files.files) > 1 else WAITED_FOR
         self.workers.start()
         added: list[Added] = []
         refused = list(files.refused)
@@ -239,13 +311,13 @@ class AsyncPincite:
                 if same and same.checksum == checksum:
                     added.append(Added(same, "unchanged"))
                 else:
-                    added.append(await self.upload(upload, caller=caller))
+                    added.append(await self.upload(upload, caller=caller, priority=priority))
             except (BadRequest, DataFolderError) as error:
                 refused.append((str(file.path), error))
             tell(Progress("taking in", number, len(files.files), 0.0))
         waiting = [one.document.id for one in added if one.document.status in (Status.PENDING, Status.PROCESSING)]
-        await self.jobs.start_over(scope, waiting)
-        await self.wait(waiting, caller=caller, report=tell)
+        await self.jobs.start_over(scope, waiting, priority=priority)
+        await self.wait(waiting, caller=caller, report=tell, stalled_s=stalled_s)
         ended = {d.id: d for d in await self.library.several(scope, waiting)}
         for number, one in enumerate(added):
             if one.document.id in ended:  # what was known but not done yet was finished now
@@ -254,16 +326,37 @@ class AsyncPincite:
         return AddedAll(added, refused, files.skipped)
 
     async def wait(
-        self, document_ids: Sequence[str], *, caller: Caller = LOCAL, report: Callable[[Progress], None] | None = None
+        self,
+        document_ids: Sequence[str],
+        *,
+        caller: Caller = LOCAL,
+        report: Callable[[Progress], None] | None = None,
+        stalled_s: float | None = None,
     ) -> None:
-        """Wait until these documents are processed, by whichever process does it."""
+        """Wait until these documents are processed, by whichever process does it.
+
+        With `stalled_s`, `Unavailable` where all of them have been waiting for longer for a part that is down.
+        """
         scope, total = await self.scope(caller), len(document_ids)
         while waiting := await self.jobs.waiting(scope, document_ids):
+            if stalled_s is not None and waiting.stalled == waiting.count and waiting.stalled_s > stalled_s:
+                kind = ProviderBusy if "embedder" in waiting.stage else Unavailable
+                raise kind(f"{waiting.stage}: {waiting.reason}; it is tried again by itself", code="stalled")
             if report:
-                report(Progress("indexing", total - waiting.count, total, waiting.progress))
+                note = f"{waiting.stage}: {waiting.reason}" if waiting.reason else waiting.stage
+                report(Progress("indexing", total - waiting.count, total, waiting.progress, note=note))
             await asyncio.sleep(WATCH_S)
         if report:
             report(Progress("indexing", total, total, 0.0))
+
+    async def cancel(self, job_id: int, *, caller: Caller = LOCAL) -> CancelledJob:
+        """Take a document out of the queue, from under the hands of whoever works on it; what is served stays so."""
+        job, cancelled = await self.queue.take(await self.scope(caller), job_id)
+        until = "; until then what was indexed before is searched" if cancelled.serving else ""
+        reason = f"processing was cancelled; add the file again to have it processed{until}"
+        await self.indexing.fail(job, "cancelled", reason)
+        await self.workers.drop(job.id)
+        return cancelled
 
     async def get(self, document_id: str, *, caller: Caller = LOCAL) -> Document:
         """One document."""
@@ -285,9 +378,97 @@ class AsyncPincite:
         text = await self.library.text(scope, document_id, reading.version)
         return await asyncio.to_thread(passage, text, reading)
 
+    async def difference(
+        self,
+        document_id: str,
+        before: str | None = None,
+        after: str | None = None,
+        *,
+        context: int = CONTEXT,
+        caller: Caller = LOCAL,
+    ) -> Difference:
+        """What changed between two versions of a document; between the last two unless told otherwise."""
+        scope = await self.scope(caller)
+        readable = [v.id for v in await self.library.versions(scope, document_id) if v.status == Status.COMPLETED]
+        newest = after or next(iter(readable), None)
+        earlier = [version for version in readable if newest is not None and version < newest]
+        if newest is None or (before is None and not earlier):
+            raise NotFound("there is nothing to compare: the document has no earlier version that can be read")
+        first = await self.library.text(scope, document_id, before or earlier[0])
+        return await asyncio.to_thread(
+            difference, first, await self.library.text(scope, document_id, newest), context=context
+        )
+
+    async def reindex(
+        self,
+        document_ids: Sequence[str] | None = None,
+        *,
+        stale: bool = False,
+        hold: bool = False,
+        caller: Caller = LOCAL,
+    ) -> int:
+        """Index documents anew in the background; returns how many wait for it.
+
+        Where the settings ask for another model or another way of cutting, all are built beside what is searched, and
+        one switch is made when the last is done; with `hold`, when somebody says so.
+        """
+        scope = await self.scope(caller)
+        if document_ids is None and (await self.switchover.standing()).wanting:
+            require(caller, "administer")
+            await self.switchover.build(held=hold)
+            built = (await self.switchover.standing()).building
+            count = built.waiting if built else 0
+        else:
+            if document_ids is not None and (
+                missing := set(document_ids) - {d.id for d in await self.library.several(scope, document_ids)}
+            ):
+                raise NotFound(f"there is no document '{min(missing)}'")
+            wanted = self._prepared.signature if stale else None
+            count = len(await self.intake.again(scope, document_ids, stale=wanted, priority=LOAD))
+        self.workers.wake()
+        return count
+
+    async def switch(self, *, anyway: bool = False, caller: Caller = LOCAL) -> None:
+        """Search the index that was built; `Conflict` where it is not complete."""
+        require(caller, "administer")
+        built = (await self.switchover.standing()).building
+        if built is None:
+            raise Conflict("no index is being built; change the settings, then: pincite reindex")
+        if not await self.switchover.switch(anyway=anyway):
+            raise Conflict(
+                f"{built.built} of {built.documents} documents are built, {built.waiting} wait; a switch is made of all"
+            )
+        await self.control.renew()
+
+    async def roll_back(self, *, caller: Caller = LOCAL) -> None:
+        """Return to the index that was searched before, at once or as soon as what came since is built."""
+        require(caller, "administer")
+        await self.switchover.back()
+        self.workers.wake()
+        await self.control.renew()
+
+    async def discard_index(self, *, caller: Caller = LOCAL) -> int:
+        """Let go of the index that is being built, or else of those that stand by."""
+        require(caller, "administer")
+        discarded = await self.switchover.discard()
+        await self.indexing.clear_abandoned()
+        return discarded
+
     async def remove(self, document_id: str, *, caller: Caller = LOCAL) -> Receipt:
         """Remove a document and everything made of it."""
         return await self.removal.remove(await self.scope(caller), document_id)
+
+    async def remove_folder(self, path: str, *, recursive: bool = False, caller: Caller = LOCAL) -> list[Receipt]:
+        """Remove a folder that is empty, or with `recursive` one with all documents in it and below it."""
+        scope = await self.scope(caller)
+        await self.folders.get(scope, path)
+        inside = await self.folders.documents(scope, path) if recursive else []
+        receipts = []
+        for document_id in inside:
+            with suppress(NotFound):  # somebody else removed it
+                receipts.append(await self.removal.remove(scope, document_id))
+        await self.folders.forget(scope, path)
+        return receipts
 
     # --- questions ------------------------------------------------------------------------------------------
 
@@ -295,10 +476,19 @@ class AsyncPincite:
         self, question: str | Question, *, caller: Caller = LOCAL, listen: Callable[[Event], None] | None = None
     ) -> Answer:
         """Answer a question; `listen` hears what happens on the way."""
-        asked = Question(question) if isinstance(question, str) else question
+        asked = await self._under_its_folder(Question(question) if isinstance(question, str) else question, caller)
         kind = "chat" if asked.session_id or asked.conversation else "query"
         async with self._run(caller, Witness(kind, asked, listen)) as run:
             return await pipeline.answer(run, asked)
+
+    async def _under_its_folder(self, question: Question, caller: Caller) -> Question:
+        """The question with the prompt of the folder it is about, before that of the caller."""
+        if question.filters.folder is None:
+            return question
+        prompt = await self.folders.prompt(await self.scope(caller), question.filters.folder)
+        own = question.sampling.system_prompt
+        both = "\n\n".join(part for part in (prompt, own) if part) or None
+        return replace(question, sampling=replace(question.sampling, system_prompt=both))
 
     async def search(
         self, question: str | Question, *, caller: Caller = LOCAL, settings: Settings | None = None
@@ -347,10 +537,14 @@ class AsyncPincite:
     @asynccontextmanager
     async def _run(self, caller: Caller, witness: Witness, settings: Settings | None = None) -> AsyncIterator[Run]:
         """One request: its trace is closed and kept however it ends."""
-        scope = await self.scope(caller)  # first: settings and tools are then taken together
+        scope, searched = await self.library.scope_now(caller.person)
+        if searched != self._prepared.index:  # before the tools are taken: all are of the index that is searched
+            await self.control.renew()
         missing: tuple[str, ...] = ()
         if settings is None:
             settings, missing = self._settings_for(witness.question)
+        if labels := await self.folders.labels(scope):
+            settings = settings.model_copy(update={"category_labels": {**settings.category_labels, **labels}})
         error: BaseException | None = None
         index = self._bench.index(settings.rag)
         run = Run(

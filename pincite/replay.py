@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pincite.catalogue import NAMES_A_PROVIDER, catalogue, value_of
 from pincite.core.answers import Filters, Question, Sampling
+from pincite.core.times import moment
 from pincite.core.traces import Content, Trace
 from pincite.errors import Invalid, SettingsError
 from pincite.layers import with_values
@@ -83,6 +84,8 @@ class Replay:
 def options_of(question: Question) -> dict[str, Any]:
     """What the caller wished for beyond the words, where it is not the default."""
     filters = _wishes(question.filters, ("folder", "document_ids"))
+    if question.filters.as_of is not None:
+        filters["as_of"] = question.filters.as_of.isoformat()
     sampling = _wishes(question.sampling, SAMPLING)
     told = _wishes(question, OPTIONS) | {"filters": filters, "sampling": sampling}
     return {name: value for name, value in told.items() if value != {}}
@@ -105,6 +108,8 @@ def question_of(trace: Trace, words: str | None) -> Question:
             code="no_content",
         )
     filters: dict[str, Any] = {name: _tupled(value) for name, value in _part(trace, "filters")}
+    if "as_of" in filters:
+        filters["as_of"] = moment(filters["as_of"])
     return Question(
         content.question, content.also, filters=Filters(**filters), standalone=content.standalone,
         sampling=Sampling(

@@ -42,6 +42,10 @@ class Toolbox:
         self._taken[wanted] = time.monotonic() + settings.llm.question_timeout_s
         return self._made[wanted]
 
+    def model(self, settings: Settings) -> LLM | None:
+        """The configured model with what belongs around it; None where no model is configured."""
+        return None if provider_of(settings.llm) == "extractive" else self.kit(settings).llm
+
     async def ready(self, settings: Settings) -> Kit:
         """The same; a model that has to be loaded first is loaded in a thread, while others are served."""
         held = None

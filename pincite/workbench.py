@@ -2,10 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from pincite.core.protocols import Embedder
+from pincite.ingest.enrich import PROMPT_VERSION
 from pincite.ingest.lane import Lane, open_lane
 from pincite.settings import Embedding, Rag, Resilience, Settings
 from pincite.steady import close
@@ -41,7 +42,8 @@ class Workbench:
     def signature(self, settings: Settings) -> str:
         """How documents are indexed with these settings; one with another signature is stale."""
         chunking = settings.chunking
-        return f"{INDEX_FORMAT}:{self.embedder.name}:{chunking.tokenizer}:{chunking.size}:{chunking.overlap}"
+        way = f"{INDEX_FORMAT}:{self.embedder.name}:{chunking.tokenizer}:{chunking.size}:{chunking.overlap}"
+        return way + "".join(f":{other}" for other in _unusual(settings))
 
     async def close(self) -> None:
         """Let go of all but the embedder, which others may share."""
@@ -122,6 +124,19 @@ class Workbenches:
     def _keep(self, choice: _Choice, question_s: float) -> None:
         """Whoever begins a question now may need it for as long as that may take."""
         self._until[choice] = max(self._until.get(choice, 0.0), time.monotonic() + max(question_s, KEPT_S))
+
+
+def _unusual(settings: Settings) -> Iterator[str]:
+    """What else decides how documents are indexed, where it is not as by default."""
+    chunking, enrichment = settings.chunking, settings.enrichment
+    if chunking.strategy == "window":
+        yield f"window-{chunking.window_chars}-{chunking.window_overlap_chars}-{chunking.header_aware}"
+    if chunking.strategy == "semantic":
+        yield f"semantic-{chunking.breakpoint_percentile:g}"
+    if chunking.lead == "labels":
+        yield "labels"
+    if enrichment.enabled:
+        yield f"enriched-{PROMPT_VERSION}-{enrichment.model}-{'+'.join(sorted(enrichment.parts))}"
 
 
 async def _set_up(embedder: Embedder, settings: Settings, database: Database) -> Workbench:

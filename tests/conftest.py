@@ -65,6 +65,13 @@ def database_url(postgres: str) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture
+def another_database_url(postgres: str) -> Iterator[str]:
+    """A second one beside it."""
+    with _database(postgres) as url:
+        yield url
+
+
 @pytest.fixture(scope="module")
 def module_database_url(postgres: str) -> Iterator[str]:
     """A database for the tests of one file."""

@@ -299,7 +299,7 @@ def test_an_embedder_that_fails_is_not_called_a_file_that_cannot_be_read(
     chosen = {f"embedding__{name}": value for name, value in nobody.items()}
 
     async def go() -> None:
-        async with open_pincite(**chosen, resilience__retries=0, ingest__attempts=1) as pincite:
+        async with open_pincite(**chosen, resilience__retries=0, ingest__patience_s=0) as pincite:
             with pytest.raises(ProviderBusy, match=r"cats\.md: .*cannot be reached"):
                 await pincite.add(write(tmp_path, cats=CATS) / "cats.md")
 

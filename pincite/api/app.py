@@ -18,7 +18,9 @@ from pincite.api import (
     documents,
     embeddings,
     evaluations,
+    folders,
     health,
+    jobs,
     keys,
     metrics,
     providers,
@@ -28,6 +30,7 @@ from pincite.api import (
     settings,
     traces,
     uploads,
+    versions,
     ws,
 )
 from pincite.api.callers import OPENAPI, Authenticate, undeclared
@@ -45,6 +48,9 @@ ROUTERS = [
     uploads.router,
     documents.router,
     contents.router,
+    versions.router,
+    folders.router,
+    jobs.router,
     searches.router,
     questions.router,
     chat.router,

@@ -30,12 +30,14 @@ async def chunks(
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
     cursor: Annotated[str | None, Query(max_length=20)] = None,
 ) -> JSONResponse:
-    """The passages of the served version, in order."""
+    """The passages of the served version, or of another that is still kept, in order."""
     scope, after = await pincite.scope(caller), _ordinal(cursor)
-    served, found = await pincite.library.chunks(scope, document_id, level, after=after, limit=limit + 1)
+    served, found = await pincite.library.chunks(
+        scope, document_id, level, version_id=version, after=after, limit=limit + 1
+    )
     if version is not None and version != served:
-        which = f"only '{served}' is" if served else "none is yet"
-        raise NotFound(f"passages are kept for the version that is served, and version '{version}' is not: {which}")
+        newest = (await pincite.get(document_id, caller=caller)).version
+        raise NotFound(f"there are no passages of a version '{version}'; the newest version is '{newest}'")
     following = str(found[limit - 1].ordinal) if len(found) > limit else None
     shown = [shapes.chunk(document_id, served, chunk) for chunk in found[:limit]]
     return JSONResponse({"document_id": document_id, "version": served or None, **shapes.page(shown, following)})

@@ -1,15 +1,19 @@
 """Documents: listed, looked at, removed."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 from starlette.responses import JSONResponse
 
 from pincite.api import API, shapes
 from pincite.api.callers import Reader, Writer
 from pincite.api.engine import Engine
+from pincite.api.options import Body, Tag, Text
 from pincite.core.documents import Status
 from pincite.ingest.accept import clean_folder
+from pincite.store.filing import Refiled
 from pincite.store.library import Listing
 
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
@@ -26,11 +30,12 @@ async def documents(
     status: Status | None = None,
     tag: Word = None,
     q: Word = None,
+    stale: bool | None = None,
     limit: Limit = 100,
     cursor: Annotated[str | None, Query(max_length=10_000)] = None,
 ) -> JSONResponse:
     """Documents by folder and name; `folder` takes in what is below it, `q` looks into names and titles."""
-    listing = Listing(clean_folder(folder or "") or None, status, tag, q, limit, cursor)
+    listing = Listing(clean_folder(folder or "") or None, status, tag, q, limit, cursor, stale)
     found, following = await pincite.library.documents(await pincite.scope(caller), listing)
     return JSONResponse(shapes.page([shapes.document(one) for one in found], following))
 
@@ -46,6 +51,25 @@ async def versions(document_id: str, pincite: Engine, caller: Reader) -> JSONRes
     """Every version of a document, newest first."""
     found = await pincite.library.versions(await pincite.scope(caller), document_id)
     return JSONResponse(shapes.page([shapes.version(one) for one in found]))
+
+
+class DocumentChange(Body):
+    """What shall be otherwise about a document; what is left out stays."""
+
+    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"access": ()}
+
+    title: Annotated[Text, Field(min_length=1)] | None = None
+    folder: Text | None = None
+    tags: Annotated[list[Tag], Field(max_length=100)] | None = None
+
+
+@router.patch("/{document_id}")
+async def change(document_id: str, body: DocumentChange, pincite: Engine, caller: Writer) -> JSONResponse:
+    """Give a document another title, other tags, or move it to another folder: its id stays, nothing is indexed again."""
+    folder = None if body.folder is None else clean_folder(body.folder)
+    tags = None if body.tags is None else tuple(dict.fromkeys(body.tags))
+    await pincite.filing.refile(await pincite.scope(caller), document_id, Refiled(body.title, tags, folder))
+    return JSONResponse(shapes.document(await pincite.get(document_id, caller=caller)))
 
 
 @router.delete("/{document_id}")

@@ -1,11 +1,13 @@
 """What a request may ask for: JSON bodies, checked, and the questions they become."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from pincite.core.answers import Filters, Question, Sampling, Strategy
+from pincite.core.times import FORMS, moment
 from pincite.errors import Invalid
 from pincite.ingest.accept import clean_folder
 from pincite.wording import closest
@@ -26,14 +28,23 @@ def _no_nul(text: str) -> str:
     return text
 
 
+def _moment(value: object) -> datetime:
+    if not isinstance(value, str):
+        raise ValueError(f"should be {FORMS}")
+    return moment(value)
+
+
 Words = Annotated[str, AfterValidator(_whole)]
 """What somebody asks or wants embedded; whether it may be asked is for the engine to say."""
 Name = Annotated[Words, AfterValidator(_no_nul)]
 Text = Annotated[Name, Field(max_length=2000)]
+Tag = Annotated[Name, Field(max_length=200)]
 Share = Annotated[float, Field(ge=0, le=1)]
 DocumentId = Annotated[Name, Field(min_length=1, max_length=100)]
 Levels = Annotated[list[Literal[0, 1, 2]], Field(min_length=1, max_length=10)]
 """What results shall be: documents (0), sections (1), passages (2)."""
+Moment = Annotated[datetime, BeforeValidator(_moment)]
+"""A time, or a date, which means its end."""
 DocumentIds = Annotated[list[DocumentId], Field(max_length=1000)]
 
 
@@ -77,8 +88,6 @@ def agreed(**given: T | None) -> T | None:
 class SearchOptions(Body):
     """Where to search, how, and for how much."""
 
-    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"as_of": ()}
-
     top_k: int | None = Field(default=None, ge=1, le=1000)
     strategy: Strategy | None = None
     folder: Text | None = None
@@ -86,15 +95,16 @@ class SearchOptions(Body):
     min_score: Share | None = None
     levels: Levels | None = None
     profile: Text | None = None
+    as_of: Moment | None = None
 
     def filters(self) -> Filters:
         """The part of the library that is meant; the top folder is all of it."""
-        return filters(self.folder, self.document_ids)
+        return filters(self.folder, self.document_ids, self.as_of)
 
 
-def filters(folder: str | None, document_ids: list[str] | None) -> Filters:
-    """The part of the library under a folder, among these documents."""
-    return Filters(clean_folder(folder or "") or None, None if document_ids is None else tuple(document_ids))
+def filters(folder: str | None, document_ids: list[str] | None, as_of: datetime | None) -> Filters:
+    """The part of the library under a folder, among these documents, as it was then."""
+    return Filters(clean_folder(folder or "") or None, None if document_ids is None else tuple(document_ids), as_of)
 
 
 def levels(wanted: Sequence[int] | None) -> tuple[int, ...] | None:
@@ -160,7 +170,6 @@ class AnswerOptions(SearchOptions):
     """How a question should be answered."""
 
     later: ClassVar[Mapping[str, tuple[Any, ...]]] = {
-        **SearchOptions.later,
         "mode": ("chat",),
         "intelligence_level": ("standard",),
         "enable_cot": (False,),
@@ -199,7 +208,7 @@ class AnswerOptions(SearchOptions):
         return Question(
             text,
             also=also,
-            filters=filters(folder, self.document_ids),
+            filters=filters(folder, self.document_ids, self.as_of),
             top_k=agreed(top_k=self.top_k, **{"rag.search_limit": self.rag.search_limit}),
             min_score=agreed(min_score=self.min_score, **{"rag.search_threshold": self.rag.search_threshold}),
             strategy=self.strategy,

@@ -81,7 +81,7 @@ def settings_outcome(outcome: Outcome, stale: int, control: Control) -> Json:
     if kept:
         notes.append(f"this process was started with its own {', '.join(kept)} and keeps it; others follow the change")
     if outcome.reindex:
-        stale_now = f"stale now: {stale}; add their files again to reindex them" if stale else "none is stale"
+        stale_now = f"stale now: {stale}; renew them: pincite reindex" if stale else "none is stale"
         notes.append(f"a change of {', '.join(outcome.reindex)} acts on documents indexed after it ({stale_now})")
     if control.safe:
         notes.append("PINCITE_SAFE is set: this process ignores what is stored")

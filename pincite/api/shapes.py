@@ -7,7 +7,8 @@ from typing import Any
 
 from pincite.core.answers import Adjustment, Answer, AnswerMetadata, Found, Hit, Placing, Plan, SearchResult, Source
 from pincite.core.conversations import KeptTurn, Session
-from pincite.core.documents import Chunk, Document, Passage, Receipt, Version
+from pincite.core.documents import Chunk, Document, Folder, Passage, Receipt, Version
+from pincite.core.jobs import CancelledJob, EndedJob, QueuedJob, QueueSummary
 from pincite.core.traces import Span, Trace
 from pincite.replay import Moved, Replay
 from pincite.settings import Rag
@@ -30,8 +31,14 @@ def moment(time: datetime | None) -> str | None:
 
 
 def document(value: Document) -> Json:
-    """A document."""
-    return asdict(value) | {"created_at": moment(value.created_at), "updated_at": moment(value.updated_at)}
+    """A document; `notes` only where there are some."""
+    told = asdict(value) | {"created_at": moment(value.created_at), "updated_at": moment(value.updated_at)}
+    return told if value.notes else {name: told[name] for name in told if name != "notes"}
+
+
+def folder(value: Folder) -> Json:
+    """A folder."""
+    return asdict(value)
 
 
 def version(value: Version) -> Json:
@@ -68,6 +75,27 @@ def passage(value: Passage) -> Json:
 def receipt(value: Receipt) -> Json:
     """What a deletion removed."""
     return asdict(value)
+
+
+def job(value: QueuedJob) -> Json:
+    """A document that waits to be processed, or is."""
+    times = {name: moment(getattr(value, name)) for name in ("created_at", "started_at", "not_before")}
+    return asdict(value) | times
+
+
+def queue(value: QueueSummary) -> Json:
+    """The queue in numbers."""
+    return asdict(value)
+
+
+def ended_job(value: EndedJob) -> Json:
+    """A job that is in the queue no more."""
+    return asdict(value)
+
+
+def cancelled_job(value: CancelledJob) -> Json:
+    """A job that was taken out of the queue."""
+    return asdict(value) | {"cancelled": True}
 
 
 # --- searches -----------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
-"""An answer on its way, as server-sent events."""
+"""Something on its way, as server-sent events."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import aclosing
 from typing import Any, NoReturn
 
 from starlette.requests import ClientDisconnect
@@ -24,18 +25,20 @@ def frame(told: Told, *, numbered: bool) -> bytes:
     return f"{number}event: {told.event}\ndata: {told.data}\n\n".encode()
 
 
-class AnswerStream(StreamingResponse):
-    """`start`, `plan`, `sources`, `token`*, `answer`, `done`; or `error`, which ends a stream that failed.
+class EventStream(StreamingResponse):
+    """Events as they happen, a comment for each None among them, and `error`, which ends a stream that failed.
 
-    Nothing is sent before there is something to tell, so that a question that cannot be asked is refused with its
-    own status, as without a stream. `unwelcome` raises when the client may listen no longer.
+    Nothing is sent before there is something to tell, so that what cannot be done is refused with its own status, as
+    without a stream. `unwelcome` raises when the client may listen no longer.
     """
 
-    def __init__(self, stream: Stream, unwelcome: Coroutine[Any, Any, NoReturn], *, after: int = 0) -> None:
+    def __init__(
+        self, events: AsyncGenerator[Told | None], unwelcome: Coroutine[Any, Any, NoReturn], *, numbered: bool = False
+    ) -> None:
         super().__init__((), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
-        self._stream = stream
+        self._events = events
         self._unwelcome = unwelcome
-        self._after = after
+        self._numbered = numbered
         self._begun = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -48,8 +51,7 @@ class AnswerStream(StreamingResponse):
             await send({"type": "http.response.body", "body": data, "more_body": True})
 
         try:
-            async with self._stream.listening():
-                await unless(self._pass_on(write), gone(receive), self._unwelcome)
+            await unless(self._pass_on(write), gone(receive), self._unwelcome)
         except ClientDisconnect:
             raise
         except (Exception, asyncio.CancelledError) as error:  # a cancelled request means that the server stops
@@ -59,9 +61,23 @@ class AnswerStream(StreamingResponse):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _pass_on(self, write: Write) -> None:
-        numbered = self._stream.id is not None
-        async for told in self._stream.follow(self._after, every_s=KEEP_ALIVE_S):
-            await write(frame(told, numbered=numbered) if told else b": still here\n\n")
+        async with aclosing(self._events) as events:
+            async for told in events:
+                await write(frame(told, numbered=self._numbered) if told else b": still here\n\n")
+
+
+class AnswerStream(EventStream):
+    """`start`, `plan`, `sources`, `token`*, `answer`, `done`; or `error`, where it failed."""
+
+    def __init__(self, stream: Stream, unwelcome: Coroutine[Any, Any, NoReturn], *, after: int = 0) -> None:
+        events = stream.follow(after, every_s=KEEP_ALIVE_S)
+        super().__init__(events, unwelcome, numbered=stream.id is not None)
+        self._stream = stream
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events for as long as somebody listens."""
+        async with self._stream.listening():
+            await super().__call__(scope, receive, send)
 
 
 def _last_words(error: BaseException, request_id: str) -> bytes:

@@ -7,7 +7,7 @@ is resumable; what has ended can be fetched for five minutes more.
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -82,7 +82,7 @@ class Stream:
         """The number of the latest event."""
         return len(self._told)
 
-    async def follow(self, after: int = 0, *, every_s: float) -> AsyncIterator[Told | None]:
+    async def follow(self, after: int = 0, *, every_s: float) -> AsyncGenerator[Told | None]:
         """Each event after that number, and None whenever nothing happened for so long.
 
         Where it failed before anything was told, the error is raised instead.

@@ -1,7 +1,7 @@
 """Uploads: files taken in, and held ones released."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
@@ -13,14 +13,12 @@ from pincite.api import API, shapes
 from pincite.api.callers import Writer
 from pincite.api.engine import Engine
 from pincite.api.gate import MB
-from pincite.api.options import Body, DocumentIds, Name, Text
+from pincite.api.options import Body, DocumentIds, Tag, Text
 from pincite.core.documents import Upload
 from pincite.errors import Invalid, NotFound
 from pincite.settings import Settings
 
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
-
-Tag = Annotated[Name, Field(max_length=200)]
 
 
 class UploadFields(Body):

@@ -11,7 +11,23 @@ from typing import Annotated, Any
 import typer
 
 from pincite import __version__
-from pincite.cli import chat, doctor, documents, eval, keys, prompts, questions, service, settings, stub, traces
+from pincite.cli import (
+    chat,
+    doctor,
+    documents,
+    eval,
+    folders,
+    jobs,
+    keys,
+    prompts,
+    questions,
+    service,
+    settings,
+    stub,
+    traces,
+    upkeep,
+    versions,
+)
 from pincite.cli.door import DataOption, DebugOption
 from pincite.cli.safe import complain, one_line, print_plain
 from pincite.errors import PinciteError
@@ -27,7 +43,23 @@ app = typer.Typer(
     help="Answers from your own documents, each sentence cited to its exact passage.",
     epilog="Try it: pincite demo --once",
 )
-for group in (service, documents, questions, chat, keys, settings, prompts, traces, eval, doctor, stub):
+for group in (
+    service,
+    documents,
+    versions,
+    folders,
+    jobs,
+    questions,
+    chat,
+    keys,
+    settings,
+    prompts,
+    traces,
+    eval,
+    doctor,
+    upkeep,
+    stub,
+):
     group.register(app)
 
 

@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +21,10 @@ from pincite.errors import PinciteError
 from pincite.ingest.parse import isolation
 from pincite.providers.ollama import running_here
 from pincite.settings import Settings
+from pincite.store.backup import last_backup
+from pincite.store.bare import library
 from pincite.store.database import health
+from pincite.store.inspection import inspect, stray_files
 from pincite.toolbox import address_of, plain_embedder, provider_of, rerank_address
 
 State = Literal["ok", "note", "broken"]
@@ -29,6 +33,7 @@ LITTLE_SPACE = 500 * 1024 * 1024
 CONNECT_S = 3.0
 FAILED_SHOWN = 5
 OFFERED_SHOWN = 8
+WRONG_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +46,15 @@ class Finding:
     advice: str = ""
 
 
-async def examine(settings: Settings) -> list[Finding]:
-    """Look at everything, from the ground up."""
+async def examine(settings: Settings, *, verify: bool = False) -> list[Finding]:
+    """Look at everything, from the ground up; `verify` also compares all that is kept with what came in."""
     folder, embedder = _data_folder(settings.data), await _embedder(settings)
     missing = [finding.name for finding in (folder, embedder) if finding.state == "broken"]
     return [
         _python(),
         folder,
         *([_unseen(missing)] if missing else await _library(settings)),
+        *(await _verified(settings) if verify and folder.state != "broken" else ()),
         embedder,
         await _answerer(settings),
         *await _reranker(settings),
@@ -102,6 +108,8 @@ async def _library(settings: Settings) -> list[Finding]:
         async with AsyncPincite(settings=settings) as pincite:
             about = await health(pincite.database, LOCAL.person)
             documents = await pincite.documents()
+            kept = _kept(await last_backup(pincite.database), documents)
+            stray = await stray_files(pincite.database, pincite.originals.files)
     except PinciteError as error:
         return [Finding("database", "broken", str(error))]
     kind = "embedded PostgreSQL" if settings.database.url is None else "PostgreSQL server"
@@ -109,7 +117,40 @@ async def _library(settings: Settings) -> list[Finding]:
         f"{kind} {about['postgresql']}, pgvector {about['pgvector']}, schema {about['schema']}, "
         f"role {about['role']}, {size(about['bytes'])}"
     )
-    return [Finding("database", "ok", database), *_documents(documents)]
+    return [Finding("database", "ok", database), *_documents(documents), *_stray(stray), *kept]
+
+
+def _stray(number: int) -> list[Finding]:
+    if not number:
+        return []
+    advice = "left by a process that died; they go by themselves an hour later, once something is added"
+    return [Finding("stray files", "note", f"{count(number, 'file')} that no document knows", advice)]
+
+
+def _kept(made_at: datetime | None, documents: list[Document]) -> list[Finding]:
+    """When the library was last backed up, and how much came since."""
+    if not documents:
+        return []
+    if made_at is None:
+        return [Finding("backup", "ok", "none was made yet", "to make one: pincite backup FILE")]
+    later = sum(document.updated_at > made_at for document in documents)
+    found = f"last made on {made_at.astimezone():%Y-%m-%d %H:%M}; {count(later, 'document')} changed since"
+    return [Finding("backup", "ok", found)]
+
+
+async def _verified(settings: Settings) -> list[Finding]:
+    """Whether all that belongs together is there; needs neither embedder nor model."""
+    try:
+        async with library(settings) as (database, files):
+            found = await inspect(database, files, lambda _progress: None)
+    except PinciteError as error:
+        return [Finding("content", "broken", str(error))]
+    if not found.wrong:
+        looked = f"{count(found.files, 'file')}, every passage, {count(found.searched, 'search', 'searches')}"
+        return [Finding("content", "ok", f"as it came in: {looked}")]
+    advice = "add the file again, or restore a backup"
+    more = [Finding("content", "broken", f"{len(found.wrong) - WRONG_SHOWN} more")] * (len(found.wrong) > WRONG_SHOWN)
+    return [*(Finding("content", "broken", line, advice) for line in found.wrong[:WRONG_SHOWN]), *more]
 
 
 def _documents(documents: list[Document]) -> list[Finding]:
@@ -120,7 +161,12 @@ def _documents(documents: list[Document]) -> list[Finding]:
     ]
     if stale := sum(document.stale for document in documents):
         found.append(
-            Finding("stale", "note", f"{count(stale, 'document')} made with other settings", "add their files again")
+            Finding(
+                "stale",
+                "note",
+                f"{count(stale, 'document')} made with other settings",
+                "renew them: pincite reindex --stale",
+            )
         )
     failed = [document for document in documents if document.error]
     for document in sorted(failed, key=lambda one: one.updated_at, reverse=True)[:FAILED_SHOWN]:

@@ -1,6 +1,6 @@
 """The doctor: is everything well, and if not, what to do."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,12 @@ def register(app: typer.Typer) -> None:
     command(app, "doctor")(doctor)
 
 
-async def doctor(door: Door) -> None:
+async def doctor(
+    door: Door,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Also compare every file and passage that is kept with what came in.")
+    ] = False,
+) -> None:
     """Check that all works, and say what to do where it does not.
 
     Exit code 1 if something is broken.
@@ -29,7 +34,7 @@ async def doctor(door: Door) -> None:
 
     settings = await _in_force(door)
     with waiting("examining …"):
-        findings = await examine(settings)
+        findings = await examine(settings, verify=verify)
     healthy = not any(finding.state == "broken" for finding in findings)
     if door.json:
         print_json({"ok": healthy, "checks": [asdict(finding) for finding in findings]})
@@ -47,6 +52,6 @@ async def _in_force(door: Door) -> "Settings":
         return door.settings
     try:
         async with door.open() as pincite:
-            return pincite.settings
+            return pincite.switchover.wished
     except PinciteError:  # what is wrong with it is found below
         return door.settings

@@ -42,11 +42,17 @@ async def add(
     door: Door,
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, and folders with all below them.")],
     folder: Annotated[str, typer.Option("--folder", metavar="F", help="Folder of the library, such as hr/rules.")] = "",
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Keep the documents in step with these folders until Ctrl-C.")
+    ] = False,
+    keep_removed: Annotated[
+        bool, typer.Option("--keep-removed", help="While watching, keep documents whose files are removed.")
+    ] = False,
 ) -> None:
     """Add files and folders, and wait until they can be asked about.
 
     A file that is known by its name gets a new version; one that has not changed is left alone. Exit code 1 if a
-    file failed.
+    file failed. With --watch, files that change are updated, removed ones removed, renamed ones moved.
     """
     from pincite.api import shapes
     from pincite.cli.view.adding import failed, print_added, progress
@@ -56,6 +62,12 @@ async def add(
 
     if "" in paths:
         raise Invalid("a path is empty; name files or folders to add")
+    if watch:
+        from pincite.cli.watch import keep_in_step
+
+        return await keep_in_step(door, paths, folder, keep_removed=keep_removed)
+    if keep_removed:
+        raise Invalid("--keep-removed goes with --watch")
     files = collect([Path(path) for path in paths], folder)
     async with door.open() as pincite:
         with progress(quiet=door.json) as report:
@@ -68,9 +80,16 @@ async def add(
         print_added(Screen(), result, sorted(file_types()))
     if result.refused or failed(result):
         raise typer.Exit(1)
+    return None
 
 
-async def list_documents(door: Door, folder: FolderOption = None) -> None:
+async def list_documents(
+    door: Door,
+    folder: FolderOption = None,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="Only those made with other settings; renew them with: pincite reindex.")
+    ] = False,
+) -> None:
     """List the documents by folder and name."""
     from pincite.api import shapes
     from pincite.cli.view.library import print_documents
@@ -79,7 +98,7 @@ async def list_documents(door: Door, folder: FolderOption = None) -> None:
 
     path = folder.strip("/") if folder else None
     async with door.open() as pincite:
-        documents = await pincite.documents(Listing(folder=path))
+        documents = await pincite.documents(Listing(folder=path, stale=stale or None))
     if door.json:
         print_json(shapes.page([shapes.document(document) for document in documents]))
     else:

@@ -14,6 +14,8 @@ from pincite.cli.safe import print_json, remark
 from pincite.errors import Invalid
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from pincite.core.answers import Question
     from pincite.engine import AsyncPincite
 
@@ -42,6 +44,12 @@ ProfileOption = Annotated[
 ]
 
 
+AsOfOption = Annotated[
+    str | None,
+    typer.Option("--as-of", metavar="T", help="From the versions of that time: 2026-05-01T12:00, or a date's end."),
+]
+
+
 def register(app: typer.Typer) -> None:
     """Make these the commands of `app`."""
     command(app, "ask")(ask)
@@ -55,6 +63,7 @@ async def ask(
     top_k: TopKOption = None,
     strategy: StrategyOption = None,
     profile: ProfileOption = None,
+    as_of: AsOfOption = None,
     documents: Annotated[
         bool | None,
         typer.Option(
@@ -68,7 +77,7 @@ async def ask(
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen, waiting
 
-    asked = replace(_question(question, folder, top_k, strategy), profile=profile, retrieve=documents)
+    asked = replace(_question(question, folder, top_k, strategy, as_of), profile=profile, retrieve=documents)
     with notes_in_the_result():
         async with door.open() as pincite:
             with waiting("reading …"):
@@ -102,6 +111,7 @@ async def search(
     strategy: StrategyOption = None,
     profile: ProfileOption = None,
     levels: LevelsOption = None,
+    as_of: AsOfOption = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show how every score came about.")] = False,
 ) -> None:
     """Find passages by meaning and by words."""
@@ -109,7 +119,7 @@ async def search(
     from pincite.cli.view.hits import print_explained, print_hits
     from pincite.cli.view.screen import Screen, waiting
 
-    asked = replace(_question(query, folder, top_k, strategy), profile=profile, levels=_levels(levels))
+    asked = replace(_question(query, folder, top_k, strategy, as_of), profile=profile, levels=_levels(levels))
     with notes_in_the_result():
         async with door.open() as pincite:
             with waiting("searching …"):
@@ -122,15 +132,25 @@ async def search(
         print_hits(Screen(), result, query)
 
 
-def _question(text: str, folder: str | None, top_k: int | None, strategy: str | None) -> "Question":
+def _question(text: str, folder: str | None, top_k: int | None, strategy: str | None, as_of: str | None) -> "Question":
     from pincite.core.answers import Filters, Question, Strategy
 
     return Question(
         text,
-        filters=Filters(folder=folder.strip("/") if folder else None),
+        filters=Filters(folder=folder.strip("/") if folder else None, as_of=moment_of(as_of)),
         top_k=top_k,
         strategy=one_of(Strategy, strategy, "strategy"),
     )
+
+
+def moment_of(text: str | None) -> "datetime | None":
+    """The time that an option names."""
+    from pincite.core.times import moment
+
+    try:
+        return None if text is None else moment(text)
+    except ValueError as error:
+        raise Invalid(f"--as-of {error}") from None
 
 
 def _levels(text: str | None) -> tuple[int, ...] | None:

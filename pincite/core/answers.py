@@ -21,10 +21,11 @@ MatchedBy = Literal["number", "title", "contains", "similar", "code"]
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What part of the library a question is about; applied inside the search."""
+    """What part of the library a question is about, and as it was when; applied inside the search."""
 
     folder: str | None = None
     document_ids: tuple[str, ...] | None = None
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What we keep: documents, their versions, sections and the chunks we search."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Literal
@@ -107,6 +107,35 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """What is known about a document besides its text; what its uploader said wins over what the file says."""
+
+    document_id: str
+    version: str
+    name: str
+    source_uri: str | None
+    author: str | None = None
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    title: str | None = None
+
+    def or_else(self, parsed: Parsed) -> "About":
+        """The same, with what the file says where nobody said otherwise."""
+        return replace(
+            self, title=self.title or parsed.title, author=self.author or parsed.author,
+            description=self.description or parsed.description, tags=self.tags or parsed.tags,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Enriched:
+    """What a model wrote about a passage, for its vector only."""
+
+    summary: str
+    questions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """Why a document could not be indexed."""
 
@@ -151,6 +180,17 @@ class Document:
     access: Access
     created_at: datetime
     updated_at: datetime
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of the library, what it tells the model, what it is called in answers, and what lies in and below it."""
+
+    path: str
+    system_prompt: str | None = None
+    category_label: str | None = None
+    documents: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,10 +256,14 @@ class AddedAll:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far something long is: files, or whatever it is `of`, done of all, and the parts of those in hand, added up."""
+    """How far something long is: files, or whatever it is `of`, done of all, and the parts of those in hand, added up.
+
+    `note` is what those in hand are at, or wait for.
+    """
 
     stage: str
     done: int
     total: int
     in_hand: float
     of: str = "file"
+    note: str = ""

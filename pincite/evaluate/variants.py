@@ -30,7 +30,8 @@ class Variant:
     def index(self) -> tuple[tuple[str, Any], ...]:
         """The settings that decide what the index is like; variants that agree in them share one."""
         acting = [name for name, key in catalogue().items() if key.acts == "index" and not key.secret]
-        return tuple((name, value_of(self.settings, name)) for name in acting)
+        values = ((name, value_of(self.settings, name)) for name in acting)
+        return tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in values)
 
 
 def read_variants(texts: Sequence[str], base: Settings, chosen: Mapping[str, Any]) -> list[Variant]:

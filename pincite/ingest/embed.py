@@ -3,11 +3,13 @@
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from pincite.core.documents import NO_HEADINGS, Chunk, Level
 from pincite.core.text import fingerprint
 from pincite.errors import ProviderError
+from pincite.ingest.compose import Wording
 from pincite.store.indexing import Entry
 from pincite.words import forms, terms
 
@@ -21,13 +23,24 @@ Lane = Callable[[Sequence[tuple[str, str]]], Awaitable[list[Vectors]]]
 Known = Callable[[Sequence[bytes]], Awaitable[dict[bytes, Vectors]]]
 
 
-async def embed(chunks: Sequence[Chunk], title: str | None, model: str, known: Known, lane: Lane) -> list[Entry]:
-    """What each chunk is found by; vectors come from the cache where the same text was embedded before."""
+async def embed(
+    chunks: Sequence[Chunk],
+    title: str | None,
+    model: str,
+    known: Known,
+    lane: Lane,
+    worded: Mapping[int, Wording] = MappingProxyType({}),
+) -> list[Entry]:
+    """What each chunk is found by; vectors come from the cache where the same text was embedded before.
+
+    `worded` has, by ordinal, those that are embedded in other words than usual; words are looked up as ever.
+    """
     leads = [lead(chunk, title) for chunk in chunks]
-    digests = [_hash(model, chunk, above) for chunk, above in zip(chunks, leads, strict=True)]
+    wordings = [worded.get(chunk.ordinal) or _wording(chunk, above) for chunk, above in zip(chunks, leads, strict=True)]
+    digests = [_hash(model, wording) for wording in wordings]
     passages = {
-        digest: _passage(chunk, above)
-        for chunk, above, digest in zip(chunks, leads, digests, strict=True)
+        digest: (wording.prefix, wording.text)
+        for chunk, wording, digest in zip(chunks, wordings, digests, strict=True)
         if chunk.level == Level.CHUNK
     }
     vectors = await known(list(passages)) if passages else {}
@@ -39,7 +52,8 @@ async def embed(chunks: Sequence[Chunk], title: str | None, model: str, known: K
         except TimeoutError:
             raise ProviderError(f"embedding {len(missing)} passages took longer than {PATIENCE_S:g} s") from None
         vectors.update(zip(missing, fresh, strict=True))
-    return await asyncio.to_thread(lambda: list(map(_entry, chunks, leads, digests, [vectors] * len(chunks))))
+    found = [vectors.get(digest, []) for digest in digests]
+    return await asyncio.to_thread(lambda: list(map(_entry, chunks, leads, wordings, digests, found)))
 
 
 def lead(chunk: Chunk, title: str | None) -> str:
@@ -50,16 +64,17 @@ def lead(chunk: Chunk, title: str | None) -> str:
     return " > ".join(path)
 
 
-def _entry(chunk: Chunk, above: str, digest: bytes, vectors: dict[bytes, Vectors]) -> Entry:
+def _entry(chunk: Chunk, above: str, wording: Wording, digest: bytes, windows: Vectors) -> Entry:
     if chunk.level != Level.CHUNK:
         return Entry(chunk, fingerprint(chunk.text), terms={}, hash=digest, windows=())
     text = f"{above}\n{chunk.header}\n{chunk.text}"
     found_by, plain = Counter(terms(text, chunk.language)), forms(text, chunk.language)
-    return Entry(chunk, fingerprint(chunk.text), found_by, digest, vectors[digest], forms=plain)
+    kept = wording.whole if wording.augmented else None
+    return Entry(chunk, fingerprint(chunk.text), found_by, digest, windows, kept, forms=plain)
 
 
-def _passage(chunk: Chunk, above: str) -> tuple[str, str]:
-    """What is embedded: the text, led by what stands above it and by its table's header.
+def _wording(chunk: Chunk, above: str) -> Wording:
+    """What is embedded as usual: the text, led by what stands above it and by its table's header.
 
     A heading that the text begins with stands in the lead already.
     """
@@ -67,8 +82,8 @@ def _passage(chunk: Chunk, above: str) -> tuple[str, str]:
     first, _, rest = text.partition("\n")
     if chunk.heading_path and rest.strip() and first.strip("# ") == chunk.heading_path[-1].strip():
         text = rest.lstrip("\n")
-    return "".join(f"{part}\n" for part in (above, chunk.header) if part), text
+    return Wording("".join(f"{part}\n" for part in (above, chunk.header) if part), text)
 
 
-def _hash(model: str, chunk: Chunk, above: str) -> bytes:
-    return hashlib.sha256("\0".join((FORM, model, *_passage(chunk, above))).encode()).digest()
+def _hash(model: str, wording: Wording) -> bytes:
+    return hashlib.sha256("\0".join((FORM, model, wording.prefix, wording.text)).encode()).digest()

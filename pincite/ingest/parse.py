@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -44,10 +44,12 @@ class Reader:
         self._busy: set[_Child] = set()
         self._closed = False
 
-    async def read(self, data: bytes | Path, parser: str, chunking: Chunking) -> Prepared:
-        """Text and chunks of a file; `Unreadable` where it cannot be read within the limits."""
+    async def read(
+        self, data: bytes | Path, parser: str, chunking: Chunking, cuts: Sequence[int] | None = None
+    ) -> Prepared:
+        """Text and chunks of a file, as `prepare` has it; `Unreadable` where it cannot be read within the limits."""
         content = data if isinstance(data, bytes) else await asyncio.to_thread(data.read_bytes)
-        header = {"parser": parser, "chunking": chunking.model_dump(), "timeout_s": self.timeout_s}
+        header = {"parser": parser, "chunking": chunking.model_dump(), "cuts": cuts, "timeout_s": self.timeout_s}
         async with self._places:
             message = await self._ask(json.dumps(header).encode(), content)
         try:

@@ -10,14 +10,18 @@ from pincite.core.documents import Chunk
 from pincite.core.genai import embedding
 from pincite.core.request import request_id
 from pincite.core.traces import Trace, code_of, count, recording, span
+from pincite.errors import Conflict
 from pincite.ingest.accept import file_types
+from pincite.ingest.compose import Composer
 from pincite.ingest.embed import Vectors, embed
+from pincite.ingest.enrich import Enriching
 from pincite.ingest.lane import Lane
-from pincite.ingest.parse import Reader
+from pincite.ingest.parse import Prepared, Reader
+from pincite.ingest.semantic import cuts
 from pincite.settings import Settings
-from pincite.store.files import Files
 from pincite.store.indexing import Entry, Indexing
 from pincite.store.jobs import Job, Jobs
+from pincite.store.originals import Originals
 from pincite.store.packs import Packs
 
 BATCH = 32
@@ -30,19 +34,29 @@ async def _forget(_owner: str, _trace: Trace) -> None:
     """Where traces go that nobody wants."""
 
 
+async def _nowhere(_index: int) -> "Workshop":
+    """Where there is no index but the one that is searched."""
+    raise Conflict("no other index is built here")
+
+
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """Everything that processing a document needs, built once; `keep` takes the trace of each."""
+    """Everything that processing a document needs, built once; `keep` takes the trace of each.
+
+    `beside` is where a document is made part of an index that is not searched yet.
+    """
 
     settings: Settings
-    files: Files
+    originals: Originals
     reader: Reader
     lane: Lane
     model: str
     indexing: Indexing
     jobs: Jobs
     packs: Packs
+    enriching: Enriching
     keep: Callable[[str, Trace], Awaitable[None]] = _forget
+    beside: "Callable[[int], Awaitable[Workshop]]" = _nowhere
 
 
 async def ingest(shop: Workshop, job: Job) -> None:
@@ -70,11 +84,14 @@ async def _ingest(shop: Workshop, job: Job) -> None:
     if target.outdated:
         await shop.indexing.drop(job)
         return
+    if target.generation is not None:
+        shop = await shop.beside(target.generation)
     await shop.jobs.report(job, "parsing", 0.0)
-    path = shop.files.path(job.document_id, target.version_id)
     with span("parsing", mime=target.mime) as it:
-        prepared = await shop.reader.read(path, _parser(target.mime), shop.settings.chunking)
+        data = await shop.originals.read(job.owner, job.document_id, target.version_id)
+        prepared = await _prepared(shop, job, data, _parser(target.mime))
         it.attributes["passages"] = len(prepared.chunks)
+    composer = await Composer.of(shop.settings, shop.enriching, job, prepared.parsed)
 
     async def known(hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
         return await shop.indexing.known_vectors(job.owner, hashes) if shop.settings.ingest.dedupe else {}
@@ -93,14 +110,26 @@ async def _ingest(shop: Workshop, job: Job) -> None:
         entries: list[Entry] = []
         for done, batch in _batches(prepared.chunks):
             await shop.jobs.report(job, "embedding", PREPARED + (1 - PREPARED) * done / len(prepared.chunks))
-            entries = await embed(batch, prepared.parsed.title, shop.model, known, lane)
+            worded = await composer.compose(batch)
+            entries = await embed(batch, prepared.parsed.title, shop.model, known, lane, worded)
             if edition:
                 await shop.indexing.write(edition, entries)
     with span("serving"):
         if edition:
-            await shop.indexing.serve(edition, prepared.parsed)
+            await shop.indexing.serve(edition, prepared.parsed, composer.notes)
         else:  # so little is written and served at once
-            await shop.indexing.publish(target, entries, prepared.parsed)
+            await shop.indexing.publish(target, entries, prepared.parsed, composer.notes)
+
+
+async def _prepared(shop: Workshop, job: Job, data: bytes, parser: str) -> Prepared:
+    """The file's text and chunks; one that is cut by meaning is read again once its sentences have been compared."""
+    chunking = shop.settings.chunking
+    prepared = await shop.reader.read(data, parser, chunking)
+    if not prepared.runs:
+        return prepared
+    await shop.jobs.report(job, "comparing", 0.0)
+    turns = await cuts(prepared.parsed.text, prepared.runs, chunking.breakpoint_percentile, shop.lane.embed)
+    return await shop.reader.read(data, parser, chunking, turns)
 
 
 def _batches(chunks: Sequence[Chunk]) -> Iterator[tuple[int, Sequence[Chunk]]]:

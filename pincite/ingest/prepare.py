@@ -1,18 +1,20 @@
 """Bytes → text, sections and chunks: the whole of reading a file, as one pure function."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
 from pincite import plugins
-from pincite.core.documents import Chunk, Level, Parsed
+from pincite.core.documents import Chunk, Level, Parsed, Section
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.ingest.accept import PARSERS
 from pincite.ingest.chunk import chunk
 from pincite.ingest.section import sections
+from pincite.ingest.semantic import Run, runs, semantic
+from pincite.ingest.window import window
 from pincite.settings import Chunking
 from pincite.tokens import Tokenizer
 
@@ -22,22 +24,38 @@ MAX_TEXT = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A file as text and as chunks of all levels, in reading order."""
+    """A file as text and as chunks of all levels, in reading order.
+
+    Where it is to be cut by meaning, there are no chunks before somebody has compared its `runs`.
+    """
 
     parsed: Parsed
     chunks: tuple[Chunk, ...]
+    runs: tuple[Run, ...] = ()
 
 
-def prepare(data: bytes, parser: str, chunking: Chunking) -> Prepared:
-    """Parse the bytes with the parser of this name and cut the text into chunks."""
+def prepare(data: bytes, parser: str, chunking: Chunking, cuts: Collection[int] | None = None) -> Prepared:
+    """Parse the bytes with the parser of this name and cut the text into chunks; `cuts` are where the subject changes."""
     parsed = _storable(plugins.load(Parser, PARSERS, parser, {}).parse(data))
     if len(parsed.text) > MAX_TEXT:
         raise Unreadable(f"its text has more than {MAX_TEXT} characters; split it", code="limit")
-    tokenizer = _tokenizer(chunking.tokenizer)
-    rows = chunk(parsed, sections(parsed), size=chunking.size, overlap=chunking.overlap, tokenizer=tokenizer)
+    tokenizer, parts = _tokenizer(chunking.tokenizer), sections(parsed)
+    if chunking.strategy == "semantic" and cuts is None and (found := runs(parsed, parts, chunking, tokenizer)):
+        return Prepared(parsed, (), found)
+    rows = _cut(parsed, parts, chunking, tokenizer, cuts or ())
     if not rows:
         raise Unreadable("there is no text in the file", code="empty")
     return Prepared(parsed, tuple(rows))
+
+
+def _cut(
+    parsed: Parsed, parts: Sequence[Section], chunking: Chunking, tokenizer: Tokenizer, cuts: Collection[int]
+) -> list[Chunk]:
+    if chunking.strategy == "window":
+        return window(parsed, parts, chunking, tokenizer)
+    if chunking.strategy == "semantic":
+        return semantic(parsed, parts, chunking, tokenizer, cuts)
+    return chunk(parsed, parts, size=chunking.size, overlap=chunking.overlap, tokenizer=tokenizer)
 
 
 def _storable(parsed: Parsed) -> Parsed:
@@ -60,14 +78,17 @@ def _clean(text: str | None) -> str:
 def to_json(prepared: Prepared) -> bytes:
     """A prepared file for the way to another process; a chunk's text is left out, being a slice of the whole."""
     rows = [_row(chunk) for chunk in prepared.chunks]
-    return json.dumps({"parsed": asdict(prepared.parsed), "chunks": rows}, ensure_ascii=False).encode()
+    return json.dumps(
+        {"parsed": asdict(prepared.parsed), "chunks": rows, "runs": prepared.runs}, ensure_ascii=False
+    ).encode()
 
 
 def from_json(message: Mapping[str, Any]) -> Prepared:
     """The prepared file that `to_json` wrote."""
     fields: dict[str, Any] = message["parsed"]
     parsed = Parsed(**fields | {name: tuple(value) for name, value in fields.items() if isinstance(value, list)})
-    return Prepared(parsed, tuple(_chunk(row, parsed.text) for row in message["chunks"]))
+    found = tuple(tuple((start, end) for start, end in run) for run in message["runs"])
+    return Prepared(parsed, tuple(_chunk(row, parsed.text) for row in message["chunks"]), found)
 
 
 _FIELDS = tuple(name for name in Chunk.__slots__ if name != "text")

@@ -68,7 +68,7 @@ def confine(memory_mb: int) -> list[str]:
 def _answer(header: Mapping[str, Any], data: bytes, memory_mb: int) -> tuple[bool, bytes]:
     """Read one file; whether this process should leave, and the reply."""
     try:
-        return False, to_json(prepare(data, header["parser"], Chunking(**header["chunking"])))
+        return False, to_json(prepare(data, header["parser"], Chunking(**header["chunking"]), header["cuts"]))
     except PinciteError as error:
         return False, _failure(error)
     except MemoryError:

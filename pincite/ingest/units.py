@@ -43,6 +43,14 @@ class Splitter:
                 room -= min(room // 2, self._count(section[0].start, block.start))
             yield from self._unit(block, room)
 
+    def fine(self, block: Block) -> Iterator[Unit]:
+        """The units of one block, prose always taken apart into its sentences."""
+        yield from self._sentences(block, self.size) if block.kind == "prose" else self._unit(block, self.size)
+
+    def fits(self, start: int, end: int, room: int | None = None) -> bool:
+        """Whether a span has no more than `room` tokens, or than a chunk may have."""
+        return self._count(start, end) <= (self.size if room is None else room)
+
     def header(self, table: Block) -> str:
         """The header that a part of the table repeats: none where it would fill more than half of a chunk."""
         header = self.text[table.start : table.header_end]

@@ -8,7 +8,15 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from pincite.errors import Conflict, PinciteError, ProviderRefused, StoreDown, Unavailable
+from pincite.errors import (
+    Conflict,
+    DataFolderError,
+    PinciteError,
+    ProviderBusy,
+    ProviderRefused,
+    StoreDown,
+    Unavailable,
+)
 from pincite.ingest.pipeline import Workshop, ingest
 from pincite.store.jobs import Job
 
@@ -16,6 +24,10 @@ log = logging.getLogger(__name__)
 
 IDLE_S = 0.2
 """How long a worker with nothing to do sleeps."""
+HEARTBEAT_S = 1.0
+"""How often a worker at least shows that it is alive, and looks whether its job is still its own."""
+SHORTEST_PAUSE_S, PROBE_S = 2.0, 10.0
+"""The first pause of a job that waits for a part that is down; and how often one is tried while that is so."""
 TIDY_S = 3600.0
 """How often what nobody needs any more is cleared away."""
 PACK_AFTER = 256
@@ -25,28 +37,35 @@ PACK_AFTER = 256
 class Workers:
     """Tasks that take jobs, do them with their owner's rights, and keep the lease while they do.
 
-    `in_hand` are the shops in which a document is under way.
+    `in_hand` are the shops in which a document is under way; `name` is what its jobs say who has them.
     """
 
     def __init__(self, shop: Callable[[], Workshop], tidy: Callable[[], Awaitable[None]]) -> None:
         self._shop = shop
         self._tidy = tidy
-        self._name = f"{socket.gethostname()}:{os.getpid()}"
+        self.name = f"{socket.gethostname()}:{os.getpid()}"
         self._tasks: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
         self._finished = 0
+        self._at: dict[int, asyncio.Task[None]] = {}
+        self._down_until: float | None = None
         self.in_hand: list[Workshop] = []
 
     def start(self) -> None:
         """Start them, once, and the housekeeping beside them."""
         if not self._tasks:
             workers = self._shop().settings.ingest.workers
-            self._tasks = [asyncio.create_task(self._work(f"{self._name}:{n}")) for n in range(workers)]
+            self._tasks = [asyncio.create_task(self._work(f"{self.name}:{n}")) for n in range(workers)]
             self._tasks.append(asyncio.create_task(self._keep_tidy()))
 
     def wake(self) -> None:
         """There is something to do now."""
         self._wake.set()
+
+    async def drop(self, job_id: int) -> None:
+        """Let go of a job that was taken from us, if it is here: at once, not at the next heartbeat."""
+        if work := self._at.get(job_id):
+            await _ended(work)
 
     async def stop(self) -> None:
         """Stop them; a job in hand goes back to the queue at once."""
@@ -67,6 +86,9 @@ class Workers:
         """Take jobs for ever: whatever goes wrong with one, the next is taken."""
         while True:
             try:
+                if self._is_down():
+                    await self._rest()
+                    continue
                 shop = self._shop()  # the settings a document is begun with are those it is finished with
                 job = await shop.jobs.claim(name, shop.settings.ingest.lease_s)
                 if job is None:
@@ -80,7 +102,7 @@ class Workers:
                         self.in_hand.remove(shop)
                         self._finished += 1
                     await self._pack(shop, after=PACK_AFTER)
-            except StoreDown as error:
+            except (StoreDown, DataFolderError) as error:
                 log.warning("the worker waits: %s", error)
                 await asyncio.sleep(1.0)
             except Exception:
@@ -93,6 +115,10 @@ class Workers:
             self._finished = 0
             await shop.packs.make()
 
+    def _is_down(self) -> bool:
+        """Where a part that every job needs is down, one is tried now and then, and the others are left in peace."""
+        return self._down_until is not None and time.monotonic() < self._down_until
+
     async def _rest(self) -> None:
         self._wake.clear()
         with suppress(TimeoutError):
@@ -100,10 +126,11 @@ class Workers:
 
     async def _do(self, shop: Workshop, job: Job) -> None:
         """One job, for as long as it is ours: work that lost its lease is stopped."""
-        work, lease_s = asyncio.create_task(self._attempt(shop, job)), shop.settings.ingest.lease_s
+        lease_s = shop.settings.ingest.lease_s
+        self._at[job.id] = work = asyncio.create_task(self._attempt(shop, job))
         ours_until = time.monotonic() + lease_s
         try:
-            while not (await asyncio.wait({work}, timeout=lease_s / 3))[0]:
+            while not (await asyncio.wait({work}, timeout=min(lease_s / 3, HEARTBEAT_S)))[0]:
                 with suppress(StoreDown):  # a database that comes back in time finds the lease still ours
                     if not await shop.jobs.renew(job, lease_s):
                         break
@@ -117,23 +144,37 @@ class Workers:
             raise
         finally:
             await _ended(work)
+            self._at.pop(job.id, None)
 
     async def _attempt(self, shop: Workshop, job: Job) -> None:
-        """One try; what cannot pass ends the job at once, what can is tried again after a pause."""
+        """One try, and what follows from how it ends; whoever lost the job meanwhile has nothing more to say about it."""
+        try:
+            await self._try(shop, job)
+        except Conflict as error:
+            log.info("job %s: %s", job.id, error)
+            with suppress(Conflict):  # it may not be ours to end
+                await shop.indexing.drop(job)
+        except (StoreDown, DataFolderError) as error:
+            log.warning("job %s waits for its lease to end: %s", job.id, error)
+
+    async def _try(self, shop: Workshop, job: Job) -> None:
+        """What cannot pass ends the job at once, what can is tried again after a pause."""
         if job.attempts > shop.settings.ingest.attempts:
             reason = f"processing was cut off {shop.settings.ingest.attempts} times; add the file again to retry"
             return await shop.indexing.fail(job, "gave_up", reason)
         try:
             await ingest(shop, job)
+            await self._back_up(shop)
             await shop.indexing.clear_abandoned()
-        except Conflict as error:
-            log.info("job %s: %s", job.id, error)
-            with suppress(Conflict):  # it may not be ours to end
-                await shop.indexing.drop(job)
-        except StoreDown as error:
-            log.warning("job %s waits for its lease to end: %s", job.id, error)
+        except (Conflict, StoreDown):
+            raise
+        except DataFolderError as error:
+            await self._stall(shop, job, "waiting for room on the disk", error)
         except Unavailable as error:
-            await self._retry_or_fail(shop, job, error)
+            if isinstance(error, ProviderBusy) or error.code == "breaker_open":
+                await self._stall(shop, job, "waiting for the embedder", error)
+            else:
+                await self._retry_or_fail(shop, job, error)
         except PinciteError as error:
             await shop.indexing.fail(job, error.code, str(error))
         except Exception as error:
@@ -146,10 +187,25 @@ class Workers:
         if job.attempts >= shop.settings.ingest.attempts or isinstance(error, ProviderRefused):
             return await shop.indexing.fail(job, error.code, str(error))
         log.warning("job %s, try %s: %s", job.id, job.attempts, error)
-        pause = min(2.0**job.attempts, 10.0)
-        if error.code == "breaker_open":  # no call is made before that: the try would be wasted
-            pause = max(pause, shop.settings.resilience.breaker_s)
-        return await shop.jobs.retry(job, after_s=pause)
+        return await shop.jobs.retry(job, min(2.0**job.attempts, 10.0), error)
+
+    async def _stall(self, shop: Workshop, job: Job, stage: str, error: PinciteError) -> None:
+        """A part that every document needs is down: wait for it, which is not the document's fault."""
+        asked = (error.retry_after_s or 0.0) if isinstance(error, ProviderBusy) else 0.0
+        pause = await shop.jobs.stall(
+            job, stage, error, patience_s=shop.settings.ingest.patience_s, at_least_s=max(asked, SHORTEST_PAUSE_S)
+        )
+        if pause is None:
+            return await shop.indexing.fail(job, error.code, str(error))
+        log.warning("job %s is %s and tried again in %.0f s: %s", job.id, stage, pause, error)
+        self._down_until = time.monotonic() + min(pause, PROBE_S)
+        return None
+
+    async def _back_up(self, shop: Workshop) -> None:
+        """What was down is back, as this document shows: whatever else waits for it is tried now."""
+        if self._down_until is not None:
+            self._down_until = None
+            await shop.jobs.wake_stalled()
 
 
 async def _ended(work: "asyncio.Task[None]") -> None:

@@ -23,7 +23,9 @@ async def retrieve(run: Run, plan: Plan) -> list[Hit]:
     vectors: Mapping[int, Vector] = {}
     for _ in range(ROUNDS):
         vectors, rankings = await _search(run, plan, vectors)
-        fusion = Fusion(rankings, plan.question.alpha, run.settings.rag, many=plan.many, depth=max(plan.top_k, plan.reads))
+        fusion = Fusion(
+            rankings, plan.question.alpha, run.settings.rag, many=plan.many, depth=max(plan.top_k, plan.reads)
+        )
         best = sorted(fusion.scores, key=lambda key: (-fusion.scores[key], key))[: _wanted(run, plan)]
         with span("passage_fetch", passages=len(best)):
             fetched = await run.kit.index.fetch(
@@ -33,7 +35,10 @@ async def retrieve(run: Run, plan: Plan) -> list[Hit]:
             break
     if vectors and fetched.strangers:
         foreign = f"{fetched.strangers} document{'s' if fetched.strangers > 1 else ''}"
-        run.note(FOREIGN, f"what another model embedded ({foreign}) was searched by words alone; add the files again")
+        run.note(
+            FOREIGN,
+            f"what another model embedded ({foreign}) was searched by words alone; renew them: pincite reindex --stale",
+        )
     hits = [_hit(fusion, chunk, fetched) for key in best if (chunk := fetched.chunks.get(key))]
     return await _follow(run, plan, vectors[0], fusion, hits) if _follows(run, plan, vectors) else hits
 

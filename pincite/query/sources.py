@@ -41,5 +41,8 @@ def related_documents(hits: Sequence[Hit], labels: Mapping[str, str]) -> tuple[R
 
 
 def _category(chunk: Found, labels: Mapping[str, str]) -> str | None:
-    name = chunk.category or chunk.folder.split("/")[0]
-    return labels.get(name, name) or None
+    if chunk.category:
+        return labels.get(chunk.category, chunk.category)
+    parts = chunk.folder.split("/")
+    above = ("/".join(parts[:depth]) for depth in range(len(parts), 0, -1))
+    return next((labels[path] for path in above if path in labels), parts[0]) or None

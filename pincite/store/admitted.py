@@ -5,10 +5,13 @@ from psycopg import sql
 from pincite.core.answers import Filters
 from pincite.core.callers import Scope
 
+HIDDEN = "select key from edition where state in ('writing', 'retired', 'ready')"
+"""Editions whose words and vectors lie among those that are searched and are nobody's to find; the index is for this."""
+
 
 def narrowed(filters: Filters) -> bool:
-    """Whether a filter leaves a part of what the scope admits."""
-    return filters.folder is not None or filters.document_ids is not None
+    """Whether a filter leaves a part of what the scope admits, or asks for another time."""
+    return filters.folder is not None or filters.document_ids is not None or filters.as_of is not None
 
 
 def documents(filters: Filters) -> sql.Composed:
@@ -21,6 +24,28 @@ def documents(filters: Filters) -> sql.Composed:
     return sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions)
 
 
+def library(filters: Filters) -> sql.SQL:
+    """The documents as a search takes them, each with the edition it is found in: today's, or that of another time."""
+    return sql.SQL("document" if filters.as_of is None else _THEN)
+
+
+def postings(filters: Filters) -> sql.SQL:
+    """Where the words lie; those of earlier versions lie apart."""
+    return sql.SQL("posting" if filters.as_of is None else "(table posting union all table past_posting)")
+
+
+def vectors(filters: Filters) -> sql.SQL:
+    """Where the vectors lie."""
+    return sql.SQL("vector" if filters.as_of is None else "(table vector union all table past_vector)")
+
+
+def serving(filters: Filters) -> sql.Composed:
+    """Whether edition `e` of document `d` is the one a search finds."""
+    if filters.as_of is None:
+        return sql.SQL("e.state = {} and d.served = e.key").format("served")
+    return editions("e.key", filters)
+
+
 def editions(column: str, filters: Filters, *, listed: bool = False) -> sql.Composed:
     """Which editions a search may find in: those of the documents a filter names, else all that are served.
 
@@ -28,14 +53,13 @@ def editions(column: str, filters: Filters, *, listed: bool = False) -> sql.Comp
     they are named rather than the served ones. `listed` is the form that makes an exact scan go by the index.
     """
     if not narrowed(filters):
-        form = "{} <> all (array(select key from edition where state <> 'served'))"
-        return sql.SQL(form).format(sql.SQL(column))
+        return sql.SQL("{} <> all (array({}))").format(sql.SQL(column), sql.SQL(HIDDEN))
     form = (
-        "{} = any (array(select served from document where {}))"
-        if listed
-        else "{} in (select served from document where {})"
+        "{} = any (array(select served from {} as document where {}))"
+        if listed or filters.as_of is not None
+        else "{} in (select served from {} as document where {})"
     )
-    return sql.SQL(form).format(sql.SQL(column), documents(filters))
+    return sql.SQL(form).format(sql.SQL(column), library(filters), documents(filters))
 
 
 def values(scope: Scope, filters: Filters) -> dict[str, object]:
@@ -45,4 +69,16 @@ def values(scope: Scope, filters: Filters) -> dict[str, object]:
         "folder": filters.folder,
         "below": f"{filters.folder}/",
         "documents": list(filters.document_ids or ()),
+        "as_of": filters.as_of,
     }
+
+
+# Of each document the newest version that had come by then and was indexed, with the totals of its edition.
+_THEN = """(
+    select distinct on (d.id) d.id, d.realm, d.folder, d.name, d.called, d.tags, e.key as served, e.model, e.languages,
+           e.chunks, e.words, e.vectors
+    from document d join version v on v.document_id = d.id and v.created_at <= %(as_of)s
+         join edition e on e.version = v.key and e.state in ('served', 'retired', 'kept') and e.model is not null
+    where d.realm = any(%(realms)s)
+    order by d.id, v.key desc, e.state = 'served' desc, e.key desc
+)"""

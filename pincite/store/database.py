@@ -45,7 +45,7 @@ class Database:
     @classmethod
     async def open(cls, url: str, *, pool_size: int, revive: Revive | None = None) -> Self:
         """Connect, bring the schema up to date and fill the pool; `revive` is called when the server is gone."""
-        async with _administrator(url) as admin:
+        async with administrator_of(url) as admin:
             await migrate(admin)
         pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
             url, min_size=2, max_size=pool_size, open=False, timeout=WAIT_S, configure=_become_app, name="pincite",
@@ -118,9 +118,18 @@ class Database:
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
         """A connection beside the pool for as long as it is needed, each statement for itself: to listen on."""
-        async with _administrator(self._url) as connection:
+        async with administrator_of(self._url) as connection:
             await _become_app(connection)
             yield connection
+
+    @asynccontextmanager
+    async def administrator(self) -> AsyncIterator[Connection]:
+        """A connection beside the pool with the rights of the schema's owner: for what is about all of a library."""
+        async with administrator_of(self._url) as connection:
+            try:
+                yield connection
+            except psycopg.OperationalError as error:
+                raise self._told(error, lost=connection.broken) from error
 
     def _told(self, error: Exception, *, lost: bool) -> PinciteError:
         """What went wrong in words; a server that was lost is started again, once at a time, meanwhile callers know."""
@@ -159,7 +168,7 @@ class Database:
 
     async def register_model(self, name: str, dimensions: int) -> int:
         """The id of an embedding model's vectors; its index is made the first time it is seen."""
-        async with _administrator(self._url) as admin, admin.transaction():
+        async with administrator_of(self._url) as admin, admin.transaction():
             await admin.execute("select pg_advisory_xact_lock(%s)", (LOCK,))
             await admin.execute("set local search_path = pincite, public")
             known = await _known_model(admin, name, dimensions)
@@ -186,6 +195,13 @@ async def _known_model(connection: Connection, name: str, dimensions: int) -> in
             "correct embedding.dimensions, or give the other model another name"
         )
     return None if found is None else int(found[0])
+
+
+async def index_vectors(admin: Connection) -> None:
+    """Make the index of every embedding model that has none, as after a restore."""
+    for model, dimensions in await rows(admin, "select id, dimensions from embedding_model order by id"):
+        if await one(admin, "select 1 where to_regclass(%s) is not null", (f"pincite.vector_near_{model}",)) is None:
+            await admin.execute(_vector_index(int(model), int(dimensions)))
 
 
 def _vector_index(model: int, dimensions: int) -> sql.Composed:
@@ -222,7 +238,8 @@ def _set_local(values: Mapping[str, str] | Mapping[str, sql.Placeholder]) -> sql
 
 
 @asynccontextmanager
-async def _administrator(url: str) -> AsyncIterator[Connection]:
+async def administrator_of(url: str) -> AsyncIterator[Connection]:
+    """A connection with all the rights that an address gives, each statement for itself."""
     try:
         connection = await AsyncConnection.connect(url, autocommit=True, connect_timeout=int(WAIT_S))
     except (psycopg.ProgrammingError, UnicodeError):  # their words would repeat the password
@@ -248,8 +265,8 @@ def migration_files() -> list[tuple[int, str, str]]:
     return [(int(file.name[:4]), file.name, file.read_text(encoding="utf-8")) for file in files]
 
 
-async def migrate(admin: Connection) -> None:
-    """Apply what is missing, one process at a time; refuse a schema that is newer or not ours."""
+async def migrate(admin: Connection, *, upto: int | None = None) -> None:
+    """Apply what is missing, all or `upto` a number, one process at a time; refuse a schema that is newer or not ours."""
     await admin.execute("select pg_advisory_lock(%s)", (LOCK,))
     try:
         done = await _applied(admin)
@@ -260,7 +277,7 @@ async def migrate(admin: Connection) -> None:
                 "install the newer version to use it"
             )
         for number, name, text in files:
-            if number not in done:
+            if number not in done and (upto is None or number <= upto):
                 await _apply(admin, number, name, text)
     finally:
         await admin.execute("select pg_advisory_unlock(%s)", (LOCK,))
@@ -302,21 +319,34 @@ async def _lay_ground(admin: Connection) -> None:
 
 async def _apply(admin: Connection, number: int, name: str, text: str) -> None:
     log.info("applying migration %s", name)
+    try:
+        async with admin.transaction():
+            await _change(admin, number, name, text)
+    except psycopg.OperationalError as error:
+        raise StoreDown(
+            f"the database was lost while its schema was changed, and is as before: {_first_line(error)}"
+        ) from error
+    except psycopg.Error as error:
+        raise DataFolderError(
+            f"the data cannot be brought up to date ({name}: {_first_line(error)}); they are as before"
+        ) from error
+
+
+async def _change(admin: Connection, number: int, name: str, text: str) -> None:
     role = sql.Identifier(APP_ROLE)
-    async with admin.transaction():
-        await admin.execute("set local search_path = pincite, public")
-        await admin.execute(text.encode())
-        await admin.execute("insert into migration (number, name) values (%s, %s)", (number, name))
-        await admin.execute(sql.SQL("grant usage on schema pincite to {}").format(role))
-        await admin.execute(
-            sql.SQL("grant select, insert, update, delete on all tables in schema pincite to {}").format(role)
+    await admin.execute("set local search_path = pincite, public")
+    await admin.execute(text.encode())
+    await admin.execute("insert into migration (number, name) values (%s, %s)", (number, name))
+    await admin.execute(sql.SQL("grant usage on schema pincite to {}").format(role))
+    await admin.execute(
+        sql.SQL("grant select, insert, update, delete on all tables in schema pincite to {}").format(role)
+    )
+    await admin.execute(sql.SQL("grant execute on all functions in schema pincite to {}").format(role))
+    await admin.execute(
+        sql.SQL("revoke insert, update, delete on migration, library, person, realm, embedding_model from {}").format(
+            role
         )
-        await admin.execute(sql.SQL("grant execute on all functions in schema pincite to {}").format(role))
-        await admin.execute(
-            sql.SQL(
-                "revoke insert, update, delete on migration, library, person, realm, embedding_model from {}"
-            ).format(role)
-        )
+    )
 
 
 async def health(database: Database, person: str) -> dict[str, Any]:

@@ -4,15 +4,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from psycopg import sql
-
 from pincite.core.documents import Chunk, Level, Parsed
 from pincite.errors import Conflict
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.history import clear, lay_apart
 from pincite.store.jobs import Job
-from pincite.store.packs import take_out
 from pincite.store.survey import changed
-from pincite.store.vocabulary import forget_words, keep_words
+from pincite.store.vocabulary import keep_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +35,7 @@ class Target:
     version_id: str
     mime: str
     outdated: bool
+    generation: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +48,25 @@ class Edition:
 
 
 class Indexing:
-    """Fills an edition nobody sees yet, batch by batch, then serves it in one short transaction."""
+    """Fills an edition nobody sees yet, batch by batch, then serves it in one short transaction.
 
-    def __init__(self, database: Database, model: int, signature: str) -> None:
+    Where it works for an index that is built beside the one searched, `beside`, the edition is laid ready instead.
+    """
+
+    def __init__(self, database: Database, model: int, signature: str, *, beside: bool = False) -> None:
         self._database = database
         self._model = model
         self._signature = signature
+        self._beside = beside
 
     async def target(self, job: Job) -> Target:
         """What a job is about; `Conflict` when its document is gone."""
         query = (
-            "select v.realm, v.id, v.mime, d.latest <> v.key from version v"
-            " join document d on d.id = v.document_id where v.key = %(version)s"
+            "select v.realm, v.id, v.mime, v.key is distinct from case when j.generation is null then d.latest else s.version end,"
+            " j.generation from version v join document d on d.id = v.document_id left join edition s on s.key = d.served"
+            " join job j on j.id = %(job)s where v.key = %(version)s"
         )
-        [found] = await self._database.at_once(job.owner, query, values={"version": job.version})
+        [found] = await self._database.at_once(job.owner, query, values={"version": job.version, "job": job.id})
         if not found:
             raise Conflict(_GONE)
         return Target(job, *found[0])
@@ -73,13 +77,16 @@ class Indexing:
             await _hold(connection, target.job)
             return await self._begin(connection, target)
 
-    async def publish(self, target: Target, entries: Sequence[Entry], parsed: Parsed) -> None:
+    async def publish(
+        self, target: Target, entries: Sequence[Entry], parsed: Parsed, notes: Sequence[str] = ()
+    ) -> None:
         """Begin, write and serve the edition of a document so small that it is one batch, all in one transaction."""
         async with self._database.transaction(target.job.owner, local=LONG_WORK) as connection:
             await _hold(connection, target.job)
             edition = await self._begin(connection, target)
             await self._write(connection, edition, entries)
-            await self._serve(connection, edition, parsed)
+            await self._serve(connection, edition, parsed, notes)
+        await self._switch()
 
     async def _begin(self, connection: Connection, target: Target) -> Edition:
         row = await one(
@@ -117,14 +124,24 @@ class Indexing:
         vectors = await asyncio.to_thread(_vector_columns, edition, entries, keys, self._model)
         await connection.execute(_INSERT_VECTORS, vectors)
 
-    async def serve(self, edition: Edition, parsed: Parsed) -> None:
-        """Switch readers to this edition, in one step."""
+    async def serve(self, edition: Edition, parsed: Parsed, notes: Sequence[str] = ()) -> None:
+        """Switch readers to this edition, in one step; one with notes lacks something and counts as stale."""
         async with self._database.transaction(edition.job.owner, local=LONG_WORK) as connection:
             await _hold(connection, edition.job)
-            await self._serve(connection, edition, parsed)
+            await self._serve(connection, edition, parsed, notes)
+        await self._switch()
 
-    async def _serve(self, connection: Connection, edition: Edition, parsed: Parsed) -> None:
+    async def _switch(self) -> None:
+        """Have the index that is built searched, where this was the last of it."""
+        if self._beside:
+            async with self._database.transaction("", local=LONG_WORK) as connection:
+                await connection.execute("select switch_generation(false)")
+
+    async def _serve(self, connection: Connection, edition: Edition, parsed: Parsed, notes: Sequence[str] = ()) -> None:
         job = edition.job
+        if self._beside:
+            await self._lay_ready(connection, edition, notes)
+            return
         row = await one(
             connection, "select served from document where id = %s and latest = %s", (job.document_id, job.version)
         )
@@ -133,25 +150,44 @@ class Indexing:
         await connection.execute("update edition set state = 'retired' where key = %s", (row[0],))
         await connection.execute(
             "update edition set state = case when key = %s then 'served' else 'retired' end"
-            " where version = %s and state = 'writing'",
-            (edition.key, job.version),
+            " where version = %s and state = 'writing' and signature = %s",
+            (edition.key, job.version, self._signature),
         )
-        await connection.execute(
-            "update version set state = 'indexed', text = %s, page_starts = %s, body_start = %s where key = %s",
-            (parsed.text, list(parsed.page_starts), parsed.body_start, job.version),
-        )
-        await connection.execute(_SERVE, _document_columns(edition, parsed) | {"model": self._model})
-        await connection.execute("delete from job where id = %s", (job.id,))
+        await connection.execute(_MEASURE, {"edition": edition.key, "model": self._model})
+        if notes:
+            await connection.execute(_WANTING, (edition.key,))
+        await connection.execute(_SERVE, _document_columns(edition, parsed) | {"notes": list(notes)})
+        await connection.execute(_SAY, (parsed.text, list(parsed.page_starts), parsed.body_start, job.version))
+        await connection.execute(_DONE, {"job": job.id, "signature": self._signature})
         await changed(connection, edition.realm)
+
+    async def _lay_ready(self, connection: Connection, edition: Edition, notes: Sequence[str]) -> None:
+        """Complete an edition of an index that is not searched yet; the document is served as it was."""
+        await connection.execute(
+            "update edition set state = case when key = %s then 'ready' else 'retired' end"
+            " where version = %s and state = 'writing' and signature = %s",
+            (edition.key, edition.job.version, self._signature),
+        )
+        await connection.execute(_MEASURE, {"edition": edition.key, "model": self._model})
+        if notes:
+            await connection.execute(_WANTING, (edition.key,))
+        await connection.execute("delete from job where id = %s", (edition.job.id,))
 
     async def fail(self, job: Job, code: str, message: str) -> None:
         """End a job that cannot succeed; what was served before stays served."""
+        told = message.replace("\0", " ")
         async with self._database.transaction(job.owner) as connection:
-            await _end(connection, job, "failed")
+            generation = await _end(connection, job, "failed")
+            if generation is not None:  # the document is served as it was: only its part of another index is missing
+                missing = (
+                    "update generation set failures = failures || jsonb_build_object(%s::text, %s::text) where id = %s"
+                )
+                await connection.execute(missing, (job.document_id, told, generation))
+                return
             await connection.execute(
                 "update document set status = 'error', stage = null, error_code = %s, error_message = %s,"
                 " updated_at = now() where id = %s and latest = %s",
-                (code, message.replace("\0", " "), job.document_id, job.version),
+                (code, told, job.document_id, job.version),
             )
 
     async def drop(self, job: Job) -> None:
@@ -160,12 +196,12 @@ class Indexing:
             await _end(connection, job, "overtaken")
 
     async def clear_abandoned(self) -> int:
-        """Remove editions that nobody is served or writing any more; their version's text stays readable."""
+        """Lay apart what was served of earlier versions, and remove what nobody is served or writing any more."""
         async with self._database.transaction("", local=LONG_WORK) as connection:
             abandoned = await rows(connection, "select * from abandoned_editions()")
-        for owner, key in abandoned:
+        for owner, key, keep in abandoned:
             async with self._database.transaction(owner, durable=False, local=LONG_WORK) as connection:
-                await _clear(connection, key)
+                await (lay_apart if keep else clear)(connection, key)
         return len(abandoned)
 
 
@@ -181,24 +217,15 @@ async def _hold(connection: Connection, job: Job) -> None:
         raise Conflict(_GONE)
 
 
-async def _end(connection: Connection, job: Job, state: str) -> None:
-    """Take a job and what it wrote away, and say how its version ended."""
+async def _end(connection: Connection, job: Job, state: str) -> int | None:
+    """Take a job and what it wrote away, and say how its version ended; which index it was for, if not the one searched."""
     await _hold(connection, job)
     await connection.execute("update version set state = %s where key = %s and state = 'waiting'", (state, job.version))
-    writing = await rows(connection, "select key from edition where version = %s and state = 'writing'", (job.version,))
+    writing = await rows(connection, _WRITING, {"version": job.version, "job": job.id})
     for (key,) in writing:
-        await _clear(connection, key)
-    await connection.execute("delete from job where id = %s", (job.id,))
-
-
-async def _clear(connection: Connection, edition: int) -> None:
-    if await one(connection, "select 1 from edition where key = %s for update", (edition,)) is None:
-        return
-    await take_out(connection, [edition])
-    await forget_words(connection, [edition])
-    for table in ("posting", "vector", "chunk"):
-        await connection.execute(sql.SQL("delete from {} where edition = %s").format(sql.Identifier(table)), (edition,))
-    await connection.execute("delete from edition where key = %s", (edition,))
+        await clear(connection, key)
+    gone = await one(connection, "delete from job where id = %s returning generation", (job.id,))
+    return None if gone is None else gone[0]
 
 
 _GONE = "the document was removed, or given to another worker, while it was being processed"
@@ -229,19 +256,45 @@ _INSERT_VECTORS = """
     from unnest(%(chunk)s::int[], %(part)s::int[], %(hash)s::bytea[], %(embedding)s::text[])
          as v (chunk, part, hash, embedding)
 """
-_SERVE = """
-    update document set served = %(edition)s, model = %(model)s, status = 'completed', stage = null, progress = 1, error_code = null,
-           error_message = null, updated_at = now(),
+_MEASURE = """
+    update edition set model = %(model)s,
            languages = array(select distinct language from chunk where edition = %(edition)s and level = 2),
+           chunks = (select count(*) from chunk where edition = %(edition)s and level = 2),
+           vectors = (select count(*) from vector where edition = %(edition)s),
+           words = (select coalesce(sum(frequency), 0) from posting where edition = %(edition)s)
+    where key = %(edition)s
+"""
+# Where the version has another job, what is being written may be that one's.
+_WRITING = """
+    select key from edition where version = %(version)s and state = 'writing'
+       and not exists (select from job where version = %(version)s and id <> %(job)s)
+"""
+_WANTING = "update edition set signature = signature || ':wanting' where key = %s"
+# What came while an index is being built becomes part of it; what was begun before a switch is made anew after it.
+_DONE = """
+    with done as (delete from job where id = %(job)s returning owner, document_id, version, place)
+    insert into job (owner, document_id, version, place, priority, generation)
+    select d.owner, d.document_id, d.version, d.place, 2, case g.state when 'building' then g.id end
+    from done d join generation g on g.state in ('building', 'serving') and g.signature <> %(signature)s
+    on conflict do nothing
+"""
+_SERVE = """
+    update document set served = e.key, model = e.model, status = 'completed', stage = null, progress = 1, error_code = null,
+           error_message = null, updated_at = now(), languages = e.languages, chunks = e.chunks, vectors = e.vectors,
+           words = e.words,
            title = coalesce(given ->> 'title', %(title)s, name), author = coalesce(given ->> 'author', %(author)s),
            description = coalesce(given ->> 'description', %(description)s), category = %(category)s,
            tags = case when given ? 'tags' then array(select jsonb_array_elements_text(given -> 'tags'))
                        else %(tags)s::text[] end,
-           source_urls = %(urls)s::text[],
-           chunks = (select count(*) from chunk where edition = %(edition)s and level = 2),
-           vectors = (select count(*) from vector where edition = %(edition)s),
-           words = (select coalesce(sum(frequency), 0) from posting where edition = %(edition)s)
-    where id = %(id)s
+           source_urls = %(urls)s::text[], notes = %(notes)s::text[]
+    from edition e where e.key = %(edition)s and id = %(id)s
+"""
+# What the document says of itself now is what this version said, should another come.
+_SAY = """
+    update version v set state = 'indexed', text = %s, page_starts = %s, body_start = %s, about = jsonb_build_object(
+        'title', d.title, 'author', d.author, 'description', d.description, 'category', d.category,
+        'tags', to_jsonb(d.tags), 'source_urls', to_jsonb(d.source_urls))
+    from document d where d.id = v.document_id and v.key = %s
 """
 
 

@@ -3,7 +3,9 @@
 import asyncio
 import base64
 import hashlib
+import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from psycopg import errors as pg_errors
@@ -11,10 +13,11 @@ from psycopg.types.json import Jsonb
 
 from pincite.core.callers import Scope
 from pincite.core.documents import Document, Outcome, Status, Upload
+from pincite.core.jobs import WAITED_FOR
 from pincite.errors import NotFound
 from pincite.store.database import Connection, Database, one, rows
-from pincite.store.files import Files
 from pincite.store.library import DOCUMENT, Library, document_of
+from pincite.store.originals import Original, Originals
 
 _GIVEN = ("title", "author", "description", "tags")
 """What an uploader may say about a file; it wins over what the file says about itself."""
@@ -26,24 +29,46 @@ def mint_id(owner: str, folder: str, name: str, data: bytes) -> str:
     return base64.urlsafe_b64encode(digest).decode()[:16]
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """When a file is processed: held back until somebody says so, or at once, before loads or as part of one."""
+
+    held: bool = False
+    priority: int = WAITED_FOR
+
+
+async def _new_id(connection: Connection, scope: Scope, upload: Upload) -> str:
+    """An id that is free: a document that came in like this one may have been moved since, and keeps its own."""
+    document_id = mint_id(scope.person, upload.folder, upload.name, upload.data)
+    while await one(connection, "select 1 from document where id = %s", (document_id,)):
+        document_id = mint_id(scope.person, upload.folder, upload.name, upload.data + secrets.token_bytes(16))
+    return document_id
+
+
 class Intake:
     """Takes uploads in for one person at a time; `signature` says how files are indexed now."""
 
-    def __init__(self, database: Database, files: Files, signature: str) -> None:
+    def __init__(self, database: Database, originals: Originals, signature: str) -> None:
         self._database = database
-        self._files = files
+        self._originals = originals
         self._signature = signature
-        self._library = Library(database, files, signature)
+        self._library = Library(database, originals, signature)
 
     async def accept(
-        self, scope: Scope, upload: Upload, *, mime: str, checksum: str, held: bool = False
+        self,
+        scope: Scope,
+        upload: Upload,
+        *,
+        mime: str,
+        checksum: str,
+        turn: Turn = Turn(),  # noqa: B008
     ) -> tuple[Document, Outcome]:
         """Take an upload in: a new document, a new version, or nothing new; acknowledged means durable."""
         if same := await self._unchanged(scope, upload, checksum):
             return same, "unchanged"
         for _ in range(5):
             try:
-                document_id, outcome = await self._accept(scope, upload, mime, checksum, held)
+                document_id, outcome = await self._accept(scope, upload, mime, checksum, turn)
                 return await self._library.get(scope, document_id), outcome
             except (pg_errors.UniqueViolation, NotFound):
                 continue  # somebody else took in, or removed, the same name at the same moment
@@ -72,7 +97,7 @@ class Intake:
             for document in (document_of(row, self._signature) for row in found)
         }
 
-    async def _accept(self, scope: Scope, upload: Upload, mime: str, checksum: str, held: bool) -> tuple[str, Outcome]:
+    async def _accept(self, scope: Scope, upload: Upload, mime: str, checksum: str, turn: Turn) -> tuple[str, Outcome]:
         async with self._database.transaction(scope.person) as connection:
             await connection.execute(  # the row is read afresh once it is ours: somebody may have changed it
                 "select from document where owner = %s and folder = %s and name = %s for update",
@@ -86,19 +111,19 @@ class Intake:
                 (scope.person, upload.folder, upload.name),
             )
             if found is None:
-                document_id = mint_id(scope.person, upload.folder, upload.name, upload.data)
+                document_id = await _new_id(connection, scope, upload)
                 await self._insert_document(connection, scope, document_id, upload)
-                await self._insert_version(connection, scope, document_id, None, upload, mime, checksum, held)
+                await self._insert_version(connection, scope, document_id, None, upload, mime, checksum, turn)
                 return document_id, "new"
             document_id, status, key, latest_id, latest_checksum, signature = found
             if latest_checksum != checksum:
-                await self._insert_version(connection, scope, document_id, latest_id, upload, mime, checksum, held)
+                await self._insert_version(connection, scope, document_id, latest_id, upload, mime, checksum, turn)
                 return document_id, "new_version"
             if status in (Status.PENDING, Status.PROCESSING) or (
                 status == Status.COMPLETED and signature == self._signature
             ):
                 return document_id, "unchanged"
-            await self._queue(connection, scope, document_id, key, held)
+            await self._queue(connection, scope, document_id, key, turn)
             return document_id, "again"
 
     async def _insert_document(self, connection: Connection, scope: Scope, document_id: str, upload: Upload) -> None:
@@ -127,28 +152,54 @@ class Intake:
         upload: Upload,
         mime: str,
         checksum: str,
-        held: bool,
+        turn: Turn,
     ) -> None:
         version_id = _version_id(after)
-        await asyncio.to_thread(self._files.write, document_id, version_id, upload.data)
         row = await one(
             connection,
             "insert into version (id, document_id, realm, checksum, bytes, mime) values (%s, %s, %s, %s, %s, %s) returning key",
             (version_id, document_id, scope.realms[0], checksum, len(upload.data), mime),
         )
         assert row is not None
+        await self._originals.keep(connection, Original(document_id, version_id, row[0], scope.realms[0]), upload.data)
         given = {name: value for name in _GIVEN if (value := getattr(upload, name))}
         await connection.execute(
             "update document set latest = %s, given = given || %s, source_uri = coalesce(%s, source_uri) where id = %s",
             (row[0], Jsonb(given), upload.source_uri, document_id),
         )
-        await self._queue(connection, scope, document_id, row[0], held)
+        await self._queue(connection, scope, document_id, row[0], turn)
 
-    async def _queue(self, connection: Connection, scope: Scope, document_id: str, version: int, held: bool) -> None:
+    async def again(
+        self, scope: Scope, document_ids: Sequence[str] | None, *, stale: str | None, priority: int
+    ) -> list[str]:
+        """Have documents indexed anew from the bytes that are kept, and tell which wait now.
+
+        They are the named ones, or all; with `stale`, those among them whose signature is another.
+        """
+        query = (
+            "select d.id, d.latest from document d left join edition s on s.key = d.served where d.owner = %(owner)s"
+            " and (%(ids)s::text[] is null or d.id = any(%(ids)s)) and d.status in ('completed', 'error')"
+            " and (%(stale)s::text is null or s.signature is distinct from %(stale)s) order by d.id for update of d"
+        )
+        ids = None if document_ids is None else list(document_ids)
+        async with self._database.transaction(scope.person) as connection:
+            found = await rows(connection, query, {"owner": scope.person, "ids": ids, "stale": stale})
+            for document_id, version in found:
+                await self._queue(connection, scope, document_id, version, Turn(priority=priority))
+        return [document_id for document_id, _ in found]
+
+    async def _queue(self, connection: Connection, scope: Scope, document_id: str, version: int, turn: Turn) -> None:
         await connection.execute(
-            "insert into job (owner, document_id, version, place, state) values (%s, %s, %s, %s, %s)"
-            " on conflict (version) do nothing",
-            (scope.person, document_id, version, self._files.place, "held" if held else "ready"),
+            "insert into job (owner, document_id, version, place, priority, state) values (%s, %s, %s, %s, %s, %s)"
+            " on conflict do nothing",
+            (
+                scope.person,
+                document_id,
+                version,
+                self._originals.place,
+                turn.priority,
+                "held" if turn.held else "ready",
+            ),
         )
         await connection.execute(
             "update document set status = 'pending', stage = null, progress = 0, error_code = null,"
@@ -161,9 +212,9 @@ class Intake:
         async with self._database.transaction("") as connection:
             known = {(str(d), str(v)) for d, v in await rows(connection, "select * from known_versions()")}
         hour_ago = (datetime.now(UTC) - timedelta(hours=1)).timestamp()
-        stray = await asyncio.to_thread(self._files.stray, known, older_than=hour_ago)
+        stray = await asyncio.to_thread(self._originals.files.stray, known, older_than=hour_ago)
         for document_id, version_id in stray:
-            await asyncio.to_thread(self._files.remove, document_id, version_id)
+            await asyncio.to_thread(self._originals.files.remove, document_id, version_id)
         return len(stray)
 
 

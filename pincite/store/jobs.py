@@ -5,7 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pincite.core.callers import Scope
-from pincite.store.database import Database, one
+from pincite.core.jobs import LOAD
+from pincite.errors import PinciteError
+from pincite.store.database import Connection, Database, one
+
+LONGEST_PAUSE_S = 300.0
+"""The most that lies between two tries of something that waits for a part that is down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +27,17 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Documents that are not done yet, and the progress of those in hand, added up."""
+    """Documents that are not done yet, the progress of those in hand, added up, and what most of these are at.
+
+    `stalled` are those that wait for a part that is down, since `stalled_s` and because of `reason`.
+    """
 
     count: int
     progress: float
+    stage: str = ""
+    stalled: int = 0
+    stalled_s: float = 0.0
+    reason: str = ""
 
 
 class Jobs:
@@ -36,7 +48,10 @@ class Jobs:
         self._place = place
 
     async def claim(self, worker: str, lease_s: float) -> Job | None:
-        """The next job that waits or whose worker went silent, now this worker's."""
+        """The next job that waits or whose worker went silent, now this worker's.
+
+        What somebody waits for comes before loads, and whoever has least in hand before the others.
+        """
         holder = f"{worker}:{secrets.token_hex(8)}"
         query = "select * from claim_job(%(holder)s, %(place)s, %(lease_s)s)"
         values = {"holder": holder, "place": self._place, "lease_s": lease_s}
@@ -57,7 +72,7 @@ class Jobs:
         query = (
             "update document set status = 'processing', stage = %(stage)s, progress = %(progress)s"
             " where id = %(document)s and latest = %(version)s"
-            " and exists (select from job where id = %(job)s and holder = %(holder)s)"
+            " and exists (select from job where id = %(job)s and holder = %(holder)s and generation is null)"
         )
         values = {"stage": stage, "progress": progress, "document": job.document_id, "version": job.version}
         values |= {"job": job.id, "holder": job.holder}
@@ -66,29 +81,50 @@ class Jobs:
     async def give_back(self, job: Job) -> None:
         """Let somebody else do it, at once: this worker is leaving."""
         async with self._database.transaction(job.owner, durable=False) as connection:
-            await connection.execute(
-                "update job set state = 'ready', holder = null, lease_until = null, attempts = attempts - 1"
-                " where id = %s and holder = %s",
-                (job.id, job.holder),
-            )
+            await _release(connection, job, counts=False)
 
-    async def retry(self, job: Job, after_s: float) -> None:
+    async def retry(self, job: Job, after_s: float, error: PinciteError | None = None) -> None:
         """Back to the queue after a try that failed, for later; the try counts."""
         async with self._database.transaction(job.owner, durable=False) as connection:
-            await connection.execute(
-                "update job set state = 'ready', holder = null, lease_until = null,"
-                " not_before = now() + make_interval(secs => %s) where id = %s and holder = %s",
-                (after_s, job.id, job.holder),
-            )
+            await _release(connection, job, after_s=after_s, error=error)
 
-    async def start_over(self, scope: Scope, document_ids: Sequence[str]) -> None:
-        """Somebody asks for these documents again: release what was held back, forget tries that were cut off."""
+    async def stall(
+        self, job: Job, stage: str, error: PinciteError, *, patience_s: float, at_least_s: float
+    ) -> float | None:
+        """Back to the queue until a part that is down is back: the pause before the next try, which does not count.
+
+        It grows with the time that this has lasted. None, and nothing is done, where it has lasted too long.
+        """
+        async with self._database.transaction(job.owner, durable=False) as connection:
+            await _lock(connection, job)
+            row = await one(
+                connection,
+                "update job set stalled_since = coalesce(stalled_since, now()) where id = %s and holder = %s"
+                " returning extract(epoch from now() - stalled_since)::float8",
+                (job.id, job.holder),
+            )
+            if row is None:
+                return 0.0  # not ours any more
+            if row[0] >= patience_s:
+                return None
+            pause = min(max(row[0], at_least_s), LONGEST_PAUSE_S)
+            await _release(connection, job, counts=False, after_s=pause, stage=stage, error=error)
+            return float(pause)
+
+    async def wake_stalled(self) -> None:
+        """A part that was down is back: try what waits for such a thing now, whoever it belongs to."""
+        await self._database.at_once("", "select wake_stalled()", values={}, durable=False)
+
+    async def start_over(self, scope: Scope, document_ids: Sequence[str], *, priority: int = LOAD) -> None:
+        """Somebody asks for these documents again: release what was held back, forget tries that failed or were cut off."""
         async with self._database.transaction(scope.person, durable=False) as connection:
             await connection.execute(
-                "update job set attempts = 0, state = case state when 'held' then 'ready' else state end"
-                " where owner = %s and document_id = any(%s) and (attempts > 0 or state = 'held')"
+                "update job set attempts = 0, state = case state when 'held' then 'ready' else state end,"
+                " priority = least(priority, %(priority)s), not_before = '-infinity', stalled_since = null"
+                " where owner = %(person)s and document_id = any(%(ids)s)"
+                " and (attempts > 0 or state = 'held' or stalled_since is not null or priority > %(priority)s)"
                 " and (state <> 'running' or lease_until < now())",
-                (scope.person, list(document_ids)),
+                {"person": scope.person, "ids": list(document_ids), "priority": priority},
             )
 
     async def start(self, scope: Scope, document_ids: Sequence[str] | None) -> int:
@@ -103,13 +139,50 @@ class Jobs:
 
     async def waiting(self, scope: Scope, document_ids: Sequence[str]) -> Waiting | None:
         """How many of these documents are not done yet and how far those in hand are; None when all are."""
-        async with self._database.transaction(scope.person) as connection:
-            row = await one(
-                connection,
-                "select count(*), coalesce(sum(d.progress) filter (where j.state = 'running'), 0)::float8 from job j"
-                " join document d on d.id = j.document_id where j.document_id = any(%s) and j.state <> 'held'"
-                " and j.owner = %s",
-                (list(document_ids), scope.person),
-            )
-        assert row is not None
+        query = (
+            "select count(*), coalesce(sum(d.progress) filter (where j.state = 'running'), 0)::float8,"
+            " coalesce(mode() within group (order by d.stage), ''), count(j.stalled_since),"
+            " coalesce(extract(epoch from now() - min(j.stalled_since)), 0)::float8,"
+            " coalesce(min(j.error_message) filter (where j.stalled_since is not null), '') from job j"
+            " join document d on d.id = j.document_id where j.document_id = any(%(ids)s) and j.state <> 'held'"
+            " and j.owner = %(person)s and j.generation is null"
+        )
+        values = {"ids": list(document_ids), "person": scope.person}
+        [[row]] = await self._database.at_once(scope.person, query, values=values)
         return Waiting(*row) if row[0] else None
+
+
+async def _lock(connection: Connection, job: Job) -> None:
+    """Everybody who changes a document locks it first."""
+    await connection.execute("select from document where id = %s for update", (job.document_id,))
+
+
+async def _release(
+    connection: Connection,
+    job: Job,
+    *,
+    counts: bool = True,
+    after_s: float = 0.0,
+    stage: str | None = None,
+    error: PinciteError | None = None,
+) -> None:
+    """Put a job of ours back into the queue; its document is pending again, since nobody has it in hand."""
+    await _lock(connection, job)
+    values = {"id": job.id, "holder": job.holder, "document": job.document_id, "version": job.version, "stage": stage}
+    values |= {"tries": 0 if counts else 1, "after_s": after_s, "told": error is not None}
+    values |= {"code": error.code if error else None, "message": str(error).replace("\0", " ") if error else None}
+    done = await connection.execute(
+        "update job set state = 'ready', holder = null, lease_until = null, attempts = attempts - %(tries)s,"
+        " not_before = now() + make_interval(secs => %(after_s)s),"
+        " error_code = case when %(told)s then %(code)s else error_code end,"
+        " error_message = case when %(told)s then %(message)s else error_message end"
+        " where id = %(id)s and holder = %(holder)s",
+        values,
+    )
+    if done.rowcount:
+        await connection.execute(
+            "update document set status = 'pending', stage = %(stage)s, progress = 0"
+            " where id = %(document)s and latest = %(version)s"
+            " and exists (select from job where id = %(id)s and generation is null)",
+            values,
+        )

@@ -27,13 +27,14 @@ _AROUND = """
              join chunk p on p.edition = s.edition and p.ordinal = {ordinal}
     )
     select w.part, w.part_start, w.part_line, w.low,
-           w.key, d.id || '.' || v.id || '.' || w.ordinal, d.id, d.name, d.title, v.id, v.checksum, d.folder, d.category,
+           w.key, d.id || '.' || v.id || '.' || w.ordinal, d.id, d.name,
+           case when d.served = e.key then d.title else coalesce(v.about ->> 'title', d.title) end, v.id, v.checksum, d.folder, d.category,
            d.source_uri, d.source_urls, v.mime, w.ordinal, w.level,
            substr(v.text, w.low + 1, least(w.end_char - w.low, %(most)s)), w.header, w.start_char, w.end_char,
            w.start_line, w.end_line, w.page, w.heading_path, w.content_type, w.language, w.vectorized_text, v.page_starts,
            v.created_at, w.parent
-    from w join edition e on e.key = w.edition and e.state = 'served'
-         join document d on d.id = e.document_id and d.served = e.key join version v on v.key = e.version
+    from w join edition e on e.key = w.edition and e.state in ('served', 'retired', 'kept')
+         join document d on d.id = e.document_id join version v on v.key = e.version
 """
 _ORDINALS = {1: sql.SQL("s.ordinal"), 0: sql.SQL("s.parent")}
 

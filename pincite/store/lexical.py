@@ -32,6 +32,7 @@ async def look_up(database: Database, terms: Iterable[str], scope: Scope, filter
     query = sql.SQL(form).format(
         loose=sql.SQL(_LOOSE).format(posting=sql.SQL(POSTING)),
         gaps=sql.SQL(GAPS),
+        postings=admitted.postings(filters),
         admitted=admitted.editions("p.edition", filters),
         revision=sql.SQL(_REVISION),
     )
@@ -58,7 +59,7 @@ _REVISION = """
 """
 # Under a filter the packs are of no use: what it admits is little, and found by its editions.
 _NARROWED = """
-    {loose} from posting p where p.term = any(%(terms)s) and p.realm = any(%(realms)s) and {admitted} group by p.term
+    {loose} from {postings} p where p.term = any(%(terms)s) and p.realm = any(%(realms)s) and {admitted} group by p.term
     union all {revision}
 """
 # A pack still holds what was replaced and not yet cleared: such chunks are few, and named.
@@ -71,6 +72,6 @@ _WHOLE = """
     ) p group by p.term
     union all
     select 'gone', null, string_agg(int4send(c.key), '') from chunk c where c.edition = any (array(
-        select e.key from edition e where e.state <> 'served' and e.state = 'retired' and e.realm = any(%(realms)s)))
+        select e.key from edition e where e.state in ('writing', 'retired', 'ready') and e.state = 'retired' and e.realm = any(%(realms)s)))
     union all {revision}
 """

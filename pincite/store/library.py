@@ -1,9 +1,8 @@
 """Documents and their versions: taken in, listed, read, removed."""
 
-import asyncio
 import base64
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from psycopg import sql
@@ -13,13 +12,13 @@ from pincite.core.callers import Scope
 from pincite.core.documents import Access, Chunk, Document, Failure, Level, Status, Version
 from pincite.errors import Invalid, NotFound
 from pincite.store.database import Database, one, rows
-from pincite.store.files import Files
+from pincite.store.originals import Originals
 from pincite.wording import closest
 
 DOCUMENT = """
-    select d.id, d.name, d.title, d.author, d.description, d.status, d.progress, d.stage, d.error_code, d.error_message,
+    select d.id, d.name, d.title, d.author, d.description, status_now(d), d.progress, d.stage, d.error_code, d.error_message,
            v.id, (select count(*) from version o where o.document_id = d.id), v.mime, v.bytes, v.checksum, d.folder,
-           d.tags, d.source_uri, d.source_urls, d.chunks, s.signature, d.owner, d.created_at, d.updated_at
+           d.tags, d.source_uri, d.source_urls, d.chunks, s.signature, d.owner, d.created_at, d.updated_at, d.notes
     from document d join version v on v.key = d.latest left join edition s on s.key = d.served
 """
 
@@ -38,6 +37,7 @@ class Listing:
     q: str | None = None
     limit: int = 100
     cursor: str | None = None
+    stale: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +51,27 @@ class VersionText:
     text: str
     page_starts: tuple[int, ...]
     body_start: int = 0
+    about: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Library:
     """What the library holds, always for one person."""
 
-    def __init__(self, database: Database, files: Files, signature: str) -> None:
+    def __init__(self, database: Database, originals: Originals, signature: str) -> None:
         self._database = database
-        self._files = files
+        self._originals = originals
         self._signature = signature
 
     async def scope(self, person: str) -> Scope:
         """What a person may read."""
+        return (await self.scope_now(person))[0]
+
+    async def scope_now(self, person: str) -> tuple[Scope, int]:
+        """What a person may read, and which index is searched at this moment; 0 before the first."""
         query = "select id from realm where owner = %(person)s order by id"
-        [realms] = await self._database.at_once(person, query, values={"person": person})
-        return Scope(person, tuple(realm for (realm,) in realms))
+        searched = "select id from generation where state = 'serving'"
+        realms, index = await self._database.at_once(person, query, searched, values={"person": person})
+        return Scope(person, tuple(realm for (realm,) in realms)), index[0][0] if index else 0
 
     async def get(self, scope: Scope, document_id: str) -> Document:
         """One document."""
@@ -120,10 +126,13 @@ class Library:
 
     async def documents(self, scope: Scope, listing: Listing) -> tuple[list[Document], str | None]:
         """Documents by folder and name, and the cursor of the next page where there is one."""
-        conditions, values = ["d.realm = any(%s)"], [list(scope.realms)]
+        conditions, values = ["d.realm = any(%s)"], list[Any]([list(scope.realms)])
         for condition, value in _conditions(listing):
             conditions.append(condition)
             values.extend(value)
+        if listing.stale is not None:
+            conditions.append("coalesce(s.signature <> %s, false) = %s")
+            values.extend((self._signature, listing.stale))
         query = sql.SQL(DOCUMENT + " where {} order by d.folder, d.name, d.id limit %s").format(
             sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions)
         )
@@ -159,16 +168,26 @@ class Library:
         return [Version(r[0], r[1], r[2], r[3], r[4], states.get(r[5], Status.COMPLETED), r[6], r[7]) for r in found]
 
     async def chunks(
-        self, scope: Scope, document_id: str, level: int | None, *, after: int = -1, limit: int | None = None
+        self,
+        scope: Scope,
+        document_id: str,
+        level: int | None,
+        *,
+        version_id: str | None = None,
+        after: int = -1,
+        limit: int | None = None,
     ) -> tuple[str, Sequence[Chunk]]:
-        """Passages of the served version in order, from the one after ordinal `after`, and that version's id."""
+        """Passages of a version in order, the served one unless told otherwise, and its id; after ordinal `after`."""
         await self.get(scope, document_id)
         async with self._database.transaction(scope.person) as connection:
             version = await one(
                 connection,
-                "select v.id, v.text, e.key from document d join edition e on e.key = d.served"
-                " join version v on v.key = e.version where d.id = %s and d.realm = any(%s)",
-                (document_id, list(scope.realms)),
+                "select v.id, v.text, e.key from document d join edition e on e.document_id = d.id"
+                " join version v on v.key = e.version where d.id = %(id)s and d.realm = any(%(realms)s)"
+                " and (e.key = d.served or (%(version)s::text is not null and e.state in ('retired', 'kept')"
+                " and e.model is not null)) and (%(version)s::text is null or v.id = %(version)s)"
+                " order by e.state = 'served' desc, e.key desc limit 1",
+                {"id": document_id, "realms": list(scope.realms), "version": version_id},
             )
             if version is None:
                 return "", []
@@ -187,7 +206,8 @@ class Library:
         async with self._database.transaction(scope.person) as connection:
             row = await one(
                 connection,
-                "select d.id, v.id, d.title, v.mime, v.text, v.page_starts, v.body_start from document d left join edition e on e.key = d.served"
+                "select d.id, v.id, d.title, v.mime, v.text, v.page_starts, v.body_start, v.about"
+                " from document d left join edition e on e.key = d.served"
                 " join version v on v.document_id = d.id"
                 " and (v.id = %(version)s or (%(version)s::text is null and v.key = e.version))"
                 " where d.id = %(id)s and d.realm = any(%(realms)s)",
@@ -198,16 +218,13 @@ class Library:
             if version_id is not None:
                 raise NotFound(f"'{document.name}' has no readable version '{version_id}'")
             raise NotFound(f"'{document.name}' has no text yet: its status is {document.status}")
-        return VersionText(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6])
+        return VersionText(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6], row[7])
 
     async def raw(self, scope: Scope, document_id: str, version_id: str | None = None) -> tuple[Version, bytes]:
         """The raw bytes of a version; of the latest unless told otherwise."""
         for version in await self.versions(scope, document_id):
             if version_id in (None, version.id):
-                try:
-                    return version, await asyncio.to_thread(self._files.read, document_id, version.id)
-                except FileNotFoundError:
-                    break  # removed since it was listed
+                return version, await self._originals.read(scope.person, document_id, version.id)
         raise NotFound(f"the document has no version '{version_id or 'any more'}'")
 
 
@@ -237,7 +254,7 @@ def document_of(row: tuple[Any, ...], signature: str) -> Document:
         progress=round(row[6], 4), stage=row[7], error=failure, version=row[10], versions=row[11], mime=row[12],
         bytes=row[13], checksum=row[14], folder=row[15], tags=tuple(row[16]), source_uri=row[17],
         source_urls=tuple(row[18]), chunks=row[19], stale=stale, access=Access(owner=row[21]),
-        created_at=row[22], updated_at=row[23],
+        created_at=row[22], updated_at=row[23], notes=tuple(row[24]),
     )  # fmt: skip
 
 
@@ -246,7 +263,7 @@ def _conditions(listing: Listing) -> list[tuple[str, tuple[Any, ...]]]:
     if listing.folder is not None:
         found.append(("(d.folder = %s or starts_with(d.folder, %s))", (listing.folder, listing.folder + "/")))
     if listing.status is not None:
-        found.append(("d.status = %s", (listing.status,)))
+        found.append(("status_now(d) = %s", (listing.status,)))
     if listing.tag is not None:
         found.append(("%s = any(d.tags)", (listing.tag,)))
     if listing.q is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from psycopg import sql
 
 from pincite.errors import StoreDown
+from pincite.store.admitted import HIDDEN
 from pincite.store.bm25 import without
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 
@@ -91,7 +92,7 @@ class Packs:
             if found is None:  # somebody else began anew just before
                 return 0
             pack = _Range(*found)
-            fill = sql.SQL(_FILL).format(posting=sql.SQL(POSTING))
+            fill = sql.SQL(_FILL).format(posting=sql.SQL(POSTING), hidden=sql.SQL(HIDDEN))
             values = {"realm": pack.realm, "first": pack.first, "last": pack.last, "pack": number}
             await connection.execute(fill, values)
             ready = "update pack set state = 'ready' where id = %s and state = 'making' returning 1"
@@ -150,7 +151,7 @@ _FILL = """
     insert into packed (realm, term, pack, postings)
     select p.realm, p.term, %(pack)s, string_agg({posting}, '' order by p.chunk) from posting p
     where p.realm = %(realm)s and p.edition between %(first)s and %(last)s
-      and p.edition <> all (array(select key from edition where state <> 'served'))
+      and p.edition <> all (array({hidden}))
     group by p.realm, p.term
 """
 _HOLDING = """

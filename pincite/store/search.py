@@ -56,8 +56,11 @@ class PostgresIndex:
         if not scope.realms:
             return []
         survey = await self._surveys.rough(self._database, scope, filters)
-        exact = survey.vectors <= self._rag.exact_rows or (
-            survey.narrowed and survey.vectors <= 5 * self._rag.exact_rows and await self._small(survey, scope)
+        past = filters.as_of is not None  # what lies apart is in no HNSW index
+        exact = (
+            past
+            or survey.vectors <= self._rag.exact_rows
+            or (survey.narrowed and survey.vectors <= 5 * self._rag.exact_rows and await self._small(survey, scope))
         )
         found = await self._nearest(vector, survey, exact=exact, scope=scope, filters=filters, limit=limit)
         if survey.narrowed and not exact and len(found) < min(limit, survey.chunks):
@@ -77,6 +80,7 @@ class PostgresIndex:
         query = sql.SQL(form).format(
             model=sql.Literal(self._model),
             dimensions=sql.Literal(self._dimensions),
+            vectors=admitted.vectors(filters),
             admitted=admitted.editions("v.edition", filters, listed=exact),
         )
         values = {"vector": _literal(vector), "limit": limit, "rows": limit * _window_factor(survey)}
@@ -106,11 +110,14 @@ class PostgresIndex:
         self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters = EVERYTHING
     ) -> Fetched:
         """Read chunks back from one snapshot: what is not served any more is left out."""
-        strangers = sql.SQL(_STRANGERS).format(documents=admitted.documents(filters))
-        compare = [sql.SQL(_COSINES).format(vector=_literal(vector)) for vector in vectors]
+        parts = {"library": admitted.library(filters), "documents": admitted.documents(filters)}
+        strangers = sql.SQL(_STRANGERS).format(**parts)
+        chunks_of = sql.SQL(_FETCH).format(serving=admitted.serving(filters))
+        where = admitted.vectors(filters)
+        compare = [sql.SQL(_COSINES).format(vector=_literal(vector), vectors=where) for vector in vectors]
         values = {**admitted.values(scope, filters), "keys": list(keys), "model": self._model}
         found, [(unlike,)], *compared = await self._database.at_once(
-            scope.person, _FETCH, strangers, *compare, values=values
+            scope.person, chunks_of, strangers, *compare, values=values
         )
         cosines: dict[int, float] = {}
         for key, cosine in chain.from_iterable(compared):
@@ -123,7 +130,9 @@ class PostgresIndex:
         if not scope.realms or not names:
             return []
         values = {"names": list(names), "few": NAMESAKES, "vector": _literal(vector), "model": self._model}
-        query = sql.SQL(_TITLED).format(documents=admitted.documents(filters))
+        query = sql.SQL(_TITLED).format(
+            library=admitted.library(filters), documents=admitted.documents(filters), vectors=admitted.vectors(filters)
+        )
         values = {**admitted.values(scope, filters), **values}
         [found] = await self._database.at_once(scope.person, query, values=values)
         return [Titled(name, document, Match(key, cosine)) for name, document, key, cosine in found]
@@ -135,7 +144,9 @@ class PostgresIndex:
         if not scope.realms or not documents:
             return []
         values = {"within": list(documents), "vector": _literal(vector), "model": self._model, "limit": limit}
-        query = sql.SQL(_WITHIN).format(documents=admitted.documents(filters))
+        query = sql.SQL(_WITHIN).format(
+            library=admitted.library(filters), documents=admitted.documents(filters), vectors=admitted.vectors(filters)
+        )
         values = {**admitted.values(scope, filters), **values}
         [found] = await self._database.at_once(scope.person, query, values=values)
         return [Match(key, cosine) for key, cosine in found]
@@ -150,7 +161,7 @@ _ITERATIVE = {"hnsw.iterative_scan": "relaxed_order"}
 
 _DENSE_EXACT = """
     select chunk, max(cosine)::float8 as best from (
-        select v.chunk, -(v.embedding <#> %(vector)s::halfvec) as cosine from vector v
+        select v.chunk, -(v.embedding <#> %(vector)s::halfvec) as cosine from {vectors} v
         where v.model = {model} and v.realm = any(%(realms)s) and {admitted}
     ) w group by chunk order by best desc, chunk limit %(limit)s
 """
@@ -165,40 +176,41 @@ _DENSE_HNSW = """
 # no statistics yet compares every edition with every document.
 _FETCH = """
     with c as materialized (select * from chunk where key = any(%(keys)s) and realm = any(%(realms)s))
-    select c.key, d.id || '.' || v.id || '.' || c.ordinal, d.id, d.name, d.title, v.id, v.checksum, d.folder, d.category,
+    select c.key, d.id || '.' || v.id || '.' || c.ordinal, d.id, d.name,
+           case when d.served = e.key then d.title else coalesce(v.about ->> 'title', d.title) end, v.id, v.checksum, d.folder, d.category,
            d.source_uri, d.source_urls, v.mime, c.ordinal, c.level, c.text, c.header, c.start_char, c.end_char,
            c.start_line, c.end_line, c.page, c.heading_path, c.content_type, c.language, c.vectorized_text, v.page_starts,
            v.created_at, c.parent
-    from c join edition e on e.key = c.edition and e.state = 'served'
-         join document d on d.id = e.document_id and d.served = e.key join version v on v.key = e.version
+    from c join edition e on e.key = c.edition join document d on d.id = e.document_id
+         join version v on v.key = e.version where {serving}
 """
 _COSINES = """
     select c.key, max(-(v.embedding <#> {vector}::halfvec))::float8
-    from chunk c join vector v on v.edition = c.edition and v.chunk = c.key and v.model = %(model)s
+    from chunk c join {vectors} v on v.edition = c.edition and v.chunk = c.key and v.model = %(model)s
     where c.key = any(%(keys)s) and c.realm = any(%(realms)s) group by c.key
 """
 # Where there was only ever one model, no document is looked at.
 _STRANGERS = """
-    select count(*) from document where (select count(*) > 1 from embedding_model) and model <> %(model)s and {documents}
+    select count(*) from {library} as document where (select count(*) > 1 from embedding_model) and model <> %(model)s and {documents}
 """
 _TITLED = """
     with named as materialized (
-        select called, id, served from document where called = any(%(names)s) and {documents}
+        select called, id, served from {library} as document where called = any(%(names)s) and {documents}
     ), few as (
         select called from named group by called having count(*) <= %(few)s
     )
     select n.called, n.id, v.chunk, v.cosine from few join named n on n.called = few.called cross join lateral (
-        select chunk, -(embedding <#> %(vector)s::halfvec)::float8 as cosine from vector
+        select chunk, -(embedding <#> %(vector)s::halfvec)::float8 as cosine from {vectors} v
         where edition = n.served and model = %(model)s and realm = any(%(realms)s)
         order by cosine desc, chunk limit 1
     ) v order by n.called, n.id
 """
 _WITHIN = """
-    select v.chunk, v.cosine from document d cross join lateral (
-        select chunk, max(-(embedding <#> %(vector)s::halfvec))::float8 as cosine from vector
+    select v.chunk, v.cosine from {library} d cross join lateral (
+        select chunk, max(-(embedding <#> %(vector)s::halfvec))::float8 as cosine from {vectors} v
         where edition = d.served and model = %(model)s and realm = any(%(realms)s)
         group by chunk order by cosine desc, chunk limit %(limit)s
-    ) v where d.id in (select id from document where id = any(%(within)s) and {documents})
+    ) v where d.id in (select id from {library} as document where id = any(%(within)s) and {documents})
     order by v.cosine desc, v.chunk
 """
 

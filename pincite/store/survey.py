@@ -42,7 +42,7 @@ class Surveys:
 
     async def make(self, database: Database, scope: Scope, filters: Filters) -> Survey:
         """Look anew."""
-        query = sql.SQL(_SURVEY).format(documents=admitted.documents(filters))
+        query = sql.SQL(_SURVEY).format(library=admitted.library(filters), documents=admitted.documents(filters))
         [[row]] = await database.at_once(scope.person, query, values=admitted.values(scope, filters))
         narrowed = admitted.narrowed(filters)
         survey = Survey(row[0], row[1], row[2], narrowed, tuple(sorted(row[3])), int(row[4]))
@@ -70,7 +70,7 @@ async def changed(connection: Connection, realm: int) -> None:
 
 
 _SURVEY = """
-    with admitted as (select chunks, words, vectors, languages from document where {documents})
+    with admitted as (select chunks, words, vectors, languages from {library} as document where {documents})
     select coalesce(sum(chunks), 0)::bigint, coalesce(sum(words), 0)::bigint, coalesce(sum(vectors), 0)::bigint,
            array(select distinct unnest(languages) from (select distinct languages from admitted) d),
            (select coalesce(sum(revision), 0) from corpus where realm = any(%(realms)s))

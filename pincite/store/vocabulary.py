@@ -47,7 +47,8 @@ class PostgresVocabulary:
         """Those of the words that stand in a served document the caller may see and the filter leaves."""
         if not scope.realms or not words:
             return frozenset()
-        query = sql.SQL(_AMONG).format(editions=admitted.editions("p.edition", filters, listed=True))
+        editions = admitted.editions("p.edition", filters, listed=True)
+        query = sql.SQL(_AMONG).format(postings=admitted.postings(filters), editions=editions)
         values = {**admitted.values(scope, filters), "words": list(words)}
         [found] = await self._database.at_once(scope.person, query, values=values)
         return frozenset(word for (word,) in found)
@@ -82,7 +83,7 @@ _INDEXED = """
 """
 _AMONG = """
     select v.word from vocabulary v cross join lateral (
-        select from posting p where p.realm = v.realm and p.term = v.term and {editions} limit 1
+        select from {postings} p where p.realm = v.realm and p.term = v.term and {editions} limit 1
     ) as there where v.realm = any(%(realms)s) and v.word = any(%(words)s::text[])
 """
 _KEEP = """
@@ -91,8 +92,13 @@ _KEEP = """
     on conflict do nothing
 """
 _FORGET = """
-    with gone as materialized (select distinct realm, term from posting where edition = any(%(editions)s))
+    with gone as materialized (
+        select realm, term from posting where edition = any(%(editions)s)
+        union select realm, term from past_posting where edition = any(%(editions)s)
+    )
     delete from vocabulary v using gone g where v.realm = g.realm and v.term = g.term and not exists (
         select from posting p where p.realm = v.realm and p.term = v.term and p.edition <> all(%(editions)s)
+    ) and not exists (
+        select from past_posting p where p.realm = v.realm and p.term = v.term and p.edition <> all(%(editions)s)
     )
 """

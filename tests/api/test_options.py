@@ -1,5 +1,6 @@
 """Options: what may be asked for, and what it becomes."""
 
+from datetime import UTC, datetime
 from typing import Any, get_args
 
 import pytest
@@ -41,6 +42,14 @@ def test_the_top_folder_is_everything() -> None:
     assert SearchBody(query="q", folder="/").question().filters == Filters()
 
 
+def test_another_time_is_a_filter_and_what_is_none_is_refused() -> None:
+    then = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    assert SearchBody(query="q", as_of="2026-05-01T12:00:00Z").question().filters == Filters(as_of=then)
+    assert QueryBody(query="q", as_of="2026-05-01T14:00+02:00").question().filters.as_of == then
+    for wrong in ("2024", "soon", 1714560000, True):
+        assert "should be a time such as" in fault(QueryBody, query="q", as_of=wrong)
+
+
 def test_a_single_stop_word() -> None:
     assert QueryBody(query="q", stop="END").question().sampling.stop == ("END",)
 
@@ -75,7 +84,7 @@ def test_an_unknown_option_is_named_with_the_nearest() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("intelligence_level", "maximum"), ("as_of", "2024-01-01"),
+        ("intelligence_level", "maximum"),
         ("enable_cot", True), ("ensemble_voting", True), ("mode", "agent"),
     ],
 )  # fmt: skip

@@ -81,7 +81,7 @@ def test_a_value_this_process_was_started_with_stays_and_that_is_told(admin: htt
 def test_an_index_setting_says_what_is_stale(admin: httpx2.Client) -> None:
     told = admin.put(f"{API}/settings", json={"chunking.size": 100}).json()
     assert (told["reindex"], told["stale_documents"]) == (["chunking.size"], 1)
-    assert "(stale now: 1; add their files again" in told["notes"][0]
+    assert "(stale now: 1; renew them: pincite reindex" in told["notes"][0]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_the_profiles_are_listed_without_what_is_still_to_come(admin: httpx2.Cli
     assert set(items["vexora"]) == {"name", "about", "query", "index"}
     assert items["vexora"]["query"]["rag.alpha"] == 0.3
     assert items["zoeflow"]["index"]["chunking.size"] == 500
-    assert "enrichment.enabled" not in items["zoeflow"]["index"]
+    assert "cache.enabled" not in {**items["zoeflow"]["index"], **items["zoeflow"]["query"]}
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,14 @@ def test_a_score_can_be_added_up_from_its_explanation() -> None:
     [one] = shapes.search_result(result(), Rag(alpha=0.4), explain=True)["results"]
     explained = one["explain"]
     assert sum(placing["share"] for placing in explained["placings"]) == explained["score"] == one["score"]
-    assert explained["placings"][1] == {"engine": "lexical", "query": 0, "rank": 2, "raw": 7.5, "share": 0.2, "weight": 1.0}
+    assert explained["placings"][1] == {
+        "engine": "lexical",
+        "query": 0,
+        "rank": 2,
+        "raw": 7.5,
+        "share": 0.2,
+        "weight": 1.0,
+    }
     assert (explained["fusion"], explained["alpha"], explained["reranker"]) == ("relative_score", 0.4, None)
 
 

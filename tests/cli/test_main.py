@@ -59,7 +59,7 @@ def test_it_says_its_version() -> None:
     [
         (["lst"], "no such command 'lst'. Did you mean 'list'? (see pincite --help)"),
         (["list", "--bogus"], "no such option: --bogus (see pincite list --help)"),
-        (["ask", "why?", "--as-of", "now"], "no such option: --as-of (see pincite ask --help)"),
+        (["ask", "why?", "--until", "now"], "no such option: --until (see pincite ask --help)"),
         (["ask", "why?", "--topk", "3"], "no such option: --topk; did you mean '--top-k'? (see pincite ask --help)"),
         (["ask"], "missing argument 'QUESTION'. (see pincite ask --help)"),
         (["key"], "missing command. (see pincite key --help)"),

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from pincite import engine
 from pincite.core.answers import Question
-from pincite.errors import ProviderError, ProviderRefused
-from pincite.store.jobs import Job, Jobs
+from pincite.errors import ProviderRefused, Unavailable
+from pincite.ingest import worker
 from pincite.stub import StubLLM
 
 from .bench import WRITTEN, Bench
@@ -210,22 +211,19 @@ def test_a_document_waits_for_an_embedder_that_is_left_alone(
     open_pincite: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "cats.md").write_text("# Cats\n\nCats purr when they are content.\n")
-    pauses, retry = list[float](), Jobs.retry
-
-    async def at_once(self: Jobs, job: Job, after_s: float) -> None:
-        pauses.append(after_s)
-        await retry(self, job, 0.0)
+    monkeypatch.setattr(engine, "STALLED_S", 1.0)
+    monkeypatch.setattr(worker, "PROBE_S", 0.1)
 
     async def go() -> None:
         with StubLLM(faults=["500"]) as stub:
             async with open_pincite(**remote(stub)) as pincite:
-                monkeypatch.setattr(Jobs, "retry", at_once)
-                with pytest.raises(ProviderError, match="left alone"):
+                with pytest.raises(Unavailable, match="waiting for the embedder"):
                     await pincite.add(tmp_path / "cats.md")
-                assert len(stub.calls) == 5  # four tries, then the one that opens the breaker
+                [document] = await pincite.documents()
+                assert (document.status, document.stage) == ("pending", "waiting for the embedder")
+                assert len(stub.calls) <= 5  # four tries, and at most the one that opens the breaker
 
     asyncio.run(go())
-    assert pauses == [2.0, 30.0]
 
 
 def test_a_document_whose_embedder_refuses_says_so_at_once(open_pincite: Callable[..., Any], tmp_path: Path) -> None:

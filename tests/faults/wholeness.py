@@ -24,6 +24,9 @@ HALF_THERE = """
         select edition from pincite.vector union select edition from pincite.posting) x
     where not exists (select from pincite.edition e where e.key = x.edition)
     union all
+    select d.owner || ' ' || d.folder || ' ' || d.name, 'there twice' from pincite.document d
+    group by 1 having count(*) > 1
+    union all
     select d.name, 'two served editions' from pincite.document d
     join pincite.edition e on e.document_id = d.id and e.state = 'served' group by d.name having count(*) > 1
 """
@@ -33,13 +36,17 @@ def check_whole(url: str, data: Path, acknowledged: set[str]) -> None:
     """Fail unless everything acknowledged is there, with its bytes, and nothing is half there."""
     with psycopg.connect(url) as connection:
         assert connection.execute(HALF_THERE).fetchall() == []
-        versions = connection.execute("select d.name, d.id, v.id, v.bytes from pincite.version v"
-                                      " join pincite.document d on d.id = v.document_id").fetchall()  # fmt: skip
+        versions = connection.execute(
+            "select d.name, d.id, v.id, v.bytes,"
+            " (select sum(octet_length(p.bytes)) from pincite.piece p where p.version = v.key)"
+            " from pincite.version v join pincite.document d on d.id = v.document_id"
+        ).fetchall()
         library = connection.execute("select id from pincite.library").fetchone()
     assert library is not None
     assert acknowledged <= {name for name, *_ in versions}
-    for name, document_id, version_id, size in versions:
-        assert (data / "files" / library[0] / document_id / version_id).stat().st_size == size, name
+    for name, document_id, version_id, size, kept in versions:
+        file = data / "files" / library[0] / document_id / version_id
+        assert (file.stat().st_size if kept is None else kept) == size, name
 
 
 def indexed(url: str) -> dict[str, tuple[int, int, int]]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pincite.core.documents import Upload
-from pincite.errors import Conflict, Unreadable
+from pincite.errors import Conflict, ProviderRefused, Unreadable
 from pincite.ingest import pipeline
 
 LONG = "\n\n".join(f"# Part {n}\n\nWords about number {n}." for n in range(100))
@@ -84,5 +84,43 @@ def test_a_job_that_was_overtaken_is_dropped(open_pincite: Callable[..., Any]) -
             await pincite.remove(job.document_id)
             with pytest.raises(Conflict):
                 await pipeline.ingest(pincite.workers._shop(), newer)
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("strategy", ["structure", "window", "semantic"])
+def test_a_document_is_cut_by_the_strategy_in_force(open_pincite: Callable[..., Any], strategy: str) -> None:
+    text = "# Pets\n\n" + "Cats purr softly. " * 60 + "\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+
+    async def go() -> None:
+        async with open_pincite(chunking__strategy=strategy, chunking__window_chars=300) as pincite:
+            pincite.workers.start()
+            added = await pincite.upload(Upload("pets.md", text.encode()))
+            await pincite.wait([added.document.id])
+            scope = await pincite.scope()
+            _, found = await pincite.library.chunks(scope, added.document.id, 2)
+            whole = (await pincite.library.text(scope, added.document.id)).text
+            assert all(chunk.text == whole[chunk.start : chunk.end] for chunk in found)
+            assert (max(len(chunk.text) for chunk in found) <= 300) == (strategy == "window")
+            assert (found[-1].text == "| a | b |\n|---|---|\n| 1 | 2 |") == (strategy == "semantic")
+
+    asyncio.run(go())
+
+
+def test_a_document_cut_by_meaning_says_so_where_its_sentences_cannot_be_embedded(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def go() -> None:
+        async with open_pincite(chunking__strategy="semantic", ingest__attempts=1) as pincite:
+
+            async def down(_passages: Any) -> Any:
+                raise ProviderRefused("the embedder knows no such model")
+
+            monkeypatch.setattr(pincite.workers._shop().lane, "embed", down)
+            pincite.workers.start()
+            added = await pincite.upload(Upload("pets.md", b"Cats purr. Dogs bark."))
+            await pincite.wait([added.document.id])
+            document = await pincite.get(added.document.id)
+            assert (document.status, document.error.code) == ("error", "provider_refused")
 
     asyncio.run(go())

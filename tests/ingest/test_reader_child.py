@@ -12,7 +12,7 @@ import pytest
 from pincite.errors import Unreadable
 from pincite.ingest import reader_child as child
 
-HEADER: dict[str, Any] = {"parser": "plain", "chunking": {"size": 50, "overlap": 0}, "timeout_s": 5}
+HEADER: dict[str, Any] = {"parser": "plain", "chunking": {"size": 50, "overlap": 0}, "timeout_s": 5, "cuts": None}
 
 
 def raising(error: BaseException) -> Callable[..., object]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pincite.core.documents import Document, Upload
-from pincite.errors import ProviderError
+from pincite.errors import DataFolderError, ProviderBusy, ProviderError, Unavailable
 from pincite.ingest import worker
 
 
@@ -133,5 +133,106 @@ def test_words_are_packed_when_nothing_waits_any_more(
             await asyncio.wait_for(finished.wait(), 20)
             assert made == [0, 0]
             assert pincite.workers._finished == 0
+
+    asyncio.run(go())
+
+
+def test_an_embedder_that_is_down_is_waited_for_and_no_try_is_spent(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More failures than there are tries, and other documents are left in peace meanwhile."""
+
+    async def go() -> None:
+        monkeypatch.setattr(worker, "SHORTEST_PAUSE_S", 0.01)
+        async with open_pincite(ingest__attempts=1) as pincite:
+            tries = replaced(monkeypatch, *(ProviderBusy("cannot be reached") for _ in range(4)))
+            assert (await processed(pincite)).status == "completed"
+            assert tries == [1, 1, 1, 1, 1]
+
+    asyncio.run(go())
+
+
+def test_a_document_that_waits_says_what_for(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            replaced(monkeypatch, ProviderBusy("http://there cannot be reached"))
+            added = await pincite.upload(Upload("a.md", b"Some words."))
+            pincite.workers.start()
+            async with asyncio.timeout(10):
+                while (document := await pincite.get(added.document.id)).stage is None:
+                    await asyncio.sleep(0.01)
+            assert (document.status, document.stage) == ("pending", "waiting for the embedder")
+            [job], _ = await pincite.queue.page(await pincite.scope(), limit=10)
+            assert (job.state, job.error.code) == ("waiting", "provider_busy")
+            assert job.not_before is not None
+            assert (await pincite.queue.summary(await pincite.scope())).stalled == 1
+            with pytest.raises(Unavailable, match=r"waiting for the embedder: http://there cannot be reached"):
+                await pincite.wait([document.id], stalled_s=0.0)
+
+    asyncio.run(go())
+
+
+def test_patience_ends_and_the_reason_is_told(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def go() -> None:
+        async with open_pincite(ingest__patience_s=0) as pincite:
+            tries = replaced(monkeypatch, ProviderBusy("cannot be reached"))
+            failed = await processed(pincite)
+            assert failed.error is not None
+            assert (failed.error.code, failed.error.message) == ("provider_busy", "cannot be reached")
+            assert tries == [1]
+
+    asyncio.run(go())
+
+
+def test_when_the_embedder_is_back_all_that_waited_for_it_is_tried_at_once(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def go() -> None:
+        monkeypatch.setattr(worker, "PROBE_S", 0.01)
+        async with open_pincite() as pincite:
+            replaced(monkeypatch, *(ProviderBusy("busy", retry_after_s=200) for _ in range(3)))
+            ids = [(await pincite.upload(Upload(f"{n}.md", b"Some words."))).document.id for n in range(4)]
+            pincite.workers.start()
+            await asyncio.wait_for(pincite.wait(ids), 20)  # three of them were told to wait for 200 s
+            assert {(await pincite.get(one)).status for one in ids} == {"completed"}
+
+    asyncio.run(go())
+
+
+def test_a_job_cancelled_by_another_process_is_let_go_at_the_next_heartbeat(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def go() -> None:
+        begun, stopped = asyncio.Event(), asyncio.Event()
+
+        async def slow(shop: Any, job: Any) -> None:
+            begun.set()
+            try:
+                await asyncio.sleep(60)
+            finally:
+                stopped.set()
+
+        async with open_pincite(ingest__lease_s=600) as pincite, open_pincite() as other:
+            monkeypatch.setattr(worker, "ingest", slow)
+            added = await pincite.upload(Upload("a.md", b"Some words."))
+            pincite.workers.start()
+            await asyncio.wait_for(begun.wait(), 10)
+            [job], _ = await other.queue.page(await other.scope(), limit=10)
+            assert (await other.cancel(job.id)).was == "running"
+            await asyncio.wait_for(stopped.wait(), 10)
+            assert (await pincite.get(added.document.id)).error.code == "cancelled"
+
+    asyncio.run(go())
+
+
+def test_a_full_disk_is_waited_for(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    async def go() -> None:
+        monkeypatch.setattr(worker, "SHORTEST_PAUSE_S", 0.01)
+        async with open_pincite(ingest__attempts=1) as pincite:
+            tries = replaced(monkeypatch, DataFolderError("the database's disk is full"))
+            assert (await processed(pincite)).status == "completed"
+            assert tries == [1, 1]
 
     asyncio.run(go())

@@ -21,6 +21,7 @@ from pincite.store.indexing import Entry, Indexing
 from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
 from pincite.store.library import Library
+from pincite.store.originals import Originals
 from pincite.store.removal import Removal
 from pincite.store.search import PostgresIndex
 from pincite.words import forms, terms
@@ -32,8 +33,9 @@ class Shelf:
 
     def __init__(self, database: Database, files: Files, model: int, **rag: Any) -> None:
         self.database, self.files = database, files
-        self.library = Library(database, files, "s1")
-        self.intake = Intake(database, files, "s1")
+        self.originals = Originals(database, files, shared=False)
+        self.library = Library(database, self.originals, "s1")
+        self.intake = Intake(database, self.originals, "s1")
         self.removal = Removal(database, files)
         self.jobs = Jobs(database, files.place)
         self.indexing = Indexing(database, model, "s1")

@@ -108,12 +108,15 @@ def test_another_database_leaves_the_files_of_this_one_alone(with_shelf: Any, tm
 
     from pincite.store.files import Files
     from pincite.store.intake import Intake
+    from pincite.store.originals import Originals
 
     async def test(shelf: Any) -> None:
         document_id = await shelf.put("a.md", "kept")
         for path in tmp_path.glob("files/*/*/*"):
             os.utime(path, (0, 0))
-        other = Intake(shelf.database, Files(tmp_path, "another library"), "s1")
+        other = Intake(
+            shelf.database, Originals(shelf.database, Files(tmp_path, "another library"), shared=False), "s1"
+        )
         assert await other.sweep() == 0
         assert (await shelf.library.raw(await shelf.scope(), document_id))[1] == b"kept"
 

@@ -10,6 +10,7 @@ import pytest
 from pincite.core.answers import Filters
 from pincite.core.callers import Scope
 from pincite.store.database import rows
+from pincite.store.history import History
 from pincite.store.library import Listing
 from pincite.store.vocabulary import PostgresVocabulary
 
@@ -82,7 +83,7 @@ def test_the_words_of_two_documents_removed_at_once_are_forgotten(with_shelf: An
     with_shelf(test)
 
 
-def test_words_of_a_replaced_version_are_forgotten_when_it_is_cleared(with_shelf: Any) -> None:
+def test_words_of_a_replaced_version_are_forgotten_with_the_version(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         vocabulary, scope = PostgresVocabulary(shelf.database), await shelf.scope()
         await shelf.put("a.md", "A xylophone.")
@@ -90,6 +91,8 @@ def test_words_of_a_replaced_version_are_forgotten_when_it_is_cleared(with_shelf
         asked = ["xylophone", "saxophone"]
         assert await vocabulary.among(asked, scope=scope, filters=ALL) == {"saxophone"}
         await shelf.indexing.clear_abandoned()
+        assert await kept(shelf) == {"saxophone", "xylophone"}  # the version can still be asked
+        await History(shelf.database, shelf.files).forget(keep=1, days=0)
         assert await kept(shelf) == {"saxophone"}
 
     with_shelf(test)

@@ -18,20 +18,24 @@ from rich.progress import (
 from rich.text import Text
 
 from pincite.cli.safe import count, one_line, remark
-from pincite.cli.view.screen import Screen, styled
+from pincite.cli.view.jobs import lasting
+from pincite.cli.view.screen import Screen, shorten, styled
 from pincite.core.documents import AddedAll, Document
 from pincite.core.documents import Progress as Step
 
 EVERY_S = 5.0
 """How often a line is written where there is no terminal for a bar."""
+NOTED = 40
+"""Characters that the bar has for what is going on."""
 
 
 class _Done(ProgressColumn):
-    """`12/200 files  3.4/s`: done of all, and how fast."""
+    """`12/200 files  3.4/s  embedding`: done of all, how fast, and what those in hand are at."""
 
     def render(self, task: Task) -> Text:
         speed = f"  {task.speed:.1f}/s" if task.speed else ""
-        return styled(f"{int(task.completed)}/{int(task.total or 0)} {task.fields['of']}s{speed}", "dim")
+        note = f"  {shorten(one_line(task.fields['note']), NOTED)}" if task.fields["note"] else ""
+        return styled(f"{int(task.completed)}/{int(task.total or 0)} {task.fields['of']}s{speed}{note}", "dim")
 
 
 @contextmanager
@@ -60,20 +64,27 @@ def _bar(shown: Progress) -> Callable[[Step], None]:
             for old in tasks.values():
                 shown.remove_task(old)
             tasks.clear()
-            tasks[step.stage] = shown.add_task(step.stage, total=step.total, of=step.of)
-        shown.update(tasks[step.stage], completed=step.done + step.in_hand, total=step.total)
+            tasks[step.stage] = shown.add_task(step.stage, total=step.total, of=step.of, note=step.note)
+        shown.update(tasks[step.stage], completed=step.done + step.in_hand, total=step.total, note=step.note)
 
     return report
 
 
 def _lines() -> Callable[[Step], None]:
-    last = time.monotonic()
+    last, stage, began = time.monotonic(), "", (0.0, 0.0)
 
     def report(step: Step) -> None:
-        nonlocal last
-        if time.monotonic() - last >= EVERY_S:
-            last = time.monotonic()
-            remark(f"{step.stage}: {step.done:,} of {count(step.total, step.of)}")
+        nonlocal last, stage, began
+        now, done = time.monotonic(), step.done + step.in_hand
+        if step.stage != stage:
+            stage, began = step.stage, (now, done)
+        if now - last >= EVERY_S:
+            last = now
+            parts = [f"{step.stage}: {step.done:,} of {count(step.total, step.of)}", one_line(step.note)]
+            rate = (done - began[1]) / (now - began[0]) if now > began[0] else 0.0
+            if rate > 0:
+                parts += [f"{rate:.1f}/s", f"about {lasting((step.total - done) / rate)} left"]
+            remark(", ".join(part for part in parts if part))
 
     return report
 

@@ -36,7 +36,7 @@ def print_documents(screen: Screen, documents: Sequence[Document], folder: str |
     stale = sum(document.stale for document in documents)
     summary = [count(len(documents), "document"), count(sum(d.chunks for d in documents), "passage")]
     if stale:
-        summary.append(f"{stale:,} stale: made with other settings; add their files again to renew them")
+        summary.append(f"{stale:,} stale: made with other settings; renew them with: pincite reindex")
     screen.flowing(styled(", ".join(summary), "dim"))
 
 
@@ -93,6 +93,8 @@ def print_document(screen: Screen, document: Document, versions: Sequence[Versio
     }
     if document.error:
         facts["problem"] = styled(f"{document.error.message} ({document.error.code})", "red")
+    if document.notes:
+        facts["note"] = styled("; ".join(document.notes), "yellow")
     for name, fact in facts.items():
         if fact:
             screen.flowing(fact if isinstance(fact, Text) else styled(fact), indent=12, lead=styled(f"  {name}", "dim"))

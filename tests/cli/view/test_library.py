@@ -51,6 +51,10 @@ def test_a_document_shows_what_is_known_and_no_more() -> None:
     assert "  author    Ilse\n" in told
     assert "  tags      a, b\n" in told
     assert "  problem   byte 4 is not UTF-8 (not_utf8)\n" in told
+    noted = seen(
+        lambda screen: print_document(screen, document(notes=("2 passages were indexed without enrichment",)), [])
+    )
+    assert "  note      2 passages were indexed without enrichment\n" in noted
     assert "  type      text/markdown, 2.0 KB\n" in told
     assert "folder" not in told
     assert "20240131T120000000000Z  error" in told

@@ -1,0 +1,102 @@
+"""Jobs: what waits to be processed, how far it is, and how to have it left."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from dataclasses import astuple, replace
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import JSONResponse, Response
+
+from pincite.api import API, shapes
+from pincite.api.callers import Reader, Writer, unwelcome
+from pincite.api.engine import Engine
+from pincite.api.stream import KEEP_ALIVE_S, EventStream
+from pincite.api.streams import Told
+from pincite.core.callers import Caller
+from pincite.core.jobs import EndedJob, QueuedJob, QueueSummary
+from pincite.engine import AsyncPincite
+from pincite.errors import NotFound
+
+router = APIRouter(prefix=f"{API}/jobs", tags=["jobs"])
+
+EVERY_S = 0.5
+"""How often the queue is looked at for those who follow it."""
+SHOWN = 200
+"""Jobs that are followed one by one: those in hand and those that come next; the rest is in the summary."""
+
+
+@router.get("")
+async def jobs(
+    pincite: Engine,
+    caller: Reader,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: Annotated[str | None, Query(max_length=60)] = None,
+) -> JSONResponse:
+    """One's own documents that are not done yet: those in hand, those that wait in their turn, those held back."""
+    scope = await pincite.scope(caller)
+    found, following = await pincite.queue.page(scope, limit=limit, cursor=cursor)
+    summary = shapes.queue(await pincite.queue.summary(scope))
+    return JSONResponse({**shapes.page([shapes.job(one) for one in found], following), "summary": summary})
+
+
+@router.get("/events")
+async def events(request: Request, pincite: Engine, caller: Reader) -> Response:
+    """The same as it changes: `snapshot`, then `job`, `ended` and `summary`, until the client leaves."""
+    return EventStream(follow(pincite, caller), unwelcome(request))
+
+
+@router.delete("/{job_id}")
+async def cancel(job_id: str, pincite: Engine, caller: Writer) -> JSONResponse:
+    """Take a document out of the queue, or from the hands of the worker that has it."""
+    if not (job_id.isascii() and job_id.isdecimal() and len(job_id) < 19):
+        raise NotFound(f"there is no job '{job_id}'")
+    return JSONResponse(shapes.cancelled_job(await pincite.cancel(int(job_id), caller=caller)))
+
+
+async def follow(
+    pincite: AsyncPincite, caller: Caller, *, every_s: float = EVERY_S, silence_s: float = KEEP_ALIVE_S
+) -> AsyncGenerator[Told | None]:
+    """What happens in the queue, event by event, and None whenever nothing did for so long."""
+    known: dict[int, QueuedJob] | None = None
+    before: QueueSummary | None = None
+    number, told_at = 0, time.monotonic()
+    while True:
+        scope = await pincite.scope(caller)
+        found, _ = await pincite.queue.page(scope, limit=SHOWN)
+        summary, now = await pincite.queue.summary(scope), {job.id: job for job in found}
+        if known is None or before is None:
+            shown = {**shapes.page([shapes.job(job) for job in found]), "summary": shapes.queue(summary)}
+            news = [("snapshot", shown)]
+        else:
+            left = [job for job in known.values() if job.id not in now]
+            ended = await pincite.queue.ended(scope, left) if left else []
+            news = [*_changes(known, now), *_ends(ended), *_numbers(before, summary)]
+        known, before = now, summary
+        for event, data in news:
+            number, told_at = number + 1, time.monotonic()
+            yield Told.of(number, event, data)
+        if time.monotonic() - told_at >= silence_s:
+            told_at = time.monotonic()
+            yield None
+        await asyncio.sleep(every_s)
+
+
+def _changes(known: Mapping[int, QueuedJob], now: Mapping[int, QueuedJob]) -> Iterator[tuple[str, shapes.Json]]:
+    """What is new or has moved on; a guess at the time that is left is no news."""
+    for job in now.values():
+        before = known.get(job.id)
+        if before is None or replace(before, remaining_s=None) != replace(job, remaining_s=None):
+            yield "job", shapes.job(job)
+
+
+def _ends(ended: list[EndedJob]) -> Iterator[tuple[str, shapes.Json]]:
+    for job in ended:
+        yield "ended", shapes.ended_job(job)
+
+
+def _numbers(before: QueueSummary, summary: QueueSummary) -> Iterator[tuple[str, shapes.Json]]:
+    """How many there are of each kind, when that has changed; rates alone are no news."""
+    if astuple(before)[:4] != astuple(summary)[:4]:
+        yield "summary", shapes.queue(summary)

@@ -1,0 +1,78 @@
+"""Versions compared, documents indexed anew, and the index that is built beside the one that is searched."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import JSONResponse
+
+from pincite.api import API
+from pincite.api import versions_shapes as shapes
+from pincite.api.callers import Administrator, Reader, Writer
+from pincite.api.engine import Engine
+from pincite.api.options import Body, DocumentIds
+from pincite.differences import CONTEXT
+
+router = APIRouter(prefix=API, tags=["versions"])
+
+VersionId = Annotated[str | None, Query(max_length=100)]
+
+
+@router.get("/documents/{document_id}/diff")
+async def diff(
+    document_id: str,
+    pincite: Engine,
+    caller: Reader,
+    before: Annotated[str | None, Query(alias="from", max_length=100)] = None,
+    to: VersionId = None,
+    context: Annotated[int, Query(ge=0, le=1000)] = CONTEXT,
+) -> JSONResponse:
+    """What changed between two versions; between the last two unless told otherwise."""
+    found = await pincite.difference(document_id, before, to, context=context, caller=caller)
+    return JSONResponse(shapes.difference(found))
+
+
+class ReindexBody(Body):
+    """Which documents; all unless told otherwise. `hold` waits for a word before what was built is searched."""
+
+    document_ids: DocumentIds | None = None
+    stale: bool = False
+    hold: bool = False
+
+
+@router.post("/documents/reindex")
+async def reindex(body: ReindexBody, pincite: Engine, caller: Writer) -> JSONResponse:
+    """Index documents anew in the background, from the files as they came in; search goes on meanwhile."""
+    queued = await pincite.reindex(body.document_ids, stale=body.stale, hold=body.hold, caller=caller)
+    return JSONResponse({"documents": queued, "index": shapes.indexes(await pincite.switchover.standing())}, 202)
+
+
+class SwitchBody(Body):
+    """`anyway`: although some documents could not be built; these stay as they are, found by their words alone."""
+
+    anyway: bool = False
+
+
+@router.get("/index")
+async def index(pincite: Engine, caller: Administrator) -> JSONResponse:
+    """The index that is searched, the one that is built, and those that stand by."""
+    return JSONResponse(shapes.indexes(await pincite.switchover.standing()))
+
+
+@router.post("/index/switch")
+async def switch(body: SwitchBody, pincite: Engine, caller: Administrator) -> JSONResponse:
+    """Search the index that was built, from now on and in every process."""
+    await pincite.switch(anyway=body.anyway, caller=caller)
+    return JSONResponse(shapes.indexes(await pincite.switchover.standing()))
+
+
+@router.post("/index/rollback")
+async def rollback(pincite: Engine, caller: Administrator) -> JSONResponse:
+    """Return to the index that was searched before; documents that came since are built first."""
+    await pincite.roll_back(caller=caller)
+    return JSONResponse(shapes.indexes(await pincite.switchover.standing()), 202)
+
+
+@router.delete("/index")
+async def discard(pincite: Engine, caller: Administrator) -> JSONResponse:
+    """Let go of the index that is being built, or else of those that stand by."""
+    return JSONResponse({"discarded": await pincite.discard_index(caller=caller)})

@@ -1,0 +1,136 @@
+"""Versions compared, documents indexed anew, and the index that is built beside the one that is searched."""
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pincite.cli.documents import IdArgument, find
+from pincite.cli.door import Door, command
+from pincite.cli.safe import print_json, print_plain
+
+if TYPE_CHECKING:
+    from pincite.engine import AsyncPincite
+
+LOOK_S = 0.2
+"""How often it is looked how far an index is."""
+
+
+def register(app: typer.Typer) -> None:
+    """Make these the commands of `app`."""
+    command(app, "diff", ids=True)(diff)
+    command(app, "reindex")(reindex)
+    group = typer.Typer(help="The index that is searched, and one built beside it.", rich_markup_mode=None)
+    command(group, "status")(status)
+    command(group, "switch")(switch)
+    command(group, "rollback")(rollback)
+    command(group, "discard")(discard)
+    app.add_typer(group, name="index")
+
+
+async def diff(
+    door: Door,
+    document_id: IdArgument,
+    before: Annotated[str | None, typer.Argument(metavar="V1", help="The earlier version.")] = None,
+    after: Annotated[str | None, typer.Argument(metavar="V2", help="The later one.")] = None,
+) -> None:
+    """Show what changed between two versions of a document: the last two, unless told otherwise."""
+    from pincite.api import versions_shapes as shapes
+    from pincite.cli.view.screen import Screen
+    from pincite.cli.view.versions import print_difference
+
+    async with door.open() as pincite:
+        document = await find(pincite, document_id)
+        found = await pincite.difference(document.id, before, after)
+    if door.json:
+        print_json(shapes.difference(found))
+    else:
+        print_difference(Screen(), document.name, found)
+
+
+async def reindex(
+    door: Door,
+    document_ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID...]", help="Only these documents; all otherwise.")
+    ] = None,
+    stale: Annotated[bool, typer.Option("--stale", help="Only those made with other settings.")] = False,
+    hold: Annotated[
+        bool, typer.Option("--hold", help="Build beside and wait: pincite index switch has it searched.")
+    ] = False,
+) -> None:
+    """Index documents anew from the files as they came in, and wait until that is done.
+
+    After a change of the model or of how documents are cut, all are built beside what is searched, and searched
+    together when the last is done; pincite index rollback returns.
+    """
+    from pincite.cli.view.adding import progress
+    from pincite.store.library import Listing
+
+    async with door.open() as pincite:
+        named = [(await find(pincite, one)).id for one in document_ids or ()] or None
+        pincite.workers.start()
+        count = await pincite.reindex(named, stale=stale, hold=hold)
+        with progress(quiet=door.json) as report:
+            if (await pincite.switchover.standing()).building:
+                await _built(pincite, hold=hold)
+            else:
+                await pincite.wait([one.id for one in await pincite.documents()], report=report)
+        failed = [one.name for one in await pincite.documents(Listing(status="error"))]
+        left = (await pincite.switchover.standing()).building
+    if door.json:
+        print_json({"documents": count, "failed": failed, "built": left is None})
+    else:
+        print_plain(f"{count} document{'s' if count != 1 else ''} indexed anew")
+        if left:
+            print_plain("the new index waits: pincite index switch has it searched")
+    if failed:
+        raise typer.Exit(1)
+
+
+async def _built(pincite: "AsyncPincite", *, hold: bool) -> None:
+    """Wait until an index is built, and searched unless it is to wait."""
+    while built := (await pincite.switchover.standing()).building:
+        if not built.waiting and (hold or built.built < built.documents):
+            return
+        await asyncio.sleep(LOOK_S)
+
+
+async def status(door: Door) -> None:
+    """Show which index is searched, which is being built, and which stand by."""
+    from pincite.api import versions_shapes as shapes
+    from pincite.cli.view.screen import Screen
+    from pincite.cli.view.versions import print_indexes
+
+    async with door.open() as pincite:
+        found = await pincite.switchover.standing()
+    if door.json:
+        print_json(shapes.indexes(found))
+    else:
+        print_indexes(Screen(), found)
+
+
+async def switch(
+    door: Door,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Although some documents could not be built.")] = False,
+) -> None:
+    """Search the index that was built, from now on and in every process."""
+    async with door.open() as pincite:
+        await pincite.switch(anyway=anyway)
+    print_json({"switched": True}) if door.json else print_plain("the new index is searched")
+
+
+async def rollback(door: Door) -> None:
+    """Return to the index that was searched before."""
+    async with door.open() as pincite:
+        pincite.workers.start()
+        await pincite.roll_back()
+        await _built(pincite, hold=False)
+        back = (await pincite.switchover.standing()).building is None
+    print_json({"switched": back}) if door.json else print_plain("the index before is searched again")
+
+
+async def discard(door: Door) -> None:
+    """Let go of the index that is being built, or else of those that stand by."""
+    async with door.open() as pincite:
+        count = await pincite.discard_index()
+    print_json({"discarded": count}) if door.json else print_plain(f"{count} discarded")

@@ -1,0 +1,29 @@
+"""Folders in a terminal."""
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from pincite.cli.safe import one_line
+from pincite.cli.view.screen import Screen, grid, shorten
+from pincite.core.documents import Folder
+
+PROMPT = 40
+"""Characters of a prompt that are shown."""
+
+
+def print_folders(screen: Screen, folders: Sequence[Folder]) -> None:
+    """Print a line for each folder."""
+    if not folders:
+        screen.say("There are no folders; documents come into one with: pincite add PATH --folder NAME")
+        return
+    table = grid("folder", ">documents", "label", "prompt")
+    for folder in folders:
+        prompt = shorten(one_line(folder.system_prompt or ""), PROMPT)
+        table.add_row(
+            Text(one_line(folder.path)),
+            f"{folder.documents:,}",
+            Text(one_line(folder.category_label or "")),
+            Text(prompt),
+        )
+    screen.table(table, give_way=("prompt", "label"))

@@ -1,0 +1,68 @@
+"""The queue in a terminal."""
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from pincite.cli.safe import count
+from pincite.cli.view.screen import Screen, grid, shorten, styled
+from pincite.core.jobs import CancelledJob, QueuedJob, QueueSummary
+
+_COLOURS = {"running": "cyan", "waiting": "", "held": "dim"}
+
+
+def print_jobs(screen: Screen, jobs: Sequence[QueuedJob], summary: QueueSummary) -> None:
+    """Print a line for each job, those in hand first, and the whole queue in one."""
+    if not jobs:
+        screen.say("Nothing waits to be processed.")
+        return
+    table = grid("id", "document", "state", "done", "left", "tries", "")
+    room = max(16, screen.columns // 3)
+    for job in jobs:
+        path = f"{job.folder}/{job.name}" if job.folder else job.name
+        table.add_row(
+            str(job.id), Text(shorten(path, room)), styled(job.state, _COLOURS[job.state]), f"{job.progress:.0%}",
+            lasting(job.remaining_s), str(job.attempts), styled(shorten(_note(job), room), "dim"),
+        )  # fmt: skip
+    screen.table(table, give_way=("tries", "left"))
+    screen.say(styled(in_numbers(summary), "dim"))
+
+
+def in_numbers(summary: QueueSummary) -> str:
+    """`2 running, 40 waiting, 3.4 documents/s, about 12 s left`."""
+    parts = [
+        f"{summary.running:,} running",
+        f"{summary.waiting:,} waiting",
+        f"{summary.stalled:,} of them for a part that is down" if summary.stalled else "",
+        f"{summary.held:,} held" if summary.held else "",
+        f"{summary.documents_per_s:.1f} documents/s" if summary.documents_per_s else "",
+        f"{summary.passages_per_s:.1f} passages/s" if summary.passages_per_s else "",
+        f"about {lasting(summary.remaining_s)} left" if summary.remaining_s is not None else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def lasting(seconds: float | None) -> str:
+    """A stretch of time as people say it: `40 s`, `12 min`, `3.5 h`; empty where it is not known."""
+    if seconds is None:
+        return ""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def print_cancelled(screen: Screen, job: CancelledJob) -> None:
+    """Say what became of a job that was taken out of the queue."""
+    after = "what was indexed before is still searched" if job.serving else "it is not searched"
+    screen.say(f"cancelled {job.id} ({job.name}), which was {job.was}; {after}")
+
+
+def print_worker(screen: Screen, name: str, workers: int) -> None:
+    """Say that a worker is at work."""
+    screen.say(("pincite", "bold"), f" works as {name}, on {count(workers, 'document')} at a time; Ctrl-C stops it")
+
+
+def _note(job: QueuedJob) -> str:
+    """What it is at, or what went wrong with the last try."""
+    told = job.error.message if job.error and job.state != "running" else ""
+    return ": ".join(part for part in (job.stage or "", told) if part)

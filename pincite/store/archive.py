@@ -1,0 +1,184 @@
+"""A backup's file: a compressed tar of raw files and tables, closed by a manifest with the digest of all before it."""
+
+import gzip
+import hashlib
+import io
+import json
+import re
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any, Self
+
+from pincite.errors import Unreadable
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+LARGEST_MANIFEST = 64 * 2**20
+BLOCK = 2**20
+MEMBER = re.compile(
+    r"tables/(?P<table>[a-z_]{1,63})/\d{6}|files/(?P<document>[A-Za-z0-9_-]{1,64})/(?P<version>[A-Za-z0-9_-]{1,64})"
+)
+"""What may be in a backup, whole names: ids and names of tables, so that nothing in it is ever taken for a path."""
+Member = tuple[re.Match[str], Callable[[], bytes]]
+"""A member's name, and how to read it; it is gone once the next one is asked for."""
+LIBRARY = re.compile(r"[A-Za-z0-9_-]{1,64}")
+NO_BACKUP = "is no backup of pincite, or is damaged"
+STRANGE = "it holds what no backup has"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of a backup: its columns as they were written, and how many rows."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup says of itself; `tables` stand in the order in which they can be put back."""
+
+    pincite: str
+    schema: int
+    library: str
+    made_at: str
+    documents: int
+    tables: tuple[Table, ...]
+    sequences: Mapping[str, int]
+    missing: tuple[str, ...]
+    members: int = 0
+    sha256: str = ""
+    format: int = FORMAT
+
+
+class Writer:
+    """Writes a backup member by member; what is added is digested on its way."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._gzip = gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="")
+        self._tar = tarfile.open(fileobj=self._gzip, mode="w|")  # noqa: SIM115 - leaving ends it
+        self._digest = _Digest()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._tar.close()
+        self._gzip.close()
+
+    def add(self, name: str, data: bytes) -> None:
+        """Add bytes that are at hand."""
+        self._add(name, len(data), io.BytesIO(data))
+
+    def add_file(self, name: str, path: Path) -> None:
+        """Add a file, a block at a time."""
+        with open(path, "rb") as file:
+            self._add(name, path.stat().st_size, file)
+
+    def seal(self, manifest: Manifest) -> None:
+        """Add the manifest as the last thing; without it the file is no backup."""
+        told = {**asdict(manifest), "members": self._digest.members, "sha256": self._digest.hexdigest()}
+        data = json.dumps(told, indent=1).encode()
+        self._tar.addfile(_header(MANIFEST, len(data)), io.BytesIO(data))
+
+    def _add(self, name: str, size: int, file: IO[bytes]) -> None:
+        assert MEMBER.fullmatch(name), name
+        self._digest.begin(name, size)
+        self._tar.addfile(_header(name, size), _Digested(file, self._digest))  # type: ignore[arg-type]
+
+
+def members(path: Path) -> Iterator[Member]:
+    """The members of a backup that was checked before."""
+    with tarfile.open(path, "r|gz") as tar:
+        for member in tar:
+            found = MEMBER.fullmatch(member.name)
+            file = tar.extractfile(member)
+            if found is not None and file is not None:
+                yield found, file.read
+
+
+def check(path: Path, report: Callable[[int, int], None]) -> Manifest:
+    """Read a backup from end to end and give its manifest; `Unreadable` where a single bit is not as it was written."""
+    digest, whole, manifest = _Digest(), path.stat().st_size, None
+    try:
+        with (
+            open(path, "rb") as file,
+            gzip.GzipFile(fileobj=file) as unpacked,
+            tarfile.open(fileobj=unpacked, mode="r|") as tar,
+        ):
+            for member in tar:
+                content = tar.extractfile(member) if member.isreg() else None
+                if content is None or manifest is not None:
+                    raise Unreadable(f"{path} {NO_BACKUP}: {STRANGE}")
+                if member.name == MANIFEST:
+                    manifest = _manifest(path, content.read(LARGEST_MANIFEST))
+                elif MEMBER.fullmatch(member.name):
+                    digest.take(member, content)
+                else:
+                    raise Unreadable(f"{path} {NO_BACKUP}: {STRANGE}")
+                report(file.tell(), whole)
+            while unpacked.read(BLOCK):  # to its very end, where its own checksum is
+                pass
+    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
+        raise Unreadable(f"{path} {NO_BACKUP}: {error}") from error
+    if manifest is None:
+        raise Unreadable(f"{path} {NO_BACKUP}: its end is missing")
+    if (manifest.members, manifest.sha256) != (digest.members, digest.hexdigest()):
+        raise Unreadable(f"{path} {NO_BACKUP}: its content is not what was written")
+    return manifest
+
+
+def _manifest(path: Path, data: bytes) -> Manifest:
+    try:
+        told: dict[str, Any] = json.loads(data)
+        if told.get("format") != FORMAT:
+            raise Unreadable(
+                f"{path} has format {told.get('format')}, and this pincite reads {FORMAT}: install a newer one"
+            )
+        tables = tuple(Table(str(one["name"]), tuple(one["columns"]), int(one["rows"])) for one in told.pop("tables"))
+        manifest = Manifest(**{**told, "missing": tuple(told["missing"]), "tables": tables})
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise Unreadable(f"{path} {NO_BACKUP}: its manifest cannot be read") from error
+    if not LIBRARY.fullmatch(manifest.library):
+        raise Unreadable(f"{path} {NO_BACKUP}: it names no library")
+    return manifest
+
+
+class _Digest:
+    """One digest over the names, sizes and bytes of all members in their order."""
+
+    def __init__(self) -> None:
+        self.members = 0
+        self._hash = hashlib.sha256()
+        self.update, self.hexdigest = self._hash.update, self._hash.hexdigest
+
+    def begin(self, name: str, size: int) -> None:
+        self.members += 1
+        self.update(f"{name} {size}\n".encode())
+
+    def take(self, member: tarfile.TarInfo, content: IO[bytes]) -> None:
+        self.begin(member.name, member.size)
+        while block := content.read(BLOCK):
+            self.update(block)
+
+
+class _Digested:
+    """A file that is digested as it is read."""
+
+    def __init__(self, file: IO[bytes], digest: _Digest) -> None:
+        self._file, self._digest = file, digest
+
+    def read(self, size: int) -> bytes:
+        block = self._file.read(size)
+        self._digest.update(block)
+        return block
+
+
+def _header(name: str, size: int) -> tarfile.TarInfo:
+    header = tarfile.TarInfo(name)
+    header.size, header.mode = size, 0o600
+    return header

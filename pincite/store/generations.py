@@ -1,0 +1,108 @@
+"""Indexes of the whole library: the one that is searched, one built beside it, those that stand by for a return."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from psycopg.types.json import Jsonb
+
+from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+
+State = Literal["building", "serving", "standby"]
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One index: what it was made by, and whether it is searched; `failures` are documents it lacks, and why."""
+
+    id: int
+    signature: str
+    settings: Mapping[str, Any]
+    state: State
+    held: bool
+    failures: Mapping[str, str]
+    created_at: datetime
+    switched_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """How far the index that is built is: documents in all, those that have their part, and those that wait for it."""
+
+    documents: int
+    built: int
+    waiting: int
+
+
+class Generations:
+    """Begins, switches and lets go of indexes; whoever calls has made sure that this may be done."""
+
+    def __init__(self, database: Database, place: str) -> None:
+        self._database = database
+        self._place = place
+
+    async def searched(self) -> int:
+        """Which index is searched now; 0 before the first."""
+        [found] = await self._database.at_once("", _SEARCHED, values={})
+        return int(found[0][0]) if found else 0
+
+    async def serving(self, signature: str, settings: Mapping[str, Any]) -> tuple[int, str, Mapping[str, Any]]:
+        """The index that is searched, with its signature and settings: the one wanted where nothing is served yet."""
+        async with self._database.transaction("") as connection:
+            row = await one(connection, "select * from serving_generation(%s, %s)", (signature, Jsonb(dict(settings))))
+        assert row is not None
+        return row[0], row[1], row[2]
+
+    async def rename(self, signature: str, settings: Mapping[str, Any]) -> None:
+        """Search by these settings from now on, whatever the documents were indexed by."""
+        async with self._database.transaction("") as connection:
+            await connection.execute("delete from generation where signature = %s and state <> 'serving'", (signature,))
+            await connection.execute(
+                "update generation set signature = %s, settings = %s where state = 'serving'",
+                (signature, Jsonb(dict(settings))),
+            )
+
+    async def all(self) -> list[Generation]:
+        """Every index there is, the newest first."""
+        async with self._database.transaction("") as connection:
+            return [Generation(*row) for row in await rows(connection, _ALL)]
+
+    async def progress(self) -> Built | None:
+        """How far the one that is built is; None where none is."""
+        async with self._database.transaction("") as connection:
+            if await one(connection, "select from generation where state = 'building'") is None:
+                return None
+            row = await one(connection, "select * from generation_progress()")
+        assert row is not None
+        return Built(*row)
+
+    async def build(self, signature: str, settings: Mapping[str, Any], *, held: bool) -> int | None:
+        """Begin, or go on with, an index beside the one searched; None where that one is it."""
+        async with self._database.transaction("", local=LONG_WORK) as connection:
+            values = (signature, Jsonb(dict(settings)), held, self._place)
+            row = await one(connection, "select build_generation(%s, %s, %s, %s)", values)
+        return row[0] if row else None
+
+    async def switch(self, *, anyway: bool = False) -> bool:
+        """Search the one that was built, where it is complete; `anyway` though it was to wait, or some failed."""
+        async with self._database.transaction("", local=LONG_WORK) as connection:
+            return await _is_true(connection, "select switch_generation(%s)", anyway)
+
+    async def discard(self, state: State, *, days: int = 0) -> int:
+        """Let go of the index that is built, or of those that stand by and are older."""
+        async with self._database.transaction("", local=LONG_WORK) as connection:
+            row = await one(connection, "select discard_generations(%s, %s)", (state, days))
+        return int(row[0]) if row else 0
+
+
+async def _is_true(connection: Connection, query: Any, *values: object) -> bool:
+    row = await one(connection, query, values)
+    return bool(row and row[0])
+
+
+_SEARCHED = "select id from generation where state = 'serving'"
+_ALL = """
+    select id, signature, settings, state, held, failures, created_at, switched_at from generation
+    order by coalesce(switched_at, created_at) desc, id desc
+"""

@@ -1,0 +1,87 @@
+"""backup, restore, purge, and the doctor's closer look."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .terminal import Call
+
+
+@pytest.fixture
+def there(another_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Somewhere else, from now on."""
+
+    def go() -> None:
+        monkeypatch.setenv("PINCITE_DATABASE_URL", another_database_url)
+        monkeypatch.setenv("PINCITE_DATA", str(tmp_path / "there"))
+
+    return go
+
+
+def test_a_library_is_backed_up_restored_elsewhere_and_verified(
+    library: Call, there: Callable[[], None], tmp_path: Path
+) -> None:
+    listed = library("list", "--json").json["items"]
+    made = library("backup", tmp_path / "b.tar.gz", "--json")
+    assert (made.code, made.json["documents"], made.json["missing"]) == (0, len(listed), [])
+    assert made.json["bytes"] == (tmp_path / "b.tar.gz").stat().st_size
+    assert "last made on" in {c["name"]: c["found"] for c in library("doctor", "--json").json["checks"]}["backup"]
+    there()
+    said = library("restore", tmp_path / "b.tar.gz")
+    assert (said.code, "all is well" in said.out) == (0, True)
+    assert {one["id"] for one in library("list", "--json").json["items"]} == {one["id"] for one in listed}
+    again = library("restore", tmp_path / "b.tar.gz")
+    assert (again.code, "the library is not empty" in again.err) == (1, True)
+    assert library("doctor", "--verify", "--json").code == 0
+
+
+def test_neither_needs_the_embedder(
+    library: Call, there: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PINCITE_EMBEDDING__PROVIDER", "openai_compatible")  # with no address: it cannot be made
+    assert library("search", "cat").code != 0
+    assert library("backup", tmp_path / "b", "--without-traces").code == 0
+    there()
+    assert library("restore", tmp_path / "b", "--json").json["ok"]
+
+
+def test_a_damaged_backup_makes_nothing(library: Call, there: Callable[[], None], tmp_path: Path) -> None:
+    assert library("backup", tmp_path / "b").code == 0
+    (tmp_path / "b").write_bytes((tmp_path / "b").read_bytes()[:-100])
+    there()
+    said = library("restore", tmp_path / "b")
+    assert (said.code, "or is damaged" in said.err) == (1, True)
+    assert not (tmp_path / "there").exists()
+
+
+def test_a_backup_in_the_data_folder_or_over_a_file_is_refused(
+    library: Call, library_settings: dict[str, str], tmp_path: Path
+) -> None:
+    inside = library("backup", Path(library_settings["PINCITE_DATA"], "b"))
+    assert (inside.code, "name a file elsewhere" in inside.err) == (2, True)
+    (tmp_path / "mine").write_text("mine")
+    over = library("backup", tmp_path / "mine")
+    assert (over.code, "exists already" in over.err) == (2, True)
+    nowhere = library("backup", tmp_path / "no" / "such" / "folder")
+    assert (nowhere.code, "cannot be written" in nowhere.err) == (1, True)
+
+
+def test_purging_says_what_a_server_of_ones_own_still_holds(library: Call) -> None:
+    said = library("purge")
+    assert said.code == 0
+    assert "tables written anew" in said.out
+    assert "its log, replicas and backups" in said.out.replace("\n", " ")
+    assert library("purge", "--json").json["log"] is False
+    assert library("search", "cat").code == 0
+
+
+@pytest.mark.parametrize("words", [("purge",), ("backup", "b")])
+def test_no_library_is_made_to_be_looked_after(
+    library: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.delenv("PINCITE_DATABASE_URL")
+    monkeypatch.chdir(tmp_path)
+    said = library(*words, "--data", tmp_path / "nothing")
+    assert (said.code, "there is no library in" in said.err) == (2, True)
+    assert not (tmp_path / "nothing").exists()

@@ -1,0 +1,46 @@
+"""Versions on the command line: diff, reindex, index, and questions as of a time."""
+
+from pathlib import Path
+
+from .terminal import Call
+
+
+def write(path: Path, litres: str) -> Path:
+    path.write_text(f"# Pump\n\nThe pump holds {litres} litres.\n", encoding="utf-8")
+    return path
+
+
+def test_versions_are_compared_asked_and_indexed_anew(pincite: Call, tmp_path: Path) -> None:
+    file = tmp_path / "versions-pump.md"
+    pincite("add", str(write(file, "ten")))
+    pincite("add", str(write(file, "twenty")))
+    [document] = [one for one in pincite("list", "--json").json["items"] if one["name"] == file.name]
+    said = pincite("diff", document["id"])
+    assert "-The pump holds ten litres." in said.out
+    assert "+The pump holds twenty litres." in said.out
+    assert "1 lines added, 1 removed" in said.out
+    told = pincite("diff", document["id"], "--json").json
+    assert (told["added"], told["removed"], told["to"]) == (1, 1, document["version"])
+    found = pincite("search", "pump litres", "--as-of", told["from"][:4] + "-01-01", "--json").json["results"]
+    assert not [one for one in found if one["metadata"]["document_id"] == document["id"]]
+    assert "--as-of should be a time such as" in pincite("ask", "pump?", "--as-of", "soon").failed_with(2)
+    assert pincite("reindex", document["id"], "--json").json["documents"] == 1
+    assert pincite("list", "--stale", "--json").json["items"] == []
+
+
+def test_a_library_cut_otherwise_is_built_switched_and_rolled_back(pincite: Call, tmp_path: Path) -> None:
+    pincite("add", str(write(tmp_path / "cut-pump.md", "ten")))
+    assert "serving" in pincite("index", "status").out
+    pincite("settings", "set", "chunking.size=77")
+    try:
+        assert "ask for another index" in pincite("index", "status").out
+        assert pincite("list", "--stale", "--json").json["items"]
+        assert "indexed anew" in pincite("reindex").out
+        states = [one["state"] for one in pincite("index", "status", "--json").json["items"]]
+        assert sorted(states) == ["serving", "standby"]
+        assert pincite("list", "--stale", "--json").json["items"] == []
+        assert pincite("index", "rollback", "--json").json == {"switched": True}
+    finally:
+        pincite("settings", "undo")
+    assert pincite("index", "discard", "--json").json == {"discarded": 1}
+    assert pincite("list", "--stale", "--json").json["items"] == []

@@ -1,0 +1,74 @@
+"""Rounds of SIGKILL while adding, at random moments and between the steps of the work, each followed by a look."""
+
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+
+import psycopg
+
+from tests.faults.adder import POINTS
+from tests.faults.wholeness import check_whole
+
+FILES = 60
+
+
+def write_files(folder: Path, count: int) -> None:
+    """Files of two sizes: every third is small enough to be written and served in one go."""
+    chosen = random.Random(7)
+    folder.mkdir()
+    for n in range(count):
+        parts = 1 if n % 3 == 0 else 6
+        text = [f"## Part {k}\n\n" + " ".join(f"w{chosen.randint(0, 500)}" for _ in range(120)) for k in range(parts)]
+        (folder / f"{n:03}.md").write_text(f"# File {n}\n\n" + "\n\n".join(text), encoding="utf-8")
+
+
+def start(data: Path, url: str, folder: Path, point: str = "") -> "subprocess.Popen[str]":
+    """A process that adds the files, and kills itself at a step where one is named."""
+    command = [sys.executable, "-m", "tests.faults.adder", str(data), url, str(folder), *([point] if point else [])]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def add_and_die(data: Path, url: str, folder: Path, point: str) -> set[str]:
+    """Let it add until it dies; without a step after a moment. What it had acknowledged."""
+    process = start(data, url, folder, point)
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    if not point:
+        assert first == "ready\n"
+        time.sleep(random.uniform(0.0, 0.5))
+        process.kill()
+    said, _ = process.communicate(timeout=60)
+    return {line.split()[1] for line in (first + said).splitlines() if line.startswith("kept")}
+
+
+def points(rounds: int) -> Iterator[str]:
+    """Every step in turn, and a random moment now and then; 24 rounds have all of them."""
+    steps = cycle(POINTS)
+    for number in range(rounds):
+        yield "" if number % 4 == 0 else next(steps)
+
+
+def survive(url: str, base: Path, rounds: int) -> set[str]:
+    """Kill it so many times; after each nothing acknowledged is lost, half there or there twice; in the end all is done."""
+    data, folder = base / "data", base / "docs"
+    write_files(folder, FILES)
+    acknowledged = set[str]()
+    for number, point in enumerate(points(rounds)):
+        if number % 8 == 7:  # what is done already cannot be met again: bytes that changed are done anew
+            for path in folder.iterdir():
+                path.write_text(path.read_text(encoding="utf-8") + f"\n\nChanged {number}.\n", encoding="utf-8")
+        acknowledged |= add_and_die(data, url, folder, point)
+        check_whole(url, data, acknowledged)
+    said, _ = start(data, url, folder).communicate(timeout=120)
+    assert said.endswith("done\n"), said
+    check_whole(url, data, {path.name for path in folder.iterdir()})
+    with psycopg.connect(url) as connection:
+        found = connection.execute("select status, count(*) from pincite.document group by 1").fetchall()
+        stuck = connection.execute("select count(*) from pincite.job").fetchone()
+    assert found == [("completed", FILES)], found
+    assert stuck == (0,)
+    return acknowledged

@@ -1,0 +1,143 @@
+"""Data written by every earlier schema opens with this one: migrated, listed, found, whole."""
+
+import asyncio
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from pincite.core.documents import Progress
+from pincite.core.text import fingerprint
+from pincite.errors import DataFolderError
+from pincite.providers.scripted import Options, ScriptedEmbedder
+from pincite.store import database as database_module
+from pincite.store.database import Database, administrator_of, index_vectors, migrate, migration_files
+from pincite.store.inspection import inspect
+from pincite.words import terms
+
+TEXT = "The cat is fed at half past six."
+DOCUMENT, VERSION = "Zg3nTfCkQx0aB1de", "20250101T120000000000Z"
+NUMBERS = [number for number, _, _ in migration_files()]
+
+ROWS: dict[int, str] = {
+    1: """
+        insert into embedding_model (name, dimensions) values (%(model)s, %(dimensions)s);
+        insert into document (id, owner, realm, folder, name, title, status, progress, languages, chunks, words, vectors)
+            values (%(document)s, 'local', 1, 'hut', 'cat.md', 'The cat', 'completed', 1, '{en}', 1, 5, 1);
+        insert into version (id, document_id, realm, checksum, bytes, mime, state, text)
+            values (%(version)s, %(document)s, 1, %(checksum)s, 32, 'text/markdown', 'indexed', %(text)s);
+        insert into edition (version, document_id, realm, state, signature)
+            values (1, %(document)s, 1, 'served', 'of long ago');
+        update document set latest = 1, served = 1;
+        insert into chunk (edition, realm, ordinal, level, text, start_char, end_char, start_line, end_line, heading_path,
+                           content_type, language, tokens, checksum)
+            values (1, 1, 0, 2, %(text)s, 0, 32, 1, 1, '{}', 'text', 'en', 9, %(fingerprint)s);
+        insert into vector values (1, 1, 1, 0, 1, '\\x00', %(vector)s);
+        insert into posting select term, 1, 1, 1, 1, 5 from unnest(%(terms)s::text[]) term;
+        insert into trace (id, owner, kind, started_at, duration_ms) values ('t1', 'local', 'query', now(), 1);
+        insert into api_key (id, person, name, role, hash) values ('k1', 'local', 'a key', 'reader', '\\x01');
+    """,
+    2: """
+        insert into setting values ('rag.top_k', '7');
+        insert into setting_change (batch, kind, key, after, person) values (1, 'set', 'rag.top_k', '7', 'local');
+    """,
+    3: """
+        insert into trace (id, owner, kind, started_at, duration_ms, content, documents)
+            values ('t2', 'local', 'query', now(), 1, '{"question": "When?", "answer": "At six."}', array[%(document)s]);
+        insert into span (trace_id, number, owner, name, started_ms, duration_ms) values ('t2', 0, 'local', 'answer', 0, 1);
+    """,
+    4: """
+        insert into session (id, owner, title) values ('s1', 'local', 'Cats');
+        insert into turn (session_id, owner, question, standalone, words, complete, trace_id)
+            values ('s1', 'local', 'When is the cat fed?', 'When is the cat fed?', 'At six.', false, 't2');
+        insert into turn_document values (%(document)s, 1, 'local');
+    """,
+    5: """
+        insert into evaluation_set (id, owner, version, made_by, seed) values ('es1', 'local', 1, 'words', 1);
+        insert into evaluation_question (set_id, owner, document_id, version, chunk, kind, language, text, start_char, end_char)
+            values ('es1', 'local', %(document)s, %(version)s, 1, 'phrase', 'en', 'cat fed', 0, 32);
+    """,
+    7: "insert into vocabulary select 1, term, term from unnest(%(terms)s::text[]) term;",
+    8: "insert into corpus values (1, 5);",
+}
+"""What each schema brought, with something in it: a migration that comes later has to cope."""
+
+
+async def values() -> dict[str, Any]:
+    embedder = ScriptedEmbedder(Options())
+    [vector] = await embedder.embed([TEXT], as_query=False)
+    return {
+        "document": DOCUMENT, "version": VERSION, "text": TEXT, "terms": sorted(set(terms(TEXT, "en"))),
+        "checksum": hashlib.sha256(TEXT.encode()).hexdigest(), "fingerprint": fingerprint(TEXT), "vector": str(vector),
+        "model": embedder.name, "dimensions": embedder.dimensions,
+    }  # fmt: skip
+
+
+async def as_of(url: str, number: int, data: Path) -> None:
+    """A library as one with so many migrations wrote it."""
+    given = await values()
+    async with administrator_of(url) as admin:
+        for step in NUMBERS[: NUMBERS.index(number) + 1]:
+            await migrate(admin, upto=step)
+            await admin.execute("set search_path = pincite, public")
+            if step in ROWS:
+                cursor = psycopg.AsyncClientCursor(admin)
+                await cursor.execute(ROWS[step].encode(), given)
+            if step == NUMBERS[0]:
+                await index_vectors(admin)
+        [(library,)] = await (await admin.execute("select id from library")).fetchall()
+    path = data / "files" / library / DOCUMENT / VERSION
+    path.parent.mkdir(parents=True)
+    path.write_text(TEXT)
+
+
+def silent(_progress: Progress) -> None:
+    pass
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_data_of_every_schema_opens_and_is_found(
+    number: int, database_url: str, open_pincite: Any, tmp_path: Path
+) -> None:
+    async def use() -> None:
+        await as_of(database_url, number, tmp_path / "data")
+        async with open_pincite() as pincite:
+            [document] = await pincite.documents()
+            assert (document.id, document.name, document.folder, document.status) == (
+                DOCUMENT,
+                "cat.md",
+                "hut",
+                "completed",
+            )
+            found = await pincite.search("When is the cat fed?")
+            assert [hit.chunk.document_id for hit in found.hits] == [DOCUMENT]
+            assert {placing.via for placing in found.hits[0].placings} >= {"dense", "lexical"}
+            assert "half past six" in (await pincite.ask("When is the cat fed?")).text
+            assert (await inspect(pincite.database, pincite.originals.files, silent)).wrong == ()
+            assert pincite.settings.rag.top_k == (7 if number >= 2 else 10)
+            assert (await pincite.remove(DOCUMENT)).verified
+
+    asyncio.run(use())
+
+
+def test_a_migration_that_fails_leaves_everything_as_it_was(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def opened() -> None:
+        await (await Database.open(database_url, pool_size=2)).close()
+
+    asyncio.run(opened())
+    real = migration_files()
+    broken = (
+        9999,
+        "9999_broken.sql",
+        "create table half (x int); alter table document drop column name; select 1 / 0;",
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(database_module, "migration_files", lambda: [*real, broken])
+        with pytest.raises(DataFolderError, match=r"9999_broken.sql: division by zero\); they are as before"):
+            asyncio.run(opened())
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute("select to_regclass('pincite.half')").fetchone() == (None,)
+        connection.execute("select name from pincite.document")
+    asyncio.run(opened())
