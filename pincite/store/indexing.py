@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from psycopg.errors import ForeignKeyViolation
+
 from pincite.core.documents import Chunk, Level, Parsed
-from pincite.errors import Conflict
+from pincite.errors import Conflict, StoreDown
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.history import clear, lay_apart
 from pincite.store.jobs import Job
@@ -111,9 +113,12 @@ class Indexing:
 
     async def write(self, edition: Edition, entries: Sequence[Entry]) -> None:
         """Write a batch of passages with their words and vectors; all of it or nothing."""
-        async with self._database.transaction(edition.job.owner, durable=False, local=LONG_WORK) as connection:
-            await _hold(connection, edition.job)
-            await self._write(connection, edition, entries)
+        try:
+            async with self._database.transaction(edition.job.owner, durable=False, local=LONG_WORK) as connection:
+                await _hold(connection, edition.job)
+                await self._write(connection, edition, entries)
+        except ForeignKeyViolation as error:  # what was begun did not wait for the disk, and a crash may undo it
+            raise StoreDown("the database was restarted and has lost what was begun; it begins again") from error
 
     async def _write(self, connection: Connection, edition: Edition, entries: Sequence[Entry]) -> None:
         chunks = await asyncio.to_thread(_chunk_columns, edition, entries)

@@ -122,7 +122,7 @@ def test_a_worker_told_to_stop_gives_back_what_it_has_in_hand(database_url: str,
             with machine(tmp_path / "a", database_url) as process:
                 ready(process)
                 process.send_signal(signal.SIGTERM)
-                assert await asyncio.to_thread(process.wait, 20) == 0
+                assert await asyncio.to_thread(process.wait, 60) == 0
             added = await pincite.upload(Upload("a.md", text(1)))
             with psycopg.connect(database_url) as connection:
                 left = connection.execute("select holder from pincite.job").fetchall()
