@@ -11,6 +11,7 @@ from pincite.access import require
 from pincite.catalogue import NAMES_A_PROVIDER, Key, catalogue, find, is_set, parsed, value_of
 from pincite.core.callers import Caller
 from pincite.core.text import without_login
+from pincite.ending import ended
 from pincite.errors import Invalid, PinciteError, SettingsError
 from pincite.layers import Layers, Source, known
 from pincite.profiles import find_profile, for_library, for_request, managed
@@ -93,9 +94,7 @@ class Control:
     async def close(self) -> None:
         """Follow no more."""
         if self._following is not None:
-            self._following.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._following
+            await ended(self._following)
 
     async def _hear(self, revision: int) -> None:
         """A revision was seen; whatever goes wrong with it, the settings before it stay in force."""

@@ -21,6 +21,7 @@ from pincite.core.request import due, request_id
 from pincite.core.run import Event, Kit, Run
 from pincite.core.traces import Trace
 from pincite.differences import CONTEXT, Difference, difference
+from pincite.ending import ended
 from pincite.errors import (
     PROVIDERS_FAILED,
     BadRequest,
@@ -172,8 +173,7 @@ class AsyncPincite:
                 log.debug("which index is searched cannot be followed for now: %s", error)
 
     async def _stop_following(self) -> None:
-        self._following.cancel()
-        await asyncio.gather(self._following, return_exceptions=True)
+        await ended(self._following)
 
     async def _check(self, settings: Settings) -> None:
         """Tell whether what these settings ask for can be made; nothing of it stays."""

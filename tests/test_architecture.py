@@ -19,7 +19,7 @@ LAYERS = [
     {"core"},
     {"catalogue"},
     {"layers"},
-    {"access", "plugins", "words", "dictionary", "tokens", "blocks", "models", "resilience"},
+    {"access", "plugins", "words", "dictionary", "tokens", "blocks", "models", "resilience", "ending"},
     {"outside", "steady"},
     {"providers", "parsers", "store"},
     {"query", "ingest", "stub"},

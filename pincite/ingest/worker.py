@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+from pincite.ending import ended
 from pincite.errors import (
     Conflict,
     DataFolderError,
@@ -65,13 +66,11 @@ class Workers:
     async def drop(self, job_id: int) -> None:
         """Let go of a job that was taken from us, if it is here: at once, not at the next heartbeat."""
         if work := self._at.get(job_id):
-            await _ended(work)
+            await ended(work)
 
     async def stop(self) -> None:
         """Stop them; a job in hand goes back to the queue at once."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*map(ended, self._tasks))
         self._tasks = []
 
     async def _keep_tidy(self) -> None:
@@ -138,12 +137,12 @@ class Workers:
                 if time.monotonic() > ours_until:
                     break
         except asyncio.CancelledError:
-            await _ended(work)
+            await ended(work)
             with suppress(StoreDown):
                 await shop.jobs.give_back(job)
             raise
         finally:
-            await _ended(work)
+            await ended(work)
             self._at.pop(job.id, None)
 
     async def _attempt(self, shop: Workshop, job: Job) -> None:
@@ -206,8 +205,3 @@ class Workers:
         if self._down_until is not None:
             self._down_until = None
             await shop.jobs.wake_stalled()
-
-
-async def _ended(work: "asyncio.Task[None]") -> None:
-    work.cancel()
-    await asyncio.gather(work, return_exceptions=True)

@@ -131,7 +131,9 @@ def test_an_asker_who_leaves_before_anything_was_kept_leaves_no_session(
 
     async def created(scope: Scope) -> Session:
         made.append((session := await create(scope)).id)
-        monkeypatch.setattr(*((door.pincite.library, "scope_now") if where == "scope" else (sessions_, "recent")), forever)
+        monkeypatch.setattr(
+            *((door.pincite.library, "scope_now") if where == "scope" else (sessions_, "recent")), forever
+        )
         return session
 
     monkeypatch.setattr(sessions_, "create", created)

@@ -115,9 +115,6 @@ def test_two_machines_share_the_work_and_survive_each_others_death(database_url:
     asyncio.run(go())
 
 
-@pytest.mark.xfail(
-    reason="a worker told to stop right after its start does not always leave within a minute", strict=False
-)
 @pytest.mark.slow
 def test_a_worker_told_to_stop_gives_back_what_it_has_in_hand(database_url: str, tmp_path: Path) -> None:
     async def go() -> None:
