@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Literal
 
+from pincite.core.places import Page
 from pincite.errors import PinciteError
 
 ContentType = Literal[
@@ -55,7 +56,7 @@ class Upload:
 class Parsed:
     """A file as text: normalised, with what the file says about itself.
 
-    `page_starts[n]` is the offset in `text` where page n + 1 begins; empty where there are no pages.
+    `pages` are in the order of the text; empty where nothing is known of where its pieces stand in the file.
     `body_start` is where the content begins, after any front matter.
     """
 
@@ -67,8 +68,13 @@ class Parsed:
     category: str | None = None
     tags: tuple[str, ...] = ()
     source_urls: tuple[str, ...] = ()
-    page_starts: tuple[int, ...] = ()
+    pages: tuple[Page, ...] = ()
     body_start: int = 0
+
+    @property
+    def page_starts(self) -> tuple[int, ...]:
+        """Where page n + 1, or the slide or sheet of that number, begins; empty where the file has none of these."""
+        return tuple(page.start for page in self.pages if page.kind != "text")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Bytes → text, sections and chunks: the whole of reading a file, as one pure function."""
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -8,6 +9,7 @@ from typing import Any
 
 from pincite import plugins
 from pincite.core.documents import Chunk, Level, Parsed, Section
+from pincite.core.places import Page
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.ingest.accept import PARSERS
@@ -78,15 +80,21 @@ def _clean(text: str | None) -> str:
 def to_json(prepared: Prepared) -> bytes:
     """A prepared file for the way to another process; a chunk's text is left out, being a slice of the whole."""
     rows = [_row(chunk) for chunk in prepared.chunks]
-    return json.dumps(
-        {"parsed": asdict(prepared.parsed), "chunks": rows, "runs": prepared.runs}, ensure_ascii=False
-    ).encode()
+    pages = [
+        [page.start, page.kind, page.name, page.width, page.height, b64encode(page.marks).decode()]
+        for page in prepared.parsed.pages
+    ]
+    parsed = asdict(replace(prepared.parsed, pages=()))
+    message = {"parsed": parsed, "pages": pages, "chunks": rows, "runs": prepared.runs}
+    return json.dumps(message, ensure_ascii=False).encode()
 
 
 def from_json(message: Mapping[str, Any]) -> Prepared:
     """The prepared file that `to_json` wrote."""
     fields: dict[str, Any] = message["parsed"]
-    parsed = Parsed(**fields | {name: tuple(value) for name, value in fields.items() if isinstance(value, list)})
+    lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+    pages = tuple(Page(*page, b64decode(marks)) for *page, marks in message["pages"])
+    parsed = Parsed(**fields | lists | {"pages": pages})
     found = tuple(tuple((start, end) for start, end in run) for run in message["runs"])
     return Prepared(parsed, tuple(_chunk(row, parsed.text) for row in message["chunks"]), found)
 

@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from pincite.core.documents import Parsed
+from pincite.core.places import Page
 from pincite.core.protocols import Parser
 from pincite.core.text import normalise
 from pincite.errors import Unreadable
@@ -85,7 +86,7 @@ class Pdf:
             markup="markdown",
             title=_title(metadata) or _largest_heading(pages),
             author=_clean(metadata.get("Author", "")) or None,
-            page_starts=starts,
+            pages=tuple(map(Page, starts)),
         )
 
 

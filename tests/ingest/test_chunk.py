@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pincite.core.documents import Chunk, Level, Parsed
+from pincite.core.places import Page
 from pincite.core.text import normalise
 from pincite.ingest.chunk import chunk
 from pincite.ingest.section import sections
@@ -58,7 +59,7 @@ def test_the_document_its_sections_and_their_passages_in_reading_order():
 
 def test_lines_and_pages_are_those_of_the_first_and_last_character():
     text = "page one\n\npage two\n\nends\n\npage four"
-    document = Parsed(text, "plain", page_starts=(0, 10, 26, 26))
+    document = Parsed(text, "plain", pages=tuple(map(Page, (0, 10, 26, 26))))
     (whole, _, passage) = chunk(document, sections(document), size=100, overlap=0, tokenizer=TOKENIZER)
     assert (whole.start_line, whole.end_line, passage.page) == (1, 7, 1)
     small = chunk(document, sections(document), size=3, overlap=0, tokenizer=TOKENIZER)[2:]
