@@ -93,7 +93,10 @@ def from_json(message: Mapping[str, Any]) -> Prepared:
     """The prepared file that `to_json` wrote."""
     fields: dict[str, Any] = message["parsed"]
     lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
-    pages = tuple(Page(*page, b64decode(marks)) for *page, marks in message["pages"])
+    pages = tuple(
+        Page(start, kind, name, width, height, b64decode(marks))
+        for start, kind, name, width, height, marks in message["pages"]
+    )
     parsed = Parsed(**fields | lists | {"pages": pages})
     found = tuple(tuple((start, end) for start, end in run) for run in message["runs"])
     return Prepared(parsed, tuple(_chunk(row, parsed.text) for row in message["chunks"]), found)
