@@ -13,10 +13,11 @@ from pincite.core.callers import Scope
 from pincite.core.documents import Chunk, Level, Parsed, Upload
 from pincite.store.database import Database, rows
 from pincite.store.files import Files
-from pincite.store.indexing import Entry, Indexing
+from pincite.store.indexing import Found, Indexing
 from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
 from pincite.store.originals import Originals
+from pincite.store.passages import Entry
 from pincite.store.removal import Removal
 from pincite.words import terms
 
@@ -106,7 +107,7 @@ class Shelf:
             assert job is not None
             edition = await self.indexing.begin(await self.indexing.target(job))
             await self.indexing.write(edition, [self._entry(n) for n in part])
-            await self.indexing.serve(edition, Parsed("x", "markdown"))
+            await self.indexing.serve(edition, Found(Parsed("x", "markdown")))
         await self.look()
 
     async def look(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 from pincite.core.answers import Answer, Question, SearchResult
 from pincite.core.documents import AddedAll, Document, Receipt
 from pincite.engine import AsyncPincite
+from pincite.gathering import Gatherer
 from pincite.ingest.collect import collect
 from pincite.settings import Settings
 from pincite.store.library import Listing
@@ -58,6 +59,10 @@ class Pincite:
     def add_all(self, *paths: str | Path, folder: str = "") -> AddedAll:
         """Take files and folders in and wait until all are processed."""
         return self._do(self._pincite.add_all(collect([Path(path) for path in paths], folder)))
+
+    def add_from_web(self, *urls: str, folder: str = "") -> AddedAll:
+        """Fetch pages, and the pages of sitemaps, and wait until all are processed; `web.enabled` must allow it."""
+        return self._do(Gatherer(self._pincite).add_all(urls, folder))
 
     def ask(self, question: str | Question) -> Answer:
         """Answer a question."""

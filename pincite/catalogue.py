@@ -38,7 +38,7 @@ ACTS: Mapping[str, Acts] = {
 }
 """A branch or a key and when it acts, the longer name winning; all others act on the next request."""
 
-OUTSIDE = frozenset({"embedding.path", "embedding.allow_download", "rerank.path"})
+OUTSIDE = frozenset({"embedding.path", "embedding.allow_download", "rerank.path", "web.enabled", "web.allow_hosts"})
 """Beside secrets and what acts at start: only the environment or a file on this machine may set these."""
 
 NAMES_A_PROVIDER = re.compile(r"(^|\.)(provider|reranker)$")

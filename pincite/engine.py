@@ -37,13 +37,15 @@ from pincite.errors import (
     Unreadable,
 )
 from pincite.ingest.accept import check
-from pincite.ingest.collect import Collected, collect
+from pincite.ingest.collect import Collected, NamedFile, collect
 from pincite.ingest.enrich import Enriching
 from pincite.ingest.parse import Reader
 from pincite.ingest.pipeline import Workshop
 from pincite.ingest.worker import Workers
 from pincite.layers import layers_of, read_layers
 from pincite.metrics import Metrics
+from pincite.outside.web import Web
+from pincite.pointing import Pointer
 from pincite.profiles import find_profile, for_request
 from pincite.query import pipeline
 from pincite.query.templates import check_own
@@ -51,6 +53,7 @@ from pincite.reading import Reading, passage
 from pincite.records import Records
 from pincite.replay import Replay, changed, compare, question_of, replayable, settings_for
 from pincite.settings import Settings
+from pincite.store.arrivals import Turn
 from pincite.store.database import Database
 from pincite.store.enrichments import Enrichments
 from pincite.store.evaluations import Evaluations
@@ -59,12 +62,13 @@ from pincite.store.filing import Filing
 from pincite.store.folders import Folders
 from pincite.store.history import History
 from pincite.store.indexing import Indexing
-from pincite.store.intake import Intake, Turn
+from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
 from pincite.store.keys import Keys
 from pincite.store.library import Library, Listing
 from pincite.store.originals import Originals
 from pincite.store.packs import Packs
+from pincite.store.pages import Pages
 from pincite.store.queue import Queue
 from pincite.store.removal import Removal
 from pincite.store.server import EmbeddedServer
@@ -80,8 +84,8 @@ from pincite.workbench import Workbench, Workbenches
 
 log = logging.getLogger(__name__)
 
-WATCH_S = 0.1
-"""How often adding looks how far it is."""
+WATCH_S, WATCH_LONG_S = 0.1, 0.5
+"""How often adding looks how far it is; and, where it takes long, how seldom."""
 FOLLOW_S = 0.5
 """How often a process looks whether another index is searched by now; a request looks by itself."""
 STALLED_S = 10.0
@@ -142,6 +146,7 @@ class AsyncPincite:
         self.vocabulary = PostgresVocabulary(self.database)
         self.evaluations = Evaluations(self.database)
         self.folders, self.filing = Folders(self.database), Filing(self.database)
+        self.web = Web(lambda: self.settings.web)
         self.traces, self.metrics = Traces(self.database), Metrics()
         endpoint = settings.traces.otlp_endpoint
         self.records = Records(self.traces, self.metrics, Telemetry(endpoint, __version__) if endpoint else None)
@@ -192,6 +197,7 @@ class AsyncPincite:
         prepared, originals = self._prepared, self.originals
         bench = self._benches.adopt(prepared.settings)
         self.library = Library(self.database, originals, prepared.wanted)
+        self.pointer = Pointer(self.library, Pages(self.database))
         self.intake = Intake(self.database, originals, prepared.signature)
         self.indexing = Indexing(self.database, bench.model, prepared.signature)
         self._shop = self._shop_of(prepared.settings, bench, self.indexing)
@@ -216,10 +222,12 @@ class AsyncPincite:
     async def _tidy(self) -> None:
         """Clear away what nobody needs any more: earlier tools, replaced editions, stray files, old traces."""
         await self._let_go()
+        await self.switchover.forget(self.settings.versions.standby_days)
         await self.indexing.clear_abandoned()
         await self.history.forget(keep=self.settings.versions.keep, days=self.settings.versions.keep_days)
         await self.packs.make()
         await self.intake.sweep()
+        await self.queue.forget()
         await self.traces.forget_old(self.settings.traces.retention_days)
 
     async def _open_database(self) -> Database:
@@ -304,26 +312,48 @@ class AsyncPincite:
         added: list[Added] = []
         refused = list(files.refused)
         settled = await self.intake.settled(scope, [(file.folder, file.name) for file in files.files])
-        for number, file in enumerate(files.files, start=1):
+
+        async def take_in(file: NamedFile) -> Added | tuple[str, PinciteError]:
             try:
                 upload, checksum = await asyncio.to_thread(file.read)
                 same = settled.get((upload.folder, upload.name))
                 if same and same.checksum == checksum:
-                    added.append(Added(same, "unchanged"))
-                else:
-                    added.append(await self.upload(upload, caller=caller, priority=priority))
+                    return Added(same, "unchanged")
+                return await self.upload(upload, caller=caller, priority=priority)
             except (BadRequest, DataFolderError) as error:
-                refused.append((str(file.path), error))
-            tell(Progress("taking in", number, len(files.files), 0.0))
+                return str(file.path), error
+
+        for part in files.parts():
+            for one in await asyncio.gather(*map(take_in, part)):
+                if isinstance(one, Added):
+                    added.append(one)
+                else:
+                    refused.append(one)
+            tell(Progress("taking in", len(added) + len(refused) - len(files.refused), len(files.files), 0.0))
+        ended = await self.settle(added, caller=caller, priority=priority, report=tell, stalled_s=stalled_s)
+        return AddedAll(ended, refused, files.skipped)
+
+    async def settle(
+        self,
+        added: Sequence[Added],
+        *,
+        caller: Caller = LOCAL,
+        priority: int = WAITED_FOR,
+        report: Callable[[Progress], None] | None = None,
+        stalled_s: float | None = None,
+    ) -> list[Added]:
+        """Wait until what was taken in is processed, and tell what became of it."""
+        scope, settled = await self.scope(caller), list(added)
+        self.workers.start()
         waiting = [one.document.id for one in added if one.document.status in (Status.PENDING, Status.PROCESSING)]
         await self.jobs.start_over(scope, waiting, priority=priority)
-        await self.wait(waiting, caller=caller, report=tell, stalled_s=stalled_s)
+        await self.wait(waiting, caller=caller, report=report, stalled_s=stalled_s)
         ended = {d.id: d for d in await self.library.several(scope, waiting)}
         for number, one in enumerate(added):
             if one.document.id in ended:  # what was known but not done yet was finished now
                 outcome = "again" if one.outcome == "unchanged" else one.outcome
-                added[number] = Added(ended[one.document.id], outcome)
-        return AddedAll(added, refused, files.skipped)
+                settled[number] = Added(ended[one.document.id], outcome)
+        return settled
 
     async def wait(
         self,
@@ -337,7 +367,7 @@ class AsyncPincite:
 
         With `stalled_s`, `Unavailable` where all of them have been waiting for longer for a part that is down.
         """
-        scope, total = await self.scope(caller), len(document_ids)
+        scope, total, pause = await self.scope(caller), len(document_ids), WATCH_S
         while waiting := await self.jobs.waiting(scope, document_ids):
             if stalled_s is not None and waiting.stalled == waiting.count and waiting.stalled_s > stalled_s:
                 kind = ProviderBusy if "embedder" in waiting.stage else Unavailable
@@ -345,7 +375,8 @@ class AsyncPincite:
             if report:
                 note = f"{waiting.stage}: {waiting.reason}" if waiting.reason else waiting.stage
                 report(Progress("indexing", total - waiting.count, total, waiting.progress, note=note))
-            await asyncio.sleep(WATCH_S)
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.2, WATCH_LONG_S)
         if report:
             report(Progress("indexing", total, total, 0.0))
 
@@ -546,11 +577,12 @@ class AsyncPincite:
         if labels := await self.folders.labels(scope):
             settings = settings.model_copy(update={"category_labels": {**settings.category_labels, **labels}})
         error: BaseException | None = None
-        index = self._bench.index(settings.rag)
+        bench = await self._bench_of(witness.question.filters.index)
+        index = bench.index(settings.rag)
         run = Run(
             id=secrets.token_hex(16),
             kit=replace(
-                await _kit(self.toolbox, settings), index=index, memory=self.sessions, vocabulary=self.vocabulary
+                await _kit(bench.toolbox, settings), index=index, memory=self.sessions, vocabulary=self.vocabulary
             ),
             settings=settings,
             caller=caller,
@@ -574,6 +606,12 @@ class AsyncPincite:
             await self.records.keep(caller.person, witness.trace(run, error))
             if own:
                 request_id.set("")
+
+    async def _bench_of(self, index: str | None) -> Workbench:
+        """The tools of the index that is searched, or of one beside it, by its signature."""
+        standing = (await self.switchover.standing()).all if index not in (None, self._prepared.signature) else ()
+        beside = next((one.id for one in standing if one.signature == index), None)
+        return self._bench if beside is None else (await self.switchover.beside(beside))[1]
 
     def _settings_for(self, question: Question) -> tuple[Settings, tuple[str, ...]]:
         """The snapshot a request works by, its own changes in it, and what the profile it names would like besides."""

@@ -53,7 +53,7 @@ def find(kind: type[Any], package: str, name: str) -> ModuleType:
 def names(package: str, make_name: str) -> list[str]:
     """The files of a package that have this maker, found by listing the folder."""
     folder = importlib.import_module(package)
-    found = (info.name for info in pkgutil.iter_modules(folder.__path__))
+    found = (info.name for info in pkgutil.iter_modules(folder.__path__) if not info.ispkg)
     return [name for name in found if _makes(folder.__path__[0], name, make_name)]
 
 

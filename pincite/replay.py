@@ -83,7 +83,7 @@ class Replay:
 
 def options_of(question: Question) -> dict[str, Any]:
     """What the caller wished for beyond the words, where it is not the default."""
-    filters = _wishes(question.filters, ("folder", "document_ids"))
+    filters = _wishes(question.filters, ("folder", "document_ids", "tags"))
     if question.filters.as_of is not None:
         filters["as_of"] = question.filters.as_of.isoformat()
     sampling = _wishes(question.sampling, SAMPLING)

@@ -426,6 +426,11 @@ class Ingest(_Branch):
     """How files come in."""
 
     max_markdown_mb: float = Field(default=10, gt=0, le=1024, description="Largest Markdown or text file.")
+    max_html_mb: float = Field(default=10, gt=0, le=1024, description="Largest web page.")
+    max_csv_mb: float = Field(default=50, gt=0, le=1024, description="Largest file of comma- or tab-separated values.")
+    max_office_mb: float = Field(default=50, gt=0, le=1024, description="Largest Word, PowerPoint or Excel file.")
+    max_mail_mb: float = Field(default=50, gt=0, le=1024, description="Largest mail, its attachments included.")
+    max_image_mb: float = Field(default=50, gt=0, le=1024, description="Largest image.")
     max_pdf_mb: float = Field(default=50, gt=0, le=4096, description="Largest PDF file.")
     dedupe: bool = Field(default=True, description="Embed equal text of one owner once.")
     workers: int = Field(default=2, ge=0, le=64, description="Documents processed at the same time by one process.")
@@ -444,6 +449,27 @@ class Ingest(_Branch):
     )
 
 
+class Web(_Branch):
+    """Documents added by their address on the web. Off, nothing is ever fetched."""
+
+    enabled: bool = Field(default=False, description="Fetch pages that somebody asks to add by their address.")
+    allow_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="Hosts of one's own network that may be called, such as `wiki.intranet`, or `wiki.intranet:8080` for "
+        "a port of its own. All others must have public addresses and are called on ports 80 and 443.",
+    )
+    max_mb: float = Field(default=20, gt=0, le=1024, description="Largest page, unpacked.")
+    timeout_s: float = Field(default=30, gt=0, le=600, description="Time that fetching one page may take.")
+    max_redirects: int = Field(default=5, ge=0, le=20, description="How often an address may lead to another one.")
+    max_pages: int = Field(default=500, ge=1, le=100_000, description="Pages of a sitemap that are added at most.")
+    delay_s: float = Field(
+        default=1,
+        ge=0,
+        le=600,
+        description="Least time between two calls of one host; its robots.txt may ask for more.",
+    )
+
+
 class Versions(_Branch):
     """How long earlier versions of documents can be read, compared and asked."""
 
@@ -455,6 +481,12 @@ class Versions(_Branch):
     )
     keep_days: int = Field(
         default=0, ge=0, le=36_500, description="Days a version is kept after a newer one came; 0 for ever."
+    )
+    standby_days: int = Field(
+        default=30,
+        ge=0,
+        le=36_500,
+        description="Days after a switch that the index before stands by for a return; 0 for ever.",
     )
 
 
@@ -515,6 +547,7 @@ class Settings(_Branch):
     conversation: Conversation = Conversation()
     spelling: Spelling = Spelling()
     ingest: Ingest = Ingest()
+    web: Web = Web()
     versions: Versions = Versions()
     traces: Traces = Traces()
     logs: Logs = Logs()

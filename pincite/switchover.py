@@ -88,6 +88,16 @@ class Switchover:
                 return settings, await self._benches.get(settings, self._database), one.signature
         raise Conflict("the index that was being built was discarded")
 
+    async def complete(self) -> Generation:
+        """The index to compare with the one searched: the one that was built, or else the last that stands by."""
+        standing = await self.standing()
+        if standing.building and standing.building.waiting:
+            raise Conflict(f"the new index is not complete: {standing.building.waiting} documents wait for their part")
+        for state in ("building", "standby"):
+            if found := next((one for one in standing.all if one.state == state), None):
+                return found
+        raise Conflict("there is no other index to compare with; change the settings, then: pincite reindex --hold")
+
     async def standing(self) -> Indexes:
         """What there is, and what is under way."""
         found = tuple(await self._generations.all())
@@ -108,13 +118,17 @@ class Switchover:
         return before[0]
 
     async def switch(self, *, anyway: bool = False) -> bool:
-        """Search what was built, in one step, where it is complete."""
-        return await self._generations.switch(anyway=anyway)
+        """Search what was built, in one step, where it is complete; somebody says so, so that nothing holds it."""
+        return await (self._generations.switch(anyway=True) if anyway else self._generations.release())
 
     async def switch_if_built(self) -> None:
         """The same where the last part was not built but removed, so that nobody who built was left to do it."""
         if await self._generations.progress():
             await self._generations.switch()
+
+    async def forget(self, days: int) -> int:
+        """Let go of indexes that have stood by for so many days; 0 keeps them."""
+        return await self._generations.discard("standby", days=days) if days else 0
 
     async def discard(self) -> int:
         """Let go of what is built, or else of what stands by."""

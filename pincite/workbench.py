@@ -15,7 +15,7 @@ from pincite.store.search import PostgresIndex
 from pincite.store.survey import Surveys
 from pincite.toolbox import Toolbox, plain_embedder, steadied
 
-INDEX_FORMAT = 3
+INDEX_FORMAT = 4
 """Raised when parsing, chunking or indexing changes what is stored for the same file and settings."""
 
 KEPT_S = 60.0

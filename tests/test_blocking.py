@@ -18,6 +18,8 @@ def test_the_same_without_await(database_url: str, tmp_path: Path) -> None:
         assert pincite.search("purr").hits[0].chunk.document_id == cats.id
         assert pincite.get(cats.id).chunks == 1
         assert [one.outcome for one in pincite.add_all(tmp_path / "cats.md").added] == ["unchanged"]
+        [(_, error)] = pincite.add_from_web("https://cats.example/").refused
+        assert error.code == "web_off"
         assert pincite.remove(cats.id).verified
         with pytest.raises(NotFound):
             pincite.get(cats.id)

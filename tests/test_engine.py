@@ -163,9 +163,9 @@ def test_a_file_that_cannot_be_parsed_ends_as_error_with_the_reason(
 ) -> None:
     async def go() -> None:
         (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7\nrubbish")
-        (tmp_path / "latin.md").write_bytes("Grüße".encode("latin-1"))
+        (tmp_path / "binary.md").write_bytes("Grüße\0".encode("utf-16"))
         async with open_pincite() as pincite:
-            for name, code in (("broken.pdf", "broken"), ("latin.md", "not_utf8")):
+            for name, code in (("broken.pdf", "broken"), ("binary.md", "not_text")):
                 with pytest.raises(Unreadable) as raised:
                     await pincite.add(tmp_path / name)
                 assert raised.value.code == code

@@ -197,6 +197,29 @@ def test_one_can_return_to_the_index_before_and_what_came_since_is_there(library
 
 
 @pytest.mark.usefixtures("other")
+def test_the_index_before_goes_by_itself_so_many_days_after_the_switch(library: Open) -> None:
+    async def go() -> None:
+        async with library() as pincite:
+            await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
+            await pincite.control.set(OTHER, LOCAL)
+            await pincite.reindex()
+            await switched(pincite)
+            for days, left in ((29, 2), (31, 1)):
+                async with pincite.database.transaction("") as connection:
+                    await connection.execute(
+                        "update generation set switched_at = now() - make_interval(days => %s)", (days,)
+                    )
+                await pincite._tidy()
+                assert len((await pincite.switchover.standing()).all) == left
+            async with pincite.database.administrator() as admin:
+                kept = await (await admin.execute("select count(*) from pincite.edition")).fetchall()
+            assert kept == [(1,)]
+            assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
+
+    asyncio.run(go())
+
+
+@pytest.mark.usefixtures("other")
 def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
@@ -206,7 +229,11 @@ def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) 
             await pincite.control.set(OTHER, LOCAL)
             with pytest.raises(NotAllowed):
                 await pincite.reindex(caller=READER)
+            await pincite.workers.stop()
             await pincite.reindex(hold=True)
+            with pytest.raises(Conflict, match="0 of 1 documents are built, 1 wait"):
+                await pincite.switch()
+            pincite.workers.start()
             async with asyncio.timeout(180):
                 while (built := (await pincite.switchover.standing()).building) and built.waiting:
                     await asyncio.sleep(0.02)
@@ -214,7 +241,9 @@ def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) 
             assert (built.documents, built.built) == (1, 1)
             assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
             assert pincite.embedder.name == "scripted/1"
-            await pincite.switch(anyway=True)
+            await pincite.switchover.switch_if_built()
+            assert (await pincite.switchover.standing()).building  # it waits for a word, though one was said too early
+            await pincite.switch()
             assert pincite.embedder.name == "other/1"
             assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
 

@@ -23,6 +23,7 @@ from pincite.api import (
     jobs,
     keys,
     metrics,
+    pages,
     providers,
     questions,
     searches,
@@ -31,6 +32,7 @@ from pincite.api import (
     traces,
     uploads,
     versions,
+    web,
     ws,
 )
 from pincite.api.callers import OPENAPI, Authenticate, undeclared
@@ -46,8 +48,10 @@ front = APIRouter()
 ROUTERS = [
     front,
     uploads.router,
+    web.router,
     documents.router,
     contents.router,
+    pages.router,
     versions.router,
     folders.router,
     jobs.router,

@@ -28,14 +28,14 @@ async def documents(
     caller: Reader,
     folder: Word = None,
     status: Status | None = None,
-    tag: Word = None,
+    tag: Annotated[list[Tag], Query(max_length=100)] = [],  # noqa: B006
     q: Word = None,
     stale: bool | None = None,
     limit: Limit = 100,
     cursor: Annotated[str | None, Query(max_length=10_000)] = None,
 ) -> JSONResponse:
     """Documents by folder and name; `folder` takes in what is below it, `q` looks into names and titles."""
-    listing = Listing(clean_folder(folder or "") or None, status, tag, q, limit, cursor, stale)
+    listing = Listing(clean_folder(folder or "") or None, status, tuple(tag), q, limit, cursor, stale)
     found, following = await pincite.library.documents(await pincite.scope(caller), listing)
     return JSONResponse(shapes.page([shapes.document(one) for one in found], following))
 

@@ -48,6 +48,7 @@ async def details(pincite: Engine, caller: Administrator) -> JSONResponse:
             "embedding": {"model": pincite.embedder.name, "dimensions": pincite.embedder.dimensions},
             "llm": {"model": llm.name, "window": llm.window},
             "reranker": pincite.settings.rag.reranker,
+            "stale_documents": await pincite.library.stale(await pincite.scope(caller)),
             "metrics": pincite.metrics.numbers(await sizes(pincite.database)),
         }
     )

@@ -9,13 +9,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
-from pincite.api import API, shapes
+from pincite.api import API
+from pincite.api import jobs_shapes as shapes
 from pincite.api.callers import Reader, Writer, unwelcome
 from pincite.api.engine import Engine
+from pincite.api.shapes import Json, page
 from pincite.api.stream import KEEP_ALIVE_S, EventStream
 from pincite.api.streams import Told
 from pincite.core.callers import Caller
-from pincite.core.jobs import EndedJob, QueuedJob, QueueSummary
+from pincite.core.jobs import EndedJob, JobWish, QueuedJob, QueueSummary
 from pincite.engine import AsyncPincite
 from pincite.errors import NotFound
 
@@ -32,13 +34,22 @@ async def jobs(
     pincite: Engine,
     caller: Reader,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    cursor: Annotated[str | None, Query(max_length=60)] = None,
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+    state: JobWish | None = None,
 ) -> JSONResponse:
-    """One's own documents that are not done yet: those in hand, those that wait in their turn, those held back."""
+    """One's own documents that are not done yet: those in hand, those that wait in their turn, those held back.
+
+    With `state`, those alone; `ended` are the jobs of the last day that are done, the last one first.
+    """
     scope = await pincite.scope(caller)
-    found, following = await pincite.queue.page(scope, limit=limit, cursor=cursor)
+    if state == "ended":
+        past, following = await pincite.queue.past(scope, limit=limit, cursor=cursor)
+        items = [shapes.past_job(one) for one in past]
+    else:
+        found, following = await pincite.queue.page(scope, limit=limit, cursor=cursor, state=state)
+        items = [shapes.job(one) for one in found]
     summary = shapes.queue(await pincite.queue.summary(scope))
-    return JSONResponse({**shapes.page([shapes.job(one) for one in found], following), "summary": summary})
+    return JSONResponse({**page(items, following), "summary": summary})
 
 
 @router.get("/events")
@@ -67,7 +78,7 @@ async def follow(
         found, _ = await pincite.queue.page(scope, limit=SHOWN)
         summary, now = await pincite.queue.summary(scope), {job.id: job for job in found}
         if known is None or before is None:
-            shown = {**shapes.page([shapes.job(job) for job in found]), "summary": shapes.queue(summary)}
+            shown = {**page([shapes.job(job) for job in found]), "summary": shapes.queue(summary)}
             news = [("snapshot", shown)]
         else:
             left = [job for job in known.values() if job.id not in now]
@@ -83,7 +94,7 @@ async def follow(
         await asyncio.sleep(every_s)
 
 
-def _changes(known: Mapping[int, QueuedJob], now: Mapping[int, QueuedJob]) -> Iterator[tuple[str, shapes.Json]]:
+def _changes(known: Mapping[int, QueuedJob], now: Mapping[int, QueuedJob]) -> Iterator[tuple[str, Json]]:
     """What is new or has moved on; a guess at the time that is left is no news."""
     for job in now.values():
         before = known.get(job.id)
@@ -91,12 +102,12 @@ def _changes(known: Mapping[int, QueuedJob], now: Mapping[int, QueuedJob]) -> It
             yield "job", shapes.job(job)
 
 
-def _ends(ended: list[EndedJob]) -> Iterator[tuple[str, shapes.Json]]:
+def _ends(ended: list[EndedJob]) -> Iterator[tuple[str, Json]]:
     for job in ended:
         yield "ended", shapes.ended_job(job)
 
 
-def _numbers(before: QueueSummary, summary: QueueSummary) -> Iterator[tuple[str, shapes.Json]]:
+def _numbers(before: QueueSummary, summary: QueueSummary) -> Iterator[tuple[str, Json]]:
     """How many there are of each kind, when that has changed; rates alone are no news."""
     if astuple(before)[:4] != astuple(summary)[:4]:
         yield "summary", shapes.queue(summary)

@@ -1,6 +1,7 @@
 """What a request may ask for: JSON bodies, checked, and the questions they become."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -96,15 +97,12 @@ class SearchOptions(Body):
     levels: Levels | None = None
     profile: Text | None = None
     as_of: Moment | None = None
+    tags: Annotated[list[Tag], Field(max_length=100)] = []
 
     def filters(self) -> Filters:
         """The part of the library that is meant; the top folder is all of it."""
-        return filters(self.folder, self.document_ids, self.as_of)
-
-
-def filters(folder: str | None, document_ids: list[str] | None, as_of: datetime | None) -> Filters:
-    """The part of the library under a folder, among these documents, as it was then."""
-    return Filters(clean_folder(folder or "") or None, None if document_ids is None else tuple(document_ids), as_of)
+        ids = None if self.document_ids is None else tuple(self.document_ids)
+        return Filters(clean_folder(self.folder or "") or None, ids, self.as_of, tuple(dict.fromkeys(self.tags)))
 
 
 def levels(wanted: Sequence[int] | None) -> tuple[int, ...] | None:
@@ -208,7 +206,7 @@ class AnswerOptions(SearchOptions):
         return Question(
             text,
             also=also,
-            filters=filters(folder, self.document_ids, self.as_of),
+            filters=replace(self.filters(), folder=clean_folder(folder or "") or None),
             top_k=agreed(top_k=self.top_k, **{"rag.search_limit": self.rag.search_limit}),
             min_score=agreed(min_score=self.min_score, **{"rag.search_threshold": self.rag.search_threshold}),
             strategy=self.strategy,

@@ -1,6 +1,6 @@
 """Our values as the JSON that the documentation promises."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -8,9 +8,6 @@ from typing import Any
 from pincite.core.answers import Adjustment, Answer, AnswerMetadata, Found, Hit, Placing, Plan, SearchResult, Source
 from pincite.core.conversations import KeptTurn, Session
 from pincite.core.documents import Chunk, Document, Folder, Passage, Receipt, Version
-from pincite.core.jobs import CancelledJob, EndedJob, QueuedJob, QueueSummary
-from pincite.core.traces import Span, Trace
-from pincite.replay import Moved, Replay
 from pincite.settings import Rag
 from pincite.store.keys import Key
 
@@ -48,7 +45,7 @@ def version(value: Version) -> Json:
 
 def chunk(document_id: str, version_id: str, value: Chunk) -> Json:
     """A passage as it is kept; its id is the one that searches and sources name."""
-    return {
+    told = {
         "id": f"{document_id}.{version_id}.{value.ordinal}",
         "ordinal": value.ordinal,
         "level": value.level,
@@ -59,12 +56,15 @@ def chunk(document_id: str, version_id: str, value: Chunk) -> Json:
         "start_line": value.start_line,
         "end_line": value.end_line,
         "page": value.page,
+        "place": value.place,
         "heading_path": value.heading_path,
         "content_type": value.content_type,
         "language": value.language,
         "tokens": value.tokens,
         "header": value.header,
+        "chunk_variant": "original" if value.vectorized_text is None else "augmented",
     }
+    return told if value.vectorized_text is None else told | {"vectorized_text": value.vectorized_text}
 
 
 def passage(value: Passage) -> Json:
@@ -75,27 +75,6 @@ def passage(value: Passage) -> Json:
 def receipt(value: Receipt) -> Json:
     """What a deletion removed."""
     return asdict(value)
-
-
-def job(value: QueuedJob) -> Json:
-    """A document that waits to be processed, or is."""
-    times = {name: moment(getattr(value, name)) for name in ("created_at", "started_at", "not_before")}
-    return asdict(value) | times
-
-
-def queue(value: QueueSummary) -> Json:
-    """The queue in numbers."""
-    return asdict(value)
-
-
-def ended_job(value: EndedJob) -> Json:
-    """A job that is in the queue no more."""
-    return asdict(value)
-
-
-def cancelled_job(value: CancelledJob) -> Json:
-    """A job that was taken out of the queue."""
-    return asdict(value) | {"cancelled": True}
 
 
 # --- searches -----------------------------------------------------------------------------------------------
@@ -137,6 +116,7 @@ def _twin(found: Found) -> Json:
         "start_line": found.start_line,
         "end_line": found.end_line,
         "page": found.page,
+        "place": found.place,
     }
 
 
@@ -153,6 +133,7 @@ def _metadata(found: Found) -> Json:
         "start_char": found.start_char,
         "end_char": found.end_char,
         "page": found.page,
+        "place": found.place,
         "folder": found.folder,
         "level": found.level,
         "content_type": found.content_type,
@@ -269,77 +250,6 @@ def _answer_metadata(value: AnswerMetadata) -> Json:
 
 
 # --- around it ----------------------------------------------------------------------------------------------
-
-
-def trace(value: Trace, *, spans: bool) -> Json:
-    """What one request did; lists leave the spans out."""
-    told = {
-        "id": value.id,
-        "kind": value.kind,
-        "question": value.content.question if value.content else None,
-        "strategy": value.strategy,
-        "started_at": moment(value.started_at),
-        "duration_ms": round(value.duration_ms, 3),
-        "error": value.error,
-        "code": value.code,
-        "degraded": [asdict(note) for note in value.degraded],
-        "request_id": value.request_id,
-        "parent": value.remote,
-        "options": dict(value.options),
-        "settings": dict(value.settings),
-        "outcome": asdict(value.outcome) if value.outcome else None,
-        "content": asdict(value.content) if value.content else None,
-    }
-    return told | {"spans": [_span(one, value.spans) for one in value.spans]} if spans else told
-
-
-def _span(value: Span, spans: Sequence[Span]) -> Json:
-    return {
-        "id": value.id,
-        "parent_id": None if value.parent is None else spans[value.parent].id,
-        "name": value.name,
-        "started_ms": round(value.started_ms, 3),
-        "duration_ms": round(value.duration_ms, 3),
-        "error": value.error,
-        "attributes": value.attributes,
-    }
-
-
-def replay(value: Replay, titles: Mapping[str, str]) -> Json:
-    """What changed between a trace and its replay; `titles` by document."""
-    before, after = value.before, value.after
-    outcomes = [one.outcome for one in (before, after)]
-    return {
-        "replay_of": before.id,
-        "trace_id": after.id,
-        "changed": value.changed,
-        "settings": {key: {"before": old, "after": new} for key, (old, new) in value.settings.items()},
-        "passages": [_moved(one, titles.get(one.document_id)) for one in value.passages],
-        "answer": None if value.answer is None else {
-            "before": "".join(text for change, text in value.answer if change != "added"),
-            "after": "".join(text for change, text in value.answer if change != "removed"),
-            "changes": [{"change": change, "text": text} for change, text in value.answer],
-        },
-        **{
-            name: dict(zip(("before", "after"), (getattr(one, name) if one else None for one in outcomes), strict=True))
-            for name in ("confidence", "groundedness", "cited", "model")
-        },
-        "duration_ms": {"before": round(before.duration_ms, 3), "after": round(after.duration_ms, 3)},
-        "degraded": [asdict(note) for note in after.degraded],
-    }  # fmt: skip
-
-
-def _moved(value: Moved, title: str | None) -> Json:
-    return {
-        "chunk_id": value.chunk_id,
-        "document_id": value.document_id,
-        "title": title,
-        "change": value.change,
-        "rank_before": value.before,
-        "rank_after": value.after,
-        "score_before": value.score_before,
-        "score_after": value.score_after,
-    }
 
 
 def session(value: Session, *, turns: bool) -> Json:

@@ -7,11 +7,13 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import JSONResponse
 
-from pincite.api import API, shapes
+from pincite.api import API
+from pincite.api import traces_shapes as shapes
 from pincite.api.callers import Reader
 from pincite.api.engine import Engine
 from pincite.api.options import Body, Words
 from pincite.api.presence import unless_gone
+from pincite.api.shapes import page
 from pincite.core.traces import Kind
 from pincite.store.cursors import utc
 from pincite.store.traces import TraceFilter
@@ -34,7 +36,7 @@ async def traces(
     start = utc(since) if since else None
     wanted = TraceFilter(kind, errors, slower_than_ms, start, limit, cursor)
     found, following = await pincite.traces.list(await pincite.scope(caller), wanted)
-    return JSONResponse(shapes.page([shapes.trace(one, spans=False) for one in found], following))
+    return JSONResponse(page([shapes.trace(one, spans=False) for one in found], following))
 
 
 @router.get("/{trace_id}")

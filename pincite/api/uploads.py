@@ -12,10 +12,10 @@ from starlette.responses import JSONResponse
 from pincite.api import API, shapes
 from pincite.api.callers import Writer
 from pincite.api.engine import Engine
-from pincite.api.gate import MB
 from pincite.api.options import Body, DocumentIds, Tag, Text
 from pincite.core.documents import Upload
 from pincite.errors import Invalid, NotFound
+from pincite.ingest.accept import largest
 from pincite.settings import Settings
 
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
@@ -50,7 +50,10 @@ async def upload(request: Request, pincite: Engine, caller: Writer) -> JSONRespo
         fields = _fields(form)
         file = await _file(form, fields, pincite.settings)
     added = await pincite.upload(file, start=fields.start, caller=caller)
-    told = {"document": shapes.document(added.document)}
+    alike = await pincite.library.alike(await pincite.scope(caller), added.document)
+    told: shapes.Json = {"document": shapes.document(added.document)}
+    if alike:
+        told["same_content"] = [{"id": one.id, "name": one.name, "folder": one.folder} for one in alike]
     if added.outcome == "unchanged":
         return JSONResponse(told | {"duplicate": True}, 200)
     return JSONResponse(told, 202)
@@ -75,9 +78,8 @@ async def _file(form: FormData, fields: UploadFields, settings: Settings) -> Upl
     file = form.get("file")
     if not isinstance(file, UploadFile) or not file.filename:
         raise Invalid("send the file as multipart/form-data, in a part called 'file' that has a file name")
-    largest = max(settings.ingest.max_markdown_mb, settings.ingest.max_pdf_mb)
     return Upload(
-        name=file.filename, data=await file.read(int(largest * MB) + 1), folder=fields.folder,
+        name=file.filename, data=await file.read(largest(settings) + 1), folder=fields.folder,
         source_uri=fields.source_uri or None, title=fields.title, author=fields.author,
         description=fields.description, tags=tuple(dict.fromkeys(fields.tags)),
     )  # fmt: skip

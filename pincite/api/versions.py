@@ -3,14 +3,17 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 from starlette.responses import JSONResponse
 
 from pincite.api import API
 from pincite.api import versions_shapes as shapes
 from pincite.api.callers import Administrator, Reader, Writer
 from pincite.api.engine import Engine
-from pincite.api.options import Body, DocumentIds
+from pincite.api.options import Body, DocumentIds, Name
 from pincite.differences import CONTEXT
+from pincite.evaluate.indexes import compare_indexes
+from pincite.evaluate.report import comparison_json
 
 router = APIRouter(prefix=API, tags=["versions"])
 
@@ -56,6 +59,20 @@ class SwitchBody(Body):
 async def index(pincite: Engine, caller: Administrator) -> JSONResponse:
     """The index that is searched, the one that is built, and those that stand by."""
     return JSONResponse(shapes.indexes(await pincite.switchover.standing()))
+
+
+class CompareBody(Body):
+    """Which of one's own question sets to ask; the newest unless named."""
+
+    set_id: Annotated[Name | None, Field(max_length=100)] = None
+
+
+@router.post("/index/compare")
+async def compare(pincite: Engine, caller: Administrator, body: CompareBody | None = None) -> JSONResponse:
+    """Ask one's question set of the index that is searched and of the one beside it; answers when all are asked."""
+    questions = await pincite.evaluations.get_set(await pincite.scope(caller), body.set_id if body else None)
+    found = await compare_indexes(pincite, questions, caller=caller, report=lambda _progress: None)
+    return JSONResponse(comparison_json(found))
 
 
 @router.post("/index/switch")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.documents import FolderOption, pick
+from pincite.cli.documents import FolderOption, TagOption, pick
 from pincite.cli.door import Door, command
-from pincite.cli.questions import ProfileOption, notes_in_the_result
+from pincite.cli.questions import AsOfOption, ProfileOption, filters_of, notes_in_the_result
 from pincite.cli.safe import complain, one_line, print_json, remark
 
 if TYPE_CHECKING:
@@ -50,18 +50,20 @@ async def chat(
     session: SessionOption = None,
     new: NewOption = False,
     folder: FolderOption = None,
+    tag: TagOption = None,
     profile: ProfileOption = None,
+    as_of: AsOfOption = None,
 ) -> None:
     """Talk about your documents; each answer shows its sources.
 
     Reads one question a line where its input is not a terminal.
     """
-    from pincite.core.answers import Filters, Question
+    from pincite.core.answers import Question
     from pincite.errors import Invalid
 
     if new and session is not None:
         raise Invalid("--new begins a conversation and --session goes on with one; leave one of them out")
-    question = Question("", filters=Filters(folder=folder.strip("/") if folder else None), profile=profile)
+    question = Question("", filters=filters_of(folder, tag, as_of), profile=profile)
     with notes_in_the_result():
         async with door.open() as pincite:
             talk = _Talk(pincite, question, door.json, interactive=sys.stdin.isatty() and not door.json)

@@ -229,6 +229,11 @@ def _reason(error: Exception) -> str:
 
 def _reader(settings: Settings) -> Finding:
     try:
-        return Finding("reader", "ok", f"files are read apart, with {isolation(settings.ingest.parse_memory_mb)}")
+        known = isolation(settings.ingest.parse_memory_mb)
     except PinciteError as error:
         return Finding("reader", "broken", str(error))
+    found = f"files are read apart, with {', '.join(known.holds) or 'no limits but time'}"
+    if not known.lacks:
+        return Finding("reader", "ok", found)
+    advice = "add files from people you trust only, or run on a Linux that allows seccomp and Landlock"
+    return Finding("reader", "note", f"{found}; this system does not give: {', '.join(known.lacks)}", advice)

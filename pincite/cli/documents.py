@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pincite.cli.door import Door, command
-from pincite.cli.safe import clean, print_json, print_plain
+from pincite.cli.safe import clean, print_json, print_plain, remark
 from pincite.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
-    from pincite.core.documents import Document
+    from collections.abc import Callable
+
+    from pincite.core.documents import AddedAll, Document, Progress
     from pincite.engine import AsyncPincite
 
 FolderOption = Annotated[
     str | None, typer.Option("--folder", metavar="F", help="Only this folder of the library and those below it.")
+]
+TagOption = Annotated[
+    list[str] | None,
+    typer.Option("--tag", metavar="T", help="Only documents with this tag; with all of them where repeated."),
 ]
 IdArgument = Annotated[
     str,
@@ -40,7 +46,10 @@ def register(app: typer.Typer) -> None:
 
 async def add(
     door: Door,
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, and folders with all below them.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Files, folders with all below them, addresses of pages and sitemaps."),
+    ],
     folder: Annotated[str, typer.Option("--folder", metavar="F", help="Folder of the library, such as hr/rules.")] = "",
     watch: Annotated[
         bool, typer.Option("--watch", help="Keep the documents in step with these folders until Ctrl-C.")
@@ -49,16 +58,16 @@ async def add(
         bool, typer.Option("--keep-removed", help="While watching, keep documents whose files are removed.")
     ] = False,
 ) -> None:
-    """Add files and folders, and wait until they can be asked about.
+    """Add files, folders and web pages, and wait until they can be asked about.
 
     A file that is known by its name gets a new version; one that has not changed is left alone. Exit code 1 if a
-    file failed. With --watch, files that change are updated, removed ones removed, renamed ones moved.
+    file failed. With --watch, files that change are updated, removed ones removed, renamed ones moved. Pages are fetched
+    only where web.enabled says so.
     """
     from pincite.api import shapes
     from pincite.cli.view.adding import failed, print_added, progress
     from pincite.cli.view.screen import Screen
-    from pincite.ingest.accept import file_types
-    from pincite.ingest.collect import collect
+    from pincite.parsers import file_types
 
     if "" in paths:
         raise Invalid("a path is empty; name files or folders to add")
@@ -68,10 +77,9 @@ async def add(
         return await keep_in_step(door, paths, folder, keep_removed=keep_removed)
     if keep_removed:
         raise Invalid("--keep-removed goes with --watch")
-    files = collect([Path(path) for path in paths], folder)
     async with door.open() as pincite:
         with progress(quiet=door.json) as report:
-            result = await pincite.add_all(files, report=report)
+            result = await _taken_in(pincite, paths, folder, report)
     if door.json:
         added = [{"outcome": one.outcome, "document": shapes.document(one.document)} for one in result.added]
         refused = [{"path": path, "code": error.code, "message": str(error)} for path, error in result.refused]
@@ -83,9 +91,28 @@ async def add(
     return None
 
 
+async def _taken_in(
+    pincite: "AsyncPincite", paths: list[str], folder: str, report: "Callable[[Progress], None]"
+) -> "AddedAll":
+    """What became of the files, and of the pages whose addresses stand among them."""
+    from pincite.core.documents import AddedAll
+    from pincite.gathering import Gatherer, is_address
+    from pincite.ingest.collect import collect
+
+    urls = [path for path in paths if is_address(path)]
+    result = await pincite.add_all(collect([Path(path) for path in paths if path not in urls], folder), report=report)
+    if not urls:
+        return result
+    pages = await Gatherer(pincite).add_all(urls, folder, report)
+    if pages.skipped:
+        remark(f"{pages.skipped:,} pages of sitemaps passed over: of other hosts, or beyond web.max_pages")
+    return AddedAll(result.added + pages.added, result.refused + pages.refused, result.skipped)
+
+
 async def list_documents(
     door: Door,
     folder: FolderOption = None,
+    tag: TagOption = None,
     stale: Annotated[
         bool, typer.Option("--stale", help="Only those made with other settings; renew them with: pincite reindex.")
     ] = False,
@@ -98,7 +125,7 @@ async def list_documents(
 
     path = folder.strip("/") if folder else None
     async with door.open() as pincite:
-        documents = await pincite.documents(Listing(folder=path, stale=stale or None))
+        documents = await pincite.documents(Listing(folder=path, tags=tuple(tag or ()), stale=stale or None))
     if door.json:
         print_json(shapes.page([shapes.document(document) for document in documents]))
     else:
@@ -142,6 +169,12 @@ async def read(
     version: Annotated[
         str | None, typer.Option("--version", metavar="V", help="Another version than the newest.")
     ] = None,
+    page: Annotated[
+        str | None, typer.Option("--page", metavar="N", help="Only a page or slide by its number, a sheet by its name.")
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="REF", help="Only what stands there: B7, 'table 2, row 3'.")
+    ] = None,
 ) -> None:
     """Print a document's text, or a part of it.
 
@@ -150,6 +183,10 @@ async def read(
     from pincite.api import shapes
     from pincite.reading import Reading
 
+    if page is not None or at is not None:
+        if section is not None or lines is not None:
+            raise Invalid("--page and --at do not go with --section or --lines")
+        return await _read_at(door, document_id, version, page, at)
     start, end = parse_lines(lines) if lines is not None else (None, None)
     async with door.open() as pincite:
         document = await find(pincite, document_id)
@@ -160,6 +197,23 @@ async def read(
         print_json(shapes.passage(passage))
     else:
         print_plain(clean(passage.content))
+    return None
+
+
+async def _read_at(door: Door, document_id: str, version: str | None, page: str | None, at: str | None) -> None:
+    """Print what stands at a place of the file."""
+    from pincite.api import pages_shapes as shapes
+    from pincite.pointing import Aim
+
+    number = int(page) if page and page.isascii() and page.isdecimal() else None
+    aim = Aim(page=number, name=page if number is None else None, ref=at)
+    async with door.open() as pincite:
+        document = await find(pincite, document_id)
+        found = await pincite.pointer.aimed(await pincite.scope(), document.id, aim, version)
+    if door.json:
+        print_json(shapes.spot(found))
+    else:
+        print_plain(clean(found.text.strip("\n")))
 
 
 async def remove(

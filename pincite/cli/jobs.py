@@ -32,13 +32,15 @@ async def jobs(
     watch: Annotated[
         bool, typer.Option("--watch", help="Show it anew every second, until nothing waits or Ctrl-C.")
     ] = False,
+    ended: Annotated[bool, typer.Option("--ended", help="Those of the last day that are done instead.")] = False,
     cancel: Annotated[
         int | None, typer.Option("--cancel", metavar="ID", min=1, help="Take this one out of the queue.")
     ] = None,
 ) -> None:
     """Show what waits to be processed, how far it is and how long it will take."""
-    from pincite.api import shapes
-    from pincite.cli.view.jobs import print_cancelled, print_jobs
+    from pincite.api import jobs_shapes as shapes
+    from pincite.api.shapes import page
+    from pincite.cli.view.jobs import print_cancelled, print_jobs, print_past
     from pincite.cli.view.screen import Screen
 
     async with door.open() as pincite:
@@ -49,11 +51,18 @@ async def jobs(
             else:
                 print_cancelled(Screen(), cancelled)
             return
+        if ended:
+            past, _ = await pincite.queue.past(await pincite.scope(), limit=SHOWN)
+            if door.json:
+                print_json(page([shapes.past_job(job) for job in past]))
+            else:
+                print_past(Screen(), past)
+            return
         while True:
             found, summary = await _look(pincite)
             if door.json:
-                page = shapes.page([shapes.job(job) for job in found])
-                print_json(page | {"summary": shapes.queue(summary)})
+                listed = page([shapes.job(job) for job in found])
+                print_json(listed | {"summary": shapes.queue(summary)})
             else:
                 print_jobs(Screen(), found, summary)
             if not watch or not summary.running + summary.waiting:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.documents import FolderOption
+from pincite.cli.documents import FolderOption, TagOption
 from pincite.cli.door import Door, command, one_of
 from pincite.cli.safe import print_json, remark
 from pincite.errors import Invalid
@@ -16,7 +16,7 @@ from pincite.errors import Invalid
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from pincite.core.answers import Question
+    from pincite.core.answers import Filters, Question
     from pincite.engine import AsyncPincite
 
 TopKOption = Annotated[
@@ -60,6 +60,7 @@ async def ask(
     door: Door,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know, in quotes.")],
     folder: FolderOption = None,
+    tag: TagOption = None,
     top_k: TopKOption = None,
     strategy: StrategyOption = None,
     profile: ProfileOption = None,
@@ -77,7 +78,9 @@ async def ask(
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen, waiting
 
-    asked = replace(_question(question, folder, top_k, strategy, as_of), profile=profile, retrieve=documents)
+    asked = replace(
+        _question(question, filters_of(folder, tag, as_of), top_k, strategy), profile=profile, retrieve=documents
+    )
     with notes_in_the_result():
         async with door.open() as pincite:
             with waiting("reading …"):
@@ -107,6 +110,7 @@ async def search(
     door: Door,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in quotes.")],
     folder: FolderOption = None,
+    tag: TagOption = None,
     top_k: TopKOption = None,
     strategy: StrategyOption = None,
     profile: ProfileOption = None,
@@ -119,7 +123,9 @@ async def search(
     from pincite.cli.view.hits import print_explained, print_hits
     from pincite.cli.view.screen import Screen, waiting
 
-    asked = replace(_question(query, folder, top_k, strategy, as_of), profile=profile, levels=_levels(levels))
+    asked = replace(
+        _question(query, filters_of(folder, tag, as_of), top_k, strategy), profile=profile, levels=_levels(levels)
+    )
     with notes_in_the_result():
         async with door.open() as pincite:
             with waiting("searching …"):
@@ -132,15 +138,17 @@ async def search(
         print_hits(Screen(), result, query)
 
 
-def _question(text: str, folder: str | None, top_k: int | None, strategy: str | None, as_of: str | None) -> "Question":
-    from pincite.core.answers import Filters, Question, Strategy
+def _question(text: str, filters: "Filters", top_k: int | None, strategy: str | None) -> "Question":
+    from pincite.core.answers import Question, Strategy
 
-    return Question(
-        text,
-        filters=Filters(folder=folder.strip("/") if folder else None, as_of=moment_of(as_of)),
-        top_k=top_k,
-        strategy=one_of(Strategy, strategy, "strategy"),
-    )
+    return Question(text, filters=filters, top_k=top_k, strategy=one_of(Strategy, strategy, "strategy"))
+
+
+def filters_of(folder: str | None, tags: list[str] | None, as_of: str | None) -> "Filters":
+    """The part of the library that options name, as it was then."""
+    from pincite.core.answers import Filters
+
+    return Filters(folder.strip("/") if folder else None, as_of=moment_of(as_of), tags=tuple(tags or ()))
 
 
 def moment_of(text: str | None) -> "datetime | None":

@@ -47,7 +47,8 @@ async def list_traces(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=RECENT, help="How many, newest first.")] = 20,
 ) -> None:
     """List past requests, newest first; with their questions where traces.content has them kept."""
-    from pincite.api import shapes
+    from pincite.api import traces_shapes as shapes
+    from pincite.api.shapes import page
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_traces
     from pincite.core.traces import Kind
@@ -57,14 +58,14 @@ async def list_traces(
     async with door.open() as pincite:
         found, following = await pincite.traces.list(await pincite.scope(), wanted)
     if door.json:
-        print_json(shapes.page([shapes.trace(trace, spans=False) for trace in found], following))
+        print_json(page([shapes.trace(trace, spans=False) for trace in found], following))
     else:
         print_traces(Screen(), found)
 
 
 async def show(door: Door, trace_id: IdArgument) -> None:
     """Show what one request did as a waterfall: each stage, when it ran, how long, and what it counted."""
-    from pincite.api import shapes
+    from pincite.api import traces_shapes as shapes
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_trace
 
@@ -90,7 +91,7 @@ async def replay(
 
     For example: pincite trace replay ID --set rag.fusion=rrf
     """
-    from pincite.api import shapes
+    from pincite.api import traces_shapes as shapes
     from pincite.cli.view.replay import print_replay
     from pincite.cli.view.screen import Screen, waiting
 

@@ -7,6 +7,7 @@ import typer
 
 from pincite.cli.documents import IdArgument, find
 from pincite.cli.door import Door, command
+from pincite.cli.questions import notes_in_the_result
 from pincite.cli.safe import print_json, print_plain
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def register(app: typer.Typer) -> None:
     command(app, "reindex")(reindex)
     group = typer.Typer(help="The index that is searched, and one built beside it.", rich_markup_mode=None)
     command(group, "status")(status)
+    command(group, "compare")(compare)
     command(group, "switch")(switch)
     command(group, "rollback")(rollback)
     command(group, "discard")(discard)
@@ -107,6 +109,33 @@ async def status(door: Door) -> None:
         print_json(shapes.indexes(found))
     else:
         print_indexes(Screen(), found)
+
+
+async def compare(
+    door: Door,
+    set_id: Annotated[
+        str | None, typer.Option("--set-id", metavar="ID", help="A set of pincite eval list; the newest otherwise.")
+    ] = None,
+) -> None:
+    """Ask your question set of the index that is searched and of the one that was built, before it is switched to.
+
+    Build it with pincite reindex --hold; make questions with pincite eval --auto. Afterwards: index switch or discard.
+    """
+    from pincite.cli.view.adding import progress
+    from pincite.cli.view.evaluation import print_comparison
+    from pincite.cli.view.screen import Screen
+    from pincite.evaluate.indexes import compare_indexes
+    from pincite.evaluate.report import comparison_json
+
+    with notes_in_the_result():
+        async with door.open() as pincite:
+            questions = await pincite.evaluations.get_set(await pincite.scope(), set_id)
+            with progress(quiet=door.json) as report:
+                found = await compare_indexes(pincite, questions, report=report)
+    if door.json:
+        print_json(comparison_json(found))
+    else:
+        print_comparison(Screen(), found)
 
 
 async def switch(

@@ -21,11 +21,16 @@ MatchedBy = Literal["number", "title", "contains", "similar", "code"]
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What part of the library a question is about, and as it was when; applied inside the search."""
+    """What part of the library a question is about, and as it was when; applied inside the search.
+
+    A document must have all of the `tags`. `index` is the signature of one that stands beside the one searched.
+    """
 
     folder: str | None = None
     document_ids: tuple[str, ...] | None = None
     as_of: datetime | None = None
+    tags: tuple[str, ...] = ()
+    index: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +187,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A chunk of a served version as the store returns it."""
+    """A chunk of a served version as the store returns it; `place` is where it stands in its file, in words."""
 
     key: int
     id: str
@@ -212,6 +217,7 @@ class Found:
     page_starts: tuple[int, ...]
     created_at: datetime
     parent: int | None = None
+    place: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,6 +386,7 @@ class Source:
     hybrid_score: float
     urls: tuple[str, ...]
     cited: bool
+    place: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,7 +394,8 @@ class Citation:
     """A mark in the answer and the exact passage behind it.
 
     `start` and `end` are offsets in the answer; `quote` is literally the text between its offsets in
-    that version's normalised text, empty where nothing was matched.
+    that version's normalised text, empty where nothing was matched. `place` is where that stands in the file, in words;
+    `rects` are its lines on the page: left, top, right, bottom in points from the upper left corner.
     """
 
     text: str
@@ -404,6 +412,7 @@ class Citation:
     page: int | None
     support: float
     rects: tuple[tuple[float, float, float, float], ...] = ()
+    place: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

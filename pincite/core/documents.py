@@ -93,7 +93,8 @@ class Chunk:
 
     `header` is a table's header repeated for a part that lost it; it is never part of `text`.
     Lines count from 1 and are the file's own; `end_line` is the line of the last character.
-    `parent` is the ordinal of the section or document this passage belongs to.
+    `parent` is the ordinal of the section or document this passage belongs to; `place` is where it stands in words.
+    `vectorized_text` is what was embedded, where that was worded otherwise.
     """
 
     ordinal: int
@@ -110,6 +111,8 @@ class Chunk:
     language: str
     tokens: int
     header: str = ""
+    place: str | None = None
+    vectorized_text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

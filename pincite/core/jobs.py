@@ -9,6 +9,9 @@ from pincite.core.documents import Failure
 JobState = Literal["running", "waiting", "held"]
 """In the hands of a worker that is alive; waiting for one; or held back until somebody starts it."""
 
+JobWish = Literal["running", "waiting", "held", "ended"]
+"""Which jobs to list: in one of these states, or gone from the queue within the last day."""
+
 WAITED_FOR, LOAD = 0, 1
 """Whose turn comes first: what somebody waits for goes before what is part of a load."""
 
@@ -59,6 +62,23 @@ class EndedJob:
     document_id: str
     status: str | None
     error: Failure | None
+
+
+@dataclass(frozen=True, slots=True)
+class PastJob:
+    """A job that has ended, and how: its document is `completed`, an `error`, or was `overtaken` by a newer version."""
+
+    id: int
+    document_id: str
+    name: str
+    folder: str
+    version: str
+    status: str
+    error: Failure | None
+    attempts: int
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import json
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 PageKind = Literal["page", "slide", "sheet", "part", "text"]
@@ -39,9 +40,9 @@ class Page:
     height: float = 0.0
     marks: bytes = b""
 
-    def placed(self) -> tuple[Mark, ...]:
-        """What stands where, in the order of the text."""
-        return unpack(self.marks)
+    def placed(self, start: int = 0, end: float = inf) -> tuple[Mark, ...]:
+        """What stands where, in the order of the text; of it, what touches [start:end]."""
+        return unpack(self.marks, start, end)
 
 
 def pack(marks: Iterable[Mark]) -> bytes:
@@ -58,16 +59,22 @@ def pack(marks: Iterable[Mark]) -> bytes:
     return zlib.compress(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()) if rows else b""
 
 
-def unpack(packed: bytes) -> tuple[Mark, ...]:
-    """The marks that were packed."""
+def unpack(packed: bytes, low: int = 0, high: float = inf) -> tuple[Mark, ...]:
+    """The marks that were packed, from the first that ends at or after `low` to the last that begins before `high`."""
     found: list[Mark] = []
     last = 0
     for gap, length, where in json.loads(zlib.decompress(packed)) if packed else ():
         start = last + gap
         last = start + length
-        if isinstance(where, str):
-            found.append(Mark(start, last, ref=where))
-        else:
-            left, top, right, bottom = (edge / _GRAIN for edge in where) if where else (0.0,) * 4
-            found.append(Mark(start, last, box=(left, top, right, bottom) if where else None))
+        if start >= high:
+            break
+        if last >= low:
+            found.append(_mark(start, last, where))
     return tuple(found)
+
+
+def _mark(start: int, end: int, where: "str | list[int] | None") -> Mark:
+    if isinstance(where, str):
+        return Mark(start, end, ref=where)
+    left, top, right, bottom = (edge / _GRAIN for edge in where) if where else (0.0,) * 4
+    return Mark(start, end, box=(left, top, right, bottom) if where else None)

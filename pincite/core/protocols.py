@@ -8,6 +8,7 @@ from pincite.core.answers import Filters, Found, Piece, Prompt, Turn
 from pincite.core.callers import Scope
 from pincite.core.conversations import KeptTurn
 from pincite.core.documents import Parsed
+from pincite.core.locate import Extract, Leaf
 
 Vector = Sequence[float]
 
@@ -128,6 +129,7 @@ class Index(Protocol):
         self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int
     ) -> list[Match]: ...
     async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, Found]: ...
+    async def pages(self, extracts: Sequence[Extract], *, scope: Scope) -> list[list[Leaf]]: ...
 
 
 class Vocabulary(Protocol):

@@ -7,25 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from pincite.core import abbreviations as abbr
-from pincite.errors import Unreadable
 
 Span = tuple[int, int]
-
-
-def decode(data: bytes) -> str:
-    """Bytes of a text file as normalised text: UTF-8, or UTF-16 where a byte order mark says so."""
-    utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    try:
-        text = data.decode("utf-16" if utf16 else "utf-8")
-    except UnicodeDecodeError as error:
-        name = "UTF-16" if utf16 else "UTF-8"
-        raise Unreadable(
-            f"byte {error.start + 1} is not {name}; save the file as UTF-8 and add it again", code="not_utf8"
-        ) from None
-    nul = text.find("\0")
-    if nul >= 0:
-        raise Unreadable(f"character {nul + 1} is a NUL, so this is not a text file", code="not_text")
-    return normalise(text)
 
 
 def normalise(text: str) -> str:

@@ -40,6 +40,7 @@ NAMES: Mapping[str, str] = {
     "generate": "llm_generation",
     "extract": "extractive_generation",
     "ground": "grounding",
+    "place": "placing",
     "nothing_found": "no_answer",
     "save": "history_saving",
 }

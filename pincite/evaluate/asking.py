@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pincite.access import LOCAL
 from pincite.core.answers import Hit, Question
@@ -29,7 +29,12 @@ class Response:
 
 
 async def ask_all(
-    pincite: AsyncPincite, texts: Sequence[str], settings: Settings, *, caller: Caller = LOCAL, report: Report
+    pincite: AsyncPincite,
+    texts: Sequence[str | Question],
+    settings: Settings,
+    *,
+    caller: Caller = LOCAL,
+    report: Report,
 ) -> AsyncIterator[Response]:
     """What each question finds with these settings, in order."""
     for text in texts[:WARM_UP]:
@@ -39,13 +44,14 @@ async def ask_all(
         report(Progress("asking", number, len(texts), 0.0, of="question"))
 
 
-async def _ask(pincite: AsyncPincite, text: str, settings: Settings, caller: Caller) -> Response:
+async def _ask(pincite: AsyncPincite, text: str | Question, settings: Settings, caller: Caller) -> Response:
     """Ask as one would, for the time; then deeper, for the ranking. What the settings do not allow finds nothing."""
+    question = Question(text) if isinstance(text, str) else text
     started = time.perf_counter()
     try:
-        await pincite.search(text, caller=caller, settings=settings)
+        await pincite.search(question, caller=caller, settings=settings)
         ms = (time.perf_counter() - started) * 1000
-        result = await pincite.search(Question(text, top_k=depth(settings)), caller=caller, settings=settings)
+        result = await pincite.search(replace(question, top_k=depth(settings)), caller=caller, settings=settings)
     except BadRequest as error:
         return Response((), (time.perf_counter() - started) * 1000, (f"questions refused: {error.code}",))
     return Response(result.hits, ms, tuple(f"{note.stage}: {note.reason}" for note in result.degraded))

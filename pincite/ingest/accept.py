@@ -4,42 +4,35 @@ import hashlib
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 
-from pincite import plugins
 from pincite.core.documents import Upload
-from pincite.core.protocols import Parser
 from pincite.errors import Invalid, TooLarge, Unsupported
+from pincite.ingest.foreign import FOREIGN
+from pincite.ingest.sniff import SNIFFED, fits, is_also_archive, kind_of
+from pincite.parsers import FileType, file_types
 from pincite.settings import Settings
 
-PARSERS = "pincite.parsers"
 MAX_NAME = 255
 MAX_FOLDER = 1000
+_MB = 1024 * 1024
 
-_MARKS: Mapping[str, bytes] = {"application/pdf": b"%PDF-"}
-"""MIME type → what its bytes have near the front; types that are not here are text."""
-
-_SIGNATURES: Mapping[bytes, str] = {
-    b"%PDF-": "a PDF",
-    b"PK\x03\x04": "a ZIP archive or an Office document",
-    b"\xd0\xcf\x11\xe0": "an old Office document",
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"GIF8": "a GIF image",
-    b"\x1f\x8b": "gzip data",
-    b"\x7fELF": "a program",
-    b"SQLite format 3\0": "a database",
-}
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Controls, formats such as the marks that turn the direction of writing, surrogates, line separators."""
 _JOINERS = "\u200c\u200d"
 """Formats that some scripts and emoji cannot be written without."""
 _BLANK = b" \t\r\n\f\v\0\xef\xbb\xbf\xff\xfe"
 """White space and byte order marks."""
-_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
-_SNIFFED = 65536
-_CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\b\x1b") + b"\x7f"
-_MAX_CONTROL_SHARE = 0.01
+_LIMITS: Mapping[str, str] = {
+    "markdown": "max_markdown_mb", "plain": "max_markdown_mb", "html": "max_html_mb", "csv": "max_csv_mb",
+    "docx": "max_office_mb", "pptx": "max_office_mb", "sheet": "max_office_mb", "mail": "max_mail_mb",
+    "image": "max_image_mb", "pdf": "max_pdf_mb",
+}  # fmt: skip
+"""Parser → the setting that says how large its files may be."""
+_CALLED: Mapping[str, str] = {
+    "markdown": "Markdown", "plain": "text", "html": "web pages", "csv": "tables as text", "docx": "Word",
+    "pptx": "PowerPoint", "sheet": "Excel", "mail": "mails", "image": "images", "pdf": "PDF",
+}  # fmt: skip
+"""Parser → what people call its files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +46,6 @@ class Accepted:
     checksum: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileType:
-    """A MIME type and the name of the parser that reads it."""
-
-    mime: str
-    parser: str
-
-
 def check(upload: Upload, settings: Settings) -> Accepted:
     """Judge a file by its name, size and bytes alone; raises what is wrong with it."""
     name = clean_name(upload.name)
@@ -69,16 +54,6 @@ def check(upload: Upload, settings: Settings) -> Accepted:
     _check_size(name, kind, upload.data, settings)
     _check_content(name, kind, upload.data)
     return Accepted(name, folder, kind.mime, kind.parser, hashlib.sha256(upload.data).hexdigest())
-
-
-@cache
-def file_types() -> Mapping[str, FileType]:
-    """File name ending → type, found by asking every parser in the folder."""
-    found: dict[str, FileType] = {}
-    for parser in plugins.names(PARSERS, "make_parser"):
-        for mime, endings in plugins.load(Parser, PARSERS, parser, {}).reads.items():
-            found |= {ending: FileType(mime, parser) for ending in endings.split()}
-    return found
 
 
 def clean_name(name: str) -> str:
@@ -115,47 +90,47 @@ def _wrong_with(name: str) -> str:
     return ""
 
 
+def largest(settings: Settings) -> int:
+    """Bytes that a file of any type may have at most."""
+    return int(max(getattr(settings.ingest, name) for name in _LIMITS.values()) * _MB)
+
+
 def _type_by_name(name: str) -> FileType:
     stem, dot, ending = name.rpartition(".")
-    kind = file_types().get(f".{ending.lower()}") if dot and stem else None
+    ending = f".{ending.lower()}" if dot and stem else ""
+    kind = file_types().get(ending)
+    if kind is None and ending in FOREIGN:
+        what, instead = FOREIGN[ending]
+        raise Unsupported(f"'{name}' is {what}, which is not read; {instead} and add that")
     if kind is None:
-        known = ", ".join(sorted(file_types()))
-        raise Unsupported(f"files like '{name}' are not read; these are: {known}")
+        raise Unsupported(f"files like '{name}' are not read; these are: {_read_here()}")
     return kind
 
 
+def _read_here() -> str:
+    """`Markdown (.md .markdown .mdx), PDF (.pdf) …`"""
+    endings: dict[str, list[str]] = {}
+    for ending, kind in file_types().items():
+        endings.setdefault(kind.parser, []).append(ending)
+    return ", ".join(f"{_CALLED.get(parser, parser)} ({' '.join(found)})" for parser, found in endings.items())
+
+
 def _check_size(name: str, kind: FileType, data: bytes, settings: Settings) -> None:
-    if not data[:_SNIFFED].strip(_BLANK) and not data.strip(_BLANK):
+    if not data[:SNIFFED].strip(_BLANK) and not data.strip(_BLANK):
         raise Invalid(f"'{name}' is empty", code="empty")
-    is_text = kind.mime.startswith("text/")
-    limit = settings.ingest.max_markdown_mb if is_text else settings.ingest.max_pdf_mb
-    if len(data) > limit * 1024 * 1024:
-        setting = "ingest.max_markdown_mb" if is_text else "ingest.max_pdf_mb"
-        size = len(data) / 1024 / 1024
-        raise TooLarge(f"'{name}' has {size:.1f} MB; at most {limit:g} MB are read ({setting})")
+    setting = _LIMITS.get(kind.parser, "max_pdf_mb")
+    limit = getattr(settings.ingest, setting)
+    if len(data) > limit * _MB:
+        size = len(data) / _MB
+        raise TooLarge(f"'{name}' has {size:.1f} MB; at most {limit:g} MB are read (ingest.{setting})")
 
 
 def _check_content(name: str, kind: FileType, data: bytes) -> None:
-    """The bytes must be what the name says: a PDF has its mark near the front, text has no binary in it."""
-    mark = _MARKS.get(kind.mime)
-    fits = mark in data[:1024] if mark else not (_signature(data) or _looks_binary(data))
-    if not fits:
-        ending = name.rpartition(".")[2]
-        raise Unsupported(f"'{name}' is named .{ending}, but its bytes are {_signature(data) or _described(data)}")
-
-
-def _signature(data: bytes) -> str:
-    return next((kind for mark, kind in _SIGNATURES.items() if data.startswith(mark)), "")
-
-
-def _looks_binary(data: bytes) -> bool:
-    """Whether bytes are no text: NULs, or many control characters; UTF-16 announces itself."""
-    if data.startswith(_BYTE_ORDER_MARKS):
-        return False
-    head = data[:_SNIFFED]
-    controls = len(head) - len(head.translate(None, _CONTROLS))
-    return b"\0" in data or controls > len(head) * _MAX_CONTROL_SHARE
-
-
-def _described(data: bytes) -> str:
-    return "binary data" if _looks_binary(data) else "text"
+    """The bytes must be what the name says, and nothing else at the same time."""
+    if fits(kind.mime, data):
+        return
+    ending, found = name.rpartition(".")[2], kind_of(data)
+    if is_also_archive(data):
+        raise Unsupported(f"'{name}' is {found.words} and a ZIP archive at once; save it anew as one of them")
+    rename = f"; if it is one, name it *{found.ending}" if found.ending in file_types() else ""
+    raise Unsupported(f"'{name}' is named .{ending}, but its bytes are {found.words}{rename}")

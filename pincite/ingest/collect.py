@@ -9,9 +9,13 @@ from pathlib import Path
 
 from pincite.core.documents import Upload
 from pincite.errors import BadRequest, Invalid, NotFound, PinciteError
-from pincite.ingest.accept import file_types
+from pincite.parsers import file_types
 
 LIBRARY_MARK = "postgres.secret"
+
+
+AT_ONCE, AT_ONCE_BYTES = 16, 16 * 1024 * 1024
+"""How many files are taken in at the same time, and how much of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,14 @@ class NamedFile:
     def name(self) -> str:
         """The file's name as the library spells it: one way, whatever the file system does."""
         return unicodedata.normalize("NFC", self.path.name)
+
+    @property
+    def size(self) -> int:
+        """Bytes; 0 where the system does not tell, and reading it will."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
 
     def read(self) -> tuple[Upload, str]:
         """The file's bytes, ready to be taken in, and their checksum."""
@@ -42,6 +54,19 @@ class Collected:
     files: list[NamedFile]
     refused: list[tuple[str, PinciteError]]
     skipped: int
+
+    def parts(self) -> Iterator[list[NamedFile]]:
+        """The files in parts that are read and taken in at once: a few small ones, or one that is large."""
+        part: list[NamedFile] = []
+        size = 0
+        for file in self.files:
+            if part and (len(part) == AT_ONCE or size + file.size > AT_ONCE_BYTES):
+                yield part
+                part, size = [], 0
+            part.append(file)
+            size += file.size
+        if part:
+            yield part
 
 
 def collect(paths: Sequence[Path], folder: str = "") -> Collected:

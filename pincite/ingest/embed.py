@@ -10,7 +10,7 @@ from pincite.core.documents import NO_HEADINGS, Chunk, Level
 from pincite.core.text import fingerprint
 from pincite.errors import ProviderError
 from pincite.ingest.compose import Wording
-from pincite.store.indexing import Entry
+from pincite.store.passages import Entry
 from pincite.words import forms, terms
 
 FORM = "2"

@@ -17,6 +17,7 @@ import numpy as np
 from pincite.core.protocols import Embedder
 from pincite.errors import ProviderError, Unavailable
 from pincite.settings import environment
+from pincite.together import Together
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,9 @@ _PART = 16
 
 _IN_FLIGHT = 2
 """Requests one document has under way, so that the child finds the next when it is done with one."""
+
+_TOGETHER = 16
+"""Documents that are embedded together at the most: whoever comes next waits for that long."""
 
 _OFF_BY_LITTLE = 0.1
 _STDERR_KEPT = 4096
@@ -114,9 +118,26 @@ class ProcessLane:
         self._child: _Child | None = None
         self._starting = asyncio.Lock()
         self._closed = False
+        self._together = Together(self._embed_all, most=_TOGETHER)
 
     async def embed(self, passages: Sequence[Prefixed]) -> list[Windows]:
-        """One vector per window of each passage; raises ProviderError where the child failed twice."""
+        """One vector per window of each passage; raises ProviderError where the child failed twice.
+
+        Documents that come while others are being embedded are the next to be, together: so they are done at the same
+        time, too, and can be written in one go.
+        """
+        return await self._together(passages)
+
+    async def _embed_all(self, asked: Sequence[Sequence[Prefixed]]) -> list[list[Windows] | Exception]:
+        try:
+            found = iter(await self._embed([passage for passages in asked for passage in passages]))
+        except ProviderError as error:
+            if len(asked) == 1:
+                return [error]
+            return [one for passages in asked for one in await self._embed_all([passages])]
+        return [list(itertools.islice(found, len(passages))) for passages in asked]
+
+    async def _embed(self, passages: Sequence[Prefixed]) -> list[Windows]:
         firsts = iter(range(0, len(passages), _PART))
         answers: dict[int, list[Windows]] = {}
 

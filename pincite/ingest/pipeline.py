@@ -11,18 +11,19 @@ from pincite.core.genai import embedding
 from pincite.core.request import request_id
 from pincite.core.traces import Trace, code_of, count, recording, span
 from pincite.errors import Conflict
-from pincite.ingest.accept import file_types
 from pincite.ingest.compose import Composer
 from pincite.ingest.embed import Vectors, embed
 from pincite.ingest.enrich import Enriching
 from pincite.ingest.lane import Lane
 from pincite.ingest.parse import Prepared, Reader
 from pincite.ingest.semantic import cuts
+from pincite.parsers import file_types
 from pincite.settings import Settings
-from pincite.store.indexing import Entry, Indexing
+from pincite.store.indexing import Found, Indexing
 from pincite.store.jobs import Job, Jobs
 from pincite.store.originals import Originals
 from pincite.store.packs import Packs
+from pincite.store.passages import Entry
 
 BATCH = 32
 """Chunks embedded and written at a time: bounds memory, and what a crash can cost."""
@@ -116,15 +117,19 @@ async def _ingest(shop: Workshop, job: Job) -> None:
                 await shop.indexing.write(edition, entries)
     with span("serving"):
         if edition:
-            await shop.indexing.serve(edition, prepared.parsed, composer.notes)
+            await shop.indexing.serve(edition, Found(prepared.parsed, notes=composer.notes))
         else:  # so little is written and served at once
-            await shop.indexing.publish(target, entries, prepared.parsed, composer.notes)
+            await shop.indexing.publish(target, Found(prepared.parsed, entries, composer.notes))
 
 
 async def _prepared(shop: Workshop, job: Job, data: bytes, parser: str) -> Prepared:
     """The file's text and chunks; one that is cut by meaning is read again once its sentences have been compared."""
     chunking = shop.settings.chunking
-    prepared = await shop.reader.read(data, parser, chunking)
+
+    async def report(what: str, done: int, of: int) -> None:
+        await shop.jobs.report(job, f"parsing, {what} {done:,} of {of:,}", PREPARED * min(1.0, done / max(1, of)))
+
+    prepared = await shop.reader.read(data, parser, chunking, report=report)
     if not prepared.runs:
         return prepared
     await shop.jobs.report(job, "comparing", 0.0)

@@ -12,11 +12,12 @@ from pincite.core.documents import Chunk, Level, Parsed, Section
 from pincite.core.places import Page
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
-from pincite.ingest.accept import PARSERS
 from pincite.ingest.chunk import chunk
+from pincite.ingest.placed import placed
 from pincite.ingest.section import sections
 from pincite.ingest.semantic import Run, runs, semantic
 from pincite.ingest.window import window
+from pincite.parsers import PARSERS
 from pincite.settings import Chunking
 from pincite.tokens import Tokenizer
 
@@ -47,7 +48,7 @@ def prepare(data: bytes, parser: str, chunking: Chunking, cuts: Collection[int] 
     rows = _cut(parsed, parts, chunking, tokenizer, cuts or ())
     if not rows:
         raise Unreadable("there is no text in the file", code="empty")
-    return Prepared(parsed, tuple(rows))
+    return Prepared(parsed, placed(rows, parsed))
 
 
 def _cut(

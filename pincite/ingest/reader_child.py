@@ -1,7 +1,8 @@
 """The child process that reads files: confines itself, then answers one request after the other.
 
-A request is two lengths, a JSON object and the file's bytes; a reply is a flag, a length and a JSON object.
-The first reply says that the child is ready, the flag that it leaves. It ends with its input.
+A request is two lengths, a JSON object and the file's bytes; a reply is its kind, a length and a JSON object.
+The first reply says that the child is ready; while it reads, it tells how far it is; the last one of a file is its
+outcome, which also says whether the child leaves after it. It ends with its input.
 """
 
 import json
@@ -9,24 +10,38 @@ import os
 import signal
 import struct
 import sys
+import time
 import traceback
 from collections.abc import Iterator, Mapping
+from enum import IntEnum
 from typing import Any, BinaryIO
 
+from pincite.core import pace
 from pincite.errors import PinciteError, Unreadable
 from pincite.ingest import language
+from pincite.ingest.confine import address_space, confine, leave_network
 from pincite.ingest.prepare import prepare, to_json
 from pincite.settings import Chunking
 
+
+class Kind(IntEnum):
+    """What a reply is: how far the child is, the outcome of a file, or the last outcome before it leaves."""
+
+    PACE = 0
+    DONE = 1
+    LEAVING = 2
+
+
 REQUEST = struct.Struct(">II")
-REPLY = struct.Struct(">?I")
+REPLY = struct.Struct(">BI")
 
 _FILES_PER_CHILD = 1000
 """After so many files a child makes room for a fresh one, in case a library leaks."""
+_SWOLLEN = 512 * 1024
+"""The same when it keeps more than this for each MB that it may use, which is half: the next file shall have its share."""
 _ORPHAN_GRACE_S = 5
-_OPEN_FILES = 32
-_CLONE_NEWUSER = 0x10000000
-_CLONE_NEWNET = 0x40000000
+_TELL_S = 0.25
+"""How often it is told how far a file is, at most."""
 
 _Request = tuple[Mapping[str, Any], bytes]
 
@@ -34,35 +49,35 @@ _Request = tuple[Mapping[str, Any], bytes]
 def main() -> None:
     """Confine this process, say what holds, and read files until the input ends."""
     memory_mb = int(sys.argv[1])
+    sys.dont_write_bytecode = True
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a library that prints must not write into the replies
-    _send(replies, json.dumps({"holds": confine(memory_mb)}).encode())
+    networkless = leave_network()
+    _warm()
+    _send(replies, json.dumps({"holds": confine(memory_mb, networkless=networkless)}).encode())
+    swollen = address_space() + memory_mb * _SWOLLEN
     for count, (header, data) in enumerate(_requests(sys.stdin.buffer), 1):
         _alarm(int(header["timeout_s"]) + _ORPHAN_GRACE_S)  # for a child whose parent died meanwhile
-        leaving, reply = _answer(header, data, memory_mb)
+        with pace.heard(_Teller(replies)):
+            leaving, reply = _answer(header, data, memory_mb)
         _alarm(0)
-        leaving = leaving or count == _FILES_PER_CHILD
-        _send(replies, reply, leaving=leaving)
+        leaving = leaving or count == _FILES_PER_CHILD or address_space() > swollen
+        _send(replies, reply, Kind.LEAVING if leaving else Kind.DONE)
         if leaving:
             return
 
 
-def confine(memory_mb: int) -> list[str]:
-    """Take from this process what reading a file does not need; returns, in words, what holds."""
-    holds = ["no network"] if _leave_network() else []  # first: refused to a process with threads
-    _warm()
-    if sys.platform != "win32":
-        import resource
+class _Teller:
+    """Passes on how far a file is, now and then."""
 
-        os.nice(5)
-        used = _address_space()
-        if used and _limit(resource.RLIMIT_AS, used + memory_mb * 1024 * 1024):
-            holds.append(f"{memory_mb} MB of memory")
-        if _limit(resource.RLIMIT_FSIZE, 0):
-            holds.append("no writing to files")
-        if _limit(resource.RLIMIT_NOFILE, _OPEN_FILES) and _limit(resource.RLIMIT_CORE, 0):
-            holds.append("few open files")
-    return holds
+    def __init__(self, replies: BinaryIO) -> None:
+        self._replies = replies
+        self._next = time.monotonic() + _TELL_S
+
+    def __call__(self, what: str, done: int, of: int) -> None:
+        if time.monotonic() >= self._next:
+            _send(self._replies, json.dumps([what, done, of]).encode(), Kind.PACE)
+            self._next = time.monotonic() + _TELL_S
 
 
 def _answer(header: Mapping[str, Any], data: bytes, memory_mb: int) -> tuple[bool, bytes]:
@@ -93,8 +108,8 @@ def _requests(stream: BinaryIO) -> Iterator[_Request]:
         yield json.loads(header), data
 
 
-def _send(stream: BinaryIO, reply: bytes, *, leaving: bool = False) -> None:
-    stream.write(REPLY.pack(leaving, len(reply)) + reply)
+def _send(stream: BinaryIO, reply: bytes, kind: Kind = Kind.DONE) -> None:
+    stream.write(REPLY.pack(kind, len(reply)) + reply)
     stream.flush()
 
 
@@ -104,35 +119,6 @@ def _warm() -> None:
 
     language.warm()
     prepare(b"# Ready\n", "markdown", Chunking())
-
-
-def _leave_network() -> bool:
-    """Move to a network with nobody else in it, by right or in a user namespace; False where neither is allowed."""
-    if sys.platform != "linux":
-        return False
-    import ctypes
-
-    unshare = ctypes.CDLL(None, use_errno=True).unshare
-    return 0 in (unshare(flags) for flags in (_CLONE_NEWNET, _CLONE_NEWUSER | _CLONE_NEWNET))
-
-
-def _address_space() -> int:
-    """Bytes of address space in use; 0 where the system does not tell."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
-
-
-def _limit(which: int, value: int) -> bool:
-    import resource
-
-    try:
-        resource.setrlimit(which, (value, value))
-    except (ValueError, OSError):
-        return False
-    return True
 
 
 def _alarm(seconds: int) -> None:

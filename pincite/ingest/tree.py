@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pincite.errors import BadRequest, Invalid
-from pincite.ingest.accept import file_types
 from pincite.ingest.collect import LIBRARY_MARK, NamedFile
+from pincite.parsers import file_types
 
 GIT_S = 60.0
 """Longest wait for Git to list a tree."""

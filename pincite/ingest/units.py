@@ -34,6 +34,7 @@ class Splitter:
     overlap: int
     tokenizer: Tokenizer
     split: list[Block] = field(default_factory=list)
+    headers: dict[int, tuple[str, int]] = field(default_factory=dict)
 
     def units(self, section: Sequence[Block]) -> Iterator[Unit]:
         """Units of a section. A paragraph gives way to its sentences rather than leave its heading alone."""
@@ -53,18 +54,22 @@ class Splitter:
 
     def header(self, table: Block) -> str:
         """The header that a part of the table repeats: none where it would fill more than half of a chunk."""
-        header = self.text[table.start : table.header_end]
-        return header if self._count_header(header) <= self.size // 2 else ""
+        return self._header(table)[0]
 
     def room_under(self, table: Block) -> int:
         """Tokens left for rows under the table's repeated header."""
-        return self.size - self._count_header(self.header(table))
+        return self.size - self._header(table)[1]
+
+    def _header(self, table: Block) -> tuple[str, int]:
+        """A table's header and its tokens, counted once: that of a wide table is long, and every part asks for it."""
+        if table.start not in self.headers:
+            header = self.text[table.start : table.header_end]
+            tokens = self.tokenizer.count(header + "\n")
+            self.headers[table.start] = (header, tokens) if tokens <= self.size // 2 else ("", 0)
+        return self.headers[table.start]
 
     def _count(self, start: int, end: int) -> int:
         return self.tokenizer.count(self.text[start:end])
-
-    def _count_header(self, header: str) -> int:
-        return self.tokenizer.count(header + "\n") if header else 0
 
     def _unit(self, block: Block, room: int) -> Iterator[Unit]:
         """The block as one unit where it fits into `room` tokens, else the units of its parts."""

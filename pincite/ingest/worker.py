@@ -29,6 +29,8 @@ HEARTBEAT_S = 1.0
 """How often a worker at least shows that it is alive, and looks whether its job is still its own."""
 SHORTEST_PAUSE_S, PROBE_S = 2.0, 10.0
 """The first pause of a job that waits for a part that is down; and how often one is tried while that is so."""
+HANDFUL = 16
+"""Small files a worker has in hand at the most; of large ones it has one."""
 TIDY_S = 3600.0
 """How often what nobody needs any more is cleared away."""
 PACK_AFTER = 256
@@ -83,30 +85,38 @@ class Workers:
 
     async def _work(self, name: str) -> None:
         """Take jobs for ever: whatever goes wrong with one, the next is taken."""
-        while True:
-            try:
-                if self._is_down():
-                    await self._rest()
-                    continue
-                shop = self._shop()  # the settings a document is begun with are those it is finished with
-                job = await shop.jobs.claim(name, shop.settings.ingest.lease_s)
-                if job is None:
-                    await self._pack(shop, after=1)
-                    await self._rest()
-                else:
-                    self.in_hand.append(shop)
-                    try:
-                        await self._do(shop, job)
-                    finally:
-                        self.in_hand.remove(shop)
-                        self._finished += 1
-                    await self._pack(shop, after=PACK_AFTER)
-            except (StoreDown, DataFolderError) as error:
-                log.warning("the worker waits: %s", error)
-                await asyncio.sleep(1.0)
-            except Exception:
-                log.exception("the worker goes on after an unforeseen error")
-                await asyncio.sleep(1.0)
+        hands: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                await _undaunted(self._take(name, hands))
+        finally:
+            await asyncio.gather(*map(ended, hands))
+
+    async def _take(self, name: str, hands: set["asyncio.Task[None]"]) -> None:
+        """Take what there is room for, and where there is none or nothing waits, wait for a while."""
+        room, jobs = HANDFUL - len(hands), list[Job]()
+        if room >= HANDFUL // 2 and not self._is_down():
+            shop = self._shop()  # the settings a document is begun with are those it is finished with
+            lease_s = shop.settings.ingest.lease_s
+            jobs = await shop.jobs.claim_some(name, lease_s, most=room, only_small=bool(hands))
+            for job in jobs:
+                hand = asyncio.create_task(self._hold(shop, job))
+                hands.add(hand)
+                hand.add_done_callback(hands.discard)
+            await self._pack(shop, after=PACK_AFTER if hands else 1)
+        if hands:
+            await asyncio.wait(hands, timeout=IDLE_S, return_when=asyncio.FIRST_COMPLETED)
+        elif not jobs:
+            await self._rest()
+
+    async def _hold(self, shop: Workshop, job: Job) -> None:
+        """Have one job in hand."""
+        self.in_hand.append(shop)
+        try:
+            await _undaunted(self._do(shop, job))
+        finally:
+            self.in_hand.remove(shop)
+            self._finished += 1
 
     async def _pack(self, shop: Workshop, *, after: int) -> None:
         """Pack the words of what so many documents brought, so that they are looked up faster."""
@@ -205,3 +215,15 @@ class Workers:
         if self._down_until is not None:
             self._down_until = None
             await shop.jobs.wake_stalled()
+
+
+async def _undaunted(work: Awaitable[None]) -> None:
+    """Do it; what goes wrong with it is told, and after a pause the worker goes on."""
+    try:
+        await work
+    except (StoreDown, DataFolderError) as error:
+        log.warning("the worker waits: %s", error)
+        await asyncio.sleep(1.0)
+    except Exception:
+        log.exception("the worker goes on after an unforeseen error")
+        await asyncio.sleep(1.0)

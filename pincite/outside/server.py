@@ -35,7 +35,7 @@ _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @cache
-def _trusted(trust_env: bool) -> ssl.SSLContext:
+def trusted(trust_env: bool) -> ssl.SSLContext:
     """The certificates of this machine: reading them takes longer than many a call, so all servers share one reading."""
     return httpx2.create_ssl_context(trust_env=trust_env)
 
@@ -125,7 +125,7 @@ class Server:
             outside = urlsplit(self.base_url).hostname not in _LOCAL
             limits = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=KEPT_S)
             self._client = httpx2.AsyncClient(
-                timeout=self._timeout, limits=limits, trust_env=outside, verify=_trusted(outside)
+                timeout=self._timeout, limits=limits, trust_env=outside, verify=trusted(outside)
             )
         try:
             async with self._client.stream(method, url, json=body, headers={**sent, **(headers or {})}) as response:

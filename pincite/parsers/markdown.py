@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import yaml
 
 from pincite.blocks import blocks
+from pincite.charsets import decode
 from pincite.core.documents import Parsed
 from pincite.core.protocols import Parser
-from pincite.core.text import decode
 from pincite.errors import Unreadable
 
 _FRONT_MATTER = re.compile(r"---\n(?P<yaml>.{0,65536}?)^(?:---|\.\.\.)(?:\n|\Z)", re.DOTALL | re.MULTILINE)

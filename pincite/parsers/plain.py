@@ -1,11 +1,11 @@
-"""Plain text: UTF-8, or UTF-16 with a byte order mark."""
+"""Plain text, in whatever charset it comes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pincite.charsets import decode
 from pincite.core.documents import Parsed
 from pincite.core.protocols import Parser
-from pincite.core.text import decode
 from pincite.errors import Unreadable
 
 

@@ -14,6 +14,7 @@ from pincite.query.ground import ground, nothing_found, unsourced
 from pincite.query.guard import guard_in
 from pincite.query.levels import apart, lift, rise
 from pincite.query.meet import meet
+from pincite.query.place import place
 from pincite.query.rank import rank
 from pincite.query.recall import recall
 from pincite.query.refine import refine
@@ -67,7 +68,10 @@ async def respond(run: Run, plan: Plan) -> Answer:
     draft = await run.attempt(None, generate, prompt)
     if draft is None:
         draft = await run.step(extract, prompt)
-    return await run.step(ground, plan, evidence, prompt, draft)
+    final = await run.step(ground, plan, evidence, prompt, draft)
+    if any(source.cited and source.place for source in final.sources):
+        final = await run.attempt(final, place, prompt, final)
+    return replace(final, degraded=tuple(run.degraded))
 
 
 async def converse(run: Run, plan: Plan) -> Answer:

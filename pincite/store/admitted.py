@@ -10,8 +10,8 @@ HIDDEN = "select key from edition where state in ('writing', 'retired', 'ready')
 
 
 def narrowed(filters: Filters) -> bool:
-    """Whether a filter leaves a part of what the scope admits, or asks for another time."""
-    return filters.folder is not None or filters.document_ids is not None or filters.as_of is not None
+    """Whether a filter leaves a part of what the scope admits, or asks for another time or another index."""
+    return filters != Filters()
 
 
 def documents(filters: Filters) -> sql.Composed:
@@ -21,12 +21,19 @@ def documents(filters: Filters) -> sql.Composed:
         conditions.append("(folder = %(folder)s or starts_with(folder, %(below)s))")
     if filters.document_ids is not None:
         conditions.append("id = any(%(documents)s)")
+    if filters.tags:
+        conditions.append("tags @> %(tags)s::text[]")
     return sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions)
 
 
 def library(filters: Filters) -> sql.SQL:
-    """The documents as a search takes them, each with the edition it is found in: today's, or that of another time."""
-    return sql.SQL("document" if filters.as_of is None else _THEN)
+    """The documents as a search takes them, each with the edition it is found in: today's, or that of another time.
+
+    In an index beside the one that is searched, a document that has no part of it is found as it is today.
+    """
+    if filters.as_of is not None:
+        return sql.SQL(_THEN)
+    return sql.SQL("document" if filters.index is None else _BESIDE)
 
 
 def postings(filters: Filters) -> sql.SQL:
@@ -41,7 +48,7 @@ def vectors(filters: Filters) -> sql.SQL:
 
 def serving(filters: Filters) -> sql.Composed:
     """Whether edition `e` of document `d` is the one a search finds."""
-    if filters.as_of is None:
+    if filters.as_of is None and filters.index is None:
         return sql.SQL("e.state = {} and d.served = e.key").format("served")
     return editions("e.key", filters)
 
@@ -70,6 +77,8 @@ def values(scope: Scope, filters: Filters) -> dict[str, object]:
         "below": f"{filters.folder}/",
         "documents": list(filters.document_ids or ()),
         "as_of": filters.as_of,
+        "tags": list(filters.tags),
+        "index": [filters.index, f"{filters.index}:wanting"],
     }
 
 
@@ -81,4 +90,12 @@ _THEN = """(
          join edition e on e.version = v.key and e.state in ('served', 'retired', 'kept') and e.model is not null
     where d.realm = any(%(realms)s)
     order by d.id, v.key desc, e.state = 'served' desc, e.key desc
+)"""
+_BESIDE = """(
+    select distinct on (d.id) d.id, d.realm, d.folder, d.name, d.called, d.tags, e.key as served, e.model, e.languages,
+           e.chunks, e.words, e.vectors
+    from document d join edition s on s.key = d.served join edition e on e.version = s.version
+         and (e.key = s.key or (e.state = 'ready' and e.signature = any(%(index)s)))
+    where d.realm = any(%(realms)s)
+    order by d.id, e.signature = any(%(index)s) desc, e.key desc
 )"""

@@ -1,10 +1,9 @@
-"""The pool, transactions with the caller's scope set, and migrations."""
+"""The pool, and transactions with the caller's scope set."""
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from importlib import resources
 from types import MappingProxyType
 from typing import Any, LiteralString, Self
 
@@ -14,11 +13,10 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown
+from pincite.store.schema import APP_ROLE, LOCK, first_line, migrate, vector_index
 
 log = logging.getLogger(__name__)
 
-APP_ROLE = "pincite_app"
-LOCK = 0x70696E63  # "pinc": one migration at a time in a database
 WAIT_S = 15.0
 TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "15s", "statement_timeout": "60s"})
 """How long a statement may wait for others, and take altogether: a request never hangs on the database."""
@@ -143,7 +141,7 @@ class Database:
             return StoreDown("the database took too long and was stopped; try again")
         if lost and not self._closed and self._revive and (self._reviving is None or self._reviving.done()):
             self._reviving = asyncio.create_task(self._revived())
-        return StoreDown(f"the database cannot be reached: {_first_line(error)}")
+        return StoreDown(f"the database cannot be reached: {first_line(error)}")
 
     async def _revived(self) -> None:
         assert self._revive is not None
@@ -178,7 +176,7 @@ class Database:
                 admin, "insert into embedding_model (name, dimensions) values (%s, %s) returning id", (name, dimensions)
             )
             assert row is not None
-            await admin.execute(_vector_index(int(row[0]), dimensions))
+            await admin.execute(vector_index(int(row[0]), dimensions))
             return int(row[0])
 
     async def check_model(self, name: str, dimensions: int) -> None:
@@ -195,20 +193,6 @@ async def _known_model(connection: Connection, name: str, dimensions: int) -> in
             "correct embedding.dimensions, or give the other model another name"
         )
     return None if found is None else int(found[0])
-
-
-async def index_vectors(admin: Connection) -> None:
-    """Make the index of every embedding model that has none, as after a restore."""
-    for model, dimensions in await rows(admin, "select id, dimensions from embedding_model order by id"):
-        if await one(admin, "select 1 where to_regclass(%s) is not null", (f"pincite.vector_near_{model}",)) is None:
-            await admin.execute(_vector_index(int(model), int(dimensions)))
-
-
-def _vector_index(model: int, dimensions: int) -> sql.Composed:
-    return sql.SQL(
-        "create index {name} on vector using hnsw ((embedding::halfvec({dimensions})) halfvec_ip_ops)"
-        " with (m = 16, ef_construction = 100) where model = {model}"
-    ).format(name=sql.Identifier(f"vector_near_{model}"), dimensions=sql.Literal(dimensions), model=sql.Literal(model))
 
 
 async def one(connection: Connection, query: Query, parameters: Parameters = ()) -> TupleRow | None:
@@ -246,107 +230,9 @@ async def administrator_of(url: str) -> AsyncIterator[Connection]:
         form = "postgresql://user:password@host/name"
         raise SettingsError(f"the database's address cannot be understood; it should look like {form}") from None
     except psycopg.OperationalError as error:
-        raise StoreDown(f"the database cannot be reached: {_first_line(error)}") from error
+        raise StoreDown(f"the database cannot be reached: {first_line(error)}") from error
     async with connection:
         yield connection
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-
-
-# --- migrations ---------------------------------------------------------------------------------------------
-
-
-def migration_files() -> list[tuple[int, str, str]]:
-    """Number, name and text of every migration, in order."""
-    folder = resources.files("pincite.store") / "migrations"
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
-    return [(int(file.name[:4]), file.name, file.read_text(encoding="utf-8")) for file in files]
-
-
-async def migrate(admin: Connection, *, upto: int | None = None) -> None:
-    """Apply what is missing, all or `upto` a number, one process at a time; refuse a schema that is newer or not ours."""
-    await admin.execute("select pg_advisory_lock(%s)", (LOCK,))
-    try:
-        done = await _applied(admin)
-        files = migration_files()
-        if done and max(done) > files[-1][0]:
-            raise DataFolderError(
-                f"the data was written by a newer pincite (schema {max(done)}, this one knows {files[-1][0]}); "
-                "install the newer version to use it"
-            )
-        for number, name, text in files:
-            if number not in done and (upto is None or number <= upto):
-                await _apply(admin, number, name, text)
-    finally:
-        await admin.execute("select pg_advisory_unlock(%s)", (LOCK,))
-
-
-async def _applied(admin: Connection) -> set[int]:
-    """The migrations this database has; makes the schema, the role and the extension where there is nothing yet."""
-    has_schema = await one(admin, "select 1 where to_regnamespace('pincite') is not null")
-    has_table = await one(admin, "select 1 where to_regclass('pincite.migration') is not null")
-    if has_schema and not has_table:
-        raise DataFolderError("the database has a schema 'pincite' that pincite did not make; use another database")
-    if not has_schema:
-        await _lay_ground(admin)
-    return {number for (number,) in await rows(admin, "select number from pincite.migration")}
-
-
-async def _lay_ground(admin: Connection) -> None:
-    role = sql.Identifier(APP_ROLE)
-    try:
-        async with admin.transaction():
-            await admin.execute("create extension if not exists vector")
-    except psycopg.Error as error:
-        raise DataFolderError(
-            f"PostgreSQL has no pgvector here ({_first_line(error)}); install the extension 'vector' 0.8 or newer"
-        ) from error
-    try:
-        async with admin.transaction():
-            await admin.execute(sql.SQL("create role {} nologin nosuperuser nobypassrls").format(role))
-    except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
-        log.debug("the role %s is there already: another database of this server uses it", APP_ROLE)
-    async with admin.transaction():
-        await admin.execute(sql.SQL("grant {} to current_user").format(role))
-        await admin.execute("create schema pincite")
-        await admin.execute(
-            "create table pincite.migration (number integer primary key, name text not null,"
-            " applied_at timestamptz not null default now())"
-        )
-
-
-async def _apply(admin: Connection, number: int, name: str, text: str) -> None:
-    log.info("applying migration %s", name)
-    try:
-        async with admin.transaction():
-            await _change(admin, number, name, text)
-    except psycopg.OperationalError as error:
-        raise StoreDown(
-            f"the database was lost while its schema was changed, and is as before: {_first_line(error)}"
-        ) from error
-    except psycopg.Error as error:
-        raise DataFolderError(
-            f"the data cannot be brought up to date ({name}: {_first_line(error)}); they are as before"
-        ) from error
-
-
-async def _change(admin: Connection, number: int, name: str, text: str) -> None:
-    role = sql.Identifier(APP_ROLE)
-    await admin.execute("set local search_path = pincite, public")
-    await admin.execute(text.encode())
-    await admin.execute("insert into migration (number, name) values (%s, %s)", (number, name))
-    await admin.execute(sql.SQL("grant usage on schema pincite to {}").format(role))
-    await admin.execute(
-        sql.SQL("grant select, insert, update, delete on all tables in schema pincite to {}").format(role)
-    )
-    await admin.execute(sql.SQL("grant execute on all functions in schema pincite to {}").format(role))
-    await admin.execute(
-        sql.SQL("revoke insert, update, delete on migration, library, person, realm, embedding_model from {}").format(
-            role
-        )
-    )
 
 
 async def health(database: Database, person: str) -> dict[str, Any]:

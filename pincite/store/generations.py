@@ -89,10 +89,20 @@ class Generations:
         async with self._database.transaction("", local=LONG_WORK) as connection:
             return await _is_true(connection, "select switch_generation(%s)", anyway)
 
-    async def discard(self, state: State, *, days: int = 0) -> int:
-        """Let go of the index that is built, or of those that stand by and are older."""
+    async def release(self) -> bool:
+        """Search the one that was built and was to wait for this; it waits on where it is not complete."""
         async with self._database.transaction("", local=LONG_WORK) as connection:
-            row = await one(connection, "select discard_generations(%s, %s)", (state, days))
+            await connection.execute("select one_switch_at_a_time()")
+            released = await one(connection, _RELEASE)
+            switched = await _is_true(connection, "select switch_generation(false)")
+            if released and not switched:
+                await connection.execute("update generation set held = true where id = %s", released)
+            return switched
+
+    async def discard(self, state: State, *, days: int = 0) -> int:
+        """Let go of the index that is built, or of those that stand by, where the last switch is so many days ago."""
+        async with self._database.transaction("", local=LONG_WORK) as connection:
+            row = await one(connection, _DISCARD, {"state": state, "days": days})
         return int(row[0]) if row else 0
 
 
@@ -101,6 +111,11 @@ async def _is_true(connection: Connection, query: Any, *values: object) -> bool:
     return bool(row and row[0])
 
 
+_DISCARD = """
+    select discard_generations(%(state)s, 0) from generation where state = 'serving'
+    and (%(days)s = 0 or switched_at <= now() - make_interval(days => %(days)s))
+"""
+_RELEASE = "update generation set held = false where state = 'building' and held returning id"
 _SEARCHED = "select id from generation where state = 'serving'"
 _ALL = """
     select id, signature, settings, state, held, failures, created_at, switched_at from generation

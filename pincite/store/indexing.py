@@ -1,31 +1,26 @@
-"""Writing a version's passages, words and vectors, and the one step that serves it."""
+"""Making a version's passages searchable, and the one step that serves it."""
 
-import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TypeVar
 
 from psycopg.errors import ForeignKeyViolation
+from psycopg.types.json import Jsonb
 
-from pincite.core.documents import Chunk, Level, Parsed
+from pincite.core.documents import Parsed
 from pincite.errors import Conflict, StoreDown
+from pincite.store import passages
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.history import clear, lay_apart
 from pincite.store.jobs import Job
+from pincite.store.pages import keep_pages
+from pincite.store.passages import Entry
 from pincite.store.survey import changed
-from pincite.store.vocabulary import keep_words
+from pincite.together import Together
 
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A chunk with everything it is found by; `forms` are its plain words, each with its term."""
-
-    chunk: Chunk
-    checksum: str
-    terms: Mapping[str, int]
-    hash: bytes
-    windows: Sequence[Sequence[float]]
-    vectorized_text: str | None = None
-    forms: Mapping[str, str] = field(default_factory=dict)
+T = TypeVar("T")
+K = TypeVar("K", str, tuple[str, int])
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +44,20 @@ class Edition:
     realm: int
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a version says and is found by; `notes` are what is missing of it."""
+
+    parsed: Parsed
+    entries: Sequence[Entry] = ()
+    notes: Sequence[str] = ()
+
+
 class Indexing:
     """Fills an edition nobody sees yet, batch by batch, then serves it in one short transaction.
 
-    Where it works for an index that is built beside the one searched, `beside`, the edition is laid ready instead.
+    Small documents that are ready at the same time are written and served in one go. Where it works for an index that
+    is built beside the one searched, `beside`, the edition is laid ready instead.
     """
 
     def __init__(self, database: Database, model: int, signature: str, *, beside: bool = False) -> None:
@@ -60,81 +65,113 @@ class Indexing:
         self._model = model
         self._signature = signature
         self._beside = beside
+        self._targets = Together(self._find)
+        self._known = Together(self._look_up)
+        self._publishing = Together(self._publish_all)
+        self._clearing = Together(self._clear)
 
     async def target(self, job: Job) -> Target:
         """What a job is about; `Conflict` when its document is gone."""
-        query = (
-            "select v.realm, v.id, v.mime, v.key is distinct from case when j.generation is null then d.latest else s.version end,"
-            " j.generation from version v join document d on d.id = v.document_id left join edition s on s.key = d.served"
-            " join job j on j.id = %(job)s where v.key = %(version)s"
-        )
-        [found] = await self._database.at_once(job.owner, query, values={"version": job.version, "job": job.id})
-        if not found:
-            raise Conflict(_GONE)
-        return Target(job, *found[0])
+        return await self._targets(job)
+
+    async def _find(self, jobs: Sequence[Job]) -> list[Target | Exception]:
+        found: dict[int, Target] = {}
+        for owner, some in _grouped(jobs, lambda job: job.owner):
+            values = {"jobs": [job.id for job in some], "versions": [job.version for job in some]}
+            [known] = await self._database.at_once(owner, _TARGETS, values=values)
+            about = {row[0]: row[1:] for row in known}
+            found |= {job.id: Target(job, *about[job.id]) for job in some if job.id in about}
+        return [found.get(job.id) or Conflict(_GONE) for job in jobs]
+
+    async def known_vectors(self, owner: str, hashes: Sequence[bytes]) -> dict[bytes, list[list[float]]]:
+        """Vectors, window by window, of texts this owner has embedded with this model before."""
+        return await self._known((owner, hashes))
+
+    async def _look_up(
+        self, asked: Sequence[tuple[str, Sequence[bytes]]]
+    ) -> list[dict[bytes, list[list[float]]] | Exception]:
+        known: dict[tuple[str, bytes], list[list[float]]] = {}
+        for owner, some in _grouped(asked, lambda one: one[0]):
+            wanted = list({digest for _, hashes in some for digest in hashes})
+            [found] = await self._database.at_once(owner, _KNOWN, values={"hashes": wanted, "model": self._model})
+            for digest, vector in found:
+                known.setdefault((owner, digest), []).append(vector)
+        return [
+            {digest: known[owner, digest] for digest in hashes if (owner, digest) in known} for owner, hashes in asked
+        ]
 
     async def begin(self, target: Target) -> Edition:
         """Start a new edition; an earlier try's stays until this one is served, for the vectors it has."""
         async with self._database.transaction(target.job.owner, durable=False) as connection:
             await _hold(connection, target.job)
-            return await self._begin(connection, target)
+            [edition] = await self._begin(connection, [target])
+            return edition
 
-    async def publish(
-        self, target: Target, entries: Sequence[Entry], parsed: Parsed, notes: Sequence[str] = ()
-    ) -> None:
-        """Begin, write and serve the edition of a document so small that it is one batch, all in one transaction."""
-        async with self._database.transaction(target.job.owner, local=LONG_WORK) as connection:
-            await _hold(connection, target.job)
-            edition = await self._begin(connection, target)
-            await self._write(connection, edition, entries)
-            await self._serve(connection, edition, parsed, notes)
-        await self._switch()
-
-    async def _begin(self, connection: Connection, target: Target) -> Edition:
-        row = await one(
-            connection,
-            "insert into edition (version, document_id, realm, signature) values (%s, %s, %s, %s) returning key",
-            (target.job.version, target.job.document_id, target.realm, self._signature),
-        )
-        assert row is not None
-        return Edition(target.job, row[0], target.realm)
-
-    async def known_vectors(self, owner: str, hashes: Sequence[bytes]) -> dict[bytes, list[list[float]]]:
-        """Vectors, window by window, of texts this owner has embedded with this model before."""
-        query = (
-            "select distinct on (hash, part) hash, embedding::real[] from vector"
-            " where hash = any(%(hashes)s) and model = %(model)s order by hash, part"
-        )
-        [found] = await self._database.at_once(owner, query, values={"hashes": list(hashes), "model": self._model})
-        known: dict[bytes, list[list[float]]] = {}
-        for digest, vector in found:
-            known.setdefault(digest, []).append(vector)
-        return known
+    async def _begin(self, connection: Connection, targets: Sequence[Target]) -> list[Edition]:
+        values = {
+            "versions": [target.job.version for target in targets],
+            "documents": [target.job.document_id for target in targets],
+            "realm": targets[0].realm,
+            "signature": self._signature,
+        }
+        keys: dict[int, int] = dict(await rows(connection, _BEGIN, values))
+        return [Edition(target.job, keys[target.job.version], target.realm) for target in targets]
 
     async def write(self, edition: Edition, entries: Sequence[Entry]) -> None:
         """Write a batch of passages with their words and vectors; all of it or nothing."""
         try:
             async with self._database.transaction(edition.job.owner, durable=False, local=LONG_WORK) as connection:
                 await _hold(connection, edition.job)
-                await self._write(connection, edition, entries)
+                rows = [(edition.key, entry) for entry in entries]
+                await passages.write(connection, edition.realm, rows, self._model)
         except ForeignKeyViolation as error:  # what was begun did not wait for the disk, and a crash may undo it
             raise StoreDown("the database was restarted and has lost what was begun; it begins again") from error
 
-    async def _write(self, connection: Connection, edition: Edition, entries: Sequence[Entry]) -> None:
-        chunks = await asyncio.to_thread(_chunk_columns, edition, entries)
-        keys: dict[int, int] = dict(await rows(connection, _INSERT_CHUNKS, chunks))
-        postings = await asyncio.to_thread(_posting_columns, edition, entries, keys)
-        await connection.execute(_INSERT_POSTINGS, postings)
-        await keep_words(connection, edition.realm, {form for entry in entries for form in entry.forms.items()})
-        vectors = await asyncio.to_thread(_vector_columns, edition, entries, keys, self._model)
-        await connection.execute(_INSERT_VECTORS, vectors)
-
-    async def serve(self, edition: Edition, parsed: Parsed, notes: Sequence[str] = ()) -> None:
+    async def serve(self, edition: Edition, found: Found) -> None:
         """Switch readers to this edition, in one step; one with notes lacks something and counts as stale."""
         async with self._database.transaction(edition.job.owner, local=LONG_WORK) as connection:
             await _hold(connection, edition.job)
-            await self._serve(connection, edition, parsed, notes)
+            if edition.job.id not in await self._current(connection, [edition.job]):
+                raise Conflict(_OVERTAKEN)
+            await self._serve(connection, {edition: found})
         await self._switch()
+
+    async def publish(self, target: Target, found: Found) -> None:
+        """Begin, write and serve the edition of a document so small that it is one batch, all in one transaction."""
+        await self._publishing((target, found))
+
+    async def _publish_all(self, ready: Sequence[tuple[Target, Found]]) -> list[Exception | None]:
+        ended: dict[int, Exception | None] = {}
+        for (owner, _), some in _grouped(ready, lambda one: (one[0].job.owner, one[0].realm)):
+            async with self._database.transaction(owner, local=LONG_WORK) as connection:
+                ended |= await self._publish_some(connection, some)
+        await self._switch()
+        return [ended[target.job.id] for target, _ in ready]
+
+    async def _publish_some(
+        self, connection: Connection, ready: Sequence[tuple[Target, Found]]
+    ) -> dict[int, Exception | None]:
+        """Publish these of one owner; how each ended."""
+        jobs = [target.job for target, _ in ready]
+        held = await _held(connection, jobs)
+        current = await self._current(connection, [job for job in jobs if job.id in held])
+        left = [(target, found) for target, found in ready if target.job.id in current]
+        if left:
+            editions = await self._begin(connection, [target for target, _ in left])
+            served = {edition: found for edition, (_, found) in zip(editions, left, strict=True)}
+            written = [(edition.key, entry) for edition, found in served.items() for entry in found.entries]
+            await passages.write(connection, editions[0].realm, written, self._model)
+            await self._serve(connection, served)
+        return {
+            job.id: None if job.id in current else Conflict(_OVERTAKEN if job.id in held else _GONE) for job in jobs
+        }
+
+    async def _current(self, connection: Connection, jobs: Sequence[Job]) -> set[int]:
+        """Those whose version is still the latest; which of an index that is built beside, its switch will tell."""
+        if self._beside:
+            return {job.id for job in jobs}
+        values = ([job.id for job in jobs], [job.document_id for job in jobs], [job.version for job in jobs])
+        return {job for (job,) in await rows(connection, _CURRENT, values)}
 
     async def _switch(self) -> None:
         """Have the index that is built searched, where this was the last of it."""
@@ -142,41 +179,33 @@ class Indexing:
             async with self._database.transaction("", local=LONG_WORK) as connection:
                 await connection.execute("select switch_generation(false)")
 
-    async def _serve(self, connection: Connection, edition: Edition, parsed: Parsed, notes: Sequence[str] = ()) -> None:
-        job = edition.job
+    async def _serve(self, connection: Connection, served: Mapping[Edition, Found]) -> None:
+        """Switch readers to these editions of one owner; or, for an index that is not searched yet, lay them ready."""
+        values = {
+            "editions": [edition.key for edition in served],
+            "versions": [edition.job.version for edition in served],
+            "documents": [edition.job.document_id for edition in served],
+            "jobs": [edition.job.id for edition in served],
+            "wanting": [edition.key for edition, found in served.items() if found.notes],
+            "state": "ready" if self._beside else "served",
+            "model": self._model,
+            "signature": self._signature,
+        }
+        if not self._beside:
+            await connection.execute(_RETIRE, values)
+        await connection.execute(_STATE, values)
+        await connection.execute(_MEASURE, values)
+        if values["wanting"]:
+            await connection.execute(_WANTING, values)
         if self._beside:
-            await self._lay_ready(connection, edition, notes)
+            await connection.execute("delete from job where id = any(%(jobs)s)", values)
             return
-        row = await one(
-            connection, "select served from document where id = %s and latest = %s", (job.document_id, job.version)
-        )
-        if row is None:
-            raise Conflict("a newer version of the document came in while this one was being processed")
-        await connection.execute("update edition set state = 'retired' where key = %s", (row[0],))
-        await connection.execute(
-            "update edition set state = case when key = %s then 'served' else 'retired' end"
-            " where version = %s and state = 'writing' and signature = %s",
-            (edition.key, job.version, self._signature),
-        )
-        await connection.execute(_MEASURE, {"edition": edition.key, "model": self._model})
-        if notes:
-            await connection.execute(_WANTING, (edition.key,))
-        await connection.execute(_SERVE, _document_columns(edition, parsed) | {"notes": list(notes)})
-        await connection.execute(_SAY, (parsed.text, list(parsed.page_starts), parsed.body_start, job.version))
-        await connection.execute(_DONE, {"job": job.id, "signature": self._signature})
-        await changed(connection, edition.realm)
-
-    async def _lay_ready(self, connection: Connection, edition: Edition, notes: Sequence[str]) -> None:
-        """Complete an edition of an index that is not searched yet; the document is served as it was."""
-        await connection.execute(
-            "update edition set state = case when key = %s then 'ready' else 'retired' end"
-            " where version = %s and state = 'writing' and signature = %s",
-            (edition.key, edition.job.version, self._signature),
-        )
-        await connection.execute(_MEASURE, {"edition": edition.key, "model": self._model})
-        if notes:
-            await connection.execute(_WANTING, (edition.key,))
-        await connection.execute("delete from job where id = %s", (edition.job.id,))
+        await connection.execute(_SERVE, {"said": Jsonb([_document(*one) for one in served.items()])})
+        await connection.execute(_SAY, _texts(served))
+        for edition, found in served.items():
+            await keep_pages(connection, edition.job.version, edition.realm, found.parsed)
+        await connection.execute(_DONE, values)
+        await changed(connection, next(iter(served)).realm)
 
     async def fail(self, job: Job, code: str, message: str) -> None:
         """End a job that cannot succeed; what was served before stays served."""
@@ -202,24 +231,39 @@ class Indexing:
 
     async def clear_abandoned(self) -> int:
         """Lay apart what was served of earlier versions, and remove what nobody is served or writing any more."""
+        return await self._clearing(None)
+
+    async def _clear(self, asked: Sequence[None]) -> list[int | Exception]:
         async with self._database.transaction("", local=LONG_WORK) as connection:
             abandoned = await rows(connection, "select * from abandoned_editions()")
         for owner, key, keep in abandoned:
             async with self._database.transaction(owner, durable=False, local=LONG_WORK) as connection:
                 await (lay_apart if keep else clear)(connection, key)
-        return len(abandoned)
+        return [len(abandoned)] * len(asked)
+
+
+def _grouped(items: Iterable[T], key: Callable[[T], K]) -> Iterator[tuple[K, list[T]]]:
+    """What belongs to one owner together, for each transaction is one person's."""
+    for value, some in groupby(sorted(items, key=key), key):
+        yield value, list(some)
 
 
 async def _hold(connection: Connection, job: Job) -> None:
-    """Lock the document, then the job; `Conflict` where either is gone or the job was given to somebody else.
+    """Lock the document, then the job; `Conflict` where either is gone or the job was given to somebody else."""
+    if not await _held(connection, [job]):
+        raise Conflict(_GONE)
+
+
+async def _held(connection: Connection, jobs: Sequence[Job]) -> set[int]:
+    """Lock the documents, then the jobs; those that are still there and still with who claimed them.
 
     Everybody who changes a document locks in this order: document, job, version, edition, packs, rows, and last the
-    revision of the documents.
+    revision of the documents; and of several of a kind the least first.
     """
-    await connection.execute("select from document where id = %s for update", (job.document_id,))
-    held = await one(connection, "select 1 from job where id = %s and holder = %s for update", (job.id, job.holder))
-    if held is None:
-        raise Conflict(_GONE)
+    documents = ([job.document_id for job in jobs],)
+    await connection.execute("select from document where id = any(%s) order by id for update", documents)
+    holders = ([job.id for job in jobs], [job.holder for job in jobs])
+    return {job for (job,) in await rows(connection, _HELD, holders)}
 
 
 async def _end(connection: Connection, job: Job, state: str) -> int | None:
@@ -234,76 +278,88 @@ async def _end(connection: Connection, job: Job, state: str) -> int | None:
 
 
 _GONE = "the document was removed, or given to another worker, while it was being processed"
+_OVERTAKEN = "a newer version of the document came in while this one was being processed"
 
-_INSERT_CHUNKS = """
-    insert into chunk (edition, realm, ordinal, level, parent, text, header, start_char, end_char, start_line, end_line,
-                       page, heading_path, content_type, language, tokens, checksum, vectorized_text)
-    select %(edition)s, %(realm)s, c.ordinal, c.level, c.parent, c.text, c.header, c.start_char, c.end_char,
-           c.start_line, c.end_line, c.page, coalesce(string_to_array(nullif(c.path, ''), e'\\x1f'), '{}'), c.content_type, c.language,
-           c.tokens, c.checksum, c.vectorized_text
-    from unnest(%(ordinal)s::int[], %(level)s::int[], %(parent)s::int[], %(text)s::text[], %(header)s::text[],
-                %(start_char)s::int[], %(end_char)s::int[], %(start_line)s::int[], %(end_line)s::int[], %(page)s::int[],
-                %(path)s::text[], %(content_type)s::text[], %(language)s::text[], %(tokens)s::int[],
-                %(checksum)s::text[], %(vectorized_text)s::text[])
-         as c (ordinal, level, parent, text, header, start_char, end_char, start_line, end_line, page, path, content_type,
-               language, tokens, checksum, vectorized_text)
-    returning ordinal, key
+_TARGETS = """
+    select j.id, v.realm, v.id, v.mime,
+           v.key is distinct from case when j.generation is null then d.latest else s.version end, j.generation
+    from unnest(%(jobs)s::bigint[], %(versions)s::int[]) as a (job, version)
+    join version v on v.key = a.version join job j on j.id = a.job
+    join document d on d.id = v.document_id left join edition s on s.key = d.served
 """
-_INSERT_POSTINGS = """
-    insert into posting (term, chunk, edition, realm, frequency, words)
-    select p.term, p.chunk, %(edition)s, %(realm)s, p.frequency, p.words
-    from unnest(%(term)s::text[], %(chunk)s::int[], %(frequency)s::int[], %(words)s::int[])
-         as p (term, chunk, frequency, words)
+_KNOWN = """
+    select distinct on (hash, part) hash, embedding::real[] from vector
+    where hash = any(%(hashes)s) and model = %(model)s order by hash, part
 """
-_INSERT_VECTORS = """
-    insert into vector (chunk, edition, realm, part, model, hash, embedding)
-    select v.chunk, %(edition)s, %(realm)s, v.part, %(model)s, v.hash, v.embedding::halfvec
-    from unnest(%(chunk)s::int[], %(part)s::int[], %(hash)s::bytea[], %(embedding)s::text[])
-         as v (chunk, part, hash, embedding)
+_HELD = """
+    select j.id from job j join unnest(%s::bigint[], %s::text[]) as a (id, holder) on a.id = j.id and a.holder = j.holder
+    order by j.id for update of j
+"""
+_CURRENT = """
+    select a.job from unnest(%s::bigint[], %s::text[], %s::int[]) as a (job, document, version)
+    join document d on d.id = a.document and d.latest = a.version
+"""
+_BEGIN = """
+    insert into edition (version, document_id, realm, signature)
+    select a.version, a.document, %(realm)s, %(signature)s
+    from unnest(%(versions)s::int[], %(documents)s::text[]) as a (version, document)
+    returning version, key
+"""
+_RETIRE = """
+    update edition e set state = 'retired' from document d where d.id = any(%(documents)s) and e.key = d.served
+"""
+_STATE = """
+    update edition set state = case when key = any(%(editions)s) then %(state)s else 'retired' end
+    where version = any(%(versions)s) and state = 'writing' and signature = %(signature)s
 """
 _MEASURE = """
-    update edition set model = %(model)s,
-           languages = array(select distinct language from chunk where edition = %(edition)s and level = 2),
-           chunks = (select count(*) from chunk where edition = %(edition)s and level = 2),
-           vectors = (select count(*) from vector where edition = %(edition)s),
-           words = (select coalesce(sum(frequency), 0) from posting where edition = %(edition)s)
-    where key = %(edition)s
+    update edition e set model = %(model)s,
+           languages = array(select distinct language from chunk where edition = e.key and level = 2),
+           chunks = (select count(*) from chunk where edition = e.key and level = 2),
+           vectors = (select count(*) from vector where edition = e.key),
+           words = (select coalesce(sum(frequency), 0) from posting where edition = e.key)
+    where e.key = any(%(editions)s)
 """
 # Where the version has another job, what is being written may be that one's.
 _WRITING = """
     select key from edition where version = %(version)s and state = 'writing'
        and not exists (select from job where version = %(version)s and id <> %(job)s)
 """
-_WANTING = "update edition set signature = signature || ':wanting' where key = %s"
+_WANTING = "update edition set signature = signature || ':wanting' where key = any(%(wanting)s)"
 # What came while an index is being built becomes part of it; what was begun before a switch is made anew after it.
 _DONE = """
-    with done as (delete from job where id = %(job)s returning owner, document_id, version, place)
+    with done as (delete from job where id = any(%(jobs)s) returning owner, document_id, version, place)
     insert into job (owner, document_id, version, place, priority, generation)
     select d.owner, d.document_id, d.version, d.place, 2, case g.state when 'building' then g.id end
     from done d join generation g on g.state in ('building', 'serving') and g.signature <> %(signature)s
     on conflict do nothing
 """
 _SERVE = """
-    update document set served = e.key, model = e.model, status = 'completed', stage = null, progress = 1, error_code = null,
-           error_message = null, updated_at = now(), languages = e.languages, chunks = e.chunks, vectors = e.vectors,
-           words = e.words,
-           title = coalesce(given ->> 'title', %(title)s, name), author = coalesce(given ->> 'author', %(author)s),
-           description = coalesce(given ->> 'description', %(description)s), category = %(category)s,
-           tags = case when given ? 'tags' then array(select jsonb_array_elements_text(given -> 'tags'))
-                       else %(tags)s::text[] end,
-           source_urls = %(urls)s::text[], notes = %(notes)s::text[]
-    from edition e where e.key = %(edition)s and id = %(id)s
+    update document d set served = e.key, model = e.model, status = 'completed', stage = null, progress = 1,
+           error_code = null, error_message = null, updated_at = now(), languages = e.languages, chunks = e.chunks,
+           vectors = e.vectors, words = e.words,
+           title = coalesce(given ->> 'title', s.title, d.name), author = coalesce(given ->> 'author', s.author),
+           description = coalesce(given ->> 'description', s.description), category = s.category,
+           tags = array(select jsonb_array_elements_text(coalesce(given -> 'tags', s.tags))),
+           source_urls = array(select jsonb_array_elements_text(s.urls)),
+           notes = array(select jsonb_array_elements_text(s.notes))
+    from jsonb_to_recordset(%(said)s) as s (id text, edition int, title text, author text, description text,
+                                            category text, tags jsonb, urls jsonb, notes jsonb)
+    join edition e on e.key = s.edition where d.id = s.id
 """
 # What the document says of itself now is what this version said, should another come.
 _SAY = """
-    update version v set state = 'indexed', text = %s, page_starts = %s, body_start = %s, about = jsonb_build_object(
-        'title', d.title, 'author', d.author, 'description', d.description, 'category', d.category,
-        'tags', to_jsonb(d.tags), 'source_urls', to_jsonb(d.source_urls))
-    from document d where d.id = v.document_id and v.key = %s
+    update version v set state = 'indexed', text = s.text, page_starts = s.page_starts::int[], body_start = s.body_start,
+        about = jsonb_build_object('title', d.title, 'author', d.author, 'description', d.description,
+                                   'category', d.category, 'tags', to_jsonb(d.tags), 'source_urls', to_jsonb(d.source_urls))
+    from unnest(%(versions)s::int[], %(texts)s::text[], %(page_starts)s::text[], %(body_starts)s::int[])
+         as s (version, text, page_starts, body_start), document d
+    where v.key = s.version and d.id = v.document_id
 """
 
 
-def _document_columns(edition: Edition, parsed: Parsed) -> dict[str, object]:
+def _document(edition: Edition, found: Found) -> dict[str, object]:
+    parsed = found.parsed
     return {
         "id": edition.job.document_id,
         "edition": edition.key,
@@ -311,71 +367,17 @@ def _document_columns(edition: Edition, parsed: Parsed) -> dict[str, object]:
         "author": parsed.author,
         "description": parsed.description,
         "category": parsed.category,
-        "tags": list(parsed.tags),
-        "urls": list(parsed.source_urls),
+        "tags": parsed.tags,
+        "urls": parsed.source_urls,
+        "notes": found.notes,
     }
 
 
-def _chunk_columns(edition: Edition, entries: Sequence[Entry]) -> dict[str, object]:
-    chunks = [entry.chunk for entry in entries]
+def _texts(served: Mapping[Edition, Found]) -> dict[str, object]:
+    said = [found.parsed for found in served.values()]
     return {
-        "edition": edition.key,
-        "realm": edition.realm,
-        "ordinal": [c.ordinal for c in chunks],
-        "level": [int(c.level) for c in chunks],
-        "parent": [c.parent for c in chunks],
-        "text": [c.text if c.level == Level.CHUNK else None for c in chunks],
-        "header": [c.header for c in chunks],
-        "start_char": [c.start for c in chunks],
-        "end_char": [c.end for c in chunks],
-        "start_line": [c.start_line for c in chunks],
-        "end_line": [c.end_line for c in chunks],
-        "page": [c.page for c in chunks],
-        "path": ["\x1f".join(c.heading_path) for c in chunks],
-        "content_type": [c.content_type for c in chunks],
-        "language": [c.language for c in chunks],
-        "tokens": [c.tokens for c in chunks],
-        "checksum": [entry.checksum for entry in entries],
-        "vectorized_text": [entry.vectorized_text for entry in entries],
-    }
-
-
-def _posting_columns(edition: Edition, entries: Sequence[Entry], keys: Mapping[int, int]) -> dict[str, object]:
-    term: list[str] = []
-    chunk: list[int] = []
-    frequency: list[int] = []
-    words: list[int] = []
-    for entry in entries:
-        count = len(entry.terms)
-        term += entry.terms
-        frequency += entry.terms.values()
-        chunk += [keys[entry.chunk.ordinal]] * count
-        words += [sum(entry.terms.values())] * count
-    return {
-        "edition": edition.key,
-        "realm": edition.realm,
-        "term": term,
-        "chunk": chunk,
-        "frequency": frequency,
-        "words": words,
-    }
-
-
-def _vector_columns(
-    edition: Edition, entries: Sequence[Entry], keys: Mapping[int, int], model: int
-) -> dict[str, object]:
-    flat = [
-        (keys[entry.chunk.ordinal], part, entry.hash, "[" + ",".join(f"{x:.5g}" for x in vector) + "]")
-        for entry in entries
-        for part, vector in enumerate(entry.windows)
-    ]
-    chunk, part, digest, embedding = zip(*flat, strict=True) if flat else ((), (), (), ())
-    return {
-        "edition": edition.key,
-        "realm": edition.realm,
-        "model": model,
-        "chunk": list(chunk),
-        "part": list(part),
-        "hash": list(digest),
-        "embedding": list(embedding),
+        "versions": [edition.job.version for edition in served],
+        "texts": [parsed.text for parsed in said],
+        "page_starts": ["{" + ",".join(map(str, parsed.page_starts)) + "}" for parsed in said],
+        "body_starts": [parsed.body_start for parsed in said],
     }

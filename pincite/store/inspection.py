@@ -144,6 +144,14 @@ _CHECKS = (
     group by d.name, d.id, v.id
     """,
     """
+    select format('%%s (%%s), version %%s: its pages are not those of its text', d.name, d.id, v.id)
+    from version v join document d on d.id = v.document_id cross join lateral (
+        select max(end_char) as ends, bool_and(start_char = before) as whole from (
+            select start_char, end_char, lag(end_char, 1, start_char) over (order by number, part) as before
+            from page where version = v.key) kept
+    ) p where p.ends is not null and (p.ends <> char_length(v.text) or not p.whole)
+    """,
+    """
     select format('%%s words, %%s vectors and %%s passages belong to no document', p.count, v.count, c.count)
     from (select count(*) from posting where not exists (select from edition e where e.key = edition)) p,
          (select count(*) from vector where not exists (select from edition e where e.key = edition)) v,

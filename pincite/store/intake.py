@@ -4,8 +4,7 @@ import asyncio
 import base64
 import hashlib
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from psycopg import errors as pg_errors
@@ -13,28 +12,21 @@ from psycopg.types.json import Jsonb
 
 from pincite.core.callers import Scope
 from pincite.core.documents import Document, Outcome, Status, Upload
-from pincite.core.jobs import WAITED_FOR
 from pincite.errors import NotFound
+from pincite.store import arrivals as arrived
+from pincite.store.arrivals import Arrival, Turn
 from pincite.store.database import Connection, Database, one, rows
 from pincite.store.library import DOCUMENT, Library, document_of
 from pincite.store.originals import Original, Originals
+from pincite.together import Together
 
-_GIVEN = ("title", "author", "description", "tags")
-"""What an uploader may say about a file; it wins over what the file says about itself."""
+Taken = tuple[Document, Outcome]
 
 
 def mint_id(owner: str, folder: str, name: str, data: bytes) -> str:
     """A document's id, minted once from who, where, what it is called and its first bytes."""
     digest = hashlib.sha256("\0".join((owner, folder, name, "")).encode() + data).digest()
     return base64.urlsafe_b64encode(digest).decode()[:16]
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """When a file is processed: held back until somebody says so, or at once, before loads or as part of one."""
-
-    held: bool = False
-    priority: int = WAITED_FOR
 
 
 async def _new_id(connection: Connection, scope: Scope, upload: Upload) -> str:
@@ -53,6 +45,7 @@ class Intake:
         self._originals = originals
         self._signature = signature
         self._library = Library(database, originals, signature)
+        self._arriving = Together(self._take_all)
 
     async def accept(
         self,
@@ -63,12 +56,47 @@ class Intake:
         checksum: str,
         turn: Turn = Turn(),  # noqa: B008
     ) -> tuple[Document, Outcome]:
-        """Take an upload in: a new document, a new version, or nothing new; acknowledged means durable."""
-        if same := await self._unchanged(scope, upload, checksum):
+        """Take an upload in: a new document, a new version, or nothing new; acknowledged means durable.
+
+        Those that come in at the same time are taken in together.
+        """
+        return await self._arriving((scope, Arrival(upload, mime, checksum, turn)))
+
+    async def _take_all(self, asked: Sequence[tuple[Scope, Arrival]]) -> list[Taken | Exception]:
+        if len(asked) == 1:
+            return [await self._take(*asked[0])]
+        new: dict[tuple[str, str, str], Document] = {}
+        for scope in {scope.person: scope for scope, _ in asked}.values():
+            own = {_name(arrival): arrival for theirs, arrival in reversed(asked) if theirs.person == scope.person}
+            new |= {(scope.person, d.folder, d.name): d for d in await self._take_new(scope, own)}
+        found = [new.pop((scope.person, *_name(arrival)), None) for scope, arrival in asked]
+        left = [one for one, document in zip(asked, found, strict=True) if document is None]
+        others = iter(await asyncio.gather(*(self._take(*one) for one in left), return_exceptions=True))
+        return [(document, "new") if document else _no_end(next(others)) for document in found]
+
+    async def _take_new(self, scope: Scope, arrivals: Mapping[tuple[str, str], Arrival]) -> list[Document]:
+        """Take in what is new beyond doubt, in one transaction."""
+        async with self._database.transaction(scope.person) as connection:
+            known = await arrived.known(connection, scope, list(arrivals.values()))
+            minted = {
+                mint_id(scope.person, *name, arrival.upload.data): arrival
+                for name, arrival in arrivals.items()
+                if name not in known
+            }
+            for document_id in await arrived.taken(connection, list(minted)):
+                del minted[document_id]
+            if minted:
+                await arrived.insert(connection, scope, self._originals, list(minted.items()))
+        return await self._library.several(scope, list(minted)) if minted else []
+
+    async def _take(self, scope: Scope, arrival: Arrival) -> Taken:
+        """Take in one that may be anything."""
+        upload = arrival.upload
+        if same := await self._unchanged(scope, upload, arrival.checksum):
             return same, "unchanged"
         for _ in range(5):
             try:
-                document_id, outcome = await self._accept(scope, upload, mime, checksum, turn)
+                document_id, outcome = await self._accept(scope, arrival)
                 return await self._library.get(scope, document_id), outcome
             except (pg_errors.UniqueViolation, NotFound):
                 continue  # somebody else took in, or removed, the same name at the same moment
@@ -97,7 +125,8 @@ class Intake:
             for document in (document_of(row, self._signature) for row in found)
         }
 
-    async def _accept(self, scope: Scope, upload: Upload, mime: str, checksum: str, turn: Turn) -> tuple[str, Outcome]:
+    async def _accept(self, scope: Scope, arrival: Arrival) -> tuple[str, Outcome]:
+        upload = arrival.upload
         async with self._database.transaction(scope.person) as connection:
             await connection.execute(  # the row is read afresh once it is ours: somebody may have changed it
                 "select from document where owner = %s and folder = %s and name = %s for update",
@@ -112,62 +141,35 @@ class Intake:
             )
             if found is None:
                 document_id = await _new_id(connection, scope, upload)
-                await self._insert_document(connection, scope, document_id, upload)
-                await self._insert_version(connection, scope, document_id, None, upload, mime, checksum, turn)
+                await arrived.insert(connection, scope, self._originals, [(document_id, arrival)])
                 return document_id, "new"
             document_id, status, key, latest_id, latest_checksum, signature = found
-            if latest_checksum != checksum:
-                await self._insert_version(connection, scope, document_id, latest_id, upload, mime, checksum, turn)
+            if latest_checksum != arrival.checksum:
+                await self._insert_version(connection, scope, document_id, latest_id, arrival)
                 return document_id, "new_version"
             if status in (Status.PENDING, Status.PROCESSING) or (
                 status == Status.COMPLETED and signature == self._signature
             ):
                 return document_id, "unchanged"
-            await self._queue(connection, scope, document_id, key, turn)
+            await self._queue(connection, scope, document_id, key, arrival.turn)
             return document_id, "again"
 
-    async def _insert_document(self, connection: Connection, scope: Scope, document_id: str, upload: Upload) -> None:
-        await connection.execute(
-            "insert into document (id, owner, realm, folder, name, title, author, description, tags, status)"
-            " values (%s, %s, %s, %s, %s, %s, %s, %s, %s, 'pending')",
-            (
-                document_id,
-                scope.person,
-                scope.realms[0],
-                upload.folder,
-                upload.name,
-                upload.title or upload.name,
-                upload.author or None,
-                upload.description or None,
-                list(upload.tags),
-            ),
-        )
-
     async def _insert_version(
-        self,
-        connection: Connection,
-        scope: Scope,
-        document_id: str,
-        after: str | None,
-        upload: Upload,
-        mime: str,
-        checksum: str,
-        turn: Turn,
+        self, connection: Connection, scope: Scope, document_id: str, after: str, arrival: Arrival
     ) -> None:
-        version_id = _version_id(after)
+        upload, version_id = arrival.upload, _version_id(after)
         row = await one(
             connection,
             "insert into version (id, document_id, realm, checksum, bytes, mime) values (%s, %s, %s, %s, %s, %s) returning key",
-            (version_id, document_id, scope.realms[0], checksum, len(upload.data), mime),
+            (version_id, document_id, scope.realms[0], arrival.checksum, len(upload.data), arrival.mime),
         )
         assert row is not None
         await self._originals.keep(connection, Original(document_id, version_id, row[0], scope.realms[0]), upload.data)
-        given = {name: value for name in _GIVEN if (value := getattr(upload, name))}
         await connection.execute(
             "update document set latest = %s, given = given || %s, source_uri = coalesce(%s, source_uri) where id = %s",
-            (row[0], Jsonb(given), upload.source_uri, document_id),
+            (row[0], Jsonb(arrived.given(upload)), upload.source_uri, document_id),
         )
-        await self._queue(connection, scope, document_id, row[0], turn)
+        await self._queue(connection, scope, document_id, row[0], arrival.turn)
 
     async def again(
         self, scope: Scope, document_ids: Sequence[str] | None, *, stale: str | None, priority: int
@@ -198,7 +200,7 @@ class Intake:
                 version,
                 self._originals.place,
                 turn.priority,
-                "held" if turn.held else "ready",
+                turn.state,
             ),
         )
         await connection.execute(
@@ -218,10 +220,19 @@ class Intake:
         return len(stray)
 
 
-def _version_id(after: str | None) -> str:
+def _name(arrival: Arrival) -> tuple[str, str]:
+    return arrival.upload.folder, arrival.upload.name
+
+
+def _no_end(found: Taken | BaseException) -> Taken | Exception:
+    """What became of one; but where all is to end, that is more than one's own."""
+    if isinstance(found, BaseException) and not isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _version_id(after: str) -> str:
     """The time of upload; later than the version before even where the clock was set back."""
-    made = datetime.now(UTC)
-    if after is not None:
-        before = datetime.strptime(after, "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
-        made = max(made, before + timedelta(microseconds=1))
+    before = datetime.strptime(after, "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
+    made = max(datetime.now(UTC), before + timedelta(microseconds=1))
     return made.strftime("%Y%m%dT%H%M%S%fZ")

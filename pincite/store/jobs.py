@@ -8,7 +8,10 @@ from pincite.core.callers import Scope
 from pincite.core.jobs import LOAD
 from pincite.errors import PinciteError
 from pincite.store.database import Connection, Database, one
+from pincite.together import Together
 
+SMALL = 32 * 1024
+"""Bytes up to which a file is small: a worker has several such in hand at once."""
 LONGEST_PAUSE_S = 300.0
 """The most that lies between two tries of something that waits for a part that is down."""
 
@@ -40,43 +43,85 @@ class Waiting:
     reason: str = ""
 
 
+_RENEW = """
+    with kept as materialized (
+        select j.id, a.lease from unnest(%(jobs)s::bigint[], %(holders)s::text[], %(leases)s::float8[]) as a (id, holder, lease)
+        join job j on j.id = a.id and j.holder = a.holder order by j.id for update of j
+    )
+    update job j set lease_until = now() + make_interval(secs => k.lease) from kept k where j.id = k.id returning j.id
+"""
+# Locked in order, as everywhere where several documents are changed at once.
+_REPORT = """
+    with said as materialized (
+        select d.id, a.stage, a.progress
+        from unnest(%(jobs)s::bigint[], %(holders)s::text[], %(stages)s::text[], %(progress)s::real[])
+             as a (job, holder, stage, progress)
+        join job j on j.id = a.job and j.holder = a.holder and j.generation is null
+        join document d on d.id = j.document_id and d.latest = j.version
+        order by d.id for update of d
+    )
+    update document d set status = 'processing', stage = s.stage, progress = s.progress from said s where d.id = s.id
+"""
+
+
 class Jobs:
     """Hands out work: a job is with one living worker or waits; nothing is ever lost in between."""
 
     def __init__(self, database: Database, place: str) -> None:
         self._database = database
         self._place = place
+        self._reports = Together(self._report_all)
+        self._renewals = Together(self._renew_all)
 
     async def claim(self, worker: str, lease_s: float) -> Job | None:
         """The next job that waits or whose worker went silent, now this worker's.
 
         What somebody waits for comes before loads, and whoever has least in hand before the others.
         """
+        found = await self.claim_some(worker, lease_s, most=1)
+        return found[0] if found else None
+
+    async def claim_some(self, worker: str, lease_s: float, *, most: int, only_small: bool = False) -> list[Job]:
+        """The same, and where it is about a small file more such jobs of its owner; or nothing but small ones."""
         holder = f"{worker}:{secrets.token_hex(8)}"
-        query = "select * from claim_job(%(holder)s, %(place)s, %(lease_s)s)"
+        query = "select * from claim_jobs(%(holder)s, %(place)s, %(lease_s)s, %(most)s, %(small)s, %(only_small)s)"
         values = {"holder": holder, "place": self._place, "lease_s": lease_s}
+        values |= {"most": most, "small": SMALL, "only_small": only_small}
         [found] = await self._database.at_once("", query, values=values, durable=False)
-        return Job(*(*found[0], holder)) if found else None
+        return [Job(*(*row, holder)) for row in found]
 
     async def renew(self, job: Job, lease_s: float) -> bool:
         """Keep the lease; false when the job is no longer ours, and work on it must stop."""
-        async with self._database.transaction(job.owner, durable=False) as connection:
-            done = await connection.execute(
-                "update job set lease_until = now() + make_interval(secs => %s) where id = %s and holder = %s",
-                (lease_s, job.id, job.holder),
-            )
-            return done.rowcount == 1
+        return await self._renewals((job, lease_s))
+
+    async def _renew_all(self, asked: Sequence[tuple[Job, float]]) -> list[bool | Exception]:
+        kept = set[int]()
+        for owner in {job.owner for job, _ in asked}:
+            own = [(job, lease_s) for job, lease_s in asked if job.owner == owner]
+            values = {
+                "jobs": [job.id for job, _ in own],
+                "holders": [job.holder for job, _ in own],
+                "leases": [lease_s for _, lease_s in own],
+            }
+            [found] = await self._database.at_once(owner, _RENEW, values=values, durable=False)
+            kept |= {job for (job,) in found}
+        return [job.id in kept for job, _ in asked]
 
     async def report(self, job: Job, stage: str, progress: float) -> None:
         """Say how far a document is."""
-        query = (
-            "update document set status = 'processing', stage = %(stage)s, progress = %(progress)s"
-            " where id = %(document)s and latest = %(version)s"
-            " and exists (select from job where id = %(job)s and holder = %(holder)s and generation is null)"
-        )
-        values = {"stage": stage, "progress": progress, "document": job.document_id, "version": job.version}
-        values |= {"job": job.id, "holder": job.holder}
-        await self._database.at_once(job.owner, query, values=values, durable=False)
+        await self._reports((job, stage, progress))
+
+    async def _report_all(self, said: Sequence[tuple[Job, str, float]]) -> list[Exception | None]:
+        for owner in {job.owner for job, *_ in said}:
+            own = [one for one in said if one[0].owner == owner]
+            values = {
+                "jobs": [job.id for job, *_ in own],
+                "holders": [job.holder for job, *_ in own],
+                "stages": [stage for _, stage, _ in own],
+                "progress": [progress for *_, progress in own],
+            }
+            await self._database.at_once(owner, _REPORT, values=values, durable=False)
+        return [None] * len(said)
 
     async def give_back(self, job: Job) -> None:
         """Let somebody else do it, at once: this worker is leaving."""

@@ -33,7 +33,7 @@ class Listing:
 
     folder: str | None = None
     status: str | None = None
-    tag: str | None = None
+    tags: tuple[str, ...] = ()
     q: str | None = None
     limit: int = 100
     cursor: str | None = None
@@ -105,12 +105,22 @@ class Library:
             unknown = folder is not None and await one(connection, lies_in, (realms, folder, f"{folder}/")) is None
             others = "select distinct folder from document where realm = any(%s) and folder <> '' limit %s"
             folders = await rows(connection, others, (realms, MOST_FOLDERS)) if unknown else []
+            wearing = "select from document where realm = any(%s) and %s = any(tags) limit 1"
+            strange = [tag for tag in filters.tags if await one(connection, wearing, (realms, tag)) is None]
         missing = [f"'{one}'" for one in dict.fromkeys(ids) if (one,) not in there]
         told = [_no_folder(folder, [path for (path,) in folders])] if unknown and folder is not None else []
         if missing:
             more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
             told.append(f"there is no document {', '.join(missing[:MOST_NAMED])}{more}")
+        told.extend(f"no document has the tag '{tag}'" for tag in strange)
         return told
+
+    async def alike(self, scope: Scope, document: Document) -> list[Document]:
+        """Other documents of this person whose newest version has the very same bytes."""
+        query = DOCUMENT + " where v.checksum = %(checksum)s and d.id <> %(id)s and d.realm = any(%(realms)s) limit 10"
+        values = {"checksum": document.checksum, "id": document.id, "realms": list(scope.realms)}
+        [found] = await self._database.at_once(scope.person, query, values=values)
+        return [document_of(row, self._signature) for row in found]
 
     async def find_source(self, scope: Scope, source_uri: str) -> str:
         """The id of the document that came from an address."""
@@ -194,7 +204,7 @@ class Library:
             found = await rows(
                 connection,
                 "select ordinal, level, parent, start_char, end_char, start_line, end_line, page, heading_path,"
-                " content_type, language, tokens, header from chunk where edition = %(edition)s"
+                " content_type, language, tokens, header, vectorized_text, place from chunk where edition = %(edition)s"
                 " and realm = any(%(realms)s) and (%(level)s::int is null or level = %(level)s)"
                 " and ordinal > %(after)s order by ordinal limit %(limit)s",
                 {"edition": version[2], "realms": list(scope.realms), "level": level, "after": after, "limit": limit},
@@ -241,7 +251,7 @@ def _chunk(row: tuple[Any, ...], text: str) -> Chunk:
     return Chunk(
         row[0], Level(row[1]), row[2], text=text[row[3] : row[4]], start=row[3], end=row[4], start_line=row[5],
         end_line=row[6], page=row[7], heading_path=tuple(row[8]), content_type=row[9], language=row[10],
-        tokens=row[11], header=row[12],
+        tokens=row[11], header=row[12], vectorized_text=row[13], place=row[14],
     )  # fmt: skip
 
 
@@ -264,8 +274,8 @@ def _conditions(listing: Listing) -> list[tuple[str, tuple[Any, ...]]]:
         found.append(("(d.folder = %s or starts_with(d.folder, %s))", (listing.folder, listing.folder + "/")))
     if listing.status is not None:
         found.append(("status_now(d) = %s", (listing.status,)))
-    if listing.tag is not None:
-        found.append(("%s = any(d.tags)", (listing.tag,)))
+    if listing.tags:
+        found.append(("d.tags @> %s::text[]", (list(listing.tags),)))
     if listing.q is not None:
         found.append(("position(lower(%s) in lower(d.name || ' ' || d.title)) > 0", (listing.q,)))
     if listing.cursor is not None:

@@ -6,11 +6,14 @@ from typing import Any
 
 from pincite.core.callers import Scope
 from pincite.core.documents import Failure
-from pincite.core.jobs import CancelledJob, EndedJob, QueuedJob, QueueSummary
+from pincite.core.jobs import CancelledJob, EndedJob, JobState, PastJob, QueuedJob, QueueSummary
 from pincite.errors import Invalid, NotFound
+from pincite.store.cursors import cursor_of, place_of
 from pincite.store.database import Database, one
 from pincite.store.jobs import Job
 
+KEPT_H = 24
+"""Hours for which it is known how a job ended."""
 TAKEN_S = 60.0
 """How long a job that is being cancelled is kept from workers, should the one who cancels it die halfway."""
 
@@ -21,10 +24,12 @@ class Queue:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(self, scope: Scope, *, limit: int, cursor: str | None = None) -> tuple[list[QueuedJob], str | None]:
+    async def page(
+        self, scope: Scope, *, limit: int, cursor: str | None = None, state: JobState | None = None
+    ) -> tuple[list[QueuedJob], str | None]:
         """Jobs in the order in which they come to an end, most likely, and the cursor of the next page."""
         after = _place(cursor) if cursor is not None else None
-        values = {"person": scope.person, "limit": limit + 1, "after": list(after or (0, 0, 0))}
+        values = {"person": scope.person, "limit": limit + 1, "after": list(after or (0, 0, 0)), "state": state}
         [found] = await self._database.at_once(scope.person, _LIST_ON if after else _LIST, values=values)
         more = len(found) > limit
         return [_job(row) for row in found[:limit]], _cursor(found[limit - 1]) if more else None
@@ -54,6 +59,20 @@ class Queue:
         [found] = await self._database.at_once(scope.person, query, values=values | {"realms": list(scope.realms)})
         return [EndedJob(r[0], r[1], r[2], Failure(r[3], r[4] or "") if r[3] else None) for r in found]
 
+    async def past(self, scope: Scope, *, limit: int, cursor: str | None = None) -> tuple[list[PastJob], str | None]:
+        """Jobs that have ended, the last one first, and the cursor of the next page."""
+        before, last = place_of(cursor) if cursor is not None else (None, "0")
+        if not (last.isascii() and last.isdecimal() and len(last) < 19):
+            raise Invalid(_NO_CURSOR)
+        values = {"person": scope.person, "limit": limit + 1, "before": before, "last": int(last)}
+        [found] = await self._database.at_once(scope.person, _PAST, values=values)
+        jobs = [_past(row) for row in found[:limit]]
+        return jobs, cursor_of(jobs[-1].ended_at, str(jobs[-1].id)) if len(found) > limit else None
+
+    async def forget(self) -> None:
+        """Forget jobs that ended long ago, whoever they belonged to."""
+        await self._database.at_once("", "select forget_ended_jobs(%(hours)s)", values={"hours": KEPT_H})
+
     async def take(self, scope: Scope, job_id: int) -> tuple[Job, CancelledJob]:
         """Take a job from whoever has it, so that it can be ended: they may no longer touch the document."""
         holder = f"cancelled:{secrets.token_hex(8)}"
@@ -72,6 +91,8 @@ class Queue:
         return job, CancelledJob(job_id, document_id, name, was, serving)
 
 
+_NO_CURSOR = "cursor: this is not one that a list gave out; start again without it"
+
 _JOB = """
     select j.id, j.document_id, d.name, d.folder, v.id, s.state, case when d.latest = j.version then d.stage end,
            case when s.state = 'running' and d.latest = j.version then d.progress else 0 end, j.priority, j.attempts,
@@ -82,7 +103,7 @@ _JOB = """
     from job j join document d on d.id = j.document_id join version v on v.key = j.version
     cross join lateral (
         select j.standing, array_position(array['running', 'waiting', 'held'], j.standing)) as s (state, place)
-    where j.owner = %(person)s
+    where j.owner = %(person)s and (%(state)s::text is null or s.state = %(state)s)
 """
 _IN_TURN = " order by s.place, j.priority, j.id limit %(limit)s"
 _LIST = _JOB + _IN_TURN
@@ -96,6 +117,13 @@ _SUMMARY = """
            (select count(*) from mine where state = 'waiting' and stalled_since is not null),
            (select count(*) from done), (select coalesce(sum(chunks), 0) from done where status = 'completed'),
            (select extract(epoch from now() - min(updated_at))::float8 from done)
+"""
+_PAST = """
+    select e.id, d.id, d.name, d.folder, v.id, e.status, e.error_code, e.error_message, e.attempts, e.created_at,
+           e.started_at, e.ended_at
+    from ended_job e join version v on v.key = e.version join document d on d.id = v.document_id
+    where e.owner = %(person)s and (%(before)s::timestamptz is null or (e.ended_at, e.id) < (%(before)s, %(last)s))
+    order by e.ended_at desc, e.id desc limit %(limit)s
 """
 _TAKE = """
     update job t set state = 'running', holder = %(holder)s, lease_s = %(lease_s)s,
@@ -118,6 +146,11 @@ def _job(row: tuple[Any, ...]) -> QueuedJob:
     )  # fmt: skip
 
 
+def _past(row: tuple[Any, ...]) -> PastJob:
+    error = Failure(row[6], row[7] or "") if row[6] else None
+    return PastJob(row[0], row[1], row[2], row[3], row[4], row[5], error, row[8], row[9], row[10], row[11])
+
+
 def _cursor(row: tuple[Any, ...]) -> str:
     return f"{row[17]}.{row[8]}.{row[0]}"
 
@@ -125,5 +158,5 @@ def _cursor(row: tuple[Any, ...]) -> str:
 def _place(cursor: str) -> tuple[int, ...]:
     parts = cursor.split(".")
     if len(parts) != 3 or not all(part.isascii() and part.isdecimal() and len(part) < 19 for part in parts):
-        raise Invalid("cursor: this is not one that a list gave out; start again without it")
+        raise Invalid(_NO_CURSOR)
     return tuple(int(part) for part in parts)

@@ -25,7 +25,8 @@ class Removal:
     async def remove(self, scope: Scope, document_id: str) -> Receipt:
         """Remove a document and everything made of it, then ask again whether anything is left."""
         async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
-            realm, versions, editions = await _lock(connection, scope, document_id)
+            realm, kept, editions = await _lock(connection, scope, document_id)
+            versions = list(kept)
             terms = [term for (term,) in await rows(connection, _TERMS, {"editions": editions})]
             await take_out(connection, editions)
             await forget_words(connection, editions)
@@ -41,6 +42,7 @@ class Removal:
             "id": document_id,
             "realm": realm,
             "versions": versions,
+            "keys": list(kept.values()),
             "editions": editions,
             "turns": turns,
             "terms": terms,
@@ -76,6 +78,7 @@ _REMOVALS = {
 # A word of it that no other document has must be in no list of words, and in no pack.
 _LEFT = """
     select (select count(*) from version where document_id = %(id)s and id = any(%(versions)s))
+         + (select count(*) from page where version = any(%(keys)s))
          + (select count(*) from edition where key = any(%(editions)s))
          + (select count(*) from chunk where edition = any(%(editions)s))
          + (select count(*) from vector where edition = any(%(editions)s))
@@ -93,8 +96,8 @@ _LEFT = """
 """
 
 
-async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple[int, list[str], list[int]]:
-    """The realm, the versions' ids and the editions' keys, with the document locked: a worker that writes waits or finds it gone."""
+async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple[int, dict[str, int], list[int]]:
+    """The realm, the versions' keys by id, and the editions'; the document is locked: whoever writes waits or finds it gone."""
     found = await one(
         connection,
         "select realm from document where id = %s and realm = any(%s) for update",
@@ -102,6 +105,6 @@ async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple
     )
     if found is None:
         raise NotFound(f"there is no document '{document_id}'")
-    versions = await rows(connection, "select id from version where document_id = %s", (document_id,))
+    versions = await rows(connection, "select id, key from version where document_id = %s", (document_id,))
     editions = await rows(connection, "select key from edition where document_id = %s for update", (document_id,))
-    return found[0], [version for (version,) in versions], [key for (key,) in editions]
+    return found[0], dict(versions), [key for (key,) in editions]

@@ -14,17 +14,9 @@ from pincite.core.documents import Progress
 from pincite.errors import Conflict, DataFolderError, NotAllowed, StoreDown, Unreadable
 from pincite.store import archive
 from pincite.store.archive import BLOCK, Manifest, Table
-from pincite.store.database import (
-    LOCK,
-    Connection,
-    administrator_of,
-    index_vectors,
-    migrate,
-    migration_files,
-    one,
-    rows,
-)
+from pincite.store.database import Connection, administrator_of, one, rows
 from pincite.store.files import Files
+from pincite.store.schema import LOCK, index_vectors, migrate, migration_files
 
 Report = Callable[[Progress], None]
 MADE_BY_ITSELF = frozenset(

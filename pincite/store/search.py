@@ -12,9 +12,10 @@ from psycopg import sql
 
 from pincite.core.answers import Filters, Found
 from pincite.core.callers import Scope
+from pincite.core.locate import Extract, Leaf
 from pincite.core.protocols import Fetched, Match, Titled, Vector
 from pincite.settings import Rag
-from pincite.store import admitted, bm25, levels
+from pincite.store import admitted, bm25, levels, pages
 from pincite.store.database import Database
 from pincite.store.lexical import look_up
 from pincite.store.survey import Survey, Surveys
@@ -156,6 +157,10 @@ class PostgresIndex:
         async with self._database.transaction(scope.person) as connection:
             return await levels.around(connection, keys, level, scope)
 
+    async def pages(self, extracts: Sequence[Extract], *, scope: Scope) -> list[list[Leaf]]:
+        """The pages that each of these spans of text touches."""
+        return await pages.touched(self._database, extracts, scope)
+
 
 _ITERATIVE = {"hnsw.iterative_scan": "relaxed_order"}
 
@@ -180,7 +185,7 @@ _FETCH = """
            case when d.served = e.key then d.title else coalesce(v.about ->> 'title', d.title) end, v.id, v.checksum, d.folder, d.category,
            d.source_uri, d.source_urls, v.mime, c.ordinal, c.level, c.text, c.header, c.start_char, c.end_char,
            c.start_line, c.end_line, c.page, c.heading_path, c.content_type, c.language, c.vectorized_text, v.page_starts,
-           v.created_at, c.parent
+           v.created_at, c.parent, c.place
     from c join edition e on e.key = c.edition join document d on d.id = e.document_id
          join version v on v.key = e.version where {serving}
 """

@@ -40,3 +40,4 @@ def test_details_are_for_administrators(client: httpx2.Client) -> None:
     assert told["database"]["role"] == "pincite_app"
     assert told["embedding"] == {"model": "scripted/1", "dimensions": 64}
     assert told["llm"]["model"] == "extractive"
+    assert told["stale_documents"] == 0

@@ -60,6 +60,20 @@ def test_a_job_says_what_it_is_about_and_what_it_waits_for(client: httpx2.Client
     }  # fmt: skip
 
 
+def test_jobs_can_be_listed_by_state_and_are_known_for_a_while_after_their_end(
+    client: httpx2.Client, folder: str
+) -> None:
+    waiting = held(client, "a.md", folder)
+    assert waiting["id"] in [job["id"] for job in client.get("/api/v1/jobs", params={"state": "held"}).json()["items"]]
+    assert client.get("/api/v1/jobs", params={"state": "running"}).json()["items"] == []
+    client.delete(f"/api/v1/jobs/{waiting['id']}")
+    [job, *_] = client.get("/api/v1/jobs", params={"state": "ended", "limit": 1}).json()["items"]
+    assert (job["id"], job["name"], job["state"], job["status"]) == (waiting["id"], "a.md", "ended", "error")
+    assert job["error"]["code"] == "cancelled"
+    assert job["ended_at"].endswith("Z")
+    assert_problem(client.get("/api/v1/jobs", params={"state": "lost"}), 422, "invalid")
+
+
 def test_pages_follow_one_another_without_a_gap(client: httpx2.Client, folder: str) -> None:
     for n in range(5):
         held(client, f"{n}.md", folder)

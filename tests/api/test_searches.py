@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem
+from tests.api.door import Door, assert_problem, completed, upload
 
 FILES = {
     "leave": "# Leave\n\nFive vacation days carry over to the next year.\n",
@@ -102,6 +102,31 @@ def test_a_search_that_cannot_be_made_is_refused(client: httpx2.Client) -> None:
     assert_problem(client.post("/api/v1/search", json={"query": "q", "as_of": "2024"}), 422, "invalid")
     assert_problem(client.post("/api/v1/search", json={"query": "q", "levels": [3]}), 422, "invalid")
     assert_problem(client.post("/api/v1/search", json={"query": "q", "levels": []}), 422, "invalid")
+
+
+def test_a_search_and_a_question_keep_to_documents_with_all_the_tags_asked_for(
+    client: httpx2.Client, folder: str
+) -> None:
+    for name, tags in (("one", "red"), ("two", "red,round"), ("three", "blue")):
+        upload(client, f"{name}.md", f"# {name}\n\nThe marble number {name} rolls.\n", folder=folder, tags=tags)
+    completed(client, folder)
+
+    def names(tags: list[str], **more: object) -> set[str]:
+        found = search(client, query="marble", folder=folder, tags=tags, **more)
+        return {one["metadata"]["document_name"] for one in found["results"]}
+
+    assert names([]) == {"one.md", "two.md", "three.md"}
+    assert names(["red"]) == names(["red"], as_of="2100-01-01") == {"one.md", "two.md"}
+    assert names(["red", "round"]) == {"two.md"}
+    told = search(client, query="marble", folder=folder, tags=["gren"])
+    assert (told["results"], told["degraded"]) == (
+        [], [{"stage": "filters", "reason": "no document has the tag 'gren'"}]
+    )  # fmt: skip
+    answer = client.post("/api/v1/query", json={"query": "Which marble rolls?", "tags": ["round"]}).json()
+    assert {source["document_name"] for source in answer["sources"]} == {"two.md"}
+    assert_problem(client.post("/api/v1/search", json={"query": "q", "tags": "red"}), 422, "invalid")
+    listed = client.get("/api/v1/documents", params={"folder": folder, "tag": ["red", "round"]}).json()["items"]
+    assert [one["name"] for one in listed] == ["two.md"]
 
 
 def test_a_misspelt_query_says_what_was_searched_instead(

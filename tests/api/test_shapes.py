@@ -64,7 +64,9 @@ def test_a_receipt() -> None:
 def test_a_chunk_is_named_as_searches_name_it() -> None:
     shape = shapes.chunk("doc1", "v1", chunk(1))
     assert shape["id"] == found("x").id
-    assert shape["level"] == 2
+    assert (shape["level"], shape["chunk_variant"]) == (2, "original")
+    enriched = shapes.chunk("doc1", "v1", replace(chunk(1), vectorized_text="About cats: Cats purr."))
+    assert (enriched["chunk_variant"], enriched["vectorized_text"]) == ("augmented", "About cats: Cats purr.")
 
 
 def result(**more: object) -> SearchResult:
@@ -87,7 +89,7 @@ def test_a_search_result() -> None:
     assert set(one) == fields("id, text, score, similarity_score, hybrid_score, relevance, metadata")
     assert set(one["metadata"]) == fields(
         "document_id, document_name, title, version, source_uri, heading_path, start_line, end_line, start_char, end_char,"
-        " page, folder, level, content_type, language, chunk_variant"
+        " page, place, folder, level, content_type, language, chunk_variant"
     )
     assert one["metadata"]["chunk_variant"] == "original"
 
@@ -148,12 +150,12 @@ def test_an_answer() -> None:
         " warnings degraded metadata"
     )
     assert set(shape["sources"][0]) == fields(
-        "number document_id document_name title chunk_id version checksum page start_line end_line start_char end_char"
+        "number document_id document_name title chunk_id version checksum page place start_line end_line start_char end_char"
         " heading_path snippet score relevance similarity_score hybrid_score urls cited"
     )
     assert set(shape["citations"][0]) == fields(
         "text start end matched matched_by source quote quote_start_char quote_end_char quote_start_line quote_end_line"
-        " page rects support"
+        " page place rects support"
     )
     assert set(shape["context_sufficiency"]) == fields(
         "is_sufficient coverage_score has_conflicts missing_aspects conflicts"

@@ -147,3 +147,11 @@ def test_a_name_is_only_text(door: Door, client: httpx2.Client, folder: str) -> 
     assert document["name"] == name
     completed(client, folder)
     assert not list(door.pincite.settings.data.rglob("*Katzen*"))
+
+
+def test_a_file_that_is_there_under_another_name_is_taken_in_and_told(client: httpx2.Client, folder: str) -> None:
+    first = upload(client, "a.md", f"# Equal\n\nThe same bytes in {folder}.\n", folder=folder).json()
+    assert "same_content" not in first
+    again = upload(client, "b.md", f"# Equal\n\nThe same bytes in {folder}.\n", folder=f"{folder}/other")
+    assert again.status_code == 202
+    assert again.json()["same_content"] == [{"id": first["document"]["id"], "name": "a.md", "folder": folder}]

@@ -1,11 +1,16 @@
 """Versions over HTTP: asked as of a time, compared, indexed anew; and the index that is searched."""
 
+import time
+from pathlib import Path
+
 import httpx2
 import pytest
 
-from tests.api.door import assert_problem, completed, upload
+from pincite.evaluate.auto import Wish, make_set
+from tests.api.door import Door, assert_problem, completed, upload
 
 API = "/api/v1"
+SAMPLE = Path(__file__).parents[2] / "examples" / "documents" / "station-handbook.md"
 
 
 @pytest.fixture
@@ -80,6 +85,25 @@ def test_the_index_is_shown_and_switched_by_administrators_only(client: httpx2.C
     assert ([one["state"] for one in found["items"]], found["building"], found["wanting"]) == (["serving"], None, False)
     assert "embedding.provider" in found["items"][0]["settings"]
     assert_problem(client.post(f"{API}/index/switch", json={}), 409, "conflict")
+    assert_problem(client.post(f"{API}/index/compare", json={"set_id": "es_none"}), 404, "not_found")
+    assert reader.post(f"{API}/index/compare").status_code == 403
     assert_problem(client.post(f"{API}/index/rollback"), 404, "not_found")
     assert client.delete(f"{API}/index").json() == {"discarded": 0}
     assert reader.get(f"{API}/index").status_code == 403
+
+
+def test_an_index_is_compared_before_it_is_switched_to(database_url: str, data: Path) -> None:
+    with Door(data, **{"database.url": database_url}) as door, door.client() as client:
+        door.add("", handbook=SAMPLE.read_text(encoding="utf-8"))
+        door.do(make_set(door.pincite, Wish(questions=10), report=lambda _progress: None))
+        assert_problem(client.post(f"{API}/index/compare"), 409, "conflict")
+        client.put(f"{API}/settings", json={"values": {"chunking.size": 77}})
+        assert client.post(f"{API}/documents/reindex", json={"hold": True}).status_code == 202
+        while client.get(f"{API}/index").json()["building"]["waiting"]:
+            time.sleep(0.05)
+        told = client.post(f"{API}/index/compare").json()
+        searched, built = told["trials"]
+        assert (searched["name"], built["name"], told["questions"]) == ("searched", "built", 10)
+        assert built["against"]["name"] == "searched"
+        assert set(built["against"]["measures"]["nDCG@10"]) == {"value", "low", "high", "verdict"}
+        assert client.post(f"{API}/index/switch", json={}).json()["building"] is None

@@ -62,6 +62,12 @@ def test_a_conversation_goes_on_only_when_asked(chat: Call) -> None:
     assert "leave one of them out" in chat("--session", first, "--new", lines=CAT).failed_with(2)
 
 
+def test_a_conversation_can_be_about_documents_as_they_were(chat: Call) -> None:
+    assert json.loads(chat("--json", "--as-of", "2001-01-01", lines=CAT).out)["sources"] == []
+    assert json.loads(chat("--json", "--as-of", "2101-01-01", lines=CAT).out)["sources"]
+    assert "--as-of should be a time" in chat("--as-of", "soon", lines=CAT).failed_with(2)
+
+
 def test_the_commands_of_a_conversation(chat: Call) -> None:
     said = chat(lines=f"/sources\n/help\n{KEY}\n/sources\n/sessions\n/new\n/nonsense\n/quit\n{CAT}\n")
     assert said.code == 0

@@ -11,6 +11,7 @@ from pincite.cli import checkup
 from pincite.cli.checkup import Finding
 from pincite.core.protocols import Offered
 from pincite.errors import Unavailable
+from pincite.ingest.parse import Isolation
 from pincite.layers import load_settings
 
 from .terminal import Call, Said
@@ -20,7 +21,7 @@ from .terminal import Call, Said
 def _isolation_is_known(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Finding it out starts a process; once is enough."""
     if request.function is not test_a_healthy_library_is_all_well:
-        monkeypatch.setattr(checkup, "isolation", lambda _memory_mb: "no network")
+        monkeypatch.setattr(checkup, "isolation", lambda _memory_mb: Isolation(("no network",)))
 
 
 def states(said: Said) -> dict[str, str]:
@@ -52,11 +53,11 @@ def test_where_passages_go_to_be_put_in_order_is_told(library: Call) -> None:
 
 
 def test_a_document_that_failed_and_stale_ones_are_named(library: Call, tmp_path: Path) -> None:
-    (tmp_path / "broken.txt").write_bytes(b"caf\xe9\n")
+    (tmp_path / "broken.txt").write_bytes("caf\0".encode("utf-16"))
     assert library("add", tmp_path / "broken.txt", "--json").code == 1
     said = library("doctor", "--json", "--set", "chunking.size=100")
     [failed] = [check for check in said.json["checks"] if check["name"] == "failed" and "broken" in check["found"]]
-    assert "is not UTF-8" in failed["found"]
+    assert "is a NUL" in failed["found"]
     document_id = failed["advice"].rpartition(" ")[2]
     assert states(said)["stale"] == "note"
     assert said.code == 0
@@ -84,6 +85,16 @@ def test_a_reader_that_does_not_start_is_broken(pincite: Call, monkeypatch: pyte
     said = pincite("doctor")
     assert said.code == 1
     assert "BROKEN reader the process that reads files does not start" in said.words
+
+
+def test_what_the_system_does_not_give_the_reader_is_noted(pincite: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Isolation(("512 MB of memory",), ("no network",))
+    monkeypatch.setattr(checkup, "isolation", lambda _memory_mb: known)
+    said = pincite("doctor", "--json")
+    [reader] = [check for check in said.json["checks"] if check["name"] == "reader"]
+    assert (said.code, reader["state"]) == (0, "note")
+    assert "with 512 MB of memory; this system does not give: no network" in reader["found"]
+    assert "people you trust" in reader["advice"]
 
 
 def test_a_database_that_is_down_is_broken(pincite: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from pincite.cli.documents import parse_lines, pick
 from pincite.errors import Invalid, NotFound
+from tests.model_server import model_server
+from tests.pdf_maker import make_pdf
 
 from .conftest import HANDBOOK
 from .terminal import Call
@@ -23,15 +25,37 @@ def test_adding_says_what_became_of_every_file(pincite: Call, tmp_path: Path) ->
     box.mkdir()
     assert pincite("add", box).out == "0 added\n"
     (box / "good.md").write_text("# Good\n\nA sentence.\n")
-    (box / "bad.txt").write_bytes(b"caf\xe9\n")
+    (box / "bad.txt").write_bytes("a\0b".encode("utf-16"))
     (box / "lying.pdf").write_text("no PDF at all")
-    (box / "sheet.xlsx").write_text("cells")
+    (box / "sheet.ods").write_text("cells")
     said = pincite("add", box, tmp_path / "missing.md", "--folder", "in")
     assert said.code == 1
     assert "1 added, 3 failed, 1 skipped (not " in said.words
     assert f"failed there is no file or folder {tmp_path / 'missing.md'}" in said.words
-    assert "failed in/box/bad.txt: byte 4 is not UTF-8" in said.words
+    assert "failed in/box/bad.txt: character 2 is a NUL" in said.words
     assert "'lying.pdf' is named .pdf, but its bytes are text" in said.words
+
+
+def test_pages_are_added_by_their_address(pincite: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nWords.\n")
+    with model_server() as site:
+        site.says("/tea", b"<h1>Tea</h1><p>Two minutes.", kind="text/html")
+        address = f"{site.url}/tea"
+        said = pincite("add", address, "--folder", "pages")
+        assert said.code == 1
+        assert "adding from the web is off; set web.enabled" in said.words
+        monkeypatch.setenv("PINCITE_WEB__ENABLED", "true")
+        monkeypatch.setenv("PINCITE_WEB__DELAY_S", "0")
+        assert "private or reserved network; name it in web.allow_hosts" in pincite("add", "http://127.0.0.1/").words
+        monkeypatch.setenv("PINCITE_WEB__ALLOW_HOSTS", site.url.removeprefix("http://"))
+        said = pincite("add", address, tmp_path / "a.md", "--folder", "pages", "--json")
+        assert (said.code, said.err) == (0, "")
+        assert [one["document"]["name"] for one in said.json["added"]] == ["a.md", "tea.html"]
+        assert said.json["added"][1]["document"]["source_uri"] == address
+        assert pincite("read", said.json["added"][1]["document"]["id"]).out == "# Tea\n\nTwo minutes.\n"
+        for one in said.json["added"]:
+            pincite("remove", one["document"]["id"])
+    assert "is no folder" in pincite("add", "https://x.example/", "--watch").failed_with(2)
 
 
 def test_adding_again_makes_a_version_of_what_changed(pincite: Call, tmp_path: Path) -> None:
@@ -152,6 +176,22 @@ def test_a_document_is_read_whole_or_in_part(library: Call) -> None:
     assert "Parallax" in library("read", handbook, "--section", "Cat").out
     part = library("read", handbook, "--lines", "5-", "--json").json
     assert (part["start_line"], part["end_line"]) == (5, part["total_lines"])
+
+
+def test_a_document_is_read_at_a_place_of_its_file(pincite: Call, tmp_path: Path) -> None:
+    (tmp_path / "rules.pdf").write_bytes(make_pdf([["First page."], ["Second page."]]))
+    (tmp_path / "prices.csv").write_text("Item,Price\nPens,3.50\nInk,12.00\n")
+    assert pincite("add", tmp_path / "rules.pdf", tmp_path / "prices.csv", "--folder", "places").code == 0
+    known = ids(pincite)
+    assert pincite("read", known["rules.pdf"], "--page", "2").out == "Second page.\n"
+    assert pincite("read", known["prices.csv"], "--at", "B3").out == "12.00\n"
+    found = pincite("read", known["prices.csv"], "--at", "A2:B2", "--json").json
+    assert (found["text"], found["place"], found["places"][0]["ref"]) == ("Pens | 3.50", "A2:B2", "A2:B2")
+    assert "there is no page 3; there are 2" in pincite("read", known["rules.pdf"], "--page", "3").err
+    assert "there is nothing at Z9" in pincite("read", known["prices.csv"], "--at", "Z9").err
+    assert "do not go with" in pincite("read", known["rules.pdf"], "--page", "1", "--lines", "1-2").err
+    for document in ("rules.pdf", "prices.csv"):
+        assert pincite("remove", known[document]).code == 0
 
 
 @pytest.mark.parametrize(

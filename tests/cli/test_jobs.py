@@ -58,6 +58,9 @@ def test_a_job_is_cancelled_once(pincite: Call, job: int) -> None:
 def test_a_cancelled_job_speaks_json(pincite: Call, job: int) -> None:
     told = pincite("jobs", "--cancel", job, "--json").json
     assert (told["id"], told["was"], told["cancelled"]) == (job, "held", True)
+    [ended, *_] = pincite("jobs", "--ended", "--json").json["items"]
+    assert (ended["id"], ended["status"]) == (job, "error")
+    assert "queue/held.md" in pincite("jobs", "--ended").out
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Questions: ask and search."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -67,6 +68,20 @@ def test_a_search_that_finds_nothing_says_so(library: Call) -> None:
     assert library("search", "x", "--folder", "elsewhere").words == (
         "Nothing was found. Left out filters: there is no folder 'elsewhere'"
     )
+
+
+def test_a_search_and_a_list_keep_to_tags(library: Call, tmp_path: Path) -> None:
+    file = tmp_path / "kite.md"
+    file.write_text(
+        "---\ntags: [wind, red]\n---\n\n# Kite\n\nThe kite flies over the generator room.\n", encoding="utf-8"
+    )
+    library("add", file)
+    found = library("search", "generator room", "--tag", "wind", "--tag", "red", "--json").json["results"]
+    assert {one["metadata"]["document_name"] for one in found} == {"kite.md"}
+    assert "kite" in library("ask", "What flies over the generator room?", "--tag", "wind").out
+    [listed] = library("list", "--tag", "wind", "--json").json["items"]
+    assert "no document has the tag 'sea'" in library("search", "generator room", "--tag", "sea").words
+    library("remove", listed["id"])
 
 
 def test_a_folder_that_is_not_there_is_said_with_the_one_that_may_be_meant(library: Call) -> None:

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from .terminal import Call
+
+SAMPLE = Path(__file__).parents[2] / "examples" / "documents" / "station-handbook.md"
 
 
 def write(path: Path, litres: str) -> Path:
@@ -44,3 +48,21 @@ def test_a_library_cut_otherwise_is_built_switched_and_rolled_back(pincite: Call
         pincite("settings", "undo")
     assert pincite("index", "discard", "--json").json == {"discarded": 1}
     assert pincite("list", "--stale", "--json").json["items"] == []
+
+
+def test_an_index_is_built_held_compared_and_then_switched_to(
+    pincite: Call, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PINCITE_DATABASE_URL", database_url)
+    monkeypatch.setenv("PINCITE_DATA", str(tmp_path / "data"))
+    pincite("add", str(SAMPLE))
+    assert "make one with: pincite eval --auto" in pincite("index", "compare").failed_with(1)
+    assert pincite("eval", "--auto", "--questions", "10").code == 0
+    assert "no other index to compare with" in pincite("index", "compare").failed_with(1)
+    pincite("settings", "set", "chunking.size=77")
+    assert "the new index waits" in pincite("reindex", "--hold").out
+    told = pincite("index", "compare", "--json").json
+    assert [trial["name"] for trial in told["trials"]] == ["searched", "built"]
+    assert told["trials"][1]["against"]["measures"]["nDCG@10"]["verdict"] in ("better", "worse", "within noise")
+    assert "built:" in pincite("index", "compare").out
+    assert pincite("index", "switch", "--json").json == {"switched": True}

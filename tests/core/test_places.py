@@ -21,3 +21,9 @@ def test_what_is_packed_comes_out_again(rows: list[tuple[int, int, dict[str, obj
 def test_marks_that_overlap_or_run_backwards_are_refused(marks: tuple[Mark, ...]) -> None:
     with pytest.raises(ValueError, match="begins before"):
         pack(marks)
+
+
+def test_of_many_marks_those_of_a_span_are_unpacked() -> None:
+    page = Page(0, marks=pack([Mark(10 * n, 10 * n + 5, ref=str(n)) for n in range(100)]))
+    assert [mark.ref for mark in page.placed(202, 231)] == ["20", "21", "22", "23"]
+    assert page.placed(2000, 3000) == ()

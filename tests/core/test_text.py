@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pincite.core.text import (
-    decode,
     fingerprint,
     fold,
     line_of,
@@ -18,7 +17,6 @@ from pincite.core.text import (
     storable,
     without_login,
 )
-from pincite.errors import Unreadable
 
 
 def split(text: str) -> list[str]:
@@ -44,32 +42,6 @@ def test_normalise_is_linear_in_a_long_run_of_blanks():
     started = time.monotonic()
     assert len(normalise(" " * 3_000_000 + "x")) == 3_000_001
     assert time.monotonic() - started < 2
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        "Größe\r\n".encode(),
-        b"\xef\xbb\xbf" + "Größe\n".encode(),
-        "Größe\n".encode("utf-16"),
-        b"\xfe\xff" + "Größe\n".encode("utf-16-be"),
-    ],
-)
-def test_decode_honours_byte_order_marks(data: bytes):
-    assert decode(data) == "Größe\n"
-
-
-def test_decode_names_the_byte_that_is_not_utf8_and_what_to_do():
-    with pytest.raises(Unreadable, match=r"byte 4 is not UTF-8; save the file as UTF-8") as caught:
-        decode(b"abc\xe4d")
-    assert caught.value.code == "not_utf8"
-
-
-@pytest.mark.parametrize("data", [b"a\0b", b"\xff\xfe\0\0"])
-def test_decode_refuses_nul(data: bytes):
-    with pytest.raises(Unreadable) as caught:
-        decode(data)
-    assert caught.value.code == "not_text"
 
 
 # Folding and fingerprints

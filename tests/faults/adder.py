@@ -4,8 +4,6 @@ A step's name has it kill itself there: `before:serve:2` the second time it is a
 """
 
 import asyncio
-import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,38 +15,20 @@ from pincite.store.indexing import Indexing
 from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
 from pincite.store.originals import Originals
+from tests.faults.dying import die_at
 
-STEPS: dict[str, tuple[type[Any], str]] = {
-    "accept": (Intake, "_accept"),
+STEPS: dict[str, tuple[Any, str]] = {
+    "accept": (Intake, "_take_all"),
     "keep": (Originals, "keep"),
-    "claim": (Jobs, "claim"),
+    "claim": (Jobs, "claim_some"),
     "read": (Reader, "read"),
     "begin": (Indexing, "begin"),
     "write": (Indexing, "write"),
     "serve": (Indexing, "serve"),
-    "publish": (Indexing, "publish"),
+    "publish": (Indexing, "_publish_all"),
     "clear": (Indexing, "clear_abandoned"),
 }
 POINTS = [f"{when}:{step}:{1 + place % 2}" for place, step in enumerate(STEPS) for when in ("before", "after")]
-
-
-def die_at(point: str) -> None:
-    """End like a process that was killed, at this step of the work."""
-    when, step, times = point.split(":")
-    owner, name = STEPS[step]
-    real, left = getattr(owner, name), int(times)
-
-    async def dying(self: Any, *arguments: Any, **options: Any) -> Any:
-        nonlocal left
-        left -= 1
-        if left == 0 and when == "before":
-            os.kill(os.getpid(), signal.SIGKILL)
-        result = await real(self, *arguments, **options)
-        if left <= 0 and when == "after":
-            os.kill(os.getpid(), signal.SIGKILL)
-        return result
-
-    setattr(owner, name, dying)
 
 
 async def main(data: str, url: str, folder: str, point: str = "") -> None:
@@ -56,7 +36,7 @@ async def main(data: str, url: str, folder: str, point: str = "") -> None:
     settings["ingest.attempts"] = 20  # a file may be met by every kill
     settings |= {"chunking.overlap": 5} | ({"database.url": url} if url else {})
     if point:
-        die_at(point)
+        die_at(point, STEPS)
     async with AsyncPincite(settings=settings) as pincite:
         pincite.workers.start()
         print("ready", flush=True)

@@ -6,12 +6,16 @@ import pytest
 
 from pincite.core.documents import Upload
 from pincite.errors import BadRequest, Invalid, TooLarge, Unsupported
-from pincite.ingest.accept import Accepted, check, clean_folder, clean_name, file_types
+from pincite.ingest import accept as accept_module
+from pincite.ingest.accept import Accepted, check, clean_folder, clean_name, largest
 from pincite.layers import load_settings
+from pincite.parsers import file_types
 from pincite.settings import Settings
 from tests.pdf_maker import make_pdf
 
-SETTINGS = load_settings({"ingest.max_markdown_mb": 1, "ingest.max_pdf_mb": 2}, env={})
+ARCHIVE = b"PK\x03\x04x" + b"PK\x05\x06" + bytes([0, 0, 0, 0, 1, 0, 1, 0]) + bytes(10)
+"""As little as begins and ends like a ZIP archive with one entry."""
+SETTINGS = load_settings({"ingest.max_markdown_mb": 1, "ingest.max_pdf_mb": 2, "ingest.max_html_mb": 0.5}, env={})
 
 
 def accept(name: str, data: bytes = b"text", folder: str = "", settings: Settings = SETTINGS) -> Accepted:
@@ -37,6 +41,8 @@ def refused(kind: type[BadRequest], name: str, data: bytes = b"text", folder: st
         ("color.log", b"\x1b[31mred\x1b[0m\n" * 10, "text/plain", "plain"),
         ("r.pdf", make_pdf([["x"]]), "application/pdf", "pdf"),
         ("r.pdf", b"junk before\n%PDF-1.4", "application/pdf", "pdf"),
+        ("p.HTM", b"<p>x", "text/html", "html"),
+        ("m.eml", b"From: a@x.example\n\nx", "message/rfc822", "mail"),
     ],
 )
 def test_type_and_parser_come_from_name_and_bytes(name: str, data: bytes, mime: str, parser: str):
@@ -55,17 +61,23 @@ def test_type_and_parser_come_from_name_and_bytes(name: str, data: bytes, mime: 
         ("a.txt", b"\x01\x02\x03 text " * 20, "binary data"),
         ("a.pdf", b"just text", "named .pdf, but its bytes are text"),
         ("a.pdf", b"\0\1\2\3" * 9, "binary data"),
-        ("a.pdf", b"PK\x03\x04rest", "Office"),
+        ("a.pdf", b"PK\x03\x04rest", "ZIP"),
+        ("a.docx", make_pdf([["x"]]), "named .docx, but its bytes are a PDF; if it is one, name it *.pdf"),
+        ("a.html", b"%PDF-1.4\n<html>", "a PDF"),
+        ("a.eml", b"no headers here", "text"),
+        ("a.pdf", make_pdf([["x"]]) + ARCHIVE, "is a PDF and a ZIP archive at once"),
     ],
 )
 def test_bytes_that_are_not_what_the_name_says_are_refused(name: str, data: bytes, said: str):
     assert said in str(refused(Unsupported, name, data))
 
 
-@pytest.mark.parametrize("name", ["a.docx", "a.html", "a.exe", "a", "md", ".md", "a."])
+@pytest.mark.parametrize("name", ["a.json", "a.exe", "a", "md", ".md", "a."])
 def test_other_types_are_refused_with_what_is_read(name: str):
     said = str(refused(Unsupported, name, b"x"))
-    assert all(ending in said for ending in (".md", ".pdf", ".txt"))
+    assert all(
+        words in said for words in ("Markdown (.md", "PDF (.pdf)", "text (.txt", "web pages (.html", "mails (.eml)")
+    )
 
 
 @pytest.mark.parametrize("data", [b"", b" \r\n\t ", b"\xef\xbb\xbf\n", " \n".encode("utf-16")])
@@ -80,6 +92,12 @@ def test_the_size_limit_is_that_of_the_type():
     pdf = b"%PDF-1.4" + b"x" * mb
     assert accept("a.pdf", pdf)
     assert "ingest.max_pdf_mb" in str(refused(TooLarge, "a.pdf", pdf + b"x" * mb))
+    assert "0.6 MB; at most 0.5 MB are read (ingest.max_html_mb)" in str(refused(TooLarge, "a.html", b"x" * 600_000))
+
+
+def test_every_parser_has_a_limit_and_the_largest_is_known():
+    assert {kind.parser for kind in file_types().values()} <= set(accept_module._LIMITS)
+    assert largest(SETTINGS) == 50 * 1024 * 1024
 
 
 @pytest.mark.parametrize(

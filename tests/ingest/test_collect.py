@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from pincite.errors import BadRequest
-from pincite.ingest.collect import NamedFile, collect
+from pincite.ingest.collect import AT_ONCE_BYTES, Collected, NamedFile, collect
 
 
 def tree(top: Path, *names: str) -> None:
@@ -15,7 +15,7 @@ def tree(top: Path, *names: str) -> None:
 
 
 def test_a_folder_comes_in_under_its_own_name_in_order(tmp_path: Path) -> None:
-    tree(tmp_path / "docs", "b.md", "a.txt", "guide/c.md", ".git/d.md", ".hidden.md", "image.png")
+    tree(tmp_path / "docs", "b.md", "a.txt", "guide/c.md", ".git/d.md", ".hidden.md", "image.gif")
     found = collect([tmp_path / "docs"], folder="hr")
     assert [(file.path.name, file.folder) for file in found.files] == [
         ("a.txt", "hr/docs"), ("b.md", "hr/docs"), ("c.md", "hr/docs/guide"),
@@ -25,8 +25,8 @@ def test_a_folder_comes_in_under_its_own_name_in_order(tmp_path: Path) -> None:
 
 
 def test_a_named_file_is_taken_whatever_it_is(tmp_path: Path) -> None:
-    tree(tmp_path, "image.png")
-    assert collect([tmp_path / "image.png"]).files == [NamedFile(tmp_path / "image.png", "")]
+    tree(tmp_path, "image.gif")
+    assert collect([tmp_path / "image.gif"]).files == [NamedFile(tmp_path / "image.gif", "")]
 
 
 def test_neither_of_two_files_with_one_name_replaces_the_other_silently(tmp_path: Path) -> None:
@@ -69,3 +69,15 @@ def test_one_name_spelt_two_ways_is_one_name(tmp_path: Path) -> None:
     tree(tmp_path / "docs", "caf\u00e9.md", "cafe\u0301.md")
     found = collect([tmp_path / "docs"])
     assert (len(found.files), len(found.refused)) == (1, 1)
+
+
+def test_files_are_taken_in_by_parts_of_bounded_number_and_size(tmp_path: Path) -> None:
+    sizes = [1] * 20 + [AT_ONCE_BYTES, 5, 5]
+    files = []
+    for number, size in enumerate(sizes):
+        files.append(NamedFile(tmp_path / f"{number}.md", ""))
+        with files[-1].path.open("wb") as file:
+            file.truncate(size)
+    parts = list(Collected(files, [], 0).parts())
+    assert [len(part) for part in parts] == [16, 4, 1, 2]
+    assert [file for part in parts for file in part] == files

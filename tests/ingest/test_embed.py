@@ -5,7 +5,7 @@ import pytest
 
 from pincite.core.documents import NO_HEADINGS, Chunk, Level
 from pincite.ingest.embed import embed, lead
-from pincite.store.indexing import Entry
+from pincite.store.passages import Entry
 from tests.builders import chunk
 
 CHUNKS = [

@@ -11,6 +11,7 @@ import pytest
 
 from pincite.errors import Unavailable, Unreadable
 from pincite.ingest import parse
+from pincite.ingest.confine import NETWORK
 from pincite.ingest.parse import Reader, isolation, prepare
 from pincite.settings import Chunking
 
@@ -18,9 +19,45 @@ MARKDOWN = "---\ntitle: Größe\ntags: [a, b]\n---\n# Eins\n\nText – mehr.\n\n
 CHUNKING = Chunking(size=50, overlap=10)
 
 HOSTILE = """
-import ctypes, os, socket, time
+import ctypes, os, signal, socket, struct, sys, threading, time
 from dataclasses import dataclass
 from pincite.core.documents import Parsed
+from pincite.core.pace import tell
+
+
+def replies():
+    return next(fd for fd in range(3, 32) if os.path.exists(f"/proc/self/fd/{fd}"))
+
+
+TRIES = {
+    "write": lambda: open("/dev/shm/pincite-hostile", "wb"),
+    "append": lambda: os.open(__file__, os.O_WRONLY | os.O_APPEND),
+    "unlink": lambda: os.unlink(__file__),
+    "rename": lambda: os.rename(__file__, __file__ + "x"),
+    "mkdir": lambda: os.mkdir("/dev/shm/pincite-hostile"),
+    "symlink": lambda: os.symlink("/etc/passwd", "/dev/shm/pincite-hostile"),
+    "chmod": lambda: os.chmod(__file__, 0o777),
+    "read": lambda: open("/etc/passwd").read(),
+    "list": lambda: os.listdir("/"),
+    "program": lambda: os.execv("/bin/true", ["true"]),
+    "fork": lambda: os.fork(),
+    "spawn": lambda: os.posix_spawn("/bin/true", ["true"], {}),
+    "kill": lambda: os.kill(os.getppid(), 0),
+    "socket": lambda: socket.socket(socket.AF_INET),
+    "unix": lambda: socket.socket(socket.AF_UNIX),
+    "pair": lambda: socket.socketpair(),
+    "limits": lambda: __import__("resource").setrlimit(7, (999, 999)),
+}
+
+
+def attempt(action):
+    try:
+        action()
+    except OSError:
+        return "refused"
+    except ValueError:
+        return "refused"
+    return "done"
 
 
 @dataclass(frozen=True)
@@ -51,6 +88,34 @@ class Hostile:
             socket.create_connection(("127.0.0.1", 9), timeout=1)
         elif what == "environment":
             return Parsed(" ".join(sorted(os.environ)), "plain")
+        elif what == "tries":
+            return Parsed(" ".join(f"{name}:{attempt(action)}" for name, action in TRIES.items()), "plain")
+        elif what == "thread":
+            said = []
+            thread = threading.Thread(target=lambda: said.append("threads work"))
+            thread.start()
+            thread.join()
+            return Parsed(said[0], "plain")
+        elif what == "hoard":
+            global hoard
+            hoard = bytearray(1 << 28)
+        elif what == "abort":
+            os.abort()
+        elif what == "killed":
+            signal.raise_signal(signal.SIGKILL)
+        elif what == "pace":
+            for page in range(1, 6):
+                tell("page", page, 5)
+                time.sleep(0.3)
+        elif what == "garbage":
+            os.write(replies(), b"x" * 100)
+            time.sleep(60)
+        elif what == "flood":
+            while True:
+                os.write(replies(), struct.pack(">BI", 0, 13) + b'["page",1,2] ')
+        elif what == "endless":
+            os.write(replies(), struct.pack(">BI", 1, 2**32 - 1))
+            time.sleep(60)
         elif what == "descriptors":
             return Parsed(" ".join(sorted(os.listdir("/proc/self/fd"))), "plain")
         return Parsed("fine " + what, "plain")
@@ -64,10 +129,11 @@ def make_parser(options):
 @pytest.fixture
 def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of a parser that does what its file says."""
-    (tmp_path / "pincite_hostile").mkdir()
-    (tmp_path / "pincite_hostile" / "__init__.py").write_text("")
-    (tmp_path / "pincite_hostile" / "parser.py").write_text(HOSTILE)
-    monkeypatch.syspath_prepend(str(tmp_path))
+    packages = tmp_path / "site-packages"  # where a child may look for programs
+    (packages / "pincite_hostile").mkdir(parents=True)
+    (packages / "pincite_hostile" / "__init__.py").write_text("")
+    (packages / "pincite_hostile" / "parser.py").write_text(HOSTILE)
+    monkeypatch.syspath_prepend(str(packages))
     return "pincite_hostile.parser"
 
 
@@ -110,8 +176,8 @@ def test_a_child_reads_as_we_would(tmp_path: Path):
 def test_errors_come_back_as_they_were():
     async def run() -> None:
         async with reader() as made:
-            error = await failing(made.read(b"a\xff", "plain", CHUNKING))
-            assert (error.code, "byte 2" in str(error)) == ("not_utf8", True)
+            error = await failing(made.read(b" \n ", "plain", CHUNKING))
+            assert (error.code, "no text" in str(error)) == ("empty", True)
             first = pid(made)
             assert (await failing(made.read(b"no pdf", "pdf", CHUNKING))).code == "broken"
             assert pid(made) == first
@@ -126,6 +192,11 @@ def test_errors_come_back_as_they_were():
         (b"crash", "crashed", "SIGSEGV"),
         (b"memory", "limit", "512 MB"),
         (b"bug", "crashed", "KeyError"),
+        (b"killed", "crashed", "memory runs short"),
+        (b"abort", "limit", "more than 512 MB"),
+        (b"garbage", "crashed", "crashed the parser"),
+        (b"endless", "crashed", "crashed the parser"),
+        (b"flood", "crashed", "crashed the parser"),
     ],
 )
 def test_a_hostile_file_fails_alone(hostile: str, what: bytes, code: str, said: str):
@@ -146,7 +217,8 @@ def test_a_child_writes_no_file(hostile: str, tmp_path: Path):
 
     async def run() -> None:
         async with reader() as made:
-            assert "OSError" in str(await failing(made.read(str(target).encode(), hostile, CHUNKING)))
+            error = await failing(made.read(str(target).encode(), hostile, CHUNKING))
+            assert any(name in str(error) for name in ("OSError", "PermissionError"))
 
     asyncio.run(run())
     assert not target.exists() or target.stat().st_size == 0
@@ -209,12 +281,61 @@ def test_a_child_sees_nothing_of_ours(hostile: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.slow
 def test_a_child_has_no_network_where_the_system_allows(hostile: str):
-    if "no network" not in isolation():
+    if NETWORK not in isolation().holds:
         pytest.skip("this system lets no process leave its network")
 
     async def run() -> None:
         async with reader() as made:
-            assert "OSError" in str(await failing(made.read(b"connect", hostile, CHUNKING)))
+            error = await failing(made.read(b"connect", hostile, CHUNKING))
+            assert any(name in str(error) for name in ("OSError", "PermissionError"))
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_whatever_a_parser_is_made_to_do_it_reaches_neither_files_nor_programs_nor_processes(hostile: str):
+    if lacking := isolation().lacks:
+        pytest.skip(f"this system does not give: {', '.join(lacking)}")
+
+    async def run() -> None:
+        async with reader() as made:
+            tried = (await made.read(b"tries", hostile, CHUNKING)).parsed.text.split()
+            assert [one for one in tried if not one.endswith(":refused")] == []
+            assert len(tried) == 17
+            assert (await made.read(b"thread", hostile, CHUNKING)).parsed.text == "threads work"
+
+    asyncio.run(run())
+    assert not Path("/dev/shm/pincite-hostile").exists()
+
+
+@pytest.mark.slow
+def test_how_far_a_file_is_is_told_while_it_is_read(hostile: str):
+    told: list[tuple[str, int, int]] = []
+
+    async def hear(what: str, done: int, of: int) -> None:
+        told.append((what, done, of))
+
+    async def run() -> None:
+        async with reader() as made:
+            assert (await made.read(b"pace", hostile, CHUNKING, report=hear)).parsed.text == "fine pace"
+
+    asyncio.run(run())
+    assert told == sorted(told)
+    assert len(told) >= 2
+    assert {(what, of) for what, _, of in told} == {("page", 5)}
+
+
+@pytest.mark.slow
+def test_others_are_read_while_one_hangs_crashes_or_eats_memory(hostile: str):
+    async def run() -> None:
+        async with reader(children=3, timeout_s=20) as made:
+            bad = [asyncio.create_task(made.read(what, hostile, CHUNKING)) for what in (b"hang", b"crash", b"memory")]
+            good = await asyncio.gather(*(made.read(f"t{n}".encode(), hostile, CHUNKING) for n in range(10)))
+            assert [one.parsed.text for one in good] == [f"fine t{n}" for n in range(10)]
+            assert not bad[0].done()
+            assert {(await failing(task)).code for task in bad[1:]} == {"crashed", "limit"}
+            bad[0].cancel()
+            await asyncio.wait(bad)
 
     asyncio.run(run())
 
@@ -227,6 +348,19 @@ def test_as_many_children_as_allowed_work_at_once(hostile: str):
             read = await asyncio.gather(*(made.read(text, hostile, CHUNKING) for text in texts))
             assert [one.parsed.text for one in read] == [f"fine t{n}" for n in range(20)]
             assert len(made._idle) == 2
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_a_child_that_keeps_much_makes_room_for_a_fresh_one(hostile: str):
+    async def run() -> None:
+        async with reader(memory_mb=400) as made:
+            await made.read(b"warm", hostile, CHUNKING)
+            assert len(made._idle) == 1
+            assert (await made.read(b"hoard", hostile, CHUNKING)).parsed.text == "fine hoard"
+            assert made._idle == []
+            assert (await made.read(b"next", hostile, CHUNKING)).parsed.text == "fine next"
 
     asyncio.run(run())
 

@@ -76,10 +76,10 @@ def test_the_process_says_it_is_ready_answers_and_ends_with_its_input():
     )
     replies, at = [], 0
     while at < len(done.stdout):
-        leaving, size = child.REPLY.unpack_from(done.stdout, at)
+        kind, size = child.REPLY.unpack_from(done.stdout, at)
         at += child.REPLY.size
-        replies.append((leaving, json.loads(done.stdout[at : at + size])))
+        replies.append((kind, json.loads(done.stdout[at : at + size])))
         at += size
-    assert [leaving for leaving, _ in replies] == [False, False]
+    assert [kind for kind, _ in replies] == [child.Kind.DONE, child.Kind.DONE]
     assert "no writing to files" in replies[0][1]["holds"]
     assert replies[1][1]["parsed"]["text"] == "hello"

@@ -27,7 +27,7 @@ def names(top: Path) -> list[str]:
 
 
 def test_a_tree_holds_what_can_be_read_and_neither_hidden_nor_temporary_files(tmp_path: Path) -> None:
-    write(tmp_path, "a.md", "deep/er/b.TXT", "c.pdf", "sheet.xlsx", "no-ending")
+    write(tmp_path, "a.md", "deep/er/b.TXT", "c.pdf", "sheet.ods", "no-ending")
     write(tmp_path, ".hidden.md", ".git-not/a.md", "a.md~", "#a.md#", ".a.md.swp", "~$c.pdf", "a.md.tmp", "4913")
     os.symlink(tmp_path / "a.md", tmp_path / "link.md")
     assert names(tmp_path) == ["a.md", "c.pdf", "deep/er/b.TXT"]

@@ -87,3 +87,28 @@ def test_the_header_and_the_room_under_it():
     assert splitter.room_under(table) == 30 - TOKENIZER.count("| a | b |\n|---|---|\n")
     assert Splitter(TABLE, 10, 0, TOKENIZER).header(table) == ""
     assert Splitter(TABLE, 10, 0, TOKENIZER).room_under(table) == 10
+
+
+class Counting(Tokenizer):
+    """Counts, and says of which texts it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def count(self, text: str) -> int:
+        self.asked.append(text)
+        return super().count(text)
+
+
+@pytest.mark.parametrize("width", [2, 200])
+def test_the_header_of_a_table_is_counted_once_however_many_parts_ask_for_it(width: int):
+    tokenizer = Counting()
+    text = "\n".join(["| a " * width + "|", "|---" * width + "|", *["| 1 " * width + "|"] * 5])
+    splitter = Splitter(text, 30, 0, tokenizer)
+    (table,) = blocks(text, "markdown")
+    room = {splitter.room_under(table) for _ in range(5)}
+    header = text[: table.header_end]
+    assert splitter.header(table) == (header if width == 2 else "")
+    assert room == ({30 - TOKENIZER.count(header + "\n")} if width == 2 else {30})
+    assert tokenizer.asked == [header + "\n"]

@@ -9,6 +9,7 @@ import pytest
 from pincite.access import LOCAL
 from pincite.core.answers import Filters, Found
 from pincite.core.callers import Scope
+from pincite.core.locate import Extract, Leaf
 from pincite.core.protocols import Fetched, Match, Titled, Vector
 from pincite.core.run import Event, Kit, Run
 from pincite.layers import load_settings
@@ -28,6 +29,7 @@ class MemoryIndex:
         self.vanish: set[int] = set()
         self.strangers = 0
         self.titles: dict[str, int] = {}
+        self.leaves: list[Leaf] = []
         self.calls: list[str] = []
 
     async def dense(self, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
@@ -58,6 +60,10 @@ class MemoryIndex:
             for key in keys
             if key not in self.vanish
         }
+
+    async def pages(self, extracts: Sequence[Extract], *, scope: Scope) -> list[list[Leaf]]:
+        self.calls.append("pages")
+        return [self.leaves for _ in extracts]
 
     async def within(
         self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int

@@ -17,11 +17,12 @@ from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.settings import Rag
 from pincite.store.database import Database
 from pincite.store.files import Files
-from pincite.store.indexing import Entry, Indexing
+from pincite.store.indexing import Found, Indexing
 from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
 from pincite.store.library import Library
 from pincite.store.originals import Originals
+from pincite.store.passages import Entry
 from pincite.store.removal import Removal
 from pincite.store.search import PostgresIndex
 from pincite.words import forms, terms
@@ -66,7 +67,7 @@ class Shelf:
             for n, text in enumerate(texts)
         ]  # fmt: skip
         await self.indexing.write(edition, entries)
-        await self.indexing.serve(edition, Parsed("\n".join(texts), "markdown"))
+        await self.indexing.serve(edition, Found(Parsed("\n".join(texts), "markdown")))
         return document_id
 
 

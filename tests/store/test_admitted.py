@@ -6,7 +6,7 @@ SCOPE = Scope("local", (1, 2))
 
 
 def test_every_predicate_begins_with_the_scope() -> None:
-    for filters in (Filters(), Filters(folder="hr"), Filters(document_ids=("a",)), Filters("hr", ("a",))):
+    for filters in (Filters(), Filters(folder="hr"), Filters(document_ids=("a",)), Filters("hr", ("a",), tags=("t",))):
         assert admitted.documents(filters).as_string().startswith("realm = any(%(realms)s) and served is not null")
         assert admitted.values(SCOPE, filters)["realms"] == [1, 2]
 

@@ -15,13 +15,13 @@ from pincite.core.documents import Progress
 from pincite.engine import AsyncPincite
 from pincite.errors import Conflict, DataFolderError, Invalid, NotAllowed
 from pincite.store import backup as backup_module
-from pincite.store import database as database_module
 from pincite.store import restore as restore_module
+from pincite.store import schema as schema_module
 from pincite.store.archive import Writer
 from pincite.store.backup import back_up, last_backup
-from pincite.store.database import migration_files
 from pincite.store.inspection import inspect
 from pincite.store.restore import read_backup, restore
+from pincite.store.schema import migration_files
 
 
 def silent(_progress: Progress) -> None:
@@ -275,7 +275,7 @@ def test_a_backup_of_an_earlier_schema_is_brought_up_to_date(
         await shelf.put("a.md", "text")
         await back_up(shelf.database, shelf.files, tmp_path / "b", traces=True, report=silent)
         known = [*migration_files(), later]
-        monkeypatch.setattr(database_module, "migration_files", lambda: known)
+        monkeypatch.setattr(schema_module, "migration_files", lambda: known)
         manifest = read_backup(tmp_path / "b", silent)
         await restore(another_database_url, tmp_path / "there", tmp_path / "b", manifest, silent)
         with psycopg.connect(another_database_url) as connection:

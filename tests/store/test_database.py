@@ -6,7 +6,8 @@ import pytest
 
 from pincite.errors import DataFolderError, StoreDown
 from pincite.store import database as database_module
-from pincite.store.database import Database, health, migration_files, rows
+from pincite.store.database import Database, health, rows
+from pincite.store.schema import migration_files
 
 
 async def opened_and_closed(url: str) -> None:

@@ -2,7 +2,7 @@ from typing import Any
 
 from pincite.core.documents import Parsed
 from pincite.store.generations import Generations
-from pincite.store.indexing import Indexing
+from pincite.store.indexing import Found, Indexing
 
 
 async def build(shelf: Any, signature: str) -> int:
@@ -13,7 +13,7 @@ async def build(shelf: Any, signature: str) -> int:
         target = await shelf.indexing.target(job)
         assert target.generation is not None
         edition = await indexing.begin(target)
-        await indexing.serve(edition, Parsed("x", "markdown"))
+        await indexing.serve(edition, Found(Parsed("x", "markdown")))
         done += 1
     return done
 
@@ -51,6 +51,25 @@ def test_an_index_is_switched_to_when_every_document_has_its_part(with_shelf: An
         assert await shelf.library.stale(await shelf.scope()) == 2  # the shelf's own signature is s1
         assert await generations.discard("standby") == 1
         assert await shelf.indexing.clear_abandoned() == 2
+
+    with_shelf(test)
+
+
+def test_an_index_that_stands_by_is_let_go_of_so_many_days_after_the_switch(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        generations = Generations(shelf.database, shelf.files.place)
+        await generations.serving("s1", {"a": 1})
+        await shelf.put("a.md", "text")
+        async with shelf.database.transaction("") as connection:  # however old it was when it was replaced
+            await connection.execute("update generation set created_at = now() - interval '90 days'")
+        await generations.build("s2", {"a": 2}, held=False)
+        assert await build(shelf, "s2") == 1
+        assert await generations.discard("standby", days=30) == 0
+        async with shelf.database.transaction("") as connection:
+            await connection.execute("update generation set switched_at = now() - interval '31 days'")
+        assert await generations.discard("standby", days=32) == 0
+        assert await generations.discard("standby", days=30) == 1
+        assert [one.signature for one in await generations.all()] == ["s2"]
 
     with_shelf(test)
 

@@ -4,10 +4,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from pincite.core.documents import Parsed, Status
+from pincite.core.documents import Level, Parsed, Status
 from pincite.errors import Conflict, NotFound
 from pincite.store.database import one
-from pincite.store.indexing import Entry
+from pincite.store.indexing import Found
+from pincite.store.passages import Entry
 from tests.builders import chunk
 
 
@@ -38,13 +39,68 @@ def test_a_small_document_is_written_and_served_in_one_step_or_not_at_all(with_s
         target = await shelf.indexing.target(job)
         broken = Entry(chunk(1, "b"), "c", {"b": 1}, b"h", [[float("nan")] * 32])
         with pytest.raises(psycopg.Error):
-            await shelf.indexing.publish(target, [entry(0), broken], Parsed("text", "markdown"))
+            await shelf.indexing.publish(target, Found(Parsed("text", "markdown"), [entry(0), broken]))
         assert await rows_left(shelf) == 0
-        await shelf.indexing.publish(target, [entry(0), entry(1)], Parsed("text", "markdown"))
+        await shelf.indexing.publish(target, Found(Parsed("text", "markdown"), [entry(0), entry(1)]))
         document = await shelf.library.get(await shelf.scope(), document_id)
         assert (document.status, document.chunks) == (Status.COMPLETED, 2)
         with pytest.raises(Conflict):
-            await shelf.indexing.publish(target, [entry(0)], Parsed("text", "markdown"))
+            await shelf.indexing.publish(target, Found(Parsed("text", "markdown"), [entry(0)]))
+
+    with_shelf(test)
+
+
+async def published(shelf: Any, targets: list[Any], found: Any) -> list[Exception | None]:
+    return await asyncio.gather(*(shelf.indexing.publish(t, found(t)) for t in targets), return_exceptions=True)
+
+
+def test_small_documents_that_are_ready_at_once_are_served_in_one_transaction(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        ids = [await shelf.accept(f"{n}.md", f"text {n}") for n in range(4)]
+        jobs = await shelf.jobs.claim_some("w", 60, most=4)
+        targets = [await shelf.indexing.target(job) for job in jobs]
+        await shelf.accept("1.md", "newer text")
+        await shelf.removal.remove(await shelf.scope(), ids[2])
+
+        def found(target: Any) -> Found:
+            n = ids.index(target.job.document_id)
+            return Found(
+                Parsed(f"passage {n}", "markdown", title=f"Title {n}", tags=("t",)), [entry(n)], ["a note"] * (n == 3)
+            )
+
+        ended = await published(shelf, targets, found)
+        by_id = {target.job.document_id: end for target, end in zip(targets, ended, strict=True)}
+        assert [type(by_id[one]) for one in ids] == [type(None), Conflict, Conflict, type(None)]
+        assert "newer version" in str(by_id[ids[1]])
+        scope = await shelf.scope()
+        served = [await shelf.library.get(scope, ids[n]) for n in (0, 3)]
+        assert [(d.status, d.title, d.tags, d.chunks) for d in served] == [
+            (Status.COMPLETED, "Title 0", ("t",), 1), (Status.COMPLETED, "Title 3", ("t",), 1)
+        ]  # fmt: skip
+        assert [chunk.text for chunk in (await shelf.library.chunks(scope, ids[3], Level.CHUNK))[1]] == ["passage 3"]
+        async with shelf.database.transaction("local") as connection:
+            moments = await one(connection, "select count(distinct xmin::text) from edition where state = 'served'")
+        assert moments == (1,)
+
+    with_shelf(test)
+
+
+def test_one_document_that_cannot_be_written_does_not_spoil_it_for_those_beside_it(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        ids = [await shelf.accept(f"{n}.md", f"text {n}") for n in range(3)]
+        jobs = await shelf.jobs.claim_some("w", 60, most=3)
+        targets = [await shelf.indexing.target(job) for job in jobs]
+        broken = Entry(chunk(1, "b"), "c", {"b": 1}, b"h", [[float("nan")] * 32])
+        bad = ids[1]
+
+        def found(target: Any) -> Found:
+            return Found(Parsed("text", "markdown"), [broken if target.job.document_id == bad else entry(0)])
+
+        ended = await published(shelf, targets, found)
+        spoilt = {target.job.document_id for target, end in zip(targets, ended, strict=True) if end is not None}
+        assert spoilt == {bad}
+        scope = await shelf.scope()
+        assert [(await shelf.library.get(scope, one)).status for one in ids] == ["completed", "pending", "completed"]
 
     with_shelf(test)
 
@@ -56,7 +112,7 @@ def test_an_interrupted_try_leaves_its_vectors_and_nothing_else_for_the_next(wit
         again = await shelf.indexing.begin(await shelf.indexing.target(first.job))
         assert set(await shelf.indexing.known_vectors("local", [b"h0", b"h1"])) == {b"h0", b"h1"}
         await shelf.indexing.write(again, [entry(0)])
-        await shelf.indexing.serve(again, Parsed("text", "markdown"))
+        await shelf.indexing.serve(again, Found(Parsed("text", "markdown")))
         assert (await shelf.library.get(await shelf.scope(), document_id)).chunks == 1
         assert await shelf.indexing.clear_abandoned() == 1
         assert await rows_left(shelf) == 4
@@ -77,7 +133,7 @@ def test_a_worker_whose_job_was_given_to_another_can_do_nothing(with_shelf: Any)
         for act in (
             lambda: shelf.indexing.begin(target),
             lambda: shelf.indexing.write(edition, [entry(1)]),
-            lambda: shelf.indexing.serve(edition, parsed),
+            lambda: shelf.indexing.serve(edition, Found(parsed)),
             lambda: shelf.indexing.fail(slow, "x", "y"),
             lambda: shelf.indexing.drop(slow),
         ):
@@ -89,7 +145,7 @@ def test_a_worker_whose_job_was_given_to_another_can_do_nothing(with_shelf: Any)
         assert (await shelf.library.get(await shelf.scope(), document_id)).stage != "lost"
         mine = await shelf.indexing.begin(await shelf.indexing.target(quick))
         await shelf.indexing.write(mine, [entry(0)])
-        await shelf.indexing.serve(mine, parsed)
+        await shelf.indexing.serve(mine, Found(parsed))
         assert (await shelf.library.get(await shelf.scope(), document_id)).chunks == 1
 
     with_shelf(test)
@@ -119,7 +175,9 @@ def test_removing_during_any_step_clashes_with_none(with_shelf: Any) -> None:
             steps = [
                 shelf.indexing.begin(target),
                 shelf.indexing.write(edition, [entry(0)]),
-                shelf.indexing.fail(job, "x", "y") if n % 2 else shelf.indexing.serve(edition, Parsed("t", "markdown")),
+                shelf.indexing.fail(job, "x", "y")
+                if n % 2
+                else shelf.indexing.serve(edition, Found(Parsed("t", "markdown"))),
                 shelf.indexing.clear_abandoned(),
             ]
             done = await asyncio.gather(shelf.removal.remove(scope, document_id), *steps, return_exceptions=True)
@@ -139,7 +197,7 @@ def test_a_document_removed_while_written_takes_everything_along(with_shelf: Any
         with pytest.raises(Conflict):
             await shelf.indexing.write(edition, [entry(1)])
         with pytest.raises(Conflict):
-            await shelf.indexing.serve(edition, Parsed("text", "markdown"))
+            await shelf.indexing.serve(edition, Found(Parsed("text", "markdown")))
         with pytest.raises(Conflict):
             await shelf.indexing.target(edition.job)
         assert await rows_left(shelf) == 0
@@ -193,7 +251,7 @@ def test_an_overtaken_version_is_not_served(with_shelf: Any) -> None:
         _, edition = await begun(shelf)
         await shelf.accept("a.md", "newer")
         with pytest.raises(Conflict):
-            await shelf.indexing.serve(edition, Parsed("text", "markdown"))
+            await shelf.indexing.serve(edition, Found(Parsed("text", "markdown")))
         assert (await shelf.indexing.target(edition.job)).outdated
         await shelf.indexing.drop(edition.job)
 

@@ -2,6 +2,7 @@ import asyncio
 from typing import Any
 
 from pincite.core.documents import Status
+from pincite.store.indexing import Found
 from pincite.store.intake import mint_id
 
 
@@ -67,7 +68,7 @@ def test_what_the_uploader_said_wins_over_the_file(with_shelf: Any) -> None:
         found = Parsed(
             "text", "markdown", title="Found", author="Ann", tags=("y",), source_urls=("https://example.org",)
         )
-        await shelf.indexing.serve(edition, found)
+        await shelf.indexing.serve(edition, Found(found))
         served = await shelf.library.get(scope, document.id)
         assert (served.title, served.author, served.tags, served.source_urls) == (
             "Given", "Ann", ("x",), ("https://example.org",),

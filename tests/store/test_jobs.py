@@ -1,6 +1,8 @@
 import asyncio
 from typing import Any
 
+from pincite.store.jobs import SMALL
+
 
 def test_a_job_is_with_one_worker_at_a_time(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
@@ -9,6 +11,49 @@ def test_a_job_is_with_one_worker_at_a_time(with_shelf: Any) -> None:
         claimed = await asyncio.gather(*(shelf.jobs.claim(f"w{n}", 60) for n in range(8)))
         taken = [job.id for job in claimed if job]
         assert len(taken) == len(set(taken)) == 5
+
+    with_shelf(test)
+
+
+def test_small_files_are_taken_by_the_handful_and_large_ones_alone(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        names = ["a.md", "b.md", "large.md", "c.md", "d.md"]
+        for name in names:
+            await shelf.accept(name, "x" * (SMALL + 1) if name == "large.md" else name)
+
+        async def taken(**options: Any) -> list[str]:
+            jobs = await shelf.jobs.claim_some("w", 60, **options)
+            scope = await shelf.scope()
+            return sorted([(await shelf.library.get(scope, job.document_id)).name for job in jobs])
+
+        assert await taken(most=3) == ["a.md", "b.md", "c.md"]
+        assert await taken(most=3, only_small=True) == []  # the large one is next
+        assert await taken(most=3) == ["large.md"]
+        assert await taken(most=3, only_small=True) == ["d.md"]
+
+    with_shelf(test)
+
+
+def test_what_ended_its_worker_once_is_tried_alone(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        for n in range(3):
+            await shelf.accept(f"{n}.md", f"text {n}")
+        assert len(await shelf.jobs.claim_some("dies", 0.01, most=3)) == 3
+        await asyncio.sleep(0.05)
+        assert [len(await shelf.jobs.claim_some("lives", 60, most=3)) for _ in range(4)] == [1, 1, 1, 0]
+
+    with_shelf(test)
+
+
+def test_of_leases_that_are_renewed_together_only_the_lost_one_is_lost(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        for n in range(3):
+            await shelf.accept(f"{n}.md", f"text {n}")
+        kept, lost = await shelf.jobs.claim_some("w", 60, most=2), await shelf.jobs.claim("dies", 0.01)
+        await asyncio.sleep(0.05)
+        assert await shelf.jobs.claim("another", 60)
+        renewed = await asyncio.gather(*(shelf.jobs.renew(job, 60) for job in (*kept, lost)))
+        assert renewed == [True, True, False]
 
     with_shelf(test)
 
@@ -53,7 +98,7 @@ def test_asking_again_forgets_tries_that_were_cut_off(with_shelf: Any) -> None:
 
 def test_held_documents_wait_until_started(with_shelf: Any) -> None:
     from pincite.core.documents import Upload
-    from pincite.store.intake import Turn
+    from pincite.store.arrivals import Turn
 
     async def test(shelf: Any) -> None:
         scope = await shelf.scope()
@@ -106,7 +151,7 @@ async def own(shelf: Any, person: str) -> Any:
 
 async def take_in(shelf: Any, scope: Any, name: str, priority: int) -> None:
     from pincite.core.documents import Upload
-    from pincite.store.intake import Turn
+    from pincite.store.arrivals import Turn
 
     upload, turn = Upload(name, name.encode()), Turn(priority=priority)
     await shelf.intake.accept(scope, upload, mime="text/markdown", checksum=name, turn=turn)

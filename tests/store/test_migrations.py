@@ -12,9 +12,10 @@ from pincite.core.documents import Progress
 from pincite.core.text import fingerprint
 from pincite.errors import DataFolderError
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.store import database as database_module
-from pincite.store.database import Database, administrator_of, index_vectors, migrate, migration_files
+from pincite.store import schema
+from pincite.store.database import Database, administrator_of
 from pincite.store.inspection import inspect
+from pincite.store.schema import index_vectors, migrate, migration_files
 from pincite.words import terms
 
 TEXT = "The cat is fed at half past six."
@@ -134,7 +135,7 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(database_url: str, m
         "create table half (x int); alter table document drop column name; select 1 / 0;",
     )
     with monkeypatch.context() as patch:
-        patch.setattr(database_module, "migration_files", lambda: [*real, broken])
+        patch.setattr(schema, "migration_files", lambda: [*real, broken])
         with pytest.raises(DataFolderError, match=r"9999_broken.sql: division by zero\); they are as before"):
             asyncio.run(opened())
     with psycopg.connect(database_url) as connection:

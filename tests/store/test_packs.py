@@ -8,6 +8,7 @@ from pincite.core.documents import Parsed
 from pincite.store import packs
 from pincite.store.bm25 import POSTING
 from pincite.store.database import rows
+from pincite.store.indexing import Found
 from pincite.store.packs import Packs
 from tests.store.test_search import bm25, keys_of, texts
 
@@ -126,7 +127,7 @@ def test_a_pack_ends_before_what_is_still_being_written(with_shelf: Any) -> None
         await shelf.put("b.md", "green sea")
         assert await making.make() == 1
         assert [last < slow.key for _, last, _ in await ranges(shelf)] == [True]
-        await shelf.indexing.serve(slow, Parsed("green grass", "markdown"))
+        await shelf.indexing.serve(slow, Found(Parsed("green grass", "markdown")))
         assert await making.make() == 1  # the slow one has no passages
         assert max(last for _, last, _ in await ranges(shelf)) > slow.key
         scope = await shelf.scope()

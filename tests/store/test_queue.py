@@ -3,8 +3,11 @@ from typing import Any
 
 import pytest
 
+from pincite.core.documents import Failure
 from pincite.errors import Conflict, Invalid, NotFound
 from pincite.store.queue import Queue
+
+STATES: tuple[Any, ...] = ("running", "waiting", "held")
 
 
 def test_jobs_in_hand_come_first_and_say_who_has_them(with_shelf: Any) -> None:
@@ -53,6 +56,37 @@ def test_the_summary_counts_and_tells_the_rate_of_the_last_minute(with_shelf: An
         assert summary.passages_per_s is not None
         assert summary.passages_per_s >= summary.documents_per_s
         assert summary.remaining_s == pytest.approx(2 / summary.documents_per_s, rel=0.2, abs=0.2)
+
+    with_shelf(test)
+
+
+def test_jobs_are_listed_by_their_state_and_for_a_day_after_their_end(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        queue, scope = Queue(shelf.database), await shelf.scope()
+        for n in range(3):
+            await shelf.put(f"{n}.md", f"text {n}")
+        await shelf.accept("bad.md", "text")
+        job = await shelf.jobs.claim("w", 60)
+        await shelf.indexing.fail(job, "broken", "it cannot be read")
+        await shelf.accept("next.md", "text")
+        states = {state: [job.name for job in (await queue.page(scope, limit=10, state=state))[0]] for state in STATES}
+        assert states == {"running": [], "waiting": ["next.md"], "held": []}
+        first, cursor = await queue.past(scope, limit=3)
+        rest, end = await queue.past(scope, limit=3, cursor=cursor)
+        assert [(one.name, one.status) for one in (*first, *rest)] == [
+            ("bad.md", "error"), ("2.md", "completed"), ("1.md", "completed"), ("0.md", "completed"),
+        ]  # fmt: skip
+        assert (end, first[0].error) == (None, Failure("broken", "it cannot be read"))
+        with pytest.raises(Invalid, match="cursor"):
+            await queue.past(scope, limit=3, cursor="1.2.3")
+        await shelf.removal.remove(scope, first[0].document_id)
+        assert len((await queue.past(scope, limit=10))[0]) == 3
+        async with shelf.database.transaction(scope.person) as connection:
+            await connection.execute(
+                "update ended_job set ended_at = now() - interval '25 hours' where id = %s", (rest[0].id,)
+            )
+        await queue.forget()
+        assert [one.name for one in (await queue.past(scope, limit=10))[0]] == ["2.md", "1.md"]
 
     with_shelf(test)
 

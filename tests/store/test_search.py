@@ -236,7 +236,8 @@ def test_an_edition_being_written_or_replaced_is_not_found(with_shelf: Any) -> N
         from collections import Counter
 
         from pincite.core.documents import Parsed
-        from pincite.store.indexing import Entry
+        from pincite.store.indexing import Found
+        from pincite.store.passages import Entry
         from tests.builders import chunk
 
         text = "brand fresh content"
@@ -246,7 +247,7 @@ def test_an_edition_being_written_or_replaced_is_not_found(with_shelf: Any) -> N
             assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
         [match] = await shelf.index.dense(await shelf.vector(text), scope=scope, filters=ALL, limit=5)
         assert (await shelf.index.fetch([match.key], [], scope=scope)).chunks[match.key].text == "old words here"
-        await shelf.indexing.serve(edition, Parsed(text, "markdown"))
+        await shelf.indexing.serve(edition, Found(Parsed(text, "markdown")))
         for query, expected in (("old words", 0), ("brand fresh", 1)):
             assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
         assert (await shelf.index.fetch([match.key], [], scope=scope)).chunks == {}
@@ -280,7 +281,8 @@ def test_languages_meet_in_one_library(with_shelf: Any) -> None:
 
 def test_a_passage_in_another_language_than_its_document_is_found_by_its_words(with_shelf: Any) -> None:
     from pincite.core.documents import Parsed
-    from pincite.store.indexing import Entry
+    from pincite.store.indexing import Found
+    from pincite.store.passages import Entry
     from tests.builders import chunk
 
     async def test(shelf: Any) -> None:
@@ -296,7 +298,7 @@ def test_a_passage_in_another_language_than_its_document_is_found_by_its_words(w
                 Entry(chunk(n, text, language=language), "c", found_by, b"%d" % n, [await shelf.vector(text)])
             )
         await shelf.indexing.write(edition, entries)
-        await shelf.indexing.serve(edition, Parsed("mixed", "markdown"))
+        await shelf.indexing.serve(edition, Found(Parsed("mixed", "markdown")))
         found = await shelf.index.lexical("Kündigungsfrist", scope=await shelf.scope(), filters=ALL, limit=5)
         assert len(found) == 1
 

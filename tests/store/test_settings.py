@@ -11,7 +11,8 @@ import pytest
 
 from pincite.access import LOCAL
 from pincite.core.callers import Caller
-from pincite.store.database import Database, migration_files, one
+from pincite.store.database import Database, one
+from pincite.store.schema import migration_files
 from pincite.store.settings import Stored, StoredSettings, Wish
 
 Run = Callable[[Callable[[StoredSettings, Database], Any]], Any]
@@ -130,7 +131,7 @@ def test_documents_indexed_before_know_the_model_of_their_vectors(
     async def go() -> None:
         everything = migration_files()
         with monkeypatch.context() as patch:
-            patch.setattr("pincite.store.database.migration_files", lambda: everything[:1])
+            patch.setattr("pincite.store.schema.migration_files", lambda: everything[:1])
             await (await Database.open(database_url, pool_size=2)).close()
         with psycopg.connect(database_url, autocommit=True) as admin:
             admin.execute("set search_path = pincite, public")

@@ -6,9 +6,10 @@ from rich.text import Text
 
 from pincite.cli.safe import count
 from pincite.cli.view.screen import Screen, grid, shorten, styled
-from pincite.core.jobs import CancelledJob, QueuedJob, QueueSummary
+from pincite.core.jobs import CancelledJob, PastJob, QueuedJob, QueueSummary
 
 _COLOURS = {"running": "cyan", "waiting": "", "held": "dim"}
+_ENDS = {"completed": "green", "error": "red", "overtaken": "dim"}
 
 
 def print_jobs(screen: Screen, jobs: Sequence[QueuedJob], summary: QueueSummary) -> None:
@@ -49,6 +50,23 @@ def lasting(seconds: float | None) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def print_past(screen: Screen, jobs: Sequence[PastJob]) -> None:
+    """Print a line for each job that has ended, the last one first."""
+    if not jobs:
+        screen.say("Nothing was processed within the last day.")
+        return
+    table = grid("id", "document", "ended as", "at", "")
+    room = max(16, screen.columns // 3)
+    for job in jobs:
+        path = f"{job.folder}/{job.name}" if job.folder else job.name
+        note = shorten(job.error.message, room) if job.error else ""
+        table.add_row(
+            str(job.id), Text(shorten(path, room)), styled(job.status, _ENDS[job.status]),
+            f"{job.ended_at:%Y-%m-%d %H:%M:%S}", styled(note, "dim"),
+        )  # fmt: skip
+    screen.table(table)
 
 
 def print_cancelled(screen: Screen, job: CancelledJob) -> None:

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pincite.cli.view.jobs import in_numbers, lasting, print_cancelled, print_jobs
+from pincite.cli.view.jobs import in_numbers, lasting, print_cancelled, print_jobs, print_past
 from pincite.cli.view.screen import Screen
 from pincite.core.documents import Failure
-from pincite.core.jobs import CancelledJob, QueuedJob, QueueSummary
+from pincite.core.jobs import CancelledJob, PastJob, QueuedJob, QueueSummary
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 JOB = QueuedJob(
@@ -27,6 +27,16 @@ def test_each_job_has_a_line_and_the_queue_one(capsys: pytest.CaptureFixture[str
     assert told[1].split() == ["7", "hr/a.md", "running", "25%", "30", "s", "1", "embedding"]
     assert "waiting for the embedder: cannot be reached" in told[2]
     assert told[3] == "1 running, 12 waiting, 3.4 documents/s, 21.0 passages/s, about 4 s left"
+
+
+def test_jobs_that_have_ended_say_how(capsys: pytest.CaptureFixture[str]) -> None:
+    done = PastJob(7, "d", "a.md", "hr", "v", "completed", None, 1, NOON, NOON, NOON)
+    print_past(Screen(), [done, replace(done, id=8, status="error", error=Failure("broken", "cannot be read"))])
+    told = capsys.readouterr().out.splitlines()
+    assert told[1].split() == ["7", "hr/a.md", "completed", "2026-01-01", "12:00:00"]
+    assert told[2].split() == ["8", "hr/a.md", "error", "2026-01-01", "12:00:00", "cannot", "be", "read"]
+    print_past(Screen(), [])
+    assert capsys.readouterr().out == "Nothing was processed within the last day.\n"
 
 
 def test_what_is_stalled_or_held_is_said() -> None:

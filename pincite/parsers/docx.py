@@ -1,0 +1,48 @@
+"""Word documents: headings by style, lists with their numbers, tables, notes; changes accepted, comments left out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pincite.core.documents import Parsed
+from pincite.core.protocols import Parser
+from pincite.errors import Unreadable
+from pincite.parsers.docx_story import Story
+from pincite.parsers.office import Office, child
+from pincite.parsers.writing import Manuscript
+
+_OPEN = "application/vnd.openxmlformats-officedocument.wordprocessingml"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Nothing to choose."""
+
+
+class Docx:
+    """Reads Word documents as Markdown. Macros, templates elsewhere, headers and footers are not looked at."""
+
+    @property
+    def reads(self) -> Mapping[str, str]:
+        """MIME type → file name endings."""
+        return {
+            f"{_OPEN}.document": ".docx",
+            f"{_OPEN}.template": ".dotx",
+            "application/vnd.ms-word.document.macroEnabled.12": ".docm",
+        }
+
+    def parse(self, data: bytes) -> Parsed:
+        """The text of the body, with the paragraph, row or note that each piece stands in."""
+        office = Office(data, "document")
+        out = Manuscript()
+        out.page("text")
+        story = Story(office, out)
+        story.tell(child(office.document, "body"))
+        text, pages = out.done()
+        if not text.strip():
+            raise Unreadable("there is no text in the file", code="empty")
+        return office.about().parsed(text, pages, title=story.title or story.first_heading)
+
+
+def make_parser(options: Options) -> Parser:
+    """Build the parser."""
+    return Docx()

@@ -1,0 +1,96 @@
+"""Images: the text that can be read in them, where the extra `ocr` is installed."""
+
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pincite.core.documents import Parsed
+from pincite.core.protocols import Parser
+from pincite.errors import Unreadable
+from pincite.parsers.layout import ocr
+from pincite.parsers.layout.book import bound
+from pincite.parsers.layout.words import Leaf
+
+MAX_PIXELS = 50_000_000
+"""What an image may have at most, as its header says, before anything of it is decoded."""
+MAX_FRAMES = 500
+_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Nothing to choose."""
+
+
+class Image:
+    """Reads pictures of text: a point of their pages is a pixel."""
+
+    @property
+    def reads(self) -> Mapping[str, str]:
+        """MIME type → file name endings."""
+        return {
+            "image/png": ".png",
+            "image/jpeg": ".jpg .jpeg",
+            "image/tiff": ".tif .tiff",
+            "image/webp": ".webp",
+            "image/bmp": ".bmp",
+        }
+
+    def parse(self, data: bytes) -> Parsed:
+        """The text of the image, or of each page of one that has several."""
+        if not ocr.available():
+            raise Unreadable(f"it is an image or scanned; {ocr.MISSING} to read it", code="scanned")
+        book = bound(list(_leaves(data)))
+        if not book.text:
+            raise Unreadable("no text can be read in the image", code="empty")
+        return Parsed(text=book.text, markup="markdown", title=book.title, pages=book.pages)
+
+
+def make_parser(options: Options) -> Parser:
+    """Build the parser."""
+    return Image()
+
+
+def _leaves(data: bytes) -> Iterator[Leaf]:
+    from PIL import Image as Pillow
+    from PIL import UnidentifiedImageError
+
+    try:
+        with Pillow.open(io.BytesIO(data), formats=_FORMATS) as image:
+            frames = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1  # elsewhere they are a film
+            if frames > MAX_FRAMES:
+                raise Unreadable(f"it has {frames} pages; at most {MAX_FRAMES} are read", code="limit")
+            for number in range(frames):
+                image.seek(number)
+                yield _leaf(image)
+    except UnidentifiedImageError:
+        raise Unreadable("it is not an image that can be read", code="broken") from None
+    except (OSError, SyntaxError, ValueError, EOFError, Pillow.DecompressionBombError) as error:
+        raise Unreadable(f"the image is broken ({type(error).__name__}); save it anew", code="broken") from None
+
+
+def _leaf(image: Any) -> Leaf:
+    """One page of an image, upright as its camera says."""
+    import numpy
+    from PIL import ImageOps
+
+    width, height = image.size
+    if width * height > MAX_PIXELS:
+        raise Unreadable(
+            f"the image has {width} × {height} pixels; at most {MAX_PIXELS // 1_000_000} million are read", code="limit"
+        )
+    upright = ImageOps.exif_transpose(image)
+    pixels = numpy.asarray(_on_white(upright))[:, :, ::-1]
+    return ocr.read_picture(numpy.ascontiguousarray(pixels), *map(float, upright.size))
+
+
+def _on_white(image: Any) -> Any:
+    """The image without transparency, as three colours."""
+    from PIL import Image as Pillow
+
+    if "A" not in image.getbands() and "transparency" not in image.info:
+        return image.convert("RGB")
+    seen = image.convert("RGBA")
+    white = Pillow.new("RGBA", seen.size, "white")
+    return Pillow.alpha_composite(white, seen).convert("RGB")

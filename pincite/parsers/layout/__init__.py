@@ -1,0 +1,1 @@
+"""From words on a page to Markdown: what PDF pages, scans and images have in common."""

@@ -1,0 +1,120 @@
+"""Words side by side make a piece of a line; pieces on one baseline make a line."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+
+from pincite.core.places import Box
+from pincite.parsers.layout.words import Word, around
+
+GAP = 0.9
+"""Times the letters' size: words further apart are in different pieces, which may be of different columns."""
+_SPACE = 0.35
+"""Pieces drawn apart from each other are one where no more than a space is between them."""
+_GLUED = 0.08
+"""Words with less between them are one, whatever the file says …"""
+_NARROW, _MAX_NARROW = 0.3, 0.2
+"""… and so are those with less than this share of the line's usual space, up to this times the letters' size."""
+_RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+_SAME_LINE = 0.3
+"""Share of the letters' size: baselines no further apart are one line …"""
+_RAISED = 0.6
+"""… and so are those of smaller letters, such as a footnote's mark, that stand higher or lower by less than this."""
+_INITIALS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Words that stand side by side: a line, or as much of it as is in one column."""
+
+    words: tuple[Word, ...]
+    box: Box
+    base: float
+    size: float
+
+    @property
+    def text(self) -> str:
+        """The words with spaces between them."""
+        return " ".join(word.text for word in self.words)
+
+    @property
+    def bold(self) -> bool:
+        """Whether all words with letters are."""
+        return all(word.bold for word in self.words)
+
+
+def piece(words: Sequence[Word]) -> Piece:
+    """A piece of these words, in the order they are read."""
+    # The initials' size, because headings in small capitals have only these at full size.
+    size = median(word.size for word in words[:_INITIALS])
+    usual = next(word for word in words if word.size >= size)
+    return Piece(tuple(_read(words)), around([word.box for word in words]), usual.base, size)
+
+
+def pieces(words: Iterable[Word]) -> list[Piece]:
+    """The words, in the order of the file, as pieces of lines."""
+    runs: list[list[Word]] = []
+    for word in words:
+        last = runs[-1][-1] if runs else None
+        gap = word.box[0] - last.box[2] if last else 0.0
+        if last and _level(last, word) and -0.5 * last.size < gap <= GAP * max(last.size, word.size):
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    return _rejoined([piece(_glued(run)) for run in runs])
+
+
+def rows(found: Iterable[Piece]) -> list[list[Piece]]:
+    """Pieces by the baseline they stand on, from top to bottom, each row from left to right."""
+    lines: list[list[Piece]] = []
+    for item in sorted(found, key=lambda item: (item.base, item.box[0])):
+        if lines and item.base - lines[-1][0].base <= _SAME_LINE * min(item.size, lines[-1][0].size):
+            lines[-1].append(item)
+        else:
+            lines.append([item])
+    return [sorted(line, key=lambda item: item.box[0]) for line in lines]
+
+
+def _level(one: Word, other: Word) -> bool:
+    """Whether two words stand on one line."""
+    apart, small, large = abs(one.base - other.base), *sorted((one.size, other.size))
+    return apart <= (_RAISED * large if small < 0.85 * large else _SAME_LINE * large)
+
+
+def _read(words: Sequence[Word]) -> Sequence[Word]:
+    """Words from left to right in the order they are read: from right to left where their script runs so."""
+    backwards = sum(1 for word in words if not word.text.isascii() and _RIGHT_TO_LEFT.search(word.text))
+    return sorted(words, key=lambda word: -word.box[2]) if backwards * 2 > len(words) else words
+
+
+def _glued(words: Sequence[Word]) -> list[Word]:
+    """The words, less the spaces that are none: much narrower than others of the line."""
+    gaps = [after.box[0] - before.box[2] for before, after in pairwise(words)]
+    usual = sorted(gaps)[len(gaps) * 3 // 4] if len(gaps) > 1 else 0.0
+    done = list(words[:1])
+    for gap, word in zip(gaps, words[1:], strict=True):
+        last = done[-1]
+        if gap < max(_GLUED * word.size, min(_NARROW * usual, _MAX_NARROW * word.size)):
+            done[-1] = replace(
+                last, text=last.text + word.text, box=around((last.box, word.box)), size=max(last.size, word.size)
+            )
+        else:
+            done.append(word)
+    return done
+
+
+def _rejoined(found: list[Piece]) -> list[Piece]:
+    """Pieces that the file draws at different times although they stand side by side are one."""
+    done: list[Piece] = []
+    for row in rows(found):
+        start = len(done)
+        for item in row:
+            last = done[-1] if len(done) > start else None
+            gap = item.box[0] - last.box[2] if last else 0.0
+            if last and -0.2 * item.size < gap <= _SPACE * max(last.size, item.size):
+                done[-1] = piece((*last.words, *item.words))
+            else:
+                done.append(item)
+    return done

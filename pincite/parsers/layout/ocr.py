@@ -1,0 +1,188 @@
+"""Words in a picture of a page, read by RapidOCR, which the extra `ocr` brings along with its models."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from pincite.core.places import Box
+from pincite.parsers.layout.words import Leaf, Sheet, Word
+from pincite.parsers.writing import one_line
+
+MISSING = "install pincite[ocr]"
+
+_SURE = 0.6
+"""How sure the reader must be of a line, between 0 and 1, for it to be taken."""
+_UPRIGHT = 0.8
+"""Where it is less sure of all lines together, the page may lie on its side or on its head."""
+_TALL = 1.5
+_LETTERS, _BELOW = 0.72, 0.2
+"""Share of a line's box that its letters are high, and that lies below its baseline."""
+_SPACE = 0.25
+"""Times the letters' size between two words at least; the reader's boxes are wider than the words."""
+_SAME_SIZE = 0.35
+"""Lines that differ by less from the usual height are of the same size."""
+_MAX_SIDE, _FIND_SIDE = 2400, 1280
+"""Pixels along the longer side in which letters are read, and in which lines are looked for; memory grows with it."""
+_LEAST = 2
+"""A single letter is more likely a drawing."""
+_MAX_BAND, _MAX_BANDS = 3.0, 30
+"""Times its width: a picture that is higher, such as that of a long web page, is read in bands, of which it may have so many."""
+_STRIP = 20
+"""Pixels: what is narrower when lines are looked for cannot hold any."""
+_THREADS = 2
+_BLANK = 12
+"""A picture whose brightest and darkest points differ by less is blank."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    text: str
+    score: float
+    box: Box
+    words: tuple[Box, ...]
+
+
+def available() -> bool:
+    """Whether the extra is installed."""
+    return find_spec("rapidocr") is not None
+
+
+def read_picture(pixels: Any, width: float, height: float) -> Leaf:
+    """The page of this size that a picture shows, an array of rows of blue, green and red; turned if it must be."""
+    import numpy
+
+    if _is_strip(*pixels.shape[:2]) or int(pixels.max()) - int(pixels.min()) < _BLANK:
+        return Leaf(width, height)
+    turn, lines = 0, [line for top, band in _bands(pixels) for line in _moved(_read(band), top)]
+    sideways = _mostly_tall(lines)
+    if lines and (sideways or _certainty(lines) < _UPRIGHT):
+        # Read upright all the same, lines that stand are no rival: their order and their boxes would be wrong.
+        tried = [] if sideways else [(turn, lines)]
+        for other in (1, 3) if sideways else (2,):
+            tried.append((other, _read(numpy.ascontiguousarray(numpy.rot90(pixels, other)))))
+        turn, lines = max(tried, key=lambda one: _certainty(one[1]))
+    across, down = (height, width) if turn in (1, 3) else (width, height)
+    scale = across / pixels.shape[0 if turn in (1, 3) else 1]
+    words = _sized([word for line in lines if line.score >= _SURE for word in _words(line, scale)])
+    if sum(map(str.isalnum, "".join(word.text for word in words))) < _LEAST:
+        return Leaf(width, height)
+    return Leaf(width, height, (Sheet(turn, across, down, tuple(words)),))
+
+
+def _is_strip(height: int, width: int) -> bool:
+    """Whether a picture is too narrow to hold a line when lines are looked for."""
+    longer = max(width, min(height, _MAX_BAND * width))
+    return min(height, width) * min(1.0, _FIND_SIDE / longer) < _STRIP or height > _MAX_BANDS * _MAX_BAND * width
+
+
+def _bands(pixels: Any) -> Iterator[tuple[int, Any]]:
+    """The picture, or, where it is much higher than wide, bands of it that end where nothing stands, and their tops."""
+    height, width = pixels.shape[:2]
+    top = 0
+    while height - top > _MAX_BAND * width:
+        first, last = top + round(_MAX_BAND * width / 2), top + round(_MAX_BAND * width)
+        contrast = pixels[first:last].max(axis=(1, 2)).astype(int) - pixels[first:last].min(axis=(1, 2))
+        end = last - int(contrast[::-1].argmin())
+        yield top, pixels[top:end]
+        top = end
+    if height - top >= _STRIP:
+        yield top, pixels[top:]
+
+
+def _moved(lines: Iterable[_Line], by: float) -> list[_Line]:
+    def lower(box: Box) -> Box:
+        return box[0], box[1] + by, box[2], box[3] + by
+
+    return [replace(line, box=lower(line.box), words=tuple(map(lower, line.words))) for line in lines]
+
+
+def _certainty(lines: Sequence[_Line]) -> float:
+    chars = sum(len(line.text) for line in lines)
+    return sum(line.score * len(line.text) for line in lines) / chars if chars else 0.0
+
+
+def _mostly_tall(lines: Sequence[_Line]) -> bool:
+    tall = sum(len(line.text) for line in lines if line.box[3] - line.box[1] > _TALL * (line.box[2] - line.box[0]))
+    return tall * 2 > sum(len(line.text) for line in lines)
+
+
+@cache
+def _engine() -> Any:
+    """The reader, made once; its models lie beside its code, and nothing is fetched."""
+    import rapidocr
+
+    models = Path(rapidocr.__file__).parent / "models"
+    paths = {f"{part}.model_path": str(next(models.glob(f"*_{part.lower()}_*.onnx"))) for part in ("Det", "Rec")}
+    return rapidocr.RapidOCR(
+        params={
+            **paths,
+            "Global.log_level": "critical",
+            "Global.text_score": 0.0,
+            "Global.use_cls": False,
+            "Global.max_side_len": _MAX_SIDE,
+            "Det.limit_type": "max",
+            "Det.limit_side_len": _FIND_SIDE,
+            "Rec.rec_batch_num": 1,
+            "EngineConfig.onnxruntime.intra_op_num_threads": _THREADS,
+        }
+    )
+
+
+def _read(pixels: Any) -> list[_Line]:
+    from rapidocr.inference_engine.onnxruntime.main import ONNXRuntimeError
+
+    try:
+        found = _engine()(pixels, return_word_box=True)
+    except ONNXRuntimeError as error:
+        raise MemoryError("no memory for recognising text") from error  # all that can go wrong with its own models
+    if found.boxes is None or not found.txts:
+        return []
+    return [
+        _Line(one_line(text), float(score), _around(box), tuple(_around(corners) for _, _, corners in words))
+        for text, score, box, words in zip(found.txts, found.scores, found.boxes, found.word_results, strict=True)
+        if one_line(text)
+    ]
+
+
+def _around(corners: Any) -> Box:
+    xs, ys = [float(x) for x, _ in corners], [float(y) for _, y in corners]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _words(line: _Line, scale: float) -> list[Word]:
+    """The words of a line; where the reader parts them otherwise than its text, each gets its share of the line."""
+    tokens = line.text.split()
+    left, top, right, bottom = (edge * scale for edge in line.box)
+    size = round(_LETTERS * (bottom - top), 1)
+    if len(tokens) == len(line.words):
+        spans = [(box[0] * scale, box[2] * scale) for box in line.words]
+    else:
+        step, ends = (right - left) / len(line.text), [0]
+        for token in tokens:
+            ends.append(line.text.index(token, ends[-1]) + len(token))
+        spans = [
+            (left + (end - len(token)) * step, left + end * step) for token, end in zip(tokens, ends[1:], strict=True)
+        ]
+    spans.sort()
+    limits = [after[0] - _SPACE * size for _, after in pairwise(spans)] + [right]
+    base = bottom - _BELOW * (bottom - top)
+    return [
+        Word(token, (start, top, max(start + 0.1, min(end, limit)), bottom), base, size)
+        for token, (start, end), limit in zip(tokens, spans, limits, strict=True)
+    ]
+
+
+def _sized(words: Sequence[Word]) -> list[Word]:
+    """The words with nearly equal sizes made equal: a line's box depends on whether its letters reach up and down."""
+    if not words:
+        return []
+    usual = median(word.size for word in words for _ in word.text)
+    return [
+        replace(word, size=usual if abs(word.size - usual) < _SAME_SIZE * usual else float(round(word.size)))
+        for word in words
+    ]

@@ -1,0 +1,113 @@
+"""The order in which a page is read: columns one after the other, and what spans them where it stands."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from statistics import mean, median
+
+from pincite.parsers.layout.lines import Piece
+from pincite.parsers.layout.tables import Table
+
+Item = Piece | Table
+
+_MIN_LINES = 3
+"""A column has at least so many."""
+_EDGE = 4.0
+"""Points: lines of a column begin no further apart."""
+_REACH = 0.12
+"""Share of a column's width that a line must reach over a gutter to count as spanning it."""
+_TEXT_CHARS = 18
+"""Running text has at least so many characters in a line …"""
+_TEXT_WIDTH = 0.6
+"""… and lines that fill this share of the column."""
+_ALIGNED = 0.5
+"""Where fewer of a column's lines stand beside one of the other, they are columns even if they are short."""
+_SAME_LINE = 2.0
+_MAX_DEPTH = 8
+_MAX_ITEMS = 3_000
+"""A page with more pieces of text is no page to read in columns."""
+_MAX_GUTTERS = 8
+
+
+def order(items: Sequence[Item], depth: int = 0) -> list[list[Item]]:
+    """The items in regions, each to be read line by line before the next."""
+    best: tuple[float, list[list[Item]]] | None = None
+    if 2 * _MIN_LINES <= len(items) <= _MAX_ITEMS and depth < _MAX_DEPTH:
+        ordered = sorted(items, key=lambda item: item.box[1])
+        for gutter in _gutters(ordered):
+            for score, parts in _splits(ordered, gutter):
+                if best is None or score > best[0]:
+                    best = score, parts
+    if best is None:
+        return [list(items)]
+    return [region for part in best[1] if part for region in order(part, depth + 1)]
+
+
+def _gutters(items: Sequence[Item]) -> list[float]:
+    """Where a column may begin: just before the left edge that several lines share."""
+    left = min(item.box[0] for item in items)
+    edges = Counter(round(item.box[0] / _EDGE) for item in items)
+    near = {edge: edges[edge - 1] + count + edges[edge + 1] for edge, count in edges.items()}
+    often = sorted((edge for edge, count in near.items() if count >= _MIN_LINES), key=lambda edge: -near[edge])
+    return [edge * _EDGE - _EDGE for edge in often if edge * _EDGE > left + 2 * _EDGE][:_MAX_GUTTERS]
+
+
+def _splits(items: Sequence[Item], gutter: float) -> Iterator[tuple[float, list[list[Item]]]]:
+    """For each stretch that nothing spans and that has two columns: how high it is, and the parts it makes."""
+    above: list[Item] = []
+    run: list[Item] = []
+    left, right = min(item.box[0] for item in items), max(item.box[2] for item in items)
+    for number, item in enumerate([*items, None]):
+        if item and not _spans(item, gutter, left, right):
+            run.append(item)
+            continue
+        one = [each for each in run if _middle(each) < gutter]
+        two = [each for each in run if _middle(each) >= gutter]
+        if len(one) >= _MIN_LINES and len(two) >= _MIN_LINES and _columnar(one, two):
+            yield min(_height(one), _height(two)), [above, one, two, list(items[number:])]
+        above, run = list(items[: number + 1]), []
+
+
+def _spans(item: Item, gutter: float, left: float, right: float) -> bool:
+    before, after = gutter - item.box[0], item.box[2] - gutter
+    return before > _REACH * (gutter - left) and after > _REACH * (right - gutter)
+
+
+def _middle(item: Item) -> float:
+    return (item.box[0] + item.box[2]) / 2
+
+
+def _height(items: Sequence[Item]) -> float:
+    return max(item.box[3] for item in items) - min(item.box[1] for item in items)
+
+
+def _columnar(one: Sequence[Item], two: Sequence[Item]) -> bool:
+    """Whether two sides are columns to be read one after the other, and not cells of rows."""
+    if _overlap(one, two) < 0.5 * min(_height(one), _height(two)):
+        return False
+    if _running(one) and _running(two):
+        return True
+    few, many = sorted((one, two), key=len)
+    bases = sorted(item.base for item in many if isinstance(item, Piece))
+    beside = sum(
+        1 for item in few if isinstance(item, Piece) and any(abs(item.base - base) < _SAME_LINE for base in bases)
+    )
+    return beside < _ALIGNED * len(few) and (_running(one) or _running(two))
+
+
+def _overlap(one: Sequence[Item], two: Sequence[Item]) -> float:
+    top = max(min(item.box[1] for item in side) for side in (one, two))
+    bottom = min(max(item.box[3] for item in side) for side in (one, two))
+    return bottom - top
+
+
+def _running(items: Sequence[Item]) -> bool:
+    """Whether this is running text: lines that are long and fill the width of their column."""
+    lines = [item for item in items if isinstance(item, Piece)]
+    if not lines:
+        return True
+    edges = Counter(round(line.box[0] / _EDGE) for line in lines)
+    edge = edges.most_common(1)[0][0]  # there may be more columns on this side
+    own = [line for line in lines if abs(round(line.box[0] / _EDGE) - edge) <= 1]
+    width = max(line.box[2] - line.box[0] for line in own)
+    filled = median(line.box[2] - line.box[0] for line in own) >= _TEXT_WIDTH * width
+    return filled and mean(len(line.text) for line in own) >= _TEXT_CHARS

@@ -1,0 +1,245 @@
+"""Pages as Markdown, with a mark for each word that says where it stands."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby, pairwise
+
+from pincite.core.places import Box, Mark
+from pincite.parsers.layout.flow import Flow, Line
+from pincite.parsers.layout.headings import Style
+from pincite.parsers.layout.tables import Table
+from pincite.parsers.layout.words import Word
+from pincite.parsers.writing import escaped, rule
+
+_PARAGRAPH_GAP = 1.25
+"""Times the usual distance of two lines: more is a new paragraph."""
+_INDENTED = (0.7, 6.0)
+"""Times the letters' size by which the first line of a paragraph may be indented."""
+_OTHER_SIZE = 0.88
+_SENTENCE_END = (".", "!", "?", ":", "”", '"')
+_SOFT = "\u00ad"
+_HYPHENS = f"-{_SOFT}\u2010"
+_BULLETS = "•◦▪●○■□‣∙·⁃"
+_PUNCTUATION = ".,;:!?"
+_NUMBER = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]")
+_WORD = re.compile(r"[^\W\d_]+")
+
+Place = Callable[[Box], Box]
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A word as it is written; a glued one follows the word before without a space."""
+
+    text: str
+    word: Word
+    glued: bool = False
+
+
+_Tokens = list[_Token]
+
+
+class Speller:
+    """Undoes hyphenation: a divided word is joined unless both halves are words of the document and the whole is none."""
+
+    def __init__(self, pages: Iterable[Flow]) -> None:
+        words = (word for page in pages for item in page for word in _words(item))
+        # Halves are no words: neither what ends in a hyphen nor what follows it.
+        whole = (
+            two.text for one, two in pairwise(chain([None], words)) if two and not _is_half(one) and not _is_half(two)
+        )
+        self.known = {part.lower() for text in whole for part in _WORD.findall(text)}
+
+    def joins(self, before: Word, after: Word) -> bool:
+        """Whether one word is divided at the end of its line and goes on with the other."""
+        parted = len(before.text) > 1 and before.text[-1] in _HYPHENS and before.text[-2].isalpha()
+        lower = after.base > before.base + 0.5 * before.size or after.box[0] < before.box[0]
+        return parted and lower and after.text[0].isalpha()
+
+    def head(self, before: str, after: str) -> str:
+        """The first half as it is written before the second."""
+        if before[-1] == _SOFT:
+            return before[:-1]
+        first, second = _WORD.findall(before)[-1].lower(), _WORD.findall(after)[0].lower()
+        compound = {first, second} <= self.known and first + second not in self.known
+        return before if compound or after[0].isupper() else before[:-1]
+
+    def spelt(self, words: Sequence[Word]) -> _Tokens:
+        """The words of a line, or of several, with divided ones joined."""
+        tokens = [_Token(word.text.rstrip(_SOFT), word) for word in words]
+        for index, (before, after) in enumerate(pairwise(words)):
+            if self.joins(before, after):
+                tokens[index] = _Token(self.head(before.text, after.text), before, tokens[index].glued)
+                tokens[index + 1] = _Token(after.text, after, glued=True)
+        return tokens
+
+
+def render(page: Flow, style: Style, speller: Speller, place: Place) -> tuple[str, list[Mark]]:
+    """A page's text and its marks; text that only looks like Markdown is escaped."""
+    scribe = _Scribe(place)
+    spelt = _spelt(page, speller)
+    begun = False
+    items: list[float] = []
+    for index, (item, tokens) in enumerate(zip(page, spelt, strict=True)):
+        if isinstance(item, Table):
+            scribe.put("\n\n" if begun else "")
+            _table(scribe, item, speller)
+            items = []
+        elif tokens:
+            marker = _marker(item, tokens)
+            apart = begun and _parted(page, index, style, bool(marker), items)
+            scribe.put("\n\n" if apart else "\n" if begun else "")
+            items = _listed(items, item, bool(marker), apart)
+            _line(scribe, item, tokens, marker, len(items) - 1)
+        begun = begun or bool(scribe.length)
+    return scribe.text, scribe.marks
+
+
+class _Scribe:
+    """Writes text and notes where its words stand."""
+
+    def __init__(self, place: Place) -> None:
+        self.parts: list[str] = []
+        self.marks: list[Mark] = []
+        self.length = 0
+        self.place = place
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
+
+    def put(self, text: str) -> None:
+        if text:
+            self.parts.append(text)
+            self.length += len(text)
+
+    def words(self, tokens: _Tokens, change: Callable[[str], str] = str) -> None:
+        """Words with spaces between them; those that link to the same are one link."""
+        begun = False
+        for link, run in _runs(tokens):
+            for token in run:
+                self.put(" " if begun and not token.glued else "")
+                self.put("[" if link and token is run[0] else "")
+                text = change(token.text)
+                text = text.replace("[", r"\[").replace("]", r"\]") if link else text
+                last = link and token is run[-1]
+                kept = (text.rstrip(_PUNCTUATION) or text) if last else text
+                self.marks.append(Mark(self.length, self.length + len(kept), self.place(token.word.box)))
+                self.put(kept)
+                self.put(_closed(link) + text[len(kept) :] if last else "")
+                begun = True
+
+
+def _runs(tokens: _Tokens) -> Iterator[tuple[str, _Tokens]]:
+    """Tokens that link to the same, with where that is; nowhere where the text is the address itself."""
+    for link, group in groupby(tokens, key=lambda token: token.word.link):
+        run = list(group)
+        said = run[0].text.rstrip(_PUNCTUATION + "/")
+        yield ("" if said in (link.rstrip("/"), link.removeprefix("mailto:")) else link), run
+
+
+def _closed(link: str) -> str:
+    return f"]({link.replace('(', '%28').replace(')', '%29')})"
+
+
+def _spelt(page: Flow, speller: Speller) -> list[_Tokens]:
+    """The tokens of each line; the second half of a divided word stands at the end of the line it began in."""
+    lines = [speller.spelt(item.piece.words) if isinstance(item, Line) else [] for item in page]
+    for index in range(len(page) - 1):
+        one, two = page[index], page[index + 1]
+        if isinstance(one, Line) and isinstance(two, Line) and lines[index] and lines[index + 1]:
+            last, first = lines[index][-1], lines[index + 1][0]
+            if one.level == two.level and speller.joins(last.word, first.word):
+                lines[index][-1] = _Token(speller.head(last.word.text, first.text), last.word, last.glued)
+                lines[index].append(_Token(first.text, first.word, glued=True))
+                del lines[index + 1][0]
+    return lines
+
+
+def _marker(line: Line, tokens: _Tokens) -> str:
+    """What marks the line as an item of a list; empty where it is none."""
+    first = tokens[0].text
+    if line.level or (len(tokens) == 1 and len(first) == 1):
+        return ""
+    if first[0] in _BULLETS or (first in "-–*" and len(tokens) > 1):
+        return first[0]
+    return first if _NUMBER.fullmatch(first) and len(tokens) > 1 else ""
+
+
+def _listed(items: list[float], line: Line, marked: bool, apart: bool) -> list[float]:
+    """Where the markers of the list that a line is in begin, from the outermost to its own; empty outside of lists."""
+    if not marked:
+        return [] if apart else items
+    left = line.piece.box[0]
+    return [*(place for place in items if place < left - 2), left]
+
+
+def _line(scribe: _Scribe, line: Line, tokens: _Tokens, marker: str, depth: int) -> None:
+    if line.level:
+        scribe.put("#" * line.level + " ")
+    elif marker and marker in _BULLETS:
+        scribe.put("  " * depth + "- ")
+        first = tokens[0]
+        rest = first.text[1:]
+        tokens = [*([_Token(rest, first.word)] if rest else []), *tokens[1:]]
+    elif marker:
+        scribe.put("   " * depth)
+    elif not (text := " ".join(token.text for token in tokens)).startswith("\\"):
+        scribe.put("\\" if escaped(text).startswith("\\") else "")
+    scribe.words(tokens)
+
+
+def _parted(page: Flow, index: int, style: Style, marked: bool, items: Sequence[float]) -> bool:
+    """Whether a line begins a new paragraph."""
+    last, line = page[index - 1], page[index]
+    if not isinstance(last, Line) or not isinstance(line, Line) or line.level or last.level:
+        return True
+    small, large = sorted((last.piece.size, line.piece.size))
+    if small < _OTHER_SIZE * large:
+        return True
+    if line.fresh or line.piece.base < last.piece.base:  # the next column: a paragraph goes on unless it has ended
+        return marked or last.piece.text.endswith(_SENTENCE_END)
+    if line.piece.base - last.piece.words[-1].base > _PARAGRAPH_GAP * style.pitch * large:
+        return True
+    if marked:
+        return False
+    if items:
+        return line.piece.box[0] < items[-1] + 1
+    return _indented(page, index)
+
+
+def _indented(page: Flow, index: int) -> bool:
+    """Whether a line begins further in than those around it, after a sentence has ended."""
+    last, line = page[index - 1], page[index]
+    after = page[index + 1] if index + 1 < len(page) else None
+    if not isinstance(last, Line) or not isinstance(line, Line) or not last.piece.text.endswith(_SENTENCE_END):
+        return False
+    least, most = (share * line.piece.size for share in _INDENTED)
+    if not least < line.piece.box[0] - last.piece.box[0] < most:
+        return False
+    return not isinstance(after, Line) or after.fresh or line.piece.box[0] - after.piece.box[0] > least
+
+
+def _table(scribe: _Scribe, table: Table, speller: Speller) -> None:
+    width = len(table.rows[0])
+    for number, row in enumerate(table.rows):
+        if number:
+            scribe.put("\n")
+        scribe.put("|")
+        for cell in row:
+            scribe.put(" ")
+            scribe.words(speller.spelt(cell), lambda text: text.replace("|", r"\|"))
+            scribe.put(" |" if cell else "|")
+        if not number:
+            scribe.put("\n" + rule(width))
+
+
+def _words(item: Line | Table) -> Iterable[Word]:
+    if isinstance(item, Line):
+        return item.piece.words
+    return (word for row in item.rows for cell in row for word in cell)
+
+
+def _is_half(word: Word | None) -> bool:
+    return word is not None and word.text[-1] in _HYPHENS

@@ -1,0 +1,250 @@
+"""Tables: words in the cells between rules, or in columns that are clear without them."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import mean, median
+
+from pincite.core.places import Box
+from pincite.parsers.layout.grid import Grid, grids
+from pincite.parsers.layout.lines import Piece, pieces, rows
+from pincite.parsers.layout.words import Rule, Sheet, Word, around
+
+Cell = tuple[Word, ...]
+"""The words of a cell, in reading order."""
+
+_FILLED = 0.3
+"""Share of the cells that have words in them: a drawing has fewer."""
+_REGULAR = 0.45
+"""Share of a grid's places that are cells of their own: boxes of a drawing that touch make fewer."""
+_LONG_CELL = 120
+"""Words: a grid with a cell of more, and most of its words there, is a frame around text."""
+_COLUMN_GAP = 0.8
+"""Times the letters' size: what is between two columns of a table at least."""
+_SAME_EXTENT = 6.0
+_MARKER = re.compile(r"\w{1,3}[.):]|\(\w{1,3}\)|[^\w\s]|\d{1,2}(?:\.\d{1,2})*\.?")
+"""What items of lists and headings begin with."""
+_LEADER = re.compile(r"(?:\. ?){4}|…{2}|_{4}")
+_MAX_CELL = 60
+_MAX_WORDS = 5
+_MIN_ROWS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells; a cell that spans several stands where it begins, and the others are empty."""
+
+    rows: tuple[tuple[Cell, ...], ...]
+    box: Box
+
+    @property
+    def text(self) -> str:
+        """All its words."""
+        return " ".join(word.text for row in self.rows for cell in row for word in cell)
+
+
+def ruled(sheet: Sheet) -> tuple[list[Table], list[Word]]:
+    """The tables that rules are drawn for, and the words that are in none of them."""
+    left = list(sheet.words)
+    found: list[Table] = []
+    for grid in grids(sheet.across, sheet.down):
+        inside = [word for word in left if grid.holds(word.box)]
+        if inside and (table := _in_grid(grid, inside)):
+            found.append(table)
+            taken = set(map(id, inside))
+            left = [word for word in left if id(word) not in taken]
+    for box in _between_rules(sheet.across):
+        inside = [word for word in left if _holds(box, word.box)]
+        if inside and (table := _in_columns(rows(pieces(inside)))) and not _is_prose(table):
+            found.append(table)
+            taken = set(map(id, inside))
+            left = [word for word in left if id(word) not in taken]
+    return found, left
+
+
+def aligned(lines: Sequence[list[Piece]]) -> list[tuple[int, int, Table]]:
+    """Which of these lines, from and to, make a table without rules: columns of short pieces, clear in every row."""
+    found: list[tuple[int, int, Table]] = []
+    start = 0
+    while start < len(lines):
+        end = start
+        while end < len(lines) and len(lines[end]) > 1 and not _LEADER.search(" ".join(p.text for p in lines[end])):
+            end += 1
+        if end - start >= _MIN_ROWS and (table := _clear(lines[start:end])):
+            found.append((start, end, table))
+        start = max(end, start + 1)
+    return found
+
+
+def _clear(lines: Sequence[list[Piece]]) -> Table | None:
+    """The table of these rows if its columns cannot be mistaken: each with short cells that begin or end alike."""
+    cells = [item for line in lines for item in line]
+    if median(len(item.text) for item in cells) > _MAX_CELL / 2 or max(len(item.text) for item in cells) > _MAX_CELL:
+        return None
+    if _are_items(lines):
+        return None
+    if len(lines[0]) > 2 and (table := _by_count(lines)):
+        return table
+    columns = _columns([word for item in cells for word in item.words])
+    if len(columns) < 2 or (len(columns) == 2 and len(lines) < _MIN_ROWS + 1):
+        return None
+    in_columns = [[_at(columns, item.box) for item in line] for line in lines]
+    if any(len(set(places)) < len(places) for places in in_columns):
+        return None
+    for column in range(len(columns)):
+        own = [
+            item
+            for line, at in zip(lines, in_columns, strict=True)
+            for item, place in zip(line, at, strict=True)
+            if place == column
+        ]
+        if len(own) * 2 < len(lines) or not (_alike(own, 0) or _alike(own, 2)):
+            return None
+    return _in_columns(lines)
+
+
+def _are_items(lines: Sequence[list[Piece]]) -> bool:
+    """Whether these are items of a list, or headings with their numbers."""
+    return all(_MARKER.fullmatch(line[0].text) for line in lines)
+
+
+def _alike(found: Sequence[Piece], edge: int) -> bool:
+    """Whether most begin, or end, at the same place."""
+    usual = median(item.box[edge] for item in found)
+    return sum(abs(item.box[edge] - usual) < 3.0 for item in found) >= 0.7 * len(found)
+
+
+def _in_grid(grid: Grid, words: Sequence[Word]) -> Table | None:
+    cells: dict[tuple[int, int], list[Word]] = {}
+    for word in words:
+        cells.setdefault(grid.cell(word.box), []).append(word)
+    height, width = sorted({row for row, _ in cells}), sorted({column for _, column in cells})
+    most = max(map(len, cells.values()))
+    if len(height) < 2 or len(width) < 2 or len(cells) < _FILLED * grid.cells or not _worded(words):
+        return None
+    if grid.cells < _REGULAR * (len(grid.xs) - 1) * (len(grid.ys) - 1):
+        return None
+    if most > _LONG_CELL and most * 2 > len(words):
+        return None
+    if _open(grid, cells) and (table := _in_columns(rows(pieces(words)), grid.xs)):
+        return table
+    return Table(tuple(tuple(_cell(cells.get((row, column), ())) for column in width) for row in height), grid.box)
+
+
+def _worded(words: Sequence[Word]) -> bool:
+    return sum(any(map(str.isalnum, word.text)) for word in words) * 2 > len(words)
+
+
+def _open(grid: Grid, cells: Mapping[tuple[int, int], Sequence[Word]]) -> bool:
+    """Whether rules part only some rows and columns: cells hold columns, or all between two rules the same lines."""
+    for row in {row for row, _ in cells}:
+        beside = [(column, rows(pieces(words))) for (at, column), words in cells.items() if at == row]
+        if any(len(lines) > 1 and all(len(line) > 1 for line in lines) for _, lines in beside):
+            return True
+        counts = {len(lines) for _, lines in beside}
+        if len(beside) < 2 or len(counts) > 1 or counts == {1}:
+            continue
+        bases = [[round(line[0].base) for line in lines] for _, lines in beside]
+        level = all(abs(one - other) <= 2 for own in bases for one, other in zip(own, bases[0], strict=True))
+        if level and not all(_wrapped(lines, grid.xs[column + 1]) for column, lines in beside):
+            return True
+    return False
+
+
+def _wrapped(lines: Sequence[list[Piece]], right: float) -> bool:
+    """Whether the first line of a cell was broken because the next word did not fit."""
+    following = lines[1][0].words[0].box
+    return lines[0][-1].box[2] + following[2] - following[0] > right - 2 * lines[0][0].size
+
+
+def _cell(words: Iterable[Word]) -> Cell:
+    return tuple(word for row in rows(pieces(words)) for item in row for word in item.words)
+
+
+def _between_rules(across: Sequence[Rule]) -> list[Box]:
+    """Where at least three rules of the same length lie one under the other, with none down the sides."""
+    stacks: list[list[Rule]] = []
+    for rule in sorted(across, key=lambda rule: rule.at):
+        for stack in stacks:
+            if abs(stack[0].start - rule.start) + abs(stack[0].end - rule.end) < _SAME_EXTENT:
+                stack.append(rule)
+                break
+        else:
+            stacks.append([rule])
+    high = [stack for stack in stacks if len(stack) >= 3]
+    # Rules of one length may be of several tables with text between them: above and below each head, and at the end.
+    threes = [
+        stack[at : at + 3] for stack in high if len(stack) > 3 and len(stack) % 3 == 0 for at in range(0, len(stack), 3)
+    ]
+    return [(stack[0].start - 2, stack[0].at, stack[0].end + 2, stack[-1].at) for stack in (*high, *threes)]
+
+
+def _is_prose(table: Table) -> bool:
+    """Whether all columns hold running text, as on a page with rules above and below its columns."""
+    columns = [[len(cell) for cell in column if cell] for column in zip(*table.rows, strict=True)]
+    return all(mean(words) > _MAX_WORDS for words in columns if words)
+
+
+def _in_columns(lines: Sequence[list[Piece]], known: Sequence[float] = ()) -> Table | None:
+    """Rows as a table of the columns that gaps make, and rules that are known; a header may span several of them."""
+    if table := _by_count(lines):
+        return table
+    body = lines[1:] if len(lines) > 2 else lines
+    columns = _columns([word for line in body for item in line for word in item.words], known)
+    if len(columns) < 2 or len(lines) < 2 or (len(columns) == 2 and _are_items(lines)):
+        return None
+    cells: list[list[list[Word]]] = []
+    for line in lines:
+        row: list[list[Word]] = [[] for _ in columns]
+        for item in line:
+            for word in item.words:
+                row[_at(columns, word.box)].append(word)
+        filled = sum(map(bool, row))
+        if len(cells) > 1 and not row[0] and filled < sum(map(bool, cells[-1])):
+            cells[-1] = [[*above, *below] for above, below in zip(cells[-1], row, strict=True)]
+        else:
+            cells.append(row)
+    if sum(1 for row in cells if sum(map(bool, row)) > 1) * 2 < len(cells):
+        return None
+    if not any(char.isalnum() for row in cells for word in row[0] for char in word.text):
+        return None  # bullets
+    boxes = [word.box for row in cells for cell in row for word in cell]
+    return Table(tuple(tuple(map(tuple, row)) for row in cells), around(boxes))
+
+
+def _by_count(lines: Sequence[list[Piece]]) -> Table | None:
+    """Rows of equally many pieces as a table of so many columns, if none of these reaches into the next."""
+    width = len(lines[0])
+    if len(lines) < 2 or width < 2 or any(len(line) != width for line in lines):
+        return None
+    columns = [around([line[place].box for line in lines]) for place in range(width)]
+    if any(left[2] > right[0] for left, right in pairwise(columns)):
+        return None
+    if width == 2 and _are_items(lines):
+        return None
+    return Table(tuple(tuple(item.words for item in line) for line in lines), around(columns))
+
+
+def _columns(words: Sequence[Word], known: Sequence[float] = ()) -> list[float]:
+    """Where each column begins: at a rule, or after a gap that no word reaches into."""
+    if not words:
+        return []
+    gap = _COLUMN_GAP * median(word.size for word in words)
+    spans = sorted((word.box[0], word.box[2]) for word in words)
+    starts, end = [spans[0][0]], spans[0][1]
+    for left, right in spans[1:]:
+        if left - end > gap or any(starts[-1] < rule <= left + 1 and end - 1 <= rule for rule in known):
+            starts.append(left)
+        end = max(end, right)
+    return starts
+
+
+def _at(columns: Sequence[float], box: Box) -> int:
+    return max(bisect_right(columns, (box[0] + box[2]) / 2) - 1, 0)
+
+
+def _holds(box: Box, other: Box) -> bool:
+    x, y = (other[0] + other[2]) / 2, (other[1] + other[3]) / 2
+    return box[0] <= x <= box[2] and box[1] <= y <= box[3]

@@ -1,0 +1,180 @@
+"""Presentations: a page per slide, its title a heading, its text in reading order, its tables, charts and notes."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from pincite.core import pace
+from pincite.core.documents import Parsed
+from pincite.core.protocols import Parser
+from pincite.errors import Unreadable
+from pincite.parsers.office import Element, Office, attribute, child, children, links_of, local, picture, relation_id
+from pincite.parsers.pptx_graphics import chart_rows, chart_title, diagram_texts, table_rows
+from pincite.parsers.pptx_shapes import Layers, Shape, shapes
+from pincite.parsers.pptx_text import paragraphs, plain, written
+from pincite.parsers.writing import Manuscript, heading, table
+
+MAX_SLIDES = 5_000
+
+_OPEN = "application/vnd.openxmlformats-officedocument.presentationml"
+_HIDDEN = "(hidden slide)"
+_NOTES = "Speaker notes:"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Nothing to choose."""
+
+
+class Pptx:
+    """Reads presentations as Markdown. Masters, footers, pictures and whatever is embedded are not looked at."""
+
+    @property
+    def reads(self) -> Mapping[str, str]:
+        """MIME type → file name endings."""
+        return {
+            f"{_OPEN}.presentation": ".pptx",
+            f"{_OPEN}.slideshow": ".ppsx",
+            f"{_OPEN}.template": ".potx",
+            "application/vnd.ms-powerpoint.presentation.macroEnabled.12": ".pptm",
+        }
+
+    def parse(self, data: bytes) -> Parsed:
+        """The text of all slides, each a page, with what on it every piece is."""
+        office, out = Office(data, "presentation"), Manuscript()
+        parts, layers, names = list(_slides(office)), dict[str, Layers](), list[str]()
+        for number, part in enumerate(parts, 1):
+            pace.tell("slide", number, len(parts))
+            layout = next(office.related(part, "slideLayout"), "")
+            if layout not in layers:
+                layers[layout] = Layers(office, layout)
+            names.append(_Slide(office, part, number, out, layers[layout]).tell())
+        text, pages = out.done()
+        if not text.strip():
+            raise Unreadable("there is no text on its slides", code="empty")
+        return office.about().parsed(text, pages, title=next(filter(None, names), ""))
+
+
+def make_parser(options: Options) -> Parser:
+    """Build the parser."""
+    return Pptx()
+
+
+def _slides(office: Office) -> Iterator[str]:
+    """The slides' parts in the order in which they are shown."""
+    relations = office.relations(office.main)
+    listed = list(children(child(office.document, "sldIdLst"), "sldId"))
+    if len(listed) > MAX_SLIDES:
+        raise Unreadable(f"it has {len(listed)} slides; at most {MAX_SLIDES} are read", code="limit")
+    for one in listed:
+        relation = relations.get(relation_id(one))
+        if relation and not relation.outside and relation.target in office.archive:
+            yield relation.target
+
+
+class _Slide:
+    """One slide, written as a page."""
+
+    def __init__(self, office: Office, part: str, number: int, out: Manuscript, layers: Layers) -> None:
+        self.office = office
+        self.part = part
+        self.number = number
+        self.out = out
+        self.layers = layers
+        self.root = office.archive.xml(part)
+        self.relations = office.relations(part)
+        self.links = links_of(office, part)
+        self.counts: dict[str, int] = {}
+        self.headed = False
+
+    def tell(self) -> str:
+        """Write the slide; returns its title."""
+        found = shapes(child(self.root, "cSld", "spTree"), self.layers)
+        titles = [plain(child(shape.element, "txBody"), self.links) for shape in found if shape.is_title]
+        title = next(filter(None, titles), "")
+        self.out.page("slide", title)
+        self._head(title)
+        for shape in found:
+            if not shape.is_title or plain(child(shape.element, "txBody"), self.links) != title:
+                self._shape(shape)
+        self._notes()
+        return title
+
+    def _head(self, title: str) -> None:
+        """The slide's heading: its title, or its number, lest its text seem to belong to the slide before."""
+        if title:
+            self.out.block(heading(1, title), "title")
+            self.headed = True
+        if attribute(self.root, "show") in ("0", "false"):
+            self._put(_HIDDEN, "")
+
+    def _put(self, text: str, ref: str) -> None:
+        if text.strip():
+            self._lines([(text, ref)])
+
+    def _lines(self, lines: Iterable[tuple[str, str]]) -> None:
+        if not self.headed:
+            self.out.block(heading(1, f"Slide {self.number}"))
+            self.headed = True
+        self.out.lines(lines)
+
+    def _shape(self, shape: Shape) -> None:
+        name = local(shape.element)
+        if name == "grpSp":
+            for inner in shapes(shape.element, self.layers):
+                self._shape(inner)
+        elif name == "pic":
+            number = self._count("picture")
+            self._put(picture(child(shape.element, "nvPicPr", "cNvPr")), f"picture {number}")
+        elif name == "graphicFrame":
+            self._graphic(child(shape.element, "graphic", "graphicData"))
+        else:
+            for text in written(paragraphs(child(shape.element, "txBody"), self.links, shape.styles)):
+                self._put(text, "text")
+
+    def _graphic(self, data: Element | None) -> None:
+        """A table, chart or diagram."""
+        for one in () if data is None else data:
+            if local(one) == "tbl":
+                self._table("table", table_rows(one, self.links))
+            elif local(one) == "chart" and (root := self._related(relation_id(one))) is not None:
+                title, rows = chart_title(root), chart_rows(root)
+                if rows or title:
+                    self._put(title, f"chart {self.counts.get('chart', 0) + 1}")
+                    self._table("chart", rows)
+            elif local(one) == "relIds" and (root := self._related(attribute(one, "dm"))) is not None:
+                number = self._count("diagram")
+                self._put("\n".join(f"- {text}" for text in diagram_texts(root)), f"diagram {number}")
+
+    def _table(self, kind: str, rows: list[list[str]]) -> None:
+        number = self._count(kind)
+        held = [(cells, f"{kind} {number}, row {at}") for at, cells in enumerate(rows, 1) if any(cells)]
+        lines = table([cells for cells, _ in held])
+        refs = [ref for _, ref in held]
+        if lines:
+            self._lines(zip(lines, [refs[0], "", *refs[1:]], strict=True))
+
+    def _notes(self) -> None:
+        for part in self.office.related(self.part, "notesSlide"):
+            links = links_of(self.office, part)
+            tree = child(self.office.archive.xml(part), "cSld", "spTree")
+            bodies = [one for one in children(tree, "sp") if _is_notes(one)]
+            texts = [text for one in bodies for text in written(paragraphs(child(one, "txBody"), links))]
+            if texts:
+                self._put(_NOTES, "")
+            for text in texts:
+                self._put(text, "notes")
+
+    def _related(self, name: str) -> Element | None:
+        relation = self.relations.get(name)
+        if relation is None or relation.outside or relation.target not in self.office.archive:
+            return None
+        return self.office.archive.xml(relation.target)
+
+    def _count(self, kind: str) -> int:
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        return self.counts[kind]
+
+
+def _is_notes(shape: Element) -> bool:
+    placeholder = child(shape, "nvSpPr", "nvPr", "ph")
+    return placeholder is not None and attribute(placeholder, "type") == "body"

@@ -1,0 +1,50 @@
+-- A worker takes small files by the handful: what each costs besides its embedding is then paid once for many.
+
+drop function claim_job(text, text, double precision);
+
+-- The next job: what somebody waits for before loads, then whoever has least in hand, then the oldest. Where it is about
+-- a file of at most `small` bytes, more such jobs of the same person come with it, `most` in all; a worker that has one
+-- in hand already asks for `small` ones only. A file that ended its worker once is tried alone, lest it be others' end.
+-- Where the database's clock was set back, leases and pauses would last too long: they begin again.
+create function claim_jobs(new_holder text, here text, lease double precision, most integer, small integer, only_small boolean)
+returns table (job_id bigint, job_owner text, job_document text, job_version integer, job_attempts integer)
+language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
+declare
+    whose text;
+    next record;
+begin
+    update job set lease_until = now() + make_interval(secs => job.lease_s)
+    where state = 'running' and lease_until > now() + make_interval(secs => job.lease_s + 1);
+    for whose in
+        select p.id from person p cross join lateral (
+            select j.id, j.priority from job j
+            where j.owner = p.id and j.place in ('', here)
+              and ((j.state = 'ready' and j.not_before <= now()) or (j.state = 'running' and j.lease_until < now()))
+            order by j.priority, j.id limit 1
+        ) first
+        order by first.priority,
+                 (select count(*) from job r where r.owner = p.id and r.state = 'running' and r.lease_until > now()),
+                 first.id
+    loop
+        select j.id, j.priority, j.attempts = 0 and v.bytes <= small as many into next
+        from job j join version v on v.key = j.version
+        where j.owner = whose and j.place in ('', here)
+          and ((j.state = 'ready' and j.not_before <= now()) or (j.state = 'running' and j.lease_until < now()))
+        order by j.priority, j.id limit 1 for update of j skip locked;
+        continue when not found or (only_small and not next.many);
+        return query
+            update job set state = 'running', holder = new_holder, attempts = attempts + 1, lease_s = lease,
+                   started_at = now(), lease_until = now() + make_interval(secs => lease)
+            where id = any (next.id || array(
+                select j.id from job j join version v on v.key = j.version
+                where next.many and j.owner = whose and j.place in ('', here) and j.id <> next.id
+                  and j.priority = next.priority and j.attempts = 0 and v.bytes <= small
+                  and j.state = 'ready' and j.not_before <= now()
+                order by j.id limit most - 1 for update of j skip locked
+            ))
+            returning id, owner, document_id, version, attempts;
+        return;
+    end loop;
+    update job set not_before = now() where state = 'ready' and not_before > now() + interval '301 seconds';
+end
+$$;

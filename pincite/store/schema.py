@@ -1,0 +1,132 @@
+"""The schema: migrations applied in order, the role that may do no more than it must, the vectors' indexes."""
+
+import logging
+from importlib import resources
+
+import psycopg
+from psycopg import AsyncConnection, sql
+from psycopg.rows import TupleRow
+
+from pincite.errors import DataFolderError, StoreDown
+
+log = logging.getLogger(__name__)
+
+APP_ROLE = "pincite_app"
+LOCK = 0x70696E63  # "pinc": one migration at a time in a database
+Administrator = AsyncConnection[TupleRow]
+"""A connection that may change the schema."""
+
+
+def migration_files() -> list[tuple[int, str, str]]:
+    """Number, name and text of every migration, in order."""
+    folder = resources.files("pincite.store") / "migrations"
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    return [(int(file.name[:4]), file.name, file.read_text(encoding="utf-8")) for file in files]
+
+
+async def migrate(admin: Administrator, *, upto: int | None = None) -> None:
+    """Apply what is missing, all or `upto` a number, one process at a time; refuse a schema that is newer or not ours."""
+    await admin.execute("select pg_advisory_lock(%s)", (LOCK,))
+    try:
+        done = await _applied(admin)
+        files = migration_files()
+        if done and max(done) > files[-1][0]:
+            raise DataFolderError(
+                f"the data was written by a newer pincite (schema {max(done)}, this one knows {files[-1][0]}); "
+                "install the newer version to use it"
+            )
+        for number, name, text in files:
+            if number not in done and (upto is None or number <= upto):
+                await _apply(admin, number, name, text)
+    finally:
+        await admin.execute("select pg_advisory_unlock(%s)", (LOCK,))
+
+
+async def _applied(admin: Administrator) -> set[int]:
+    """The migrations this database has; makes the schema, the role and the extension where there is nothing yet."""
+    found = await admin.execute(
+        "select to_regnamespace('pincite') is not null, to_regclass('pincite.migration') is not null"
+    )
+    [(has_schema, has_table)] = await found.fetchall()
+    if has_schema and not has_table:
+        raise DataFolderError("the database has a schema 'pincite' that pincite did not make; use another database")
+    if not has_schema:
+        await _lay_ground(admin)
+    return {number for (number,) in await (await admin.execute("select number from pincite.migration")).fetchall()}
+
+
+async def _lay_ground(admin: Administrator) -> None:
+    role = sql.Identifier(APP_ROLE)
+    try:
+        async with admin.transaction():
+            await admin.execute("create extension if not exists vector")
+    except psycopg.Error as error:
+        raise DataFolderError(
+            f"PostgreSQL has no pgvector here ({first_line(error)}); install the extension 'vector' 0.8 or newer"
+        ) from error
+    try:
+        async with admin.transaction():
+            await admin.execute(sql.SQL("create role {} nologin nosuperuser nobypassrls").format(role))
+    except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+        log.debug("the role %s is there already: another database of this server uses it", APP_ROLE)
+    async with admin.transaction():
+        await admin.execute(sql.SQL("grant {} to current_user").format(role))
+        await admin.execute("create schema pincite")
+        await admin.execute(
+            "create table pincite.migration (number integer primary key, name text not null,"
+            " applied_at timestamptz not null default now())"
+        )
+
+
+async def _apply(admin: Administrator, number: int, name: str, text: str) -> None:
+    log.info("applying migration %s", name)
+    try:
+        async with admin.transaction():
+            await _change(admin, number, name, text)
+    except psycopg.OperationalError as error:
+        raise StoreDown(
+            f"the database was lost while its schema was changed, and is as before: {first_line(error)}"
+        ) from error
+    except psycopg.Error as error:
+        raise DataFolderError(
+            f"the data cannot be brought up to date ({name}: {first_line(error)}); they are as before"
+        ) from error
+
+
+async def _change(admin: Administrator, number: int, name: str, text: str) -> None:
+    role = sql.Identifier(APP_ROLE)
+    await admin.execute("set local search_path = pincite, public")
+    await admin.execute(text.encode())
+    await admin.execute("insert into migration (number, name) values (%s, %s)", (number, name))
+    await admin.execute(sql.SQL("grant usage on schema pincite to {}").format(role))
+    await admin.execute(
+        sql.SQL("grant select, insert, update, delete on all tables in schema pincite to {}").format(role)
+    )
+    await admin.execute(sql.SQL("grant execute on all functions in schema pincite to {}").format(role))
+    await admin.execute(
+        sql.SQL("revoke insert, update, delete on migration, library, person, realm, embedding_model from {}").format(
+            role
+        )
+    )
+
+
+async def index_vectors(admin: Administrator) -> None:
+    """Make the index of every embedding model that has none, as after a restore."""
+    lacking = (
+        "select id, dimensions from embedding_model where to_regclass('pincite.vector_near_' || id) is null order by id"
+    )
+    for model, dimensions in await (await admin.execute(lacking)).fetchall():
+        await admin.execute(vector_index(int(model), int(dimensions)))
+
+
+def vector_index(model: int, dimensions: int) -> sql.Composed:
+    """The statement that makes the index of one model's vectors."""
+    return sql.SQL(
+        "create index {name} on vector using hnsw ((embedding::halfvec({dimensions})) halfvec_ip_ops)"
+        " with (m = 16, ef_construction = 100) where model = {model}"
+    ).format(name=sql.Identifier(f"vector_near_{model}"), dimensions=sql.Literal(dimensions), model=sql.Literal(model))
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, without what PostgreSQL adds below; its kind where it says nothing."""
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

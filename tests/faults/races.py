@@ -1,0 +1,103 @@
+"""What people do at the same moment: remove while it is processed, remove twice, add again, update while it is asked."""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+
+from pincite.core.documents import Added, Receipt, Upload
+from pincite.engine import AsyncPincite
+from pincite.errors import NotFound
+
+SETTINGS = {"ingest.workers": 2, "chunking.size": 40, "chunking.overlap": 5}
+
+
+def text(word: str, parts: int = 5) -> bytes:
+    """A file whose every part holds the word."""
+    body = "\n\n".join(f"## Part {n}\n\n{word} " + f"filler{n} " * 30 for n in range(parts))
+    return f"# About\n\n{body}\n".encode()
+
+
+async def removed_while_it_is_processed(pincite: AsyncPincite, rounds: int) -> None:
+    """It is gone at once, however far it had come."""
+    for n in range(rounds):
+        added = await pincite.upload(Upload("a.md", text(f"word{n}")))
+        await asyncio.sleep(0.01 * (n % 8))
+        assert (await pincite.remove(added.document.id)).verified
+        try:
+            await pincite.get(added.document.id)
+        except NotFound:
+            pass
+        else:
+            raise AssertionError("a removed document is still there")
+        assert (await pincite.search(f"word{n}")).hits == ()
+
+
+async def removed_twice_at_once(pincite: AsyncPincite, rounds: int) -> None:
+    """One gets the receipt, the other is told that it is not there."""
+    for n in range(rounds):
+        added = await pincite.upload(Upload("a.md", text(f"word{n}", 1)))
+        ended = await asyncio.gather(*(pincite.remove(added.document.id) for _ in range(2)), return_exceptions=True)
+        assert sorted(type(one).__name__ for one in ended) == ["NotFound", "Receipt"]
+
+
+async def removed_and_added_again_at_once(pincite: AsyncPincite, rounds: int) -> None:
+    """It is there where the upload came last, and then it is whole."""
+    for n in range(rounds):
+        upload = Upload("a.md", text(f"word{n}", 2))
+        first = await pincite.upload(upload)
+        removed, again = await asyncio.gather(pincite.remove(first.document.id), pincite.upload(upload))
+        assert isinstance(removed, Receipt)
+        assert isinstance(again, Added)
+        assert removed.verified
+        there = await pincite.documents()
+        assert len(there) == (1 if again.outcome in ("new", "again") else 0)
+        await pincite.wait([document.id for document in there])
+        assert [document.status for document in await pincite.documents()] == ["completed"] * len(there)
+        for document in there:
+            await pincite.remove(document.id)
+
+
+async def equal_uploads_at_once(pincite: AsyncPincite, rounds: int) -> None:
+    """They are one document."""
+    for n in range(rounds):
+        upload = Upload(f"{n}.md", text(f"word{n}", 1))
+        added = await asyncio.gather(*(pincite.upload(upload) for _ in range(5)))
+        assert len({one.document.id for one in added}) == 1
+        assert sorted(one.outcome for one in added) == ["new", *["unchanged"] * 4]
+    assert len(await pincite.documents()) == rounds
+
+
+async def updated_while_it_is_asked(pincite: AsyncPincite, rounds: int) -> None:
+    """The old version answers or the new one: each has its own word beside the one asked for, no answer has two."""
+    versions = [text(f"question answer{n}x") for n in range(rounds)]
+    first = await pincite.upload(Upload("a.md", versions[0]))
+    await pincite.wait([first.document.id])
+    done = asyncio.Event()
+
+    async def ask() -> int:
+        asked = 0
+        while not done.is_set():
+            hits = (await pincite.search("question")).hits
+            words = {word for hit in hits for word in hit.chunk.text.split() if word.startswith("answer")}
+            assert len(words) == 1, words
+            asked += 1
+        return asked
+
+    asking = asyncio.create_task(ask())
+    for version in versions[1:]:
+        await pincite.upload(Upload("a.md", version))
+        await pincite.wait([first.document.id])
+    done.set()
+    assert await asking >= rounds // 2
+    document = await pincite.get(first.document.id)
+    assert document.checksum == hashlib.sha256(versions[-1]).hexdigest()
+
+
+Race = Callable[[AsyncPincite, int], Awaitable[None]]
+RACES: tuple[Race, ...] = (
+    removed_while_it_is_processed,
+    removed_twice_at_once,
+    removed_and_added_again_at_once,
+    equal_uploads_at_once,
+    updated_while_it_is_asked,
+)

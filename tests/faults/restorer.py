@@ -1,0 +1,43 @@
+"""Restores a backup; run as a process that gets killed at a step of that."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from pincite.store import restore as steps
+from pincite.store.restore import read_backup, restore
+from tests.faults.dying import die_at
+
+STEPS: dict[str, tuple[Any, str]] = {
+    "migrate": (steps, "migrate"),
+    "load": (steps, "_load"),
+    "settle": (steps, "_settle"),
+    "index": (steps, "index_vectors"),
+}
+RENAMED = "renamed"
+"""The files have their name, and the rows are not committed yet."""
+POINTS = ["before:migrate:1", "before:load:1", "after:load:1", "after:index:1", RENAMED, "before:migrate:2"]
+
+
+def die_once_renamed() -> None:
+    real = Path.rename
+
+    def dying(path: Path, target: Path) -> Path:
+        real(path, target)
+        os.kill(os.getpid(), signal.SIGKILL)
+        return target
+
+    Path.rename = dying  # type: ignore[method-assign, assignment]
+
+
+def main(url: str, data: str, backup: str, point: str) -> None:
+    die_once_renamed() if point == RENAMED else die_at(point, STEPS)
+    manifest = read_backup(Path(backup), lambda _: None)
+    asyncio.run(restore(url, Path(data), Path(backup), manifest, lambda _: None))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,54 @@
+"""Builds the index that the settings ask for and has it searched; run as a process that gets killed at a step of that."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from pincite.engine import AsyncPincite
+from pincite.store import generations
+from pincite.store.generations import Generations
+from pincite.store.indexing import Indexing
+from tests.faults.dying import die_at
+
+SETTINGS = {
+    "ingest.workers": 2,
+    "ingest.lease_s": 2,
+    "ingest.attempts": 20,
+    "chunking.overlap": 0,
+}
+STEPS: dict[str, tuple[Any, str]] = {
+    "build": (Generations, "build"),
+    "ready": (Indexing, "publish"),
+    "last": (Indexing, "_switch"),
+    "switch": (AsyncPincite, "switch"),
+    "flip": (generations, "_is_true"),  # inside the transaction that switches: done, and not committed
+}
+POINTS = [
+    "before:build:1", "after:build:1", "before:ready:2", "after:ready:3", "before:last:6", "after:last:6",
+    "before:switch:1", "after:flip:1", "after:switch:1",
+]  # fmt: skip
+
+
+def library(data: Path, url: str) -> AsyncPincite:
+    """A library whose model an administrator may change to the scripted one, and take that back."""
+    data.mkdir(exist_ok=True)
+    (data / "settings.toml").write_text('[embedding]\nprovider = "tests.faults.another_model"\n', encoding="utf-8")
+    return AsyncPincite(settings={**SETTINGS, "data": data, "database.url": url})
+
+
+async def main(data: str, url: str, point: str) -> None:
+    die_at(point, STEPS)
+    hold = point.split(":")[1] in ("switch", "flip")
+    async with library(Path(data), url) as pincite:
+        pincite.workers.start()
+        await pincite.reindex(hold=hold)
+        while (built := (await pincite.switchover.standing()).building) and (built.waiting or not hold):
+            await asyncio.sleep(0.02)
+        if hold:
+            await pincite.switch()
+        print("done", flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

@@ -1,0 +1,109 @@
+"""SIGKILL in the middle of a change of the index, under load: one index is searched, whole, and the change is finished."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from pincite.access import LOCAL
+from pincite.core.documents import Upload
+from pincite.engine import AsyncPincite
+from tests.faults.switcher import POINTS, library
+from tests.faults.wholeness import check_whole
+
+FILES = 6
+MAY_BE_SWITCHED = ("before:last:6", "after:last:6", "after:switch:1")
+"""After these steps all is built and nothing holds it: whoever looks next switches."""
+SEARCHED = """
+    select distinct e.signature, g.signature from pincite.document d join pincite.edition e on e.key = d.served,
+           pincite.generation g where g.state = 'serving'
+"""
+
+
+def text(n: int) -> bytes:
+    return "\n\n".join(f"## Part {k}\n\nmarker{n:03} is in part {k} of this file.\n" for k in range(8)).encode()
+
+
+def searched(url: str) -> str:
+    """The signature of the index that every document is served by, and that is said to be searched."""
+    with psycopg.connect(url) as connection:
+        [(of_documents, said)] = connection.execute(SEARCHED).fetchall()
+    assert of_documents == said
+    return str(said)
+
+
+class Load:
+    """Somebody who searches all the time: finds the right document each time, and sees the index change once a switch."""
+
+    def __init__(self, pincite: AsyncPincite) -> None:
+        self._pincite = pincite
+        self.seen: list[str] = []
+        self.searches = 0
+        self.done = False
+
+    async def run(self) -> None:
+        while not self.done:
+            n = self.searches % FILES
+            found = await self._pincite.search(f"marker{n:03}")
+            assert {hit.chunk.document_name for hit in found.hits[:2]} == {f"{n}.md"}
+            self.searches += 1
+            if not self.seen or self.seen[-1] != self._pincite._prepared.signature:
+                self.seen.append(self._pincite._prepared.signature)
+
+
+def killed(data: Path, url: str, point: str) -> None:
+    command = [sys.executable, "-m", "tests.faults.switcher", str(data), url, point]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (process.returncode, process.stdout) == (-signal.SIGKILL, ""), process.stderr
+
+
+async def finish(pincite: AsyncPincite) -> None:
+    """Whoever comes next does what is left."""
+    await pincite.reindex()
+    pincite.workers.start()
+    await settled(pincite)
+    await pincite.workers.stop()
+
+
+async def settled(pincite: AsyncPincite) -> None:
+    async with asyncio.timeout(60):
+        while (await pincite.switchover.standing()).building:
+            await asyncio.sleep(0.02)
+        await pincite.search("marker001")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_killed_while_an_index_is_built_and_switched_to(database_url: str, tmp_path: Path) -> None:
+    async def go() -> None:
+        async with library(tmp_path / "a", database_url) as pincite:
+            pincite.workers.start()
+            await pincite.control.set({"chunking.size": 100}, LOCAL)
+            added = [await pincite.upload(Upload(f"{n}.md", text(n))) for n in range(FILES)]
+            await pincite.wait([one.document.id for one in added])
+            await pincite.workers.stop()
+            load, before = Load(pincite), searched(database_url)
+            asking, switches = asyncio.create_task(load.run()), 0
+            for number, point in enumerate(POINTS):
+                wanted = {"chunking.size": 41 + number, "embedding.provider": None if number % 2 else "scripted"}
+                await pincite.control.set(wanted, LOCAL)
+                await asyncio.to_thread(killed, tmp_path / "b", database_url, point)
+                check_whole(database_url, tmp_path / "a", {f"{n}.md" for n in range(FILES)})
+                if point not in MAY_BE_SWITCHED:
+                    assert searched(database_url) == before
+                await finish(pincite)
+                assert searched(database_url) != before
+                before, switches = searched(database_url), switches + 1
+            await pincite.roll_back()
+            await settled(pincite)
+            load.done = True
+            await asking
+            assert searched(database_url) == load.seen[-1] == load.seen[-3]
+            assert len(load.seen) == 1 + switches + 1  # each index once, and the one before once more
+            assert load.searches > 10 * switches
+
+    asyncio.run(go())

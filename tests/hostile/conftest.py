@@ -1,0 +1,116 @@
+"""A server that gets hostile files, a trap that counts who comes, and a watch on the memory of those who read."""
+
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.api.door import Door
+
+API = "/api/v1"
+MEMORY_MB, TIMEOUT_S = 512, 60
+BASE_MB = 300
+"""What a child that reads files takes before it reads one, at most."""
+
+
+class Trap:
+    """Listens, and counts who comes."""
+
+    def __init__(self) -> None:
+        self.hits = 0
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._listening.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                self._listening.accept()[0].close()
+            except OSError:
+                return
+            self.hits += 1
+
+    def close(self) -> None:
+        self._listening.close()
+
+
+class Watch:
+    """The most memory that any process which reads files was seen to take, in MB."""
+
+    def __init__(self) -> None:
+        self.peak_mb = 0.0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def _look(self) -> None:
+        while not self._ended.wait(0.02):
+            for entry in Path("/proc").glob("[0-9]*"):
+                try:
+                    if b"pincite.ingest.reader_child" in (entry / "cmdline").read_bytes():
+                        told = (entry / "status").read_text().partition("VmHWM:")[2].split()
+                        self.peak_mb = max(self.peak_mb, int(told[0]) / 1024)
+                except (OSError, IndexError):
+                    continue
+
+    def close(self) -> None:
+        self._ended.set()
+        self._thread.join()
+
+
+@pytest.fixture(scope="session")
+def trap() -> Iterator[Trap]:
+    made = Trap()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with something in it, beside and above which nothing may appear."""
+    folder = tmp_path_factory.mktemp("hostile")
+    (folder / "beside.txt").write_text("as it was")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def attacked(postgres: str, surroundings: Path) -> Iterator[Door]:
+    """A server that is about to get hostile files."""
+    name = f"hostile_{secrets.token_hex(6)}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+    url = psycopg.conninfo.make_conninfo(postgres, dbname=name)
+    limits = {"ingest.parse_memory_mb": MEMORY_MB, "ingest.parse_timeout_s": TIMEOUT_S, "ingest.workers": 3}
+    with Door(surroundings / "data", **{"database.url": url, **limits}) as door:
+        yield door
+
+
+@pytest.fixture(scope="session")
+def watch(attacked: Door) -> Iterator[Watch]:
+    made = Watch()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(attacked: Door) -> Iterator[httpx2.Client]:
+    with attacked.client() as client:
+        yield client
+
+
+def ending(client: httpx2.Client, document: dict[str, Any]) -> dict[str, Any]:
+    deadline = time.monotonic() + TIMEOUT_S + 30
+    while time.monotonic() < deadline:
+        found: dict[str, Any] = client.get(f"{API}/documents/{document['id']}").json()
+        if found["status"] in ("completed", "error"):
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"{document['name']} is still {found['status']}: {found['stage']}")

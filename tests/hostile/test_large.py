@@ -1,0 +1,86 @@
+"""Large files in bounded memory, telling how far they are."""
+
+import asyncio
+import io
+import re
+
+import httpx2
+import pytest
+
+from pincite.ingest.parse import Prepared, Reader
+from pincite.settings import Chunking, Ingest
+from tests.api.door import upload
+from tests.hostile.conftest import API, Watch, ending
+from tests.pdf_maker import make_pdf
+
+PEAK_MB = 1024
+pytestmark = pytest.mark.slow
+
+
+def read(data: bytes, parser: str) -> tuple[Prepared, list[tuple[str, int, int]], float]:
+    """What comes of a file under the usual limits, what was told meanwhile, and the most memory it took."""
+    told: list[tuple[str, int, int]] = []
+
+    async def hear(what: str, done: int, of: int) -> None:
+        told.append((what, done, of))
+
+    async def run() -> Prepared:
+        reader = Reader(children=1, memory_mb=Ingest().parse_memory_mb, timeout_s=110)
+        try:
+            return await reader.read(data, parser, Chunking(), report=hear)
+        finally:
+            await reader.close()
+
+    watch = Watch()
+    try:
+        return asyncio.run(run()), told, watch.peak_mb
+    finally:
+        watch.close()
+
+
+def book(pages: int) -> bytes:
+    sentence = "The lighthouse keeper wrote the number of passing ships into the ledger every evening."
+    return make_pdf(
+        [[f"Chapter {page}", *(f"{page}.{line} {sentence}" for line in range(40))] for page in range(1, pages + 1)]
+    )
+
+
+def test_a_pdf_of_500_pages() -> None:
+    found, told, peak = read(book(500), "pdf")
+    assert len(found.parsed.page_starts) == 500
+    assert "500.39 The lighthouse" in found.parsed.text
+    assert peak < PEAK_MB
+    assert told
+    assert {(what, of) for what, _, of in told} == {("page", 500)}
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+
+
+def test_a_sheet_of_100_000_rows() -> None:
+    import xlsxwriter
+
+    out = io.BytesIO()
+    with xlsxwriter.Workbook(out, {"constant_memory": True}) as book:
+        sheet = book.add_worksheet("Readings")
+        sheet.write_row(0, 0, ("Number", "Place", "Reading", "Remark"))
+        for row in range(1, 100_001):
+            sheet.write_row(row, 0, (row, f"Station {row % 97}", row / 8, "as expected"))
+    found, told, peak = read(out.getvalue(), "sheet")
+    [page] = found.parsed.pages
+    assert len(page.placed()) == 100_001
+    last = page.placed()[-1]
+    assert (last.ref, found.parsed.text[last.start : last.end].startswith("| 100000 |")) == ("A100001:D100001", True)
+    assert peak < PEAK_MB
+    assert told
+    assert {what for what, *_ in told} == {"row"}
+
+
+def test_how_far_a_long_file_is_can_be_watched(client: httpx2.Client) -> None:
+    document = upload(client, "long.pdf", book(150)).json()["document"]
+    stages: set[str] = set()
+    while (found := client.get(f"{API}/documents/{document['id']}").json())["status"] not in ("completed", "error"):
+        jobs = client.get(f"{API}/jobs").json()["items"]
+        stages |= {one["stage"] or "" for one in (found, *jobs)}
+    assert ending(client, document)["status"] == "completed"
+    pages = [int(told[1]) for stage in stages if (told := re.fullmatch(r"parsing, page (\d+) of 150", stage))]
+    assert pages, stages
+    assert all(0 < page <= 150 for page in pages)

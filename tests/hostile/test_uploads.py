@@ -1,0 +1,127 @@
+"""Hostile files through the real doors: each ends in bounded time and memory, with a reason, and reaches nothing."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.api.door import Door, upload
+from tests.hostile.conftest import API, BASE_MB, MEMORY_MB, TIMEOUT_S, Trap, Watch, ending
+from tests.hostile.makers import CASES, NAMES, TRAP, Case
+
+pytestmark = pytest.mark.slow
+
+
+def outside(folder: Path) -> set[str]:
+    return {str(path) for path in folder.rglob("*") if "data" not in path.relative_to(folder).parts}
+
+
+def content(case: Case, trap: Trap) -> bytes:
+    return case.make().replace(TRAP.encode(), trap.address.encode())
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_a_hostile_file_ends_with_a_reason_and_others_go_on_meanwhile(
+    case: Case, client: httpx2.Client, trap: Trap, watch: Watch, surroundings: Path
+) -> None:
+    data, before = content(case, trap), outside(surroundings)
+    started = time.monotonic()
+    response = upload(client, case.name, data)
+    if response.status_code >= 400:
+        problem = response.json()
+        assert response.status_code in (413, 415, 422), problem
+        assert f"refused:{problem['code']}" in case.ends
+        assert problem["detail"]
+    else:
+        other = upload(client, f"harmless-{case.name}.md", f"# Harmless\n\nBeside {case.name}.\n").json()["document"]
+        assert ending(client, other)["status"] == "completed"
+        found = ending(client, response.json()["document"])
+        error = found["error"]
+        assert (f"error:{error['code']}" if error else found["status"]) in case.ends, error
+        if error:
+            assert len(error["message"]) > 15
+            assert client.get(f"{API}/documents/{found['id']}/chunks").json()["items"] == []
+    assert time.monotonic() - started < TIMEOUT_S + 30
+    assert trap.hits == 0
+    assert watch.peak_mb < MEMORY_MB + BASE_MB
+    assert outside(surroundings) == before
+
+
+def test_the_peak_was_really_measured(watch: Watch, client: httpx2.Client) -> None:
+    assert ending(client, upload(client, "seen.md", "# Seen\n").json()["document"])["status"] == "completed"
+    assert watch.peak_mb > 30
+
+
+@pytest.mark.parametrize("name", NAMES, ids=[repr(name[:20]) for name in NAMES])
+def test_a_hostile_name_is_refused_or_is_only_a_name(
+    name: str, client: httpx2.Client, surroundings: Path, attacked: Door
+) -> None:
+    before = outside(surroundings)
+    told = name.replace("\\", "\\\\").replace('"', '\\"').encode()
+    body = (
+        b'--b\r\nContent-Disposition: form-data; name="file"; filename="'
+        + told
+        + b'"\r\n\r\n# Evil\n\nwords\r\n--b--\r\n'
+    )
+    headers = {"Content-Type": "multipart/form-data; boundary=b"}
+    response = client.post(f"{API}/documents/upload", content=body, headers=headers)
+    assert response.status_code in (200, 202, 400, 413, 415, 422), response.text
+    if response.status_code < 400:
+        document = ending(client, response.json()["document"])
+        assert "/" not in document["name"]
+        stored = [path for path in (surroundings / "data").rglob("*") if path.is_file()]
+        assert not [path for path in stored if "evil" in path.name]
+    assert outside(surroundings) == before
+    assert not Path("/tmp/evil.md").exists()
+
+
+def test_several_at_once_leave_the_server_whole(client: httpx2.Client, trap: Trap) -> None:
+    bad = [case for case in CASES if case.name in ("zip_bomb.docx", "many_objects.pdf", "huge_sheet.xlsx", "deep.html")]
+    sent = [upload(client, f"again-{case.name}", content(case, trap)).json()["document"] for case in bad]
+    good = [upload(client, f"good-{n}.md", f"# Good\n\nNumber {n}.\n").json()["document"] for n in range(10)]
+    assert {ending(client, document)["status"] for document in good} == {"completed"}
+    assert {ending(client, document)["status"] for document in sent} <= {"completed", "error"}
+    assert client.get(f"{API}/health/ready").status_code == 200
+
+
+def test_the_command_line_adds_what_it_can_and_names_the_rest(trap: Trap, tmp_path: Path) -> None:
+    files, data = tmp_path / "files", tmp_path / "data"
+    files.mkdir()
+    quick = [case for case in CASES if not case.name.startswith(("many_", "stream_", "one_", "columns", "deep.h"))]
+    for case in quick:
+        (files / case.name).write_bytes(content(case, trap))
+    (files / "harmless.md").write_text("# Harmless\n\nWords.\n")
+    before = outside(tmp_path)
+    environment = {
+        **os.environ, "PINCITE_EMBEDDING__PROVIDER": "scripted", "PINCITE_INGEST__PARSE_TIMEOUT_S": str(TIMEOUT_S),
+        "PINCITE_INGEST__PARSE_MEMORY_MB": str(MEMORY_MB),
+    }  # fmt: skip
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from pincite.cli import main; sys.exit(main())",
+        "add",
+        str(files),
+        "--json",
+        "--data",
+        str(data),
+    ]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=110, check=False)
+    assert done.returncode == 1, done.stderr
+    told = json.loads(done.stdout)
+    ends = {one["document"]["name"]: _end(one["document"]) for one in told["added"]}
+    ends |= {Path(one["path"]).name: f"refused:{one['code']}" for one in told["refused"]}
+    assert ends.pop("harmless.md") == "completed"
+    assert {case.name: ends[case.name] for case in quick if ends[case.name] not in case.ends} == {}
+    assert outside(tmp_path) == before
+    assert trap.hits == 0
+
+
+def _end(document: dict[str, Any]) -> str:
+    return f"error:{document['error']['code']}" if document["error"] else str(document["status"])

@@ -1,0 +1,42 @@
+"""Words and pieces of lines, made by hand."""
+
+from collections.abc import Callable
+
+import pytest
+
+from pincite.parsers.layout.lines import Piece, pieces
+from pincite.parsers.layout.words import Word
+
+MakeWords = Callable[..., list[Word]]
+MakePiece = Callable[..., Piece]
+
+_ADVANCE = 0.5
+"""Times the size: how wide every letter is, and the space between two words."""
+
+
+@pytest.fixture
+def words() -> MakeWords:
+    """Words of a line that begins at a place."""
+
+    def make(
+        text: str, x: float = 0, base: float = 100, size: float = 10, bold: bool = False, link: str = ""
+    ) -> list[Word]:
+        found = []
+        for token in text.split():
+            end = x + _ADVANCE * size * len(token)
+            found.append(Word(token, (x, base - 0.8 * size, end, base + 0.2 * size), base, size, bold, link))
+            x = end + _ADVANCE * size
+        return found
+
+    return make
+
+
+@pytest.fixture
+def line(words: MakeWords) -> MakePiece:
+    """A line that begins at a place."""
+
+    def make(text: str, x: float = 0, base: float = 100, size: float = 10, bold: bool = False) -> Piece:
+        (only,) = pieces(words(text, x, base, size, bold))
+        return only
+
+    return make

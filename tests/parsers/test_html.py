@@ -1,0 +1,269 @@
+"""Web pages: main content, structure, and what they say about themselves; `pages/` holds layouts that people meet."""
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pincite.blocks import blocks
+from pincite.core.documents import Parsed
+from pincite.core.text import normalise
+from pincite.errors import Unreadable
+from pincite.parsers.html import Options, declared, make_parser
+
+PARSER = make_parser(Options())
+PAGES = sorted(path for path in (Path(__file__).parent / "pages").iterdir() if path.suffix != ".md")
+
+
+def read(body: str, head: str = "") -> Parsed:
+    return PARSER.parse(f"<!doctype html><html><head>{head}</head><body>{body}</body></html>".encode())
+
+
+def text(body: str, head: str = "") -> str:
+    return read(body, head).text
+
+
+def or_refused(body: str) -> str:
+    """The text, without the signs of lists and quotations before it, or why there is none."""
+    try:
+        return text(body).lstrip("-> ")
+    except Unreadable as refused:
+        return refused.code
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_becomes_the_markdown_it_should(page: Path):
+    parsed = PARSER.parse(page.read_bytes())
+    assert parsed.text + "\n" == page.with_suffix(".md").read_text(encoding="utf-8")
+    assert parsed.markup == "markdown"
+    assert normalise(parsed.text) == parsed.text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_marks_say_what_stands_where(page: Path):
+    parsed = PARSER.parse(page.read_bytes())
+    [whole] = parsed.pages
+    assert (whole.kind, whole.start, parsed.page_starts) == ("text", 0, ())
+    marked = {mark.ref: parsed.text[mark.start : mark.end] for mark in whole.placed()}
+    assert len(marked) == len(whole.placed())
+    for ref, words in marked.items():
+        assert words.strip() != ""
+        assert words == words.strip("\n")
+        assert words.lstrip("> ").startswith("|") == ref.startswith("table"), ref
+        assert words.startswith("#") == ref.startswith("heading"), ref
+
+
+def test_a_table_s_row_is_found_by_its_number():
+    parsed = PARSER.parse((Path(__file__).parent / "pages/news.html").read_bytes())
+    marked = {mark.ref: parsed.text[mark.start : mark.end] for mark in parsed.pages[0].placed()}
+    assert marked["table 1, row 1"] == "| Abschnitt | Bauzeit Beginn | Bauzeit Ende |"
+    assert marked["table 1, row 3"] == "| Nord | Juli | August |"
+    assert marked["heading 1"] == "# Stadtrat beschließt Radweg"
+
+
+def test_a_page_says_who_wrote_it_what_about_and_where_it_is():
+    parsed = PARSER.parse((Path(__file__).parent / "pages/blog.html").read_bytes())
+    assert (parsed.title, parsed.author) == ("Keeping sourdough alive", "Mara Lindqvist")
+    assert parsed.description == "How to feed a starter that you use once a week."
+    assert parsed.tags == ("bread", "sourdough", "starter")
+    assert parsed.source_urls == ("https://slowkitchen.example/2024/sourdough",)
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "title"),
+    [
+        ("<title>A – Site</title>", "<h1>A</h1><p>x</p>", "A"),
+        ("<title>Site</title>", "<h1>Another</h1><p>x</p>", "Site"),
+        ("", "<h1>Only  <b>here</b></h1><p>x</p>", "Only here"),
+        ("<meta property='og:title' content='Shared'>", "<p>x</p>", "Shared"),
+        ("<title>  </title>", "<p>x</p>", None),
+    ],
+)
+def test_the_title_is_what_a_reader_would_call_it(head: str, body: str, title: str | None):
+    assert read(body, head).title == title
+
+
+@pytest.mark.parametrize(
+    "furniture",
+    [
+        "<nav>menu</nav>", "<aside>menu</aside>", "<footer>menu</footer>", "<header>menu</header>",
+        "<div role=navigation>menu</div>", "<div class='cookie-consent'>menu</div>", "<div id=sidebar>menu</div>",
+        "<div class=site-footer>menu</div>", "<form><label>menu</label><input></form>", "<div hidden>menu</div>",
+        "<p style='color:red; display: none'>menu</p>", "<div aria-hidden=true>menu</div>", "<script>menu</script>",
+        "<style>menu</style>", "<noscript>menu</noscript>", "<template>menu</template>", "<svg><text>menu</text></svg>",
+        "<ul><li><a href=/1>menu</a><li><a href=/2>menu</a><li><a href=/3>menu</a></ul>", "<iframe>menu</iframe>",
+        "<button>menu</button>", "<select><option>menu</select>", "<span class='sr-only'>menu</span>",
+        "<dialog>menu</dialog>", "<div class='share'>menu</div>", "<!-- menu -->",
+    ],
+)  # fmt: skip
+def test_what_is_no_content_is_left_out(furniture: str):
+    prose = "<p>" + "The content of the page is here. " * 5 + "</p>"
+    assert "menu" not in text(f"{furniture}<div>{prose}</div>{furniture}")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<div class='has-sidebar'><p>{}</p></div>",
+        "<div id=menu><p>{}</p></div>",
+        "<form id=whole><div><p>{}</p></div></form>",
+        "<main><header><p>{}</p></header></main>",
+        "<article><aside class='note'><p>{}</p></aside></article>",
+        "<table><tr><td>{}</td></tr></table>",
+        "<div><font><center>{}</center></font></div>",
+        "{}",
+        "<main></main><div>{}</div>",
+        "<article>short</article><article><p>{}</p></article>",
+    ],
+)
+def test_what_is_content_is_kept_whatever_it_is_called(body: str):
+    prose = "The content of the page is here, all of it. " * 20
+    assert prose.strip() in text(body.format(prose))
+
+
+@pytest.mark.parametrize(
+    ("html", "shown"),
+    [
+        ("x<sup>2</sup> and CO<sub>2</sub>", "x² and CO₂"),
+        ("the 5<sup>th</sup>", "the 5th"),
+        ("said so<sup><a href='#n1'>[1]</a></sup>.", "said so."),
+        ("NAME<sub>except a <a href='#k'>keyword</a></sub>", "NAME except a keyword"),
+        ("<code>a  b</code>, <kbd>x</kbd>, <q>y</q>, <s>z</s>", "`a b`, `x`, “y”, ~~z~~"),
+        ("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢"),
+        ("a<br>b<br><br>c", "a\nb\n\nc"),
+        ("<img alt='A long description'> <img alt='x.png'> <img>", "(image: A long description)"),
+    ],
+)
+def test_signs_within_a_line_are_what_they_mean(html: str, shown: str):
+    assert text(f"<p>{html}</p>") == shown
+
+
+def test_a_page_that_is_all_menu_is_a_menu():
+    dishes = "".join(
+        f"<div class='menu-item'><p>Dish {n}, with potatoes and a salad of the season</p></div>" for n in range(12)
+    )
+    shown = text(f"<div class='page'><h1>Menu</h1>{dishes}</div><nav>Home</nav>")
+    assert shown.startswith("# Menu\n\nDish 0, with potatoes")
+    assert "Home" not in shown
+
+
+def test_names_within_a_line_are_for_the_looks():
+    code = "<pre><span class=linenos>1</span>let x; <span class='hljs-comment'>// why</span></pre>"
+    assert "let x; // why" in text(f"<main><p>See</p>{code}</main>")
+    assert "\n1" not in text(f"<main><p>See</p>{code}</main>")
+
+
+def test_links_between_paragraphs_belong_to_the_text():
+    links = "".join(f"<li><a href='https://x.example/{n}'>Report {n}</a></li>" for n in range(5))
+    prose = "The content of the page is here, all of it. " * 5
+    assert "[Report 4](https://x.example/4)" in text(f"<p>{prose}</p><p>Reports:</p><ul>{links}</ul><p>{prose}</p>")
+
+
+def test_what_leads_into_the_largest_part_is_kept():
+    long = "<p>" + "A long account of it all. " * 200 + "</p>"
+    for tag in ("main", "div"):
+        shown = text(f"<{tag}><h1>Title</h1><p>In short: it works.</p><div>{long}</div></{tag}><p>Site name</p>")
+        assert shown.startswith("# Title\n\nIn short: it works.")
+
+
+def test_an_index_of_links_is_its_links():
+    links = "".join(f"<li><a href='https://x.example/{n}'>Report {n}</a></li>" for n in range(20))
+    assert "[Report 19](https://x.example/19)" in text(f"<ul>{links}</ul>")
+
+
+@pytest.mark.parametrize(
+    ("base", "href", "shown"),
+    [
+        ("", "https://a.example/x", "[w](https://a.example/x)"),
+        ("", "/x", "w"),
+        ("<base href='https://b.example/d/'>", "x?y=1#z", "[w](https://b.example/d/x?y=1#z)"),
+        ("<link rel=canonical href='https://c.example/p/q'>", "../x", "[w](https://c.example/x)"),
+        ("<base href='d/'><link rel=canonical href='https://c.example/p/'>", "x", "[w](https://c.example/p/d/x)"),
+        ("<base href='javascript:alert(1)'>", "x", "w"),
+        ("", "javascript:alert(1)", "w"),
+        ("", "data:text/html,x", "w"),
+        ("", "file:///etc/passwd", "w"),
+        ("", "#part", "w"),
+        ("", "mailto:a@b.example", "[w](mailto:a@b.example)"),
+        ("<base href='https://[bad/'>", "x", "w"),
+    ],
+)
+def test_links_are_kept_where_they_lead_to_the_web(base: str, href: str, shown: str):
+    assert text(f"<p>w <a href='{href}'>w</a></p>", base) == f"w {shown}"
+
+
+def test_headings_and_blocks_are_what_the_library_takes_them_for():
+    parsed = read(
+        "<main><h2>Part</h2><p># no heading</p><pre>## no heading</pre><ul><li><h3>in a list</h3></ul></main>"
+    )
+    assert [block.title for block in blocks(parsed.text, "markdown") if block.kind == "heading"] == ["Part"]
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "windows-1252", "iso-8859-1", "utf-16"])
+def test_a_page_is_read_in_the_charset_it_declares(charset: str):
+    page = f"<meta http-equiv=Content-Type content='text/html; charset={charset}'><p>Größe"
+    assert PARSER.parse(page.encode(charset)).text == "Größe"
+
+
+def test_the_declaration_is_found_in_html_and_xml():
+    assert declared(b'<html><head><META CHARSET = "Shift_JIS">') == "Shift_JIS"
+    assert declared(b"<?xml version='1.0' encoding='koi8-r'?><html>") == "koi8-r"
+    assert declared(b"<p>charset=x") == ""
+
+
+@pytest.mark.parametrize(
+    "page", [b"<p></p>", b"<script>app()</script><div id=root></div>", b"<!-- only this -->", b"<nav>x</nav>"]
+)
+def test_a_page_without_text_is_told(page: bytes):
+    with pytest.raises(Unreadable, match="no text") as caught:
+        PARSER.parse(page)
+    assert caught.value.code == "empty"
+
+
+@pytest.mark.parametrize(
+    "tag", ["div", "b", "p", "table", "ul><li", "blockquote", "span", "a href=x", "table><tr><td", "font"]
+)
+def test_deep_nesting_takes_bounded_time(tag: str):
+    started = time.monotonic()
+    told = or_refused(f"<{tag}>" * 30_000 + "deep words")
+    assert told in ("deep words", "limit")
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<table>" + "<tr><td colspan=99999999 rowspan=99999>x</td></tr>" * 2000 + "</table>",
+        "<p>word</p>" * 20_000,
+        "<ul>" + "<li>a<ul>" * 900 + "x",
+        "<p>" + "<br>" * 50_000 + "x",
+        "<a href=x>" * 20_000 + "x",
+        "<p>" + "x " * 1_000_000,
+        "<p>" + "`" * 1_000_000,
+        "<div>" * 1_900 + "<article>x</article>" * 5_000,
+        "<div>" * 1_900 + "<nav>x</nav>" * 5_000 + "<p>y",
+        "<div>" * 1_900 + "<h1>x</h1>" * 5_000,
+    ],
+    ids=["spans", "paragraphs", "lists", "breaks", "links", "one line", "backticks", "articles", "menus", "titles"],
+)
+def test_large_pages_take_bounded_time(body: str):
+    started = time.monotonic()
+    assert or_refused(f"<main>{body}</main>")
+    assert time.monotonic() - started < 10
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(
+    "<p> </p> <ul> <li> </ul> <table> <tr> <td> <th> </table> <a href=/x> </a> <pre> </pre> <h1> </h1> <blockquote>"
+    " </blockquote> <dl> <dt> <dd> </dl> <br> <code> </code> x | # > - \u2028 \x0b \x85 &#13; &#0; <main> <article>".split(" ")
+), max_size=40))  # fmt: skip
+def test_any_soup_of_tags_is_read(soup: list[str]):
+    try:
+        parsed = PARSER.parse(" ".join(soup).encode())
+    except Unreadable:
+        return
+    assert normalise(parsed.text) == parsed.text
+    for mark in parsed.pages[0].placed():
+        assert parsed.text[mark.start : mark.end].strip()
