@@ -57,8 +57,8 @@ class PostgresVocabulary:
 async def keep_words(connection: Connection, realm: int, words: Collection[tuple[str, str]]) -> None:
     """Keep words, each with the term it is indexed by; in one order always, so that two who do it never wait in a ring."""
     ordered = sorted(words)
-    values = {"realm": realm, "words": [word for word, _ in ordered], "terms": [term for _, term in ordered]}
-    await connection.execute(_KEEP, values)
+    joined = {"words": "\x1f".join(word for word, _ in ordered), "terms": "\x1f".join(term for _, term in ordered)}
+    await connection.execute(_KEEP, joined | {"realm": realm})
 
 
 async def forget_words(connection: Connection, editions: Sequence[int]) -> None:
@@ -88,7 +88,8 @@ _AMONG = """
 """
 _KEEP = """
     insert into vocabulary (realm, word, term)
-    select %(realm)s, w.word, w.term from unnest(%(words)s::text[], %(terms)s::text[]) as w (word, term)
+    select %(realm)s, w.word, w.term
+    from unnest(string_to_array(%(words)s, e'\\x1f'), string_to_array(%(terms)s, e'\\x1f')) as w (word, term)
     on conflict do nothing
 """
 _FORGET = """
