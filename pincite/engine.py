@@ -37,7 +37,7 @@ from pincite.errors import (
     Unreadable,
 )
 from pincite.ingest.accept import check
-from pincite.ingest.collect import Collected, NamedFile, collect
+from pincite.ingest.collect import Collected, NamedFile, ReadFile, collect, read_all
 from pincite.ingest.enrich import Enriching
 from pincite.ingest.parse import Reader
 from pincite.ingest.pipeline import Workshop
@@ -313,9 +313,11 @@ class AsyncPincite:
         refused = list(files.refused)
         settled = await self.intake.settled(scope, [(file.folder, file.name) for file in files.files])
 
-        async def take_in(file: NamedFile) -> Added | tuple[str, PinciteError]:
+        async def take_in(file: NamedFile, read: ReadFile) -> Added | tuple[str, PinciteError]:
             try:
-                upload, checksum = await asyncio.to_thread(file.read)
+                if isinstance(read, PinciteError):
+                    raise read
+                upload, checksum = read
                 same = settled.get((upload.folder, upload.name))
                 if same and same.checksum == checksum:
                     return Added(same, "unchanged")
@@ -324,7 +326,7 @@ class AsyncPincite:
                 return str(file.path), error
 
         for part in files.parts():
-            for one in await asyncio.gather(*map(take_in, part)):
+            for one in await asyncio.gather(*map(take_in, part, await asyncio.to_thread(read_all, part))):
                 if isinstance(one, Added):
                     added.append(one)
                 else:

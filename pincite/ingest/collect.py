@@ -69,6 +69,21 @@ class Collected:
             yield part
 
 
+ReadFile = tuple[Upload, str] | BadRequest
+"""A file ready to be taken in, with its checksum; or why it cannot be read."""
+
+
+def read_all(files: Sequence[NamedFile]) -> list[ReadFile]:
+    """Read several files, each for itself."""
+    found: list[ReadFile] = []
+    for file in files:
+        try:
+            found.append(file.read())
+        except BadRequest as error:
+            found.append(error)
+    return found
+
+
 def collect(paths: Sequence[Path], folder: str = "") -> Collected:
     """Named files as they are; folders with all that is readable below them, under the folder's own name.
 
