@@ -19,7 +19,7 @@ Rows = Sequence[tuple[int, Row]]
 MAX_COLUMNS = 16_384
 
 _NUMBER = re.compile(
-    r"[\s\d.,:;/%()+'€$£¥-]*\d[\s\d.,:;/%()+'€$£¥-]*(?:E[+-]?\d+)?|TRUE|FALSE|[A-Z]{3} ?-?[\d.,]+", re.IGNORECASE
+    r"[\s.,:;/%()+'€$£¥-]*\d[\s\d.,:;/%()+'€$£¥-]*(?:E[+-]?\d+)?|TRUE|FALSE|[A-Z]{3} ?-?[\d.,]+", re.IGNORECASE
 )
 _LONGEST_LABEL = 120
 """Characters a column's label has at most."""

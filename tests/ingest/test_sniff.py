@@ -15,7 +15,7 @@ def archive(*names: str, **contents: bytes) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as packed:
         for name in names:
-            packed.writestr(name, contents.get("content", b"<x/>"))
+            packed.writestr(zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0)), contents.get("content", b"<x/>"))
     return made.getvalue()
 
 

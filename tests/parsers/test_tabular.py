@@ -104,6 +104,11 @@ def test_a_header_names_columns_and_is_no_number(rows: list[str], header: bool):
     assert has_header([["" if cell == "." else cell for cell in line.split()] for line in rows]) is header
 
 
+def test_a_long_cell_that_is_nearly_a_number_takes_no_longer_than_others():
+    cell = "1" * 100_000 + "x"
+    assert has_header([["Name", "Code"], ["Tea", cell]])  # would take minutes if digits could be parted in many ways
+
+
 def test_a_table_without_a_header_has_a_blank_one():
     assert told("1 2", "3 4")[0] == "|  |  |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
 
