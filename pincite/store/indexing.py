@@ -1,5 +1,6 @@
 """Making a version's passages searchable, and the one step that serves it."""
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -99,6 +100,19 @@ class Indexing:
         return [
             {digest: known[owner, digest] for digest in hashes if (owner, digest) in known} for owner, hashes in asked
         ]
+
+    async def says(self, job: Job, text: str) -> bool:
+        """Whether this is the text that is kept of the job's version."""
+        digest = hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+        query = "select md5(text) = %(digest)s from version where key = %(version)s"
+        [found] = await self._database.at_once(job.owner, query, values={"digest": digest, "version": job.version})
+        return found == [(True,)]
+
+    async def read_anew(self, job: Job) -> None:
+        """Have the version made part of the index that is searched first, with its text; then of the one that is built."""
+        async with self._database.transaction(job.owner, durable=False) as connection:
+            await _hold(connection, job)
+            await connection.execute(_READ_ANEW, (job.id,))
 
     async def begin(self, target: Target) -> Edition:
         """Start a new edition; an earlier try's stays until this one is served, for the vectors it has."""
@@ -333,6 +347,11 @@ _DONE = """
     select d.owner, d.document_id, d.version, d.place, 2, case g.state when 'building' then g.id end
     from done d join generation g on g.state in ('building', 'serving') and g.signature <> %(signature)s
     on conflict do nothing
+"""
+_READ_ANEW = """
+    with gone as (delete from job where id = %s returning owner, document_id, version, place, priority)
+    insert into job (owner, document_id, version, place, priority)
+    select owner, document_id, version, place, priority from gone on conflict do nothing
 """
 _SERVE = """
     update document d set served = e.key, model = e.model, status = 'completed', stage = null, progress = 1,

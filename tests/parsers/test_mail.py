@@ -186,6 +186,18 @@ def test_html_is_read_where_there_is_no_plain_text():
     assert "\nno" not in text
 
 
+def test_paragraphs_are_counted_through_all_parts_of_the_body():
+    made = mail("First.\n\nSecond.")
+    made.make_mixed()
+    for text, kind in (("<p>Third.</p><p>Fourth.</p>", "html"), ("Footer of the list.", "plain")):
+        part = EmailMessage()
+        part.set_content(text, subtype=kind)
+        made.attach(part)
+    refs = [f"paragraph {number}" for number in range(1, 6)]
+    found = marked(read(made), 0)
+    assert [found[ref] for ref in refs] == ["First.", "Second.", "Third.", "Fourth.", "Footer of the list."]
+
+
 def test_what_is_attached_to_the_richer_of_two_ways_is_read_beside_the_plain_one():
     rich = EmailMessage()
     rich.set_content("<p>Here is the lease.</p>", subtype="html")
