@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from pincite.ending import ended
 from pincite.errors import (
@@ -111,12 +112,16 @@ class Workers:
         for job in jobs:
             hand = asyncio.create_task(self._hold(shop, job))
             hands[hand] = job
-            hand.add_done_callback(lambda done: hands.pop(done, None))
+            hand.add_done_callback(partial(self._put_down, hands))
         await self._pack(shop, after=PACK_AFTER if hands else 1)
         if hands:
             await asyncio.wait(hands, timeout=IDLE_S, return_when=asyncio.FIRST_COMPLETED)
         elif not jobs:
             await self._rest()
+
+    def _put_down(self, hands: dict["asyncio.Task[None]", Job], hand: "asyncio.Task[None]") -> None:
+        """It is over, or was never begun."""
+        self._holding.pop(hands.pop(hand).id, None)
 
     async def _claim(self, shop: Workshop, name: str, held: Sequence[Job]) -> list[Job]:
         """Jobs for a worker that holds these: as many small ones as it has room for, or one that is large.
@@ -141,7 +146,6 @@ class Workers:
             await _undaunted(self._do(shop, job))
         finally:
             self.in_hand.remove(shop)
-            self._holding.pop(job.id, None)
             self._finished += 1
 
     async def _pack(self, shop: Workshop, *, after: int) -> None:
