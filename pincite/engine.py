@@ -587,7 +587,10 @@ class AsyncPincite:
         run = Run(
             id=secrets.token_hex(16),
             kit=replace(
-                await _kit(bench.toolbox, settings), index=index, memory=self.sessions, vocabulary=self.vocabulary
+                await _kit(self.toolbox if bench is self._bench else bench.toolbox, settings),
+                index=index,
+                memory=self.sessions,
+                vocabulary=self.vocabulary,
             ),
             settings=settings,
             caller=caller,
