@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,7 @@ class MadeUp:
         self.queries = self._near(np.random.default_rng(6), 1000)
         asking = np.random.default_rng(7)
         self.questions = [
-            " ".join(spell(n) for n in asking.choice(self._words(passage), ASKED, replace=False))
+            " ".join(spell(n) for n in asking.choice(self._words(passage), ASKED, replace=False).tolist())
             for passage in asking.integers(0, count, 1000)
         ]
 
@@ -60,7 +61,7 @@ class MadeUp:
 
     def text(self, n: int) -> str:
         """The words of a passage."""
-        return " ".join(spell(word) for word in self._words(n))
+        return " ".join(spell(word) for word in self._words(n).tolist())
 
     def _words(self, n: int) -> np.ndarray:
         return self._drawn[self._ends[n - 1] if n else 0 : self._ends[n]]
@@ -72,9 +73,10 @@ class MadeUp:
         return vectors
 
 
+@lru_cache(VOCABULARY)
 def spell(number: int) -> str:
     """A word one could say, another for every number; it ends as no stop word does, which a search would leave out."""
-    word, rest = "", int(number)
+    word, rest = "", number
     while True:
         rest, vowel = divmod(rest, len(_VOWELS))
         rest, consonant = divmod(rest, len(_CONSONANTS))
@@ -143,7 +145,7 @@ def indexes_made_at_the_end(url: str) -> Iterator[None]:
         for name, _ in indexes:
             connection.execute(f"drop index {name}")
         yield
-        connection.execute("set maintenance_work_mem = '1GB'")
+        connection.execute("set maintenance_work_mem = '4GB'")
         for _, definition in indexes:
             connection.execute(definition)
         connection.execute("vacuum (analyze)")
