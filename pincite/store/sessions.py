@@ -215,7 +215,7 @@ async def _without_removed(connection: Connection, scope: Scope, turn: KeptTurn)
     """Hold the documents a turn stands on until it is written; those no longer there leave nothing in it."""
     held = await rows(
         connection,
-        "select id from document where id = any(%s) and realm = any(%s) order by id for key share",
+        "select id from hold_documents(%s, %s)",
         (list(turn.documents), list(scope.realms)),
     )
     there = {document_id for (document_id,) in held}
