@@ -84,17 +84,20 @@ async def _listen(door: Door, pincite: "AsyncPincite", *, key: str = "", questio
     from pincite.cli.view.service import print_service, print_trial
 
     text_goes = where_text_goes(pincite.embedder, pincite.settings)
+    setup = await pincite.logins.offer_setup()
     keyless = not any(known.revoked_at is None for known in await pincite.keys.all(LOCAL.person))
 
     def ready(address: str) -> None:
         if door.json:
             shape = {"address": address, "data": str(door.settings.data), "text": text_goes}
-            print_json(shape | ({"key": key} if key else {}))
+            print_json(shape | ({"key": key} if key else {}) | ({"setup": f"{address}/setup#{setup}"} if setup else {}))
             return
         screen = Screen()
         if key:
             screen.say()
         print_service(screen, address, door.settings.data, text_goes, key=key, keyless=keyless)
+        if setup and not key:
+            screen.say(f"First administrator, once: {address}/setup#{setup}")
         if key:
             print_trial(screen, address, key, question)
 

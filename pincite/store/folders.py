@@ -87,13 +87,17 @@ class Folders:
         finally:
             self._furnished.pop(scope.person, None)
 
-    async def documents(self, scope: Scope, path: str) -> list[str]:
-        """The ids of the documents in a folder and below it."""
+    def forget_furnished(self, person: str) -> None:
+        """Somebody changed what a person's folders say."""
+        self._furnished.pop(person, None)
+
+    async def own_documents(self, scope: Scope, path: str) -> list[str]:
+        """The ids of one's own documents in a folder and below it."""
         query = (
-            "select id from document where realm = any(%(realms)s)"
+            "select id from document where realm = any(%(realms)s) and owner = %(owner)s"
             " and (folder = %(folder)s or starts_with(folder, %(below)s)) order by folder, name"
         )
-        values = {"realms": list(scope.realms), **_inside(path)}
+        values = {"realms": list(scope.realms), "owner": scope.person, **_inside(path)}
         [found] = await self._database.at_once(scope.person, query, values=values)
         return [document_id for (document_id,) in found]
 

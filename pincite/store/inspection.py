@@ -45,7 +45,9 @@ async def inspect(database: Database, files: Files, report: Report) -> Inspectio
             report(Progress("comparing rows", number, len(_CHECKS), 0.0, of="check"))
         checked += await _check_files(database, files, scope, wrong, report)
         searched += await _search(database, scope, wrong)
-        [[(count,)]] = await database.at_once(scope.person, "select count(*) from document where owner = me()", values={})
+        [[(count,)]] = await database.at_once(
+            scope.person, "select count(*) from document where owner = me()", values={}
+        )
         documents += count
     return Inspection(documents, checked, searched, await stray_files(database, files), tuple(wrong))
 

@@ -88,7 +88,7 @@ class Library:
         query = "select id, owner from document where id = any(%(ids)s) and realm = any(%(realms)s)"
         values = {"ids": list(document_ids), "realms": list(scope.realms)}
         [found] = await self._database.at_once(scope.person, query, values=values)
-        owners = dict(found)
+        owners: dict[str, str] = dict(found)
         for document_id in document_ids:
             if document_id not in owners:
                 raise NotFound(f"there is no document '{document_id}'")

@@ -100,7 +100,7 @@ class People:
             raise Conflict(f"'{person.name}' owns the data folder and stays its administrator")
         async with self._database.transaction(by) as connection:
             await _only_administrators(connection)
-            await connection.execute(statement, {"id": person.id, "value": value})  # type: ignore[arg-type]
+            await connection.execute(statement, {"id": person.id, "value": value})
             await connection.execute(
                 "delete from login where person = %(id)s"
                 " and exists (select from person where id = %(id)s and coalesce(suspended_at, removed_at) is not null)",
@@ -153,7 +153,7 @@ class People:
         which, who = await self.group(by, group), await self.get(by, person)
         async with self._database.transaction(by) as connection:
             await _only_administrators(connection)
-            await connection.execute(statement, (who.id, which.id))  # type: ignore[arg-type]
+            await connection.execute(statement, (who.id, which.id))
         return await self.group(by, which.id)
 
 
@@ -172,7 +172,7 @@ def _name(given: str, what: str) -> str:
 
 def _person(row: tuple[object, ...]) -> Person:
     person_id, name, role, groups, suspended, documents, created = row
-    return Person(person_id, name, role, tuple(groups), suspended, documents, created)  # type: ignore[arg-type]
+    return Person(person_id, name, role, tuple(groups), suspended, documents, created)
 
 
 _PEOPLE = """
@@ -181,7 +181,9 @@ _PEOPLE = """
     from (select * from person where removed_at is null and (select am_administrator())) p
 """
 _NAMED = " where p.id = %(person)s or lower(p.name) = lower(%(person)s)"
-_SUSPEND = "update person set suspended_at = case when %(value)s then coalesce(suspended_at, now()) end where id = %(id)s"
+_SUSPEND = (
+    "update person set suspended_at = case when %(value)s then coalesce(suspended_at, now()) end where id = %(id)s"
+)
 _GROUPS = """
     select g.id, g.name, array(select m.person from membership m where m.group_id = g.id order by 1), g.created_at
     from (select * from people_group where (select am_administrator())) g

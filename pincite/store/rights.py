@@ -56,8 +56,7 @@ class Rights:
         """Let these read a document, and no others; with None, those who may read what lies in its folder."""
         async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
             done = await connection.execute(
-                "update document set readers = %s, updated_at = now() where id = %s"
-                " and realm = any(%s) and owner = %s",
+                "update document set readers = %s, updated_at = now() where id = %s and realm = any(%s) and owner = %s",
                 (None if readers is None else list(readers), document_id, list(scope.realms), scope.person),
             )
             if not done.rowcount:

@@ -52,7 +52,9 @@ async def realm_mismatches(shelf: Any) -> list[Any]:
     wrong: list[Any] = []
     async with shelf.database.administrator() as admin:
         for table in ("chunk", "vector", "posting", "past_posting", "past_vector"):
-            query = f"select t.* from pincite.{table} t join pincite.edition e on e.key = t.edition join pincite.document d"
+            query = (
+                f"select t.* from pincite.{table} t join pincite.edition e on e.key = t.edition join pincite.document d"
+            )
             query += " on d.id = e.document_id where t.realm <> d.realm or e.realm <> d.realm"
             wrong += await rows(admin, query)  # type: ignore[arg-type]
     return wrong
@@ -245,7 +247,9 @@ def test_only_the_owner_is_told_who_else_may_read(with_shelf: Any) -> None:
         await people(shelf, "bob", "carol", staff=["bob"])
         one = await shelf.put("a.md", "wren")
         await share(shelf, one, users=("bob", "carol"), groups=("staff",))
-        assert (await shelf.library.get(await shelf.scope(), one)).access == Access("local", ("bob", "carol"), ("staff",))
+        assert (await shelf.library.get(await shelf.scope(), one)).access == Access(
+            "local", ("bob", "carol"), ("staff",)
+        )
         assert (await shelf.library.get(await shelf.library.scope("bob"), one)).access == Access("local")
 
     with_shelf(test)
