@@ -139,7 +139,7 @@ class Folders:
         return read[1]
 
     async def _read(self, person: str) -> Mapping[str, Folder]:
-        query = "select path, system_prompt, category_label, readers from folder where owner = %(person)s"
+        query = "select path, system_prompt, category_label, shown(readers) from folder where owner = %(person)s"
         [found] = await self._database.at_once(person, query, values={"person": person})
         furnished = {
             path: Folder(path, prompt, label, access=None if readers is None else access_of(person, readers))

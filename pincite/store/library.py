@@ -19,7 +19,7 @@ DOCUMENT = """
     select d.id, d.name, d.title, d.author, d.description, status_now(d), d.progress, d.stage, d.error_code, d.error_message,
            v.id, (select count(*) from version o where o.document_id = d.id), v.mime, v.bytes, v.checksum, d.folder,
            d.tags, d.source_uri, d.source_urls, d.chunks, s.signature, d.owner, d.created_at, d.updated_at, d.notes,
-           case when d.owner = me() then r.readers else array(select p from unnest(r.readers) p where p = 'everyone') end
+           case when cardinality(r.readers) = 0 then r.readers when d.owner = me() then shown(r.readers) else array(select p from unnest(r.readers) p where p = 'everyone') end
     from document d join realm r on r.id = d.realm join version v on v.key = d.latest left join edition s on s.key = d.served
 """
 

@@ -1,8 +1,10 @@
 """People and their groups: added, changed, suspended, removed; administrators only, says the database."""
 
+import secrets
 from dataclasses import dataclass
 
 from psycopg import errors as pg_errors
+from psycopg import sql
 
 from pincite.core.callers import Role
 from pincite.core.people import Group, Person, PersonRole
@@ -32,19 +34,19 @@ class People:
 
     async def all(self, by: str) -> list[Person]:
         """Everybody, by name."""
-        [found] = await self._database.at_once(by, _PEOPLE + " order by lower(p.name)", values={})
+        [found] = await self._database.at_once(by, _PEOPLE + sql.SQL(" order by lower(p.name)"), values={})
         return [_person(row) for row in found]
 
     async def get(self, by: str, person: str) -> Person:
         """One of them, by id or name."""
-        [found] = await self._database.at_once(by, _PEOPLE + _NAMED, values={"person": person})
+        [found] = await self._database.at_once(by, _PEOPLE + sql.SQL(_NAMED), values={"person": person})
         if not found:
             raise NotFound(f"there is no user '{person}'")
         return _person(found[0])
 
     async def oneself(self, person: str, role: Role) -> Oneself:
         """What a person may know about themselves, with the role they came in with."""
-        query = "select name, array(select m.group_id from membership m where m.person = p.id order by 1) from person p where id = me()"
+        query = "select name, " + _THEIR_GROUPS + " from person p where id = me()"
         [found] = await self._database.at_once(person, query, values={})
         if not found:
             raise NotFound("there is no such user any more")
@@ -128,7 +130,9 @@ class People:
         async with self._database.transaction(by) as connection:
             await _only_administrators(connection)
             try:
-                await connection.execute("insert into people_group (id, name) values (%s, %s)", (wanted, wanted))
+                await connection.execute(
+                    "insert into people_group (id, name) values (%s, %s)", (secrets.token_hex(8), wanted)
+                )
             except pg_errors.UniqueViolation:
                 raise Conflict(f"there is a group '{wanted}' already") from None
         return await self.group(by, wanted)
@@ -138,7 +142,7 @@ class People:
         known = await self.group(by, group)
         async with self._database.transaction(by) as connection:
             await _only_administrators(connection)
-            await connection.execute("select forget_group(%s)", (known.id,))
+            await connection.execute("delete from people_group where id = %s", (known.id,))
         return known
 
     async def join(self, by: str, group: str, person: str) -> Group:
@@ -175,11 +179,13 @@ def _person(row: tuple[object, ...]) -> Person:
     return Person(person_id, name, role, tuple(groups), suspended, documents, created)
 
 
-_PEOPLE = """
-    select p.id, p.name, p.role, array(select m.group_id from membership m where m.person = p.id order by 1),
-           p.suspended_at is not null, documents_of(p.id), p.created_at
-    from (select * from person where removed_at is null and (select am_administrator())) p
+_THEIR_GROUPS = """
+    array(select g.name from membership m join people_group g on g.id = m.group_id where m.person = p.id order by 1)
 """
+_PEOPLE = sql.SQL("""
+    select p.id, p.name, p.role, {groups}, p.suspended_at is not null, documents_of(p.id), p.created_at
+    from (select * from person where removed_at is null and (select am_administrator())) p
+""").format(groups=sql.SQL(_THEIR_GROUPS))
 _NAMED = " where p.id = %(person)s or lower(p.name) = lower(%(person)s)"
 _SUSPEND = (
     "update person set suspended_at = case when %(value)s then coalesce(suspended_at, now()) end where id = %(id)s"

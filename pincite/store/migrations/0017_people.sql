@@ -175,18 +175,16 @@ create function documents_of(whose text) returns bigint
 language sql stable security definer set search_path = pincite, pg_temp as
 $$ select count(*) from document where owner = whose and am_administrator() $$;
 
--- A group that goes leaves nothing behind that another of the same name would inherit.
-create function forget_group(which text) returns void
-language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
-begin
-    if not am_administrator() then
-        return;
-    end if;
-    delete from people_group where id = which;
-    delete from reader where principal = 'group:' || which;
-    update document set readers = array_remove(readers, 'group:' || which) where readers @> array['group:' || which];
-    update folder set readers = array_remove(readers, 'group:' || which) where readers @> array['group:' || which];
-end $$;
+-- Readers as people are told of them: groups by name, and nobody who is gone. For whoever owns what they may read.
+create function shown(readers text[]) returns text[]
+language sql stable security definer set search_path = pincite, pg_temp as $$
+    select array(
+        select 'group:' || g.name from unnest(readers) r join people_group g on r = 'group:' || g.id
+        union all
+        select r from unnest(readers) r left join person p on r = 'user:' || p.id
+        where r = 'everyone' or (p.id is not null and p.removed_at is null)
+        order by 1)
+$$;
 
 -- Which of these names and ids of people and groups there are: whoever shares must be told what they mistyped, and
 -- learns nothing but that. Ids, never content.
