@@ -9,10 +9,10 @@ LOCAL = Caller(person="local", role="administrator")
 """Whoever can read the data folder: the command line and the library act as this one."""
 
 MAY: Mapping[Role, frozenset[str]] = {
-    "reader": frozenset({"come in", "read"}),
-    "editor": frozenset({"come in", "read", "write"}),
-    "administrator": frozenset({"come in", "read", "write", "administer", "measure"}),
-    "metrics": frozenset({"come in", "measure"}),
+    "reader": frozenset({"read"}),
+    "editor": frozenset({"read", "write"}),
+    "administrator": frozenset({"read", "write", "administer", "measure"}),
+    "metrics": frozenset({"measure"}),
 }
 
 

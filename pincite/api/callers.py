@@ -110,7 +110,6 @@ Reader = Annotated[Caller, Depends(May("read"))]
 Writer = Annotated[Caller, Depends(May("write"))]
 Administrator = Annotated[Caller, Depends(May("administer"))]
 Measurer = Annotated[Caller, Depends(May("measure"))]
-Anybody = Annotated[Caller, Depends(May("come in"))]
 
 
 async def unwelcome(connection: HTTPConnection) -> NoReturn:

@@ -8,7 +8,7 @@ from pydantic import Field
 from starlette.responses import JSONResponse
 
 from pincite.api import API, shapes
-from pincite.api.callers import Administrator, Anybody, Reader, address_of
+from pincite.api.callers import Administrator, Reader, address_of
 from pincite.api.engine import Engine
 from pincite.api.options import Body, Name
 from pincite.core.people import Group, Person, PersonRole
@@ -140,7 +140,7 @@ async def remove_group(group_id: str, pincite: Engine, caller: Administrator) ->
 
 
 @router.get("/me")
-async def me(pincite: Engine, caller: Anybody) -> JSONResponse:
+async def me(pincite: Engine, caller: Reader) -> JSONResponse:
     """Who one is here: id, name, groups, and the role one came in with."""
     return JSONResponse(asdict(await pincite.people.oneself(caller.person, caller.role)))
 

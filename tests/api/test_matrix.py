@@ -47,7 +47,7 @@ TABLE = {
     "POST /auth/setup": Row(None, body={"token": "x", "name": "x", "password": "long enough it is"}),
     "POST /auth/login": Row(None, body={"name": "nobody", "password": "wrong password"}),
     "POST /auth/logout": Row("read"),
-    "GET /me": Row("come in"),
+    "GET /me": Row("read"),
     "POST /me/password": Row("read", body={"old_password": "wrong", "new_password": "long enough it is"}),
     "POST /documents/upload": Row("write", form=True),
     "POST /documents/start": Row("write", body={"document_ids": ["{document}"]}),

@@ -177,7 +177,7 @@ $$ select count(*) from document where owner = whose and am_administrator() $$;
 
 -- Readers as people are told of them: groups by name, and nobody who is gone. For whoever owns what they may read.
 create function shown(readers text[]) returns text[]
-language sql stable security definer set search_path = pincite, pg_temp as $$
+language sql stable strict security definer set search_path = pincite, pg_temp as $$
     select array(
         select 'group:' || g.name from unnest(readers) r join people_group g on r = 'group:' || g.id
         union all
