@@ -1,6 +1,6 @@
 """People and groups, and who may read what: user, group, share."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -191,12 +191,12 @@ async def share(
         print_plain(f"{what}: {_readers(told['access'])}")
 
 
-def _readers(access: "dict[str, object] | None") -> str:
+def _readers(access: dict[str, Any] | None) -> str:
     if access is None:
         return "as the folder above has it"
     if access["everyone"]:
         return "everyone may read it"
-    named = [*access["users"], *(f"group {name}" for name in access["groups"])]  # type: ignore[misc]
+    named = [*access["users"], *(f"group {name}" for name in access["groups"])]
     return f"{', '.join(map(str, named))} may read it" if named else "nobody else may read it"
 
 

@@ -69,7 +69,7 @@ class Library:
 
     async def scope_now(self, person: str) -> tuple[Scope, int]:
         """What a person may read, and which index is searched at this moment; 0 before the first."""
-        query = "select id from realm where id = any ((select readable())::int[]) and not shut_out() order by id"
+        query = "select r from unnest(readable()) r where not (select shut_out()) order by r"
         searched = "select id from generation where state = 'serving'"
         realms, index = await self._database.at_once(person, query, searched, values={})
         return Scope(person, tuple(realm for (realm,) in realms)), index[0][0] if index else 0

@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass
+from typing import Any
 
 from psycopg import errors as pg_errors
 from psycopg import sql
@@ -46,7 +47,7 @@ class People:
 
     async def oneself(self, person: str, role: Role) -> Oneself:
         """What a person may know about themselves, with the role they came in with."""
-        query = "select name, " + _THEIR_GROUPS + " from person p where id = me()"
+        query = sql.SQL("select name, {} from person p where id = me()").format(sql.SQL(_THEIR_GROUPS))
         [found] = await self._database.at_once(person, query, values={})
         if not found:
             raise NotFound("there is no such user any more")
@@ -174,7 +175,7 @@ def _name(given: str, what: str) -> str:
     return name
 
 
-def _person(row: tuple[object, ...]) -> Person:
+def _person(row: tuple[Any, ...]) -> Person:
     person_id, name, role, groups, suspended, documents, created = row
     return Person(person_id, name, role, tuple(groups), suspended, documents, created)
 

@@ -84,6 +84,26 @@ def test_a_document_is_shared_and_taken_back(
     assert own.post(f"{API}/search", json={"query": "heron"}).json()["results"] == []
 
 
+def test_quotes_of_what_one_may_read_no_more_are_in_no_history(
+    client: httpx2.Client, bob: tuple[str, httpx2.Client], folder: str
+) -> None:
+    name, own = bob
+    upload(client, "a.md", "# Otter\n\nThe otter sleeps under the zanzibar bridge.\n", folder=folder)
+    [document] = completed(client, folder)
+    address = f"{API}/documents/{document['id']}"
+    client.patch(address, json={"access": {"users": [name]}})
+    answer = own.post(f"{API}/chat", json={"message": "Where does the otter sleep?"}).json()
+    session = f"{API}/sessions/{answer['session_id']}"
+    assert "zanzibar" in own.get(session).text
+    client.patch(address, json={"access": None})
+    assert "zanzibar" not in own.get(session).text
+    assert own.get(session).json()["turns"][0]["removed"] is True
+    again = own.post(f"{API}/chat", json={"message": "And under which bridge?", "session_id": answer["session_id"]})
+    assert "zanzibar" not in again.text
+    client.patch(address, json={"access": {"users": [name]}})
+    assert "zanzibar" in own.get(session).text
+
+
 def test_a_folder_is_shared_with_what_comes_later(
     client: httpx2.Client, bob: tuple[str, httpx2.Client], folder: str
 ) -> None:
