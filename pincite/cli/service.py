@@ -81,7 +81,7 @@ async def _listen(door: Door, pincite: "AsyncPincite", *, key: str = "", questio
     from pincite.api.server import serve as listen
     from pincite.cli.destinations import where_text_goes
     from pincite.cli.view.screen import Screen
-    from pincite.cli.view.service import print_service, print_trial
+    from pincite.cli.view.service import print_service, print_setup, print_trial
 
     text_goes = where_text_goes(pincite.embedder, pincite.settings)
     setup = await pincite.logins.offer_setup()
@@ -97,7 +97,7 @@ async def _listen(door: Door, pincite: "AsyncPincite", *, key: str = "", questio
             screen.say()
         print_service(screen, address, door.settings.data, text_goes, key=key, keyless=keyless)
         if setup and not key:
-            screen.say(f"First administrator, once: {address}/setup#{setup}")
+            print_setup(screen, f"{address}/setup#{setup}")
         if key:
             print_trial(screen, address, key, question)
 
