@@ -80,6 +80,7 @@ TESTED_BY = {
     "core/request.py": "core/test_run.py",
     "core/people.py": "store/test_people.py",
     "store/logins.py": "api/test_logins.py",
+    "store/documents.py": "store/test_library.py",
     "cli/view/people.py": "cli/test_people.py",
     "api/access.py": "api/test_people.py",
     "cli/doctor.py": "cli/test_checkup.py",

@@ -10,7 +10,7 @@ from pincite.core.callers import Scope
 from pincite.core.documents import Folder
 from pincite.errors import Conflict, NotFound
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
-from pincite.store.library import access_of
+from pincite.store.documents import access_of
 from pincite.store.rights import follow, inside, refile
 from pincite.store.survey import changed
 

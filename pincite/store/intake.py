@@ -16,7 +16,8 @@ from pincite.errors import NotFound
 from pincite.store import arrivals as arrived
 from pincite.store.arrivals import Arrival, Turn
 from pincite.store.database import Connection, Database, one, rows
-from pincite.store.library import DOCUMENT, Library, document_of
+from pincite.store.documents import DOCUMENT, document_of
+from pincite.store.library import Library
 from pincite.store.originals import Original, Originals
 from pincite.together import Together
 
