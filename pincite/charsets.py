@@ -30,7 +30,7 @@ _LOOKED_AT = 32 * 1024
 _TELLING = 3
 """Different bytes beyond ASCII that a charset can be told by; fewer look like anything."""
 _ASCII = bytes(range(128))
-_FEW_BROKEN = 0.02
+_FEW_BROKEN = 0.25
 """Share of the characters beyond ASCII that may be broken in what still is UTF-8."""
 
 

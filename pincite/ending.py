@@ -1,6 +1,7 @@
 """End a task, and be sure that it is over."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 CANCEL_AGAIN_S = 0.5
@@ -12,5 +13,7 @@ async def ended(task: "asyncio.Task[Any]") -> None:
     while not task.done():
         task.cancel()
         await asyncio.wait({task}, timeout=CANCEL_AGAIN_S)
-    if not task.cancelled():
-        task.exception()  # looked at: what it failed of does not matter any more
+    with suppress(asyncio.CancelledError):
+        # How it ended does not matter any more; and what is looked at is let go of, with all that its frames hold, such as
+        # a connection that was being opened.
+        task.exception()

@@ -221,9 +221,12 @@ class AsyncPincite:
     async def _shop_beside(self, index: int) -> Workshop:
         """Where documents are made part of an index that is not searched yet."""
         settings, bench, signature = await self.switchover.beside(index)
-        shop = self._shop_of(settings, bench, Indexing(self.database, bench.model, signature, beside=True))
-        self._beside = [shop]
-        return shop
+        if not any(shop.settings == settings and shop.lane is bench.lane for shop in self._beside):
+            # The documents that are under way together share one, so that they are written together, too.
+            self._beside = [
+                self._shop_of(settings, bench, Indexing(self.database, bench.model, signature, beside=True))
+            ]
+        return self._beside[0]
 
     async def _tidy(self) -> None:
         """Clear away what nobody needs any more: earlier tools, replaced editions, stray files, old traces."""
@@ -624,7 +627,10 @@ class AsyncPincite:
         run = Run(
             id=secrets.token_hex(16),
             kit=replace(
-                await _kit(bench.toolbox, settings), index=index, memory=self.sessions, vocabulary=self.vocabulary
+                await _kit(self.toolbox if bench is self._bench else bench.toolbox, settings),
+                index=index,
+                memory=self.sessions,
+                vocabulary=self.vocabulary,
             ),
             settings=settings,
             caller=caller,

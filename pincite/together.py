@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import Context
 from typing import Generic, TypeVar
 
 from pincite.errors import Unavailable
@@ -31,7 +32,7 @@ class Together(Generic[Asked, Answer]):
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((asked, answer))
         if self._calling is None or self._calling.done():
-            self._calling = asyncio.create_task(self._call_on())
+            self._calling = asyncio.create_task(self._call_on(), context=Context())  # nobody's request in particular
         return await answer
 
     async def _call_on(self) -> None:
@@ -39,13 +40,13 @@ class Together(Generic[Asked, Answer]):
             part, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
             part = [(asked, answer) for asked, answer in part if not answer.done()]  # who left needs none
             try:
-                found = await self._answers([asked for asked, _ in part])
+                found = list(zip(part, await self._answers([asked for asked, _ in part]), strict=True))
             except BaseException:
                 for _, answer in (*part, *self._waiting):
                     answer.cancel()
                 self._waiting = []
                 raise
-            for (_, answer), one in zip(part, found, strict=True):
+            for (_, answer), one in found:
                 if answer.done():
                     continue
                 if isinstance(one, Exception):

@@ -115,3 +115,9 @@ def test_ten_megabytes_of_anything_take_no_time(data: bytes):
     started = time.monotonic()
     assert decode(data)
     assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("broken", [b"Gr\xf6\xdfe", "Größe".encode()[:-2]])
+def test_a_broken_byte_in_a_short_text_leaves_the_rest_as_it_is(broken: bytes):
+    text = "Die Straße führt über die Brücke zum größten Gebäude. "
+    assert decode(text.encode() * 3 + broken).startswith(text)

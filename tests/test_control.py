@@ -163,8 +163,12 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
             await go_on.wait()
             return await super().embed(texts, as_query=as_query)
 
+    async def untidy(self: object) -> None:
+        """Clearing up is done below, and not by chance in the moment in which the settings change."""
+
     embedding, go_on = asyncio.Event(), asyncio.Event()
     monkeypatch.setattr("pincite.workbench.KEPT_S", -1.0)
+    monkeypatch.setattr("pincite.ingest.worker.Workers._keep_tidy", untidy)
 
     async def go() -> None:
         data = tmp_path / "data"

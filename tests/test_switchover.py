@@ -162,6 +162,7 @@ def test_searches_never_fail_while_another_index_is_built_and_switch_once(librar
             assert await pincite.reindex() == 12
             added = await put(pincite, "new.md", "# New\n\nThis came meanwhile: marmalade.\n")
             await switched(pincite)
+            await pincite.wait([added])  # begun before the switch, it is made anew after it
             await pincite.search("subject word7")
             going = False
             await asyncio.gather(*asking)
@@ -268,6 +269,35 @@ def test_a_build_that_was_cut_off_leaves_the_old_index_searched_and_goes_on_late
                 await switched(pincite)
                 assert await best(other, "number3 text") == ("# 3\n\nText number3 here.", True)
                 assert other.embedder.name == "other/1"
+
+    asyncio.run(go())
+
+
+@pytest.mark.usefixtures("other")
+def test_an_index_is_never_built_upon_a_text_that_is_read_otherwise_by_now(library: Open) -> None:
+    async def go() -> None:
+        async with library() as pincite:
+            one, two = (
+                await put(pincite, "a.md", "# A\n\nGreen apples."),
+                await put(pincite, "b.md", "# B\n\nRed pears."),
+            )
+            async with pincite.database.transaction("local") as connection:  # as an earlier release read it
+                await connection.execute("update version set text = 'B: Red pears.' where document_id = %s", (two,))
+            await pincite.control.set(OTHER, LOCAL)
+            await pincite.reindex()
+            async with asyncio.timeout(60):
+                while (await pincite.switchover.standing()).building or await pincite.jobs.waiting(
+                    await pincite.scope(), [one, two]
+                ):
+                    await asyncio.sleep(0.05)
+            scope = await pincite.scope()
+            text = await pincite.library.text(scope, two)
+            assert text.text == "# B\n\nRed pears."
+            for hit in (await pincite.search("red pears")).hits:
+                chunk = hit.chunk
+                whole = (await pincite.library.text(scope, chunk.document_id)).text
+                assert whole[chunk.start_char : chunk.end_char] == chunk.text
+            assert (await pincite.library.stale(scope)) == 0
 
     asyncio.run(go())
 

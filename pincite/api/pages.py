@@ -1,5 +1,6 @@
 """Where the text of a document stands in its file: pages with their words, and places of spans."""
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -34,7 +35,8 @@ async def page(
     scope, span = await pincite.scope(caller), _span(start, end)
     if not 1 <= number < 2**31:
         raise Invalid("pages count from 1")
-    return JSONResponse(shapes.shown(await pincite.pointer.page(scope, document_id, number, version, span)))
+    found = await pincite.pointer.page(scope, document_id, number, version, span)
+    return await asyncio.to_thread(lambda: JSONResponse(shapes.shown(found)))  # a sheet may have many cells
 
 
 @router.get("/{document_id}/places")

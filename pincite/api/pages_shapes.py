@@ -1,6 +1,6 @@
 """Pages and places as JSON."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from pincite.core.locate import Place
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 def shown(value: Shown) -> Json:
     """A page with its words."""
-    return asdict(value) | {"words": [_word(word) for word in value.words]}
+    return asdict(replace(value, words=())) | {"words": [_word(word) for word in value.words]}
 
 
 def spot(value: Spot) -> Json:

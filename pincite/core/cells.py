@@ -75,10 +75,10 @@ def _number(name: str) -> int:
 def cells(row: Mark, text: str) -> tuple[Mark, ...]:
     """The cells of a row, each at its own reference; `text` is the row's. The row itself where it is none of a sheet."""
     lead, whole = split(row.ref)
-    if whole is None:
+    if whole is None or not text.startswith("|"):  # a cell that stands alone is a paragraph, whatever is in it
         return (row,)
     found, column = list[Mark](), whole.left
-    for piece in _CELL.finditer(text, 1 if text.startswith("|") else 0):
+    for piece in _CELL.finditer(text, 1):
         if column > whole.right:
             break
         inner = piece[1].strip()

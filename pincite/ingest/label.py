@@ -44,7 +44,9 @@ QUESTIONS = _names(
 
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?|[IVXLC]+\.|[A-Z][.)]|anhang \w+:?|appendix \w+:?)\s+", re.IGNORECASE)
 _BULLET = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
-_PAGE = re.compile(r"(?:(?:\s?[.·…_]){2,}|\s{2,}|\t)\s*(?:(?:p|pp|s)\.\s?)?(?P<page>\d{1,4}|[ivxlc]{1,6})$")
+_PAGE = re.compile(
+    r"(?:(?<![.·…_])(?<![.·…_]\s)(?:\s?[.·…_]){2,}+|(?<!\s)(?:\s{2,}+|\t))\s*+(?:(?:p|pp|s)\.\s?)?(?P<page>\d{1,4}|[ivxlc]{1,6})$"
+)
 _ANCHOR = re.compile(r"\[[^\]]+\]\(#[^)\s]*\)")
 _ENTRY = re.compile(
     r"^(?:\*\*|__|`)?(?P<term>[^\s:|.?!][^:|.?!]{0,48}?)(?:\*\*|__|`)?\s*(?::(?=[\s*_])|[–—]|\s-)\s*(?:\*\*|__)?\s*(?=\S.{8})"

@@ -92,6 +92,11 @@ async def _ingest(shop: Workshop, job: Job) -> None:
         data = await shop.originals.read(job.owner, job.document_id, target.version_id)
         prepared = await _prepared(shop, job, data, _parser(target.mime))
         it.attributes["passages"] = len(prepared.chunks)
+    if target.generation is not None and not await shop.indexing.says(job, prepared.parsed.text):
+        await shop.indexing.read_anew(
+            job
+        )  # two indexes share one text: where it is read otherwise by now, that is served first
+        return
     composer = await Composer.of(shop.settings, shop.enriching, job, prepared.parsed)
 
     async def known(hashes: Sequence[bytes]) -> dict[bytes, Vectors]:

@@ -23,6 +23,8 @@ from pincite.tokens import Tokenizer
 
 MAX_TEXT = 64 * 1024 * 1024
 """Characters a document may have at most."""
+_LARGEST_PAGE = 1e6
+"""Points; a PDF may claim any number, or none at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,16 @@ def _storable(parsed: Parsed) -> Parsed:
         category=_clean(parsed.category) or None,
         tags=tuple(map(_clean, parsed.tags)),
         source_urls=tuple(map(_clean, parsed.source_urls)),
+        pages=tuple(
+            replace(page, name=_clean(page.name), width=_size(page.width), height=_size(page.height))
+            for page in parsed.pages
+        ),
     )
+
+
+def _size(points: float) -> float:
+    """A page's width or height; 0 where a file tells none that a page could have."""
+    return points if 0 <= points <= _LARGEST_PAGE else 0.0
 
 
 def _clean(text: str | None) -> str:

@@ -1,12 +1,15 @@
 """The queue's consumer: the only one that moves a document's status."""
 
 import asyncio
+import itertools
 import logging
 import os
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 
 from pincite.ending import ended
 from pincite.errors import (
@@ -19,7 +22,7 @@ from pincite.errors import (
     Unavailable,
 )
 from pincite.ingest.pipeline import Workshop, ingest
-from pincite.store.jobs import Job
+from pincite.store.jobs import SMALL, Job, Room
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +34,8 @@ SHORTEST_PAUSE_S, PROBE_S = 2.0, 10.0
 """The first pause of a job that waits for a part that is down; and how often one is tried while that is so."""
 HANDFUL = 16
 """Small files a worker has in hand at the most; of large ones it has one."""
+_NUMBERS = itertools.count(1)
+"""Of those in one process, each is called otherwise: what one gives back is its own."""
 TIDY_S = 3600.0
 """How often what nobody needs any more is cleared away."""
 PACK_AFTER = 256
@@ -46,13 +51,16 @@ class Workers:
     def __init__(self, shop: Callable[[], Workshop], tidy: Callable[[], Awaitable[None]]) -> None:
         self._shop = shop
         self._tidy = tidy
-        self.name = f"{socket.gethostname()}:{os.getpid()}"
+        self.name = f"{socket.gethostname()}:{os.getpid()}" + (f".{number}" if (number := next(_NUMBERS)) > 1 else "")
         self._tasks: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
         self._finished = 0
         self._at: dict[int, asyncio.Task[None]] = {}
         self._down_until: float | None = None
         self.in_hand: list[Workshop] = []
+        self._claiming = asyncio.Lock()
+        self._holding: dict[int, Job] = {}
+        self._left: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
         """Start them, once, and the housekeeping beside them."""
@@ -72,8 +80,13 @@ class Workers:
 
     async def stop(self) -> None:
         """Stop them; a job in hand goes back to the queue at once."""
+        if not self._tasks:
+            return
         await asyncio.gather(*map(ended, self._tasks))
-        self._tasks = []
+        await asyncio.gather(*map(ended, self._left))
+        self._tasks, self._left = [], set()
+        with suppress(StoreDown):
+            await self._shop().jobs.give_back_all(self.name)
 
     async def _keep_tidy(self) -> None:
         while True:
@@ -85,29 +98,46 @@ class Workers:
 
     async def _work(self, name: str) -> None:
         """Take jobs for ever: whatever goes wrong with one, the next is taken."""
-        hands: set[asyncio.Task[None]] = set()
+        hands: dict[asyncio.Task[None], Job] = {}
         try:
             while True:
                 await _undaunted(self._take(name, hands))
         finally:
-            await asyncio.gather(*map(ended, hands))
+            self._left |= set(hands)  # whoever stops us ends them: this task may be cancelled again any moment
 
-    async def _take(self, name: str, hands: set["asyncio.Task[None]"]) -> None:
+    async def _take(self, name: str, hands: dict["asyncio.Task[None]", Job]) -> None:
         """Take what there is room for, and where there is none or nothing waits, wait for a while."""
-        room, jobs = HANDFUL - len(hands), list[Job]()
-        if room >= HANDFUL // 2 and not self._is_down():
-            shop = self._shop()  # the settings a document is begun with are those it is finished with
-            lease_s = shop.settings.ingest.lease_s
-            jobs = await shop.jobs.claim_some(name, lease_s, most=room, only_small=bool(hands))
-            for job in jobs:
-                hand = asyncio.create_task(self._hold(shop, job))
-                hands.add(hand)
-                hand.add_done_callback(hands.discard)
-            await self._pack(shop, after=PACK_AFTER if hands else 1)
+        shop = self._shop()  # the settings a document is begun with are those it is finished with
+        jobs = [] if self._is_down() else await self._claim(shop, name, list(hands.values()))
+        for job in jobs:
+            hand = asyncio.create_task(self._hold(shop, job))
+            hands[hand] = job
+            hand.add_done_callback(partial(self._put_down, hands))
+        await self._pack(shop, after=PACK_AFTER if hands else 1)
         if hands:
             await asyncio.wait(hands, timeout=IDLE_S, return_when=asyncio.FIRST_COMPLETED)
         elif not jobs:
             await self._rest()
+
+    def _put_down(self, hands: dict["asyncio.Task[None]", Job], hand: "asyncio.Task[None]") -> None:
+        """It is over, or was never begun."""
+        self._holding.pop(hands.pop(hand).id, None)
+
+    async def _claim(self, shop: Workshop, name: str, held: Sequence[Job]) -> list[Job]:
+        """Jobs for a worker that holds these: as many small ones as it has room for, or one that is large.
+
+        What was cut off before may be what ends us: the whole process tries it alone, lest it be others' end, too.
+        """
+        room = Room(HANDFUL - len(held), SMALL - sum(job.bytes for job in held), only_small=bool(held))
+        if room.most < HANDFUL // 2 or room.bytes < SMALL // 2:
+            return []
+        async with self._claiming:
+            if any(job.attempts > 1 for job in self._holding.values()):
+                return []
+            room = replace(room, only_sound=bool(self._holding))
+            jobs = await shop.jobs.claim_some(name, shop.settings.ingest.lease_s, room)
+            self._holding |= {job.id: job for job in jobs}
+            return jobs
 
     async def _hold(self, shop: Workshop, job: Job) -> None:
         """Have one job in hand."""
@@ -146,11 +176,6 @@ class Workers:
                     ours_until = time.monotonic() + lease_s
                 if time.monotonic() > ours_until:
                     break
-        except asyncio.CancelledError:
-            await ended(work)
-            with suppress(StoreDown):
-                await shop.jobs.give_back(job)
-            raise
         finally:
             await ended(work)
             self._at.pop(job.id, None)

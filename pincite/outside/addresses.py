@@ -23,8 +23,8 @@ _TRANSLATED = (ipaddress.IPv6Network("64:ff9b::/96"),)
 _NEVER = tuple(
     ipaddress.ip_network(net)
     for net in (
-        "0.0.0.0/8", "169.254.0.0/16", "192.88.99.0/24", "224.0.0.0/4", "240.0.0.0/4",
-        "::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2002::/16", "fe80::/10", "fec0::/10", "ff00::/8",
+        "0.0.0.0/8", "168.63.129.16/32", "169.254.0.0/16", "192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/4", "240.0.0.0/4",
+        "::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2002::/16", "3fff::/20", "fe80::/10", "fec0::/10", "ff00::/8",
     )
 )  # fmt: skip
 """This machine's own network, link-local ones (where clouds keep credentials), tunnels, multicast, what is reserved."""

@@ -22,7 +22,7 @@ class Robots:
         return max(fitting, default=(0, True))[1]
 
 
-ANYTHING = Robots()
+ANYTHING, NOTHING = Robots(), Robots((("/", False),))
 
 
 def read_robots(text: str, agent: str) -> Robots:

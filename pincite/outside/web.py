@@ -15,7 +15,7 @@ import httpx2
 from pincite import __version__
 from pincite.errors import Invalid, NotAllowed, ProviderBusy, ProviderError, ProviderRefused, TooLarge
 from pincite.outside.addresses import IP, Address, Rules
-from pincite.outside.robots import ANYTHING, LONGEST, Robots, read_robots
+from pincite.outside.robots import ANYTHING, LONGEST, NOTHING, Robots, read_robots
 from pincite.outside.server import trusted
 from pincite.settings import Web as WebSettings
 
@@ -107,10 +107,12 @@ class Web:
         for _ in range(self._settings().max_redirects + 1):
             try:
                 found = await self._polite(rules, place, Stamp(), 0.0, most=LONGEST)
-            except (ProviderRefused, TooLarge):
+            except ProviderRefused:
                 return ANYTHING
+            except TooLarge:  # what cannot be read might ask for anything
+                return NOTHING
             if isinstance(found, Fetched):
-                return read_robots(found.data.decode("utf-8", "replace"), AGENT)
+                return read_robots(found.data.decode("utf-8-sig", "replace"), AGENT)
             place = rules.parse(_joined(place, found))
         return ANYTHING
 

@@ -104,15 +104,18 @@ def xml(data: bytes) -> Any:
 
     data = _as_utf8(data)
     if any(word in data for word in _FORBIDDEN):
-        raise Unreadable("its XML declares a document type or entities, which no such file needs", code="unsafe")
+        raise _declares()
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
         remove_comments=True, remove_pis=True,
     )  # fmt: skip
     try:
-        return etree.fromstring(data, parser)
+        root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         raise Unreadable(f"its XML is broken ({error}); save it again", code="broken") from None
+    if root.getroottree().docinfo.internalDTD is not None:  # written in a charset that hid it
+        raise _declares()
+    return root
 
 
 def _as_utf8(data: bytes) -> bytes:
@@ -178,6 +181,10 @@ def _old_office(data: bytes) -> Unreadable:
     if _PROTECTED in data:
         return Unreadable("it is encrypted; remove the password and add it again", code="encrypted")
     return Unreadable("it is an old Office document; save it as .docx, .pptx or .xlsx and add it again", code="broken")
+
+
+def _declares() -> Unreadable:
+    return Unreadable("its XML declares a document type or entities, which no such file needs", code="unsafe")
 
 
 def _broken(error: Exception) -> Unreadable:

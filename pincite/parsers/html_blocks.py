@@ -34,16 +34,19 @@ class _Item:
 
 
 class Blocks:
-    """Writes the blocks of a page as they are met; `refs` number what the page has: `paragraph 3`, `table 1, row 2`."""
+    """Writes the blocks of a page as they are met, and numbers what it has: `paragraph 3`, `table 1, row 2`.
 
-    def __init__(self, manuscript: Manuscript, base: str = "") -> None:
+    `counts` say how far others have numbered, where a page is only a part of something.
+    """
+
+    def __init__(self, manuscript: Manuscript, base: str = "", counts: Counter[str] | None = None) -> None:
         self._manuscript = manuscript
         self._base = base
         self._inline = Inline(base)
         self._inside: list[_Item] = []
         self._numbers: list[int] = []
         self._items: list[tuple[str, str]] = []
-        self._counts: Counter[str] = Counter()
+        self._counts = Counter[str]() if counts is None else counts
         self._term = ""
 
     def write(self, root: Element) -> None:

@@ -3,6 +3,7 @@
 import re
 
 from pincite.parsers.html_inline import BLOCKS
+from pincite.parsers.html_table import is_layout
 from pincite.parsers.html_tree import Element
 
 _FURNITURE = frozenset("nav footer menu aside".split())
@@ -36,8 +37,8 @@ _FEW_LETTERS = 600
 """Letters outside links that a form may have; more is a page that stands in a form as a whole."""
 _MOST = 0.6
 """Share of a page's text that is not furniture, whatever it is called."""
-_FEW_WORDS = 60
-"""Letters that may stand beside the content without being missed."""
+_FEW_WORDS, _LITTLE = 60, 0.05
+"""Letters, and share of the page's, that may stand beside the content without being missed; all of them together."""
 _SOME_PROSE = 100
 """Letters in paragraphs from which on what stands between them belongs to them."""
 _TELLING = frozenset("h1 h2 h3 h4 h5 h6 pre table".split())
@@ -88,7 +89,7 @@ def _furniture(body: Element, *, by_name: bool) -> tuple[list[tuple[Element, lis
         for child in element.children:
             if not isinstance(child, Element):
                 continue
-            if _is_furniture(child, inside) or (loose and _is_way_finding(child, whole)):
+            if _is_furniture(child, inside, whole) or (loose and _is_way_finding(child, whole)):
                 unwanted.append(child)
             elif by_name and _is_small(child, whole) and _is_named(child, inside):
                 unwanted.append(child)
@@ -100,13 +101,13 @@ def _furniture(body: Element, *, by_name: bool) -> tuple[list[tuple[Element, lis
     return found, letters
 
 
-def _is_furniture(element: Element, inside: bool) -> bool:
+def _is_furniture(element: Element, inside: bool, whole: int) -> bool:
     if element.tag in ("body", "main", "article"):
         return False
     if element.tag in _FURNITURE:
         return not _is_part_of_the_text(element, inside)
     if element.tag == "form":
-        return element.chars - element.linked < _FEW_LETTERS
+        return element.chars - element.linked < _FEW_LETTERS and element.chars <= _SMALL * whole
     if element.get("role") in _ROLES or element.tag == "header":
         return not inside or element.tag != "header"
     return False
@@ -158,23 +159,30 @@ def _marked(body: Element) -> Element | None:
 
 def _tightest(root: Element) -> Element:
     """The innermost element that holds all of the text but for a few words such as the name of the site."""
+    index = root.linked > _INDEX * root.chars
+    spare = min(_FEW_WORDS, _LITTLE * _letters(root, index=index))
     while root.chars:
         inside = [child for child in root.children if isinstance(child, Element)]
         best = max(inside, key=lambda child: child.chars, default=None)
-        if (
-            best is None
-            or best.tag not in _HOLDING
-            or not all(_is_little(child) for child in root.children if child is not best)
-        ):
+        if best is None or best.tag not in _HOLDING or (best.tag == "table" and not is_layout(best)):
+            break
+        beside = [child for child in root.children if child is not best]
+        spare -= sum(_letters(child, index=index) for child in beside)
+        if spare < 0 or any(_tells(child) for child in beside):
             break
         root = best
     return root
 
 
-def _is_little(child: Element | str) -> bool:
+def _letters(child: Element | str, *, index: bool) -> int:
+    """Letters, those in links aside; of an index all."""
     if isinstance(child, str):
-        return len(child.strip()) < _FEW_WORDS
-    return child.chars - child.linked < _FEW_WORDS and child.tag not in _TELLING and not child.has(_TELLING)
+        return len(child.strip())
+    return child.chars if index else child.chars - child.linked
+
+
+def _tells(child: Element | str) -> bool:
+    return isinstance(child, Element) and (child.tag in _TELLING or child.has(_TELLING))
 
 
 def _is_text(element: Element) -> bool:

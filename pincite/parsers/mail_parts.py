@@ -26,9 +26,9 @@ def contents(message: Part) -> Contents:
     """The parts of a mail in order; of several ways to say the same, plain text if there is some."""
     bodies: list[Part] = []
     attached: list[Part] = []
-    waiting, count = [message], 0
+    waiting, count = [(message, False)], 0
     while waiting:
-        part, count = waiting.pop(), count + 1
+        (part, said), count = waiting.pop(), count + 1
         kind = part.get_content_type()
         if count > MAX_PARTS:
             raise Unreadable(f"it has more than {MAX_PARTS:,} parts", code="limit")
@@ -38,11 +38,14 @@ def contents(message: Part) -> Contents:
                 code="encrypted",
             )
         if kind == "multipart/alternative":
-            waiting.extend(reversed(_chosen(_below(part))))
+            chosen = _chosen(_below(part))
+            # Some programs put what is attached into the richer of two ways: its words are said, its files are not.
+            others = [way for way in _below(part) if way not in chosen and way.get_content_maintype() == "multipart"]
+            waiting += [*((way, True) for way in reversed(others)), *((way, said) for way in reversed(chosen))]
         elif kind.startswith("multipart/"):
-            waiting.extend(reversed(_below(part)))
+            waiting += [(inside, said) for inside in reversed(_below(part))]
         elif kind in _TEXTS and part.get_content_disposition() != "attachment" and not part.get_filename():
-            bodies.append(part)
+            bodies += [] if said else [part]
         elif kind not in _SIGNATURES and not _is_picture_in_text(part):
             attached.append(part)
     return Contents(bodies, attached)

@@ -1,6 +1,7 @@
 """The text of one mail: its headers, then its body as it was written, in whatever charset and shape it came."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from email import message_from_bytes
 from email.errors import HeaderParseError
@@ -74,13 +75,14 @@ def write_mail(manuscript: Manuscript, message: Part, bodies: list[Part]) -> Non
     manuscript.block(heading(1, header(message, "Subject")), "Subject")
     shown = ((name, header(message, name)) for name in SHOWN)
     manuscript.lines((f"{name}: {value}", name) for name, value in shown if value)
+    counts = Counter[str]()
     for body in bodies:
         if body.get_content_type() == "text/html":
             data = payload(body)
             html = read_tree(_decoded(data, body.get_content_charset("") or declared(data)))
-            Blocks(manuscript).write(body_of(html))
+            Blocks(manuscript, counts=counts).write(body_of(html))
         else:
-            _write_plain(manuscript, _plain(body))
+            _write_plain(manuscript, _plain(body), counts)
 
 
 def payload(part: Part) -> bytes:
@@ -98,9 +100,10 @@ def _plain(part: Part) -> str:
     return _decoded(data, part.get_content_charset("") or "")
 
 
-def _write_plain(manuscript: Manuscript, text: str) -> None:
-    for number, paragraph in enumerate(filter(str.strip, _PARAGRAPHS.split(text)), start=1):
-        manuscript.block(escaped(paragraph), f"paragraph {number}")
+def _write_plain(manuscript: Manuscript, text: str, counts: Counter[str]) -> None:
+    for paragraph in filter(str.strip, _PARAGRAPHS.split(text)):
+        counts["paragraph"] += 1
+        manuscript.block(escaped(paragraph), f"paragraph {counts['paragraph']}")
 
 
 def _decoded(data: bytes, charset: str) -> str:

@@ -64,9 +64,12 @@ def shown(value: float, code: str, *, since_1904: bool = False) -> str:
         return general(value)
     sections = _sections(code[:_LONGEST])
     section, signed = _section_for(value, sections)
-    if section.date:
-        return shown_date(value, section.code, since_1904=since_1904) or general(value)
-    return _SHOWN[section.kind](abs(value) if signed else value, section).strip()
+    try:
+        if section.date:
+            return shown_date(value, section.code, since_1904=since_1904) or general(value)
+        return _SHOWN[section.kind](abs(value) if signed else value, section).strip()
+    except ArithmeticError:  # days beyond the calendar, or scaled beyond what can be counted
+        return general(value)
 
 
 def _written(value: float, section: _Section) -> str:
@@ -204,7 +207,9 @@ def _numeral(value: float, section: _Section) -> str:
     plan = _plan(section)
     number = _exact(value).scaleb(plan.scale)
     power = number.adjusted() if plan.exponent and number else 0
-    rounded = number.scaleb(-power).quantize(Decimal(1).scaleb(-len(plan.places)), ROUND_HALF_UP, _CONTEXT)
+    rounded = _rounded(number.scaleb(-power), plan)
+    if plan.exponent and rounded.adjusted() > 0:  # 9.99 has become 10
+        power, rounded = power + 1, _rounded(rounded.scaleb(-1), plan)
     before, _, after = f"{abs(rounded):{',' if plan.grouped else ''}f}".partition(".")
     before = before.zfill(plan.least) if plan.least or before != "0" else ""
     while after and after.endswith("0") and plan.places[len(after) - 1] != "0":
@@ -215,6 +220,10 @@ def _numeral(value: float, section: _Section) -> str:
         after += f"{plan.exponent[0].upper()}{'-' if power < 0 else '+'}{abs(power):0{len(plan.exponent) - 2}}"
     body = f"{before}.{after}" if after and plan.places and not after.startswith("E") else before + after
     return f"{'-' if rounded < 0 else ''}{plan.lead}{body}{plan.trail}"
+
+
+def _rounded(number: Decimal, plan: _Plan) -> Decimal:
+    return number.quantize(Decimal(1).scaleb(-len(plan.places)), ROUND_HALF_UP, _CONTEXT)
 
 
 def _spread(digits: str, whole: tuple[_Part, ...]) -> str:

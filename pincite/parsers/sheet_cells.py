@@ -182,6 +182,7 @@ class _Reading:
         self.reader = reader
         self.sheet = Sheet()
         self.row = 0
+        self.numbered = True
         self.column = 0
         self.columns: dict[str, int] = {}
         self.last = 0
@@ -217,13 +218,16 @@ class _Reading:
             self.last = found.bottom
 
     def _row(self, number: str) -> None:
-        self.row = whole(number, self.row + 1)
+        self.row, self.numbered = whole(number, self.row + 1), bool(number)
         self.column = 0
         if self.row % _PACE == 0:
             pace.tell("row", self.row, max(self.row, self.last))
 
     def _cell(self, attributes: Attributes) -> None:
-        letters = attributes.get("r", "").rstrip(_DIGITS)
+        place = attributes.get("r", "")
+        letters = place.rstrip(_DIGITS)
+        if not self.numbered:  # then its cells may say which row it is
+            self.row = whole(place[len(letters) :], self.row)
         if letters not in self.columns:
             found = Cells.of(f"{letters}1")
             self.columns[letters] = found.left if found else 0

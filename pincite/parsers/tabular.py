@@ -19,7 +19,7 @@ Rows = Sequence[tuple[int, Row]]
 MAX_COLUMNS = 16_384
 
 _NUMBER = re.compile(
-    r"[\s\d.,:;/%()+'€$£¥-]*\d[\s\d.,:;/%()+'€$£¥-]*(?:E[+-]?\d+)?|TRUE|FALSE|[A-Z]{3} ?-?[\d.,]+", re.IGNORECASE
+    r"[\s.,:;/%()+'€$£¥-]*\d[\s\d.,:;/%()+'€$£¥-]*(?:E[+-]?\d+)?|TRUE|FALSE|[A-Z]{3} ?-?[\d.,]+", re.IGNORECASE
 )
 _LONGEST_LABEL = 120
 """Characters a column's label has at most."""
@@ -70,8 +70,9 @@ def _regions(rows: Rows, *, side_by_side: bool) -> Iterator[Rows]:
     region: list[tuple[int, Row]] = []
     above: _Table | None = None
     for band in _bands(rows):
-        for part in _columns_apart(band) if side_by_side else [band]:
-            if above and above.goes_on(part):
+        whole = not side_by_side or (above and above.goes_on(band))
+        for part in [band] if whole else _columns_apart(band):
+            if above and part[0][0] > region[-1][0] and above.goes_on(part):  # not beside what has just gone on
                 region += part
                 continue
             if region:

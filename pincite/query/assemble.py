@@ -137,7 +137,7 @@ class _Page:
         path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
         return template.fill(
             boundary=self.boundary, number=str(number), label=" > ".join([chunk.title, *path]), title=chunk.title,
-            file=chunk.document_name, page=f", page {chunk.page}" if chunk.page else "",
+            file=chunk.document_name, page=f", {chunk.place or f'page {chunk.page}'}" if chunk.page else "",
             page_number=str(chunk.page or "-"), score=f"{hit.score:.2f}",
             text=f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text,
         )  # fmt: skip

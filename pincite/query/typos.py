@@ -15,6 +15,8 @@ SWAPPED, LEFT_OUT, FIRST = 3.0, 2.0, -2.0
 """Against a letter that is wrong or too much: how much likelier (ln) two are swapped or one is missing, and how much
 less likely it is the first one. Chosen on every other misspelling of docs/evaluation.md; those around do as well."""
 SHORTEST_NAME = 5
+ENDING = 2
+"""Letters in which words of their own differ: tocopheryl, tocopherol."""
 SHARED = 0.5
 """A question that shares fewer words with its correction was not misspelt: it is in another language, or no words at all."""
 
@@ -110,7 +112,7 @@ def meant(
 
 def _differs_at_an_end(written: str, best: str, weight: float) -> bool:
     """Whether a letter is wrong, or too much, where words of their own and forms of a word differ."""
-    return weight <= 0 and (written[0] != best[0] or written[-1] != best[-1])
+    return weight <= 0 and (written[0] != best[0] or written[-ENDING:] != best[-ENDING:])
 
 
 def mended(text: str, fixes: Mapping[Suspect, str]) -> str:

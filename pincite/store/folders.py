@@ -162,6 +162,11 @@ def _with(furnished: Folder | None, path: str, documents: int) -> Folder:
 
 async def _move(connection: Connection, scope: Scope, path: str, to: str) -> None:
     values = {"owner": scope.person, "to": to, "kept": len(path) + 1, **_inside(path)}
+    await connection.execute(  # least first, as everywhere where several are changed at once
+        "select from document where owner = %(owner)s and (folder = %(folder)s or starts_with(folder, %(below)s))"
+        " order by id for update",
+        values,
+    )
     moved = await rows(
         connection,
         "update document set folder = %(to)s || substr(folder, %(kept)s), updated_at = now()"

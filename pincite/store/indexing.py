@@ -1,5 +1,7 @@
 """Making a version's passages searchable, and the one step that serves it."""
 
+import asyncio
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -101,6 +103,19 @@ class Indexing:
             {digest: known[owner, digest] for digest in hashes if (owner, digest) in known} for owner, hashes in asked
         ]
 
+    async def says(self, job: Job, text: str) -> bool:
+        """Whether this is the text that is kept of the job's version."""
+        digest = await asyncio.to_thread(_digest, text)
+        query = "select md5(text) = %(digest)s from version where key = %(version)s"
+        [found] = await self._database.at_once(job.owner, query, values={"digest": digest, "version": job.version})
+        return found == [(True,)]
+
+    async def read_anew(self, job: Job) -> None:
+        """Have the version made part of the index that is searched first, with its text; then of the one that is built."""
+        async with self._database.transaction(job.owner, durable=False) as connection:
+            await _hold(connection, job)
+            await connection.execute(_READ_ANEW, (job.id,))
+
     async def begin(self, target: Target) -> Edition:
         """Start a new edition; an earlier try's stays until this one is served, for the vectors it has."""
         async with self._database.transaction(target.job.owner, durable=False) as connection:
@@ -134,6 +149,7 @@ class Indexing:
     async def serve(self, edition: Edition, found: Found) -> None:
         """Switch readers to this edition, in one step; one with notes lacks something and counts as stale."""
         async with self._database.transaction(edition.job.owner, local=LONG_WORK) as connection:
+            await connection.execute(_NO_SWITCH)
             await _hold(connection, edition.job)
             if edition.job.id not in await self._current(connection, [edition.job]):
                 raise Conflict(_OVERTAKEN)
@@ -142,23 +158,32 @@ class Indexing:
 
     async def publish(self, target: Target, found: Found) -> None:
         """Begin, write and serve the edition of a document so small that it is one batch, all in one transaction."""
-        await self._publishing((target, found))
+        try:
+            await self._publishing((target, found))
+        except _Busy:  # somebody else has the document: this one waits for it, and no other does
+            [failed] = await self._publish_all([(target, found)], wait=True)
+            if failed:
+                raise failed from None
 
-    async def _publish_all(self, ready: Sequence[tuple[Target, Found]]) -> list[Exception | None]:
+    async def _publish_all(
+        self, ready: Sequence[tuple[Target, Found]], *, wait: bool = False
+    ) -> list[Exception | None]:
         ended: dict[int, Exception | None] = {}
         for (owner, _), some in _grouped(ready, lambda one: (one[0].job.owner, one[0].realm)):
             async with self._database.transaction(owner, local=LONG_WORK) as connection:
-                ended |= await self._publish_some(connection, some)
+                ended |= await self._publish_some(connection, some, wait)
         await self._switch()
         return [ended[target.job.id] for target, _ in ready]
 
     async def _publish_some(
-        self, connection: Connection, ready: Sequence[tuple[Target, Found]]
+        self, connection: Connection, ready: Sequence[tuple[Target, Found]], wait: bool
     ) -> dict[int, Exception | None]:
         """Publish these of one owner; how each ended."""
         jobs = [target.job for target, _ in ready]
-        held = await _held(connection, jobs)
-        current = await self._current(connection, [job for job in jobs if job.id in held])
+        await connection.execute(_NO_SWITCH)
+        free = jobs if wait else await _free(connection, jobs)
+        held = await _held(connection, free)
+        current = await self._current(connection, [job for job in free if job.id in held])
         left = [(target, found) for target, found in ready if target.job.id in current]
         if left:
             editions = await self._begin(connection, [target for target, _ in left])
@@ -166,9 +191,10 @@ class Indexing:
             written = [(edition.key, entry) for edition, found in served.items() for entry in found.entries]
             await passages.write(connection, editions[0].realm, written, self._model)
             await self._serve(connection, served)
-        return {
-            job.id: None if job.id in current else Conflict(_OVERTAKEN if job.id in held else _GONE) for job in jobs
-        }
+        ended: dict[int, Exception | None] = {job.id: _Busy() for job in jobs}
+        for job in free:
+            ended[job.id] = None if job.id in current else Conflict(_OVERTAKEN if job.id in held else _GONE)
+        return ended
 
     async def _current(self, connection: Connection, jobs: Sequence[Job]) -> set[int]:
         """Those whose version is still the latest; which of an index that is built beside, its switch will tell."""
@@ -207,7 +233,9 @@ class Indexing:
             await connection.execute("delete from job where id = any(%(jobs)s)", values)
             return
         await connection.execute(_SERVE, {"said": Jsonb([_document(*one) for one in served.items()])})
-        await connection.execute(_SAY, _texts(served))
+        said = await asyncio.to_thread(_texts, served)
+        await connection.execute(_OUTDATE, said)
+        await connection.execute(_SAY, said)
         for edition, found in served.items():
             await keep_pages(connection, edition.job.version, found.parsed)
         await connection.execute(_DONE, values)
@@ -261,6 +289,17 @@ async def _hold(connection: Connection, job: Job) -> None:
         raise Conflict(_GONE)
 
 
+class _Busy(Exception):
+    """Somebody else has the document at this moment."""
+
+
+async def _free(connection: Connection, jobs: Sequence[Job]) -> list[Job]:
+    """Those whose documents nobody has locked; they are locked now."""
+    query = "select id from document where id = any(%s) order by id for update skip locked"
+    free = {one for (one,) in await rows(connection, query, ([job.document_id for job in jobs],))}
+    return [job for job in jobs if job.document_id in free]
+
+
 async def _held(connection: Connection, jobs: Sequence[Job]) -> set[int]:
     """Lock the documents, then the jobs; those that are still there and still with who claimed them.
 
@@ -286,13 +325,16 @@ async def _end(connection: Connection, job: Job, state: str) -> int | None:
 
 _GONE = "the document was removed, or given to another worker, while it was being processed"
 _LOST = "the database was restarted and has lost what was begun; it begins again"
+# Whoever serves is done before a switch looks what is missing, or sees that it was made.
+_NO_SWITCH = "select pg_advisory_xact_lock_shared(1734701669)"
 _OVERTAKEN = "a newer version of the document came in while this one was being processed"
 
 _TARGETS = """
     select j.id, v.realm, v.id, v.mime,
-           v.key is distinct from case when j.generation is null then d.latest else s.version end, j.generation
+           v.key is distinct from case when g.id is null then d.latest else s.version end, g.id
     from unnest(%(jobs)s::bigint[], %(versions)s::int[]) as a (job, version)
     join version v on v.key = a.version join job j on j.id = a.job
+    left join generation g on g.id = j.generation and g.state = 'building'
     join document d on d.id = v.document_id left join edition s on s.key = d.served
 """
 _KNOWN = """
@@ -342,6 +384,11 @@ _DONE = """
     from done d join generation g on g.state in ('building', 'serving') and g.signature <> %(signature)s
     on conflict do nothing
 """
+_READ_ANEW = """
+    with gone as (delete from job where id = %s returning owner, document_id, version, place, priority)
+    insert into job (owner, document_id, version, place, priority)
+    select owner, document_id, version, place, priority from gone on conflict do nothing
+"""
 _SERVE = """
     update document d set served = e.key, model = e.model, status = 'completed', stage = null, progress = 1,
            error_code = null, error_message = null, updated_at = now(), languages = e.languages, chunks = e.chunks,
@@ -360,6 +407,12 @@ _SHARED = """
     where e.key = any(%(editions)s) and e.realm <> d.realm order by d.id
 """
 _REALMS = "select distinct realm from document where id = any(%(documents)s) order by realm"
+# Passages of another index stand in the same text: where that is another by now, they are made anew when they are needed.
+_OUTDATE = """
+    update edition e set state = 'retired'
+    from unnest(%(versions)s::int[], %(digests)s::text[]) as s (version, digest) join version v on v.key = s.version
+    where e.version = s.version and e.state = 'ready' and md5(v.text) <> s.digest
+"""
 # What the document says of itself now is what this version said, should another come.
 _SAY = """
     update version v set state = 'indexed', text = s.text, page_starts = s.page_starts::int[], body_start = s.body_start,
@@ -386,6 +439,10 @@ def _document(edition: Edition, found: Found) -> dict[str, object]:
     }
 
 
+def _digest(text: str) -> str:
+    return hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+
+
 def _texts(served: Mapping[Edition, Found]) -> dict[str, object]:
     said = [found.parsed for found in served.values()]
     return {
@@ -393,4 +450,5 @@ def _texts(served: Mapping[Edition, Found]) -> dict[str, object]:
         "texts": [parsed.text for parsed in said],
         "page_starts": ["{" + ",".join(map(str, parsed.page_starts)) + "}" for parsed in said],
         "body_starts": [parsed.body_start for parsed in said],
+        "digests": [_digest(parsed.text) for parsed in said],
     }

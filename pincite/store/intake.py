@@ -5,6 +5,7 @@ import base64
 import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from psycopg import errors as pg_errors
@@ -17,6 +18,7 @@ from pincite.store import arrivals as arrived
 from pincite.store.arrivals import Arrival, Turn
 from pincite.store.database import Connection, Database, one, rows
 from pincite.store.documents import DOCUMENT, document_of
+from pincite.store.jobs import SMALL
 from pincite.store.library import Library
 from pincite.store.originals import Original, Originals
 from pincite.together import Together
@@ -61,19 +63,21 @@ class Intake:
 
         Those that come in at the same time are taken in together.
         """
-        return await self._arriving((scope, Arrival(upload, mime, checksum, turn)))
+        arrival = Arrival(upload, mime, checksum, turn)
+        if len(upload.data) <= SMALL and (new := await self._arriving((scope, arrival))):
+            return new, "new"
+        return await self._take(scope, arrival)
 
-    async def _take_all(self, asked: Sequence[tuple[Scope, Arrival]]) -> list[Taken | Exception]:
-        if len(asked) == 1:
-            return [await self._take(*asked[0])]
+    async def _take_all(self, asked: Sequence[tuple[Scope, Arrival]]) -> list[Document | Exception | None]:
+        """Those that are new beyond doubt; what became of one person's is no matter of another's."""
         new: dict[tuple[str, str, str], Document] = {}
         for scope in {scope.person: scope for scope, _ in asked}.values():
             own = {_name(arrival): arrival for theirs, arrival in reversed(asked) if theirs.person == scope.person}
-            new |= {(scope.person, d.folder, d.name): d for d in await self._take_new(scope, own)}
-        found = [new.pop((scope.person, *_name(arrival)), None) for scope, arrival in asked]
-        left = [one for one, document in zip(asked, found, strict=True) if document is None]
-        others = iter(await asyncio.gather(*(self._take(*one) for one in left), return_exceptions=True))
-        return [(document, "new") if document else _no_end(next(others)) for document in found]
+            with suppress(
+                pg_errors.UniqueViolation
+            ):  # somebody else took one in at the same moment: each sees by itself
+                new |= {(scope.person, d.folder, d.name): d for d in await self._take_new(scope, own)}
+        return [new.pop((scope.person, *_name(arrival)), None) for scope, arrival in asked]
 
     async def _take_new(self, scope: Scope, arrivals: Mapping[tuple[str, str], Arrival]) -> list[Document]:
         """Take in what is new beyond doubt, in one transaction."""
@@ -227,13 +231,6 @@ class Intake:
 
 def _name(arrival: Arrival) -> tuple[str, str]:
     return arrival.upload.folder, arrival.upload.name
-
-
-def _no_end(found: Taken | BaseException) -> Taken | Exception:
-    """What became of one; but where all is to end, that is more than one's own."""
-    if isinstance(found, BaseException) and not isinstance(found, Exception):
-        raise found
-    return found
 
 
 def _version_id(after: str) -> str:

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from pincite.core.callers import Scope
 from pincite.core.jobs import LOAD
@@ -26,6 +26,20 @@ class Job:
     version: int
     attempts: int
     holder: str
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a worker can still take in hand: so many jobs about files of so many bytes altogether, or one that is larger.
+
+    Who has some in hand takes only small ones; and beside those of others only such as were never cut off.
+    """
+
+    most: int
+    bytes: int = SMALL
+    only_small: bool = False
+    only_sound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +57,23 @@ class Waiting:
     reason: str = ""
 
 
-_RENEW = """
-    with kept as materialized (
-        select j.id, a.lease from unnest(%(jobs)s::bigint[], %(holders)s::text[], %(leases)s::float8[]) as a (id, holder, lease)
-        join job j on j.id = a.id and j.holder = a.holder order by j.id for update of j
-    )
-    update job j set lease_until = now() + make_interval(secs => k.lease) from kept k where j.id = k.id returning j.id
+_CLAIM = """
+    select * from claim_jobs(%(holder)s, %(place)s, %(lease_s)s, %(most)s, %(bytes)s, %(only_small)s, %(only_sound)s)
 """
-# Locked in order, as everywhere where several documents are changed at once.
+# One that a transaction has locked is being served, and one locked document must not keep the others from their leases.
+_RENEW = """
+    with asked as materialized (
+        select j.id, a.lease
+        from unnest(%(jobs)s::bigint[], %(holders)s::text[], %(leases)s::float8[]) as a (id, holder, lease)
+        join job j on j.id = a.id and j.holder = a.holder
+    ), free as materialized (
+        select j.id, a.lease from asked a join job j on j.id = a.id order by j.id for update of j skip locked
+    ), renewed as (
+        update job j set lease_until = now() + make_interval(secs => f.lease) from free f where j.id = f.id
+    )
+    select id from asked
+"""
+# Locked in order, as everywhere where several documents are changed at once; what is locked by others is told next time.
 _REPORT = """
     with said as materialized (
         select d.id, a.stage, a.progress
@@ -58,7 +81,7 @@ _REPORT = """
              as a (job, holder, stage, progress)
         join job j on j.id = a.job and j.holder = a.holder and j.generation is null
         join document d on d.id = j.document_id and d.latest = j.version
-        order by d.id for update of d
+        order by d.id for update of d skip locked
     )
     update document d set status = 'processing', stage = s.stage, progress = s.progress from said s where d.id = s.id
 """
@@ -78,17 +101,15 @@ class Jobs:
 
         What somebody waits for comes before loads, and whoever has least in hand before the others.
         """
-        found = await self.claim_some(worker, lease_s, most=1)
+        found = await self.claim_some(worker, lease_s, Room(most=1))
         return found[0] if found else None
 
-    async def claim_some(self, worker: str, lease_s: float, *, most: int, only_small: bool = False) -> list[Job]:
-        """The same, and where it is about a small file more such jobs of its owner; or nothing but small ones."""
+    async def claim_some(self, worker: str, lease_s: float, room: Room) -> list[Job]:
+        """The same, and where it is about a small file more such jobs of its owner, as there is room for."""
         holder = f"{worker}:{secrets.token_hex(8)}"
-        query = "select * from claim_jobs(%(holder)s, %(place)s, %(lease_s)s, %(most)s, %(small)s, %(only_small)s)"
-        values = {"holder": holder, "place": self._place, "lease_s": lease_s}
-        values |= {"most": most, "small": SMALL, "only_small": only_small}
-        [found] = await self._database.at_once("", query, values=values, durable=False)
-        return [Job(*(*row, holder)) for row in found]
+        values = {"holder": holder, "place": self._place, "lease_s": lease_s, **asdict(room)}
+        [found] = await self._database.at_once("", _CLAIM, values=values, durable=False)
+        return [Job(*(*row[:5], holder, row[5])) for row in found]
 
     async def renew(self, job: Job, lease_s: float) -> bool:
         """Keep the lease; false when the job is no longer ours, and work on it must stop."""
@@ -127,6 +148,13 @@ class Jobs:
         """Let somebody else do it, at once: this worker is leaving."""
         async with self._database.transaction(job.owner, durable=False) as connection:
             await _release(connection, job, counts=False)
+
+    async def give_back_all(self, name: str) -> None:
+        """The same for all that the workers of this name have in hand."""
+        query = "select id, owner, document_id, version, attempts, holder from jobs_of(%(name)s)"
+        [found] = await self._database.at_once("", query, values={"name": name})
+        for row in found:
+            await self.give_back(Job(*row))
 
     async def retry(self, job: Job, after_s: float, error: PinciteError | None = None) -> None:
         """Back to the queue after a try that failed, for later; the try counts."""

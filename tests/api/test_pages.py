@@ -3,6 +3,7 @@
 from typing import Any
 
 import httpx2
+import psycopg
 import pytest
 
 from tests.api.door import Door, assert_problem, completed, upload
@@ -80,6 +81,18 @@ def test_what_is_not_there_is_named(client: httpx2.Client, rules: dict[str, Any]
     assert_problem(page(client, document, version="nope"), 404, "not_found")
     assert_problem(places(client, document, page=2, ref="B7"), 404, "not_found")
     assert_problem(places(client, document, name="Prices"), 404, "not_found")
+
+
+def test_a_document_from_before_pages_were_kept_says_how_to_get_them(
+    client: httpx2.Client, door: Door, folder: str
+) -> None:
+    upload(client, "old.pdf", make_pdf(PAGES), folder=folder)
+    [document] = completed(client, folder)
+    with psycopg.connect(door._settings["database.url"]) as admin:
+        of_it = "version in (select key from pincite.version where document_id = %s)"
+        admin.execute(f"delete from pincite.page where {of_it}", (document["id"],))  # type: ignore[arg-type]
+    detail = assert_problem(page(client, document), 404, "not_found")["detail"]
+    assert f"pincite reindex {document['id']}" in detail
 
 
 @pytest.mark.parametrize(

@@ -45,3 +45,8 @@ def test_every_cell_is_found_again_whatever_is_in_it(values: list[str], first: i
     found = cells(Mark(0, len(text), ref=ref), text)
     assert [text[cell.start : cell.end] for cell in found] == [one_line(value).replace("|", r"\|") for value in values]
     assert [cell.ref for cell in found] == [f"{letters(first + nth)}7" for nth in range(len(values))]
+
+
+def test_a_cell_that_stands_alone_is_whole_whatever_is_in_it() -> None:
+    mark = Mark(0, 16, ref="A1")
+    assert cells(mark, "Title | of sheet") == (mark,)

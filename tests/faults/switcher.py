@@ -25,7 +25,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "flip": (generations, "_is_true"),  # inside the transaction that switches: done, and not committed
 }
 POINTS = [
-    "before:build:1", "after:build:1", "before:ready:2", "after:ready:3", "before:last:6", "after:last:6",
+    "before:build:1", "after:build:1", "before:ready:2", "after:ready:3", "before:last:1", "after:last:1",
     "before:switch:1", "after:flip:1", "after:switch:1",
 ]  # fmt: skip
 

@@ -1,5 +1,6 @@
 """Labels of passages on a labelled set, German and English, with what looks alike and is not."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,10 @@ def test_the_sample_documents_raise_no_false_alarm() -> None:
         if chunk.content_type in ("glossary", "contents", "image_credits", "hypothetical_question")
     ]
     assert all(kind == "glossary" and "lossar" in " ".join(path) for _, path, kind in labelled), labelled
+
+
+def test_blanks_and_dots_take_no_time() -> None:
+    began = time.perf_counter()
+    for run in (" ", ".", " .", "\t"):
+        label("\n".join(["Total" + run * 20_000 + "euros"] * 5), (), "prose")
+    assert time.perf_counter() - began < 10

@@ -1,10 +1,12 @@
 """Reading a file as one pure function, and its way through JSON."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from pincite.core.documents import Parsed
+from pincite.core.places import Page
 from pincite.errors import SettingsError, Unreadable
 from pincite.ingest import prepare as module
 from pincite.ingest.prepare import from_json, prepare, to_json
@@ -27,6 +29,15 @@ def test_text_and_chunks_of_all_levels():
 def test_chunks_of_a_pdf_know_their_page():
     passages = [row for row in prepare(PDF, "pdf", CHUNKING).chunks if row.level == 2]
     assert [(row.heading_path, row.page) for row in passages] == [(("Eins",), 1), (("Zwei",), 2)]
+    assert [row.place for row in passages] == ["page 1", "page 2"]
+
+
+@pytest.mark.parametrize("size", [float("nan"), float("inf"), -1.0, 1e300])
+def test_a_page_that_no_page_could_be_has_no_size(size: float, monkeypatch: pytest.MonkeyPatch):
+    parsed = Parsed("text", "plain", pages=(Page(0, name="a\0b", width=size, height=20.0),))
+    monkeypatch.setattr(module.plugins, "load", lambda *_: SimpleNamespace(parse=lambda _: parsed))
+    [page] = prepare(b"x", "any", CHUNKING).parsed.pages
+    assert (page.name, page.width, page.height) == ("a b", 0.0, 20.0)
 
 
 def test_the_settings_decide_size_and_tokenizer():

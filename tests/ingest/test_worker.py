@@ -89,6 +89,36 @@ def test_stopping_gives_the_job_back_at_once(open_pincite: Callable[..., Any], m
     asyncio.run(go())
 
 
+def test_stopping_gives_back_all_it_has_in_hand_however_slow_that_is(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def go() -> None:
+        async with open_pincite(ingest__workers=2) as pincite:
+            begun, real = list[int](), pincite.jobs.give_back
+
+            async def ingest(shop: Any, job: Any) -> None:
+                begun.append(job.id)
+                await asyncio.sleep(3600)
+
+            async def slow(job: Any) -> None:
+                await asyncio.sleep(0.7)
+                await real(job)
+
+            monkeypatch.setattr(worker, "ingest", ingest)
+            monkeypatch.setattr(pincite.jobs, "give_back", slow)
+            for n in range(3):
+                await pincite.upload(Upload(f"{n}.md", b"Some words."))
+            pincite.workers.start()
+            async with asyncio.timeout(20):
+                while len(begun) < 3:
+                    await asyncio.sleep(0.01)
+            await pincite.workers.stop()
+            again = [await pincite.jobs.claim("another", 60) for _ in range(3)]
+            assert [(job.id, job.attempts) for job in again] == [(one, 1) for one in sorted(begun)]
+
+    asyncio.run(go())
+
+
 def test_a_worker_that_lost_its_lease_stops(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     async def go() -> None:
         stopped = asyncio.Event()

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from pincite.outside.robots import ANYTHING, read_robots
+from pincite.outside.robots import ANYTHING, NOTHING, read_robots
 
 SITE = """\
 User-agent: *
@@ -73,3 +73,8 @@ def test_hostile_patterns_take_no_time():
     started = time.monotonic()
     assert robots.allows("/" + "a" * 1500 + "b")
     assert time.monotonic() - started < 1
+
+
+def test_a_site_that_forbids_everything_is_left_alone():
+    assert not NOTHING.allows("/")
+    assert not NOTHING.allows("/a/b?c")

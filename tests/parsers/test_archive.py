@@ -132,6 +132,7 @@ LAUGHS = '<!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><a>&b;</a>'
         LAUGHS.encode("utf-16-le"),
         b'<?xml version="1.0"?><!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd"><a/>',
         b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>',
+        b'<?xml version="1.0"' + b" " * 300 + b'encoding="utf-7"?>' + LAUGHS.replace("<!", "+ADwAIQ-").encode(),
     ],
 )
 def test_document_types_and_entities_are_refused(data: bytes):

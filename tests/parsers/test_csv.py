@@ -31,6 +31,10 @@ def test_delimiters_and_quotes_are_told_by_what_fits(text: str | bytes):
     assert parse(text).text == TABLE
 
 
+def test_commas_within_numbers_do_not_part_values():
+    assert parse("Haus;1,5\nHof;2,5\n").text == "|  |  |\n| --- | --- |\n| Haus | 1,5 |\n| Hof | 2,5 |"
+
+
 def test_a_cell_is_found_where_a_spreadsheet_would_show_it():
     parsed = parse('Name,Note,Price\nTea,"two\nlines",2\n\nMate,"a|b",3\n')
     (page,) = parsed.pages

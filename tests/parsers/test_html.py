@@ -168,6 +168,28 @@ def test_what_leads_into_the_largest_part_is_kept():
         assert shown.startswith("# Title\n\nIn short: it works.")
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<table><tr><td>Tea</td><td>2.50</td></tr><tr><td>Mate</td><td>3</td></tr><tr><td>Cocoa</td><td>4</td></tr></table>",
+        "<div><div>Tea 2.50</div><div>Mate 3</div><div>Cocoa, hot 4</div></div>",
+        "Tea 2.50<div>Mate 3, as long as there is some of it left in the kitchen</div>Cocoa 4",
+        "<div><div><a href='/t'>Tea 2.50</a></div><div><a href='/m'>Mate 3</a></div><div><a href='/c'>Cocoa 4</a></div></div>",
+    ],
+)
+def test_a_page_of_short_pieces_keeps_all_of_them(body: str):
+    assert all(word in text(body) for word in ("Tea", "2.50", "Mate", "3", "Cocoa", "4"))
+
+
+def test_a_page_that_stands_in_a_form_is_no_form():
+    assert text("<form><h1>Notice</h1><p>The pool is closed.</p></form>") == "# Notice\n\nThe pool is closed."
+
+
+def test_a_table_that_is_all_of_a_page_is_a_table():
+    shown = text("<div><table><tr><th>Name</th><th>Price</th></tr><tr><td>Tea</td><td>2.50</td></tr></table></div>")
+    assert shown == "| Name | Price |\n| --- | --- |\n| Tea | 2.50 |"
+
+
 def test_an_index_of_links_is_its_links():
     links = "".join(f"<li><a href='https://x.example/{n}'>Report {n}</a></li>" for n in range(20))
     assert "[Report 19](https://x.example/19)" in text(f"<ul>{links}</ul>")

@@ -186,6 +186,31 @@ def test_html_is_read_where_there_is_no_plain_text():
     assert "\nno" not in text
 
 
+def test_paragraphs_are_counted_through_all_parts_of_the_body():
+    made = mail("First.\n\nSecond.")
+    made.make_mixed()
+    for text, kind in (("<p>Third.</p><p>Fourth.</p>", "html"), ("Footer of the list.", "plain")):
+        part = EmailMessage()
+        part.set_content(text, subtype=kind)
+        made.attach(part)
+    refs = [f"paragraph {number}" for number in range(1, 6)]
+    found = marked(read(made), 0)
+    assert [found[ref] for ref in refs] == ["First.", "Second.", "Third.", "Fourth.", "Footer of the list."]
+
+
+def test_what_is_attached_to_the_richer_of_two_ways_is_read_beside_the_plain_one():
+    rich = EmailMessage()
+    rich.set_content("<p>Here is the lease.</p>", subtype="html")
+    rich.add_attachment(b"Room,Rent\nAttic,510\n", maintype="text", subtype="csv", filename="lease.csv")
+    made = mail("Here is the lease.")
+    made.make_alternative()
+    made.attach(rich)
+    parsed = read(made)
+    assert [page.name for page in parsed.pages] == ["message", "lease.csv"]
+    assert text_of(parsed, 0).count("Here is the lease.") == 1
+    assert marked(parsed, 1)["sheet 1, A2:B2"] == "| Attic | 510 |"
+
+
 def test_pictures_within_the_text_are_no_attachments():
     made = mail()
     made.make_mixed()

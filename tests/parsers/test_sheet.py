@@ -114,6 +114,12 @@ def test_places_may_be_left_to_counting():
     assert by_cell(parsed, parsed.pages[0]) == {"A1": "1", "B1": "2", "A2": "", "B2": "3"}
 
 
+def test_cells_say_which_row_it_is_where_the_row_does_not():
+    rows = '<row><c r="B7"><v>1</v></c><c r="C7"><v>2</v></c></row><row><c r="B8"><v>3</v></c></row>'
+    parsed = parse(make_xlsx(f"<sheetData>{rows}</sheetData>"))
+    assert by_cell(parsed, parsed.pages[0]) == {"B7": "1", "C7": "2", "B8": "3", "C8": ""}
+
+
 def test_prefixes_and_dates_since_1904_are_no_hindrance():
     styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
     sheet = '<x:sheetData xmlns:x="u"><x:row r="2"><x:c r="B2" s="1"><x:v>1</x:v></x:c></x:row></x:sheetData>'

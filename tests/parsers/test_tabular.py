@@ -61,6 +61,12 @@ def test_tables_side_by_side_are_told_one_after_the_other():
     assert told(*rows, side_by_side=False)[1] == ["A1:E1", "A2:E2", "A3:E3"]
 
 
+def test_rows_with_a_wide_gap_below_a_blank_row_are_rows_of_the_table_and_each_is_told_once():
+    text, refs = told("A B C D E F G H", "1 2 3 4 5 6 7 8", "", "9 9 . . . . 9 9", "7 7 . . . . 7 7")
+    assert refs == ["A1:H1", "A2:H2", "A4:H4", "A5:H5"]
+    assert text.splitlines()[-1] == "| 7 | 7 |  |  |  |  | 7 | 7 |"
+
+
 def test_what_stands_far_apart_belongs_to_no_table():
     text, refs = told("Day Guests . . . far_away", "Mon 31", "Tue 12")
     assert text == "| Day | Guests |\n| --- | --- |\n| Mon | 31 |\n| Tue | 12 |\n\nfar away"
@@ -102,6 +108,11 @@ def test_columns_beyond_z_have_two_letters():
 )
 def test_a_header_names_columns_and_is_no_number(rows: list[str], header: bool):
     assert has_header([["" if cell == "." else cell for cell in line.split()] for line in rows]) is header
+
+
+def test_a_long_cell_that_is_nearly_a_number_takes_no_longer_than_others():
+    cell = "1" * 100_000 + "x"
+    assert has_header([["Name", "Code"], ["Tea", cell]])  # would take minutes if digits could be parted in many ways
 
 
 def test_a_table_without_a_header_has_a_blank_one():

@@ -95,6 +95,8 @@ def test_a_rare_word_that_begins_or_ends_otherwise_is_another_word() -> None:
     assert fix("tegmental", "segmental") is None
     assert fix("nexin", "nexis") is None
     assert fix("gegens", "gegend", name=True) is None
+    assert fix("tocopheryl", "tocopherol") is None
+    assert fix("tocopehrol", "tocopherol") == "tocopherol"
     assert fix("hat", "that") == "that"
 
 

@@ -103,6 +103,7 @@ def test_everything_comes_back_elsewhere_with_the_same_ids(
     asyncio.run(use())
 
 
+@pytest.mark.slow
 def test_files_beside_an_embedded_database_come_along(tmp_path: Path) -> None:
     from pincite.layers import load_settings
     from pincite.store.bare import address, library

@@ -8,6 +8,7 @@ from pincite.core.documents import Level, Parsed, Status
 from pincite.errors import Conflict, NotFound
 from pincite.store.database import one
 from pincite.store.indexing import Found
+from pincite.store.jobs import Room
 from pincite.store.passages import Entry
 from tests.builders import chunk
 
@@ -57,7 +58,7 @@ async def published(shelf: Any, targets: list[Any], found: Any) -> list[Exceptio
 def test_small_documents_that_are_ready_at_once_are_served_in_one_transaction(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         ids = [await shelf.accept(f"{n}.md", f"text {n}") for n in range(4)]
-        jobs = await shelf.jobs.claim_some("w", 60, most=4)
+        jobs = await shelf.jobs.claim_some("w", 60, Room(most=4))
         targets = [await shelf.indexing.target(job) for job in jobs]
         await shelf.accept("1.md", "newer text")
         await shelf.removal.remove(await shelf.scope(), ids[2])
@@ -88,7 +89,7 @@ def test_small_documents_that_are_ready_at_once_are_served_in_one_transaction(wi
 def test_one_document_that_cannot_be_written_does_not_spoil_it_for_those_beside_it(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         ids = [await shelf.accept(f"{n}.md", f"text {n}") for n in range(3)]
-        jobs = await shelf.jobs.claim_some("w", 60, most=3)
+        jobs = await shelf.jobs.claim_some("w", 60, Room(most=3))
         targets = [await shelf.indexing.target(job) for job in jobs]
         broken = Entry(chunk(1, "b"), "c", {"b": 1}, b"h", [[float("nan")] * 32])
         bad = ids[1]
@@ -101,6 +102,52 @@ def test_one_document_that_cannot_be_written_does_not_spoil_it_for_those_beside_
         assert spoilt == {bad}
         scope = await shelf.scope()
         assert [(await shelf.library.get(scope, one)).status for one in ids] == ["completed", "pending", "completed"]
+
+    with_shelf(test)
+
+
+def test_a_document_somebody_has_locked_is_waited_for_by_nobody_else(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        ids = [await shelf.accept(f"{n}.md", f"text {n}") for n in range(3)]
+        jobs = await shelf.jobs.claim_some("w", 60, Room(most=3))
+        targets = {job.document_id: await shelf.indexing.target(job) for job in jobs}
+
+        async def publish(one: str) -> None:
+            await shelf.indexing.publish(targets[one], Found(Parsed("text", "markdown"), [entry(0)]))
+
+        async with shelf.database.transaction("local") as connection:
+            await connection.execute("select from document where id = %s for update", (ids[1],))
+            going = {one: asyncio.create_task(publish(one)) for one in ids}
+            async with asyncio.timeout(10):
+                await asyncio.gather(going[ids[0]], going[ids[2]])
+            assert not going[ids[1]].done()
+        await going[ids[1]]
+        scope = await shelf.scope()
+        assert [(await shelf.library.get(scope, one)).status for one in ids] == ["completed"] * 3
+
+    with_shelf(test)
+
+
+def test_passages_of_another_index_go_with_the_text_they_stand_in(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        _, edition = await begun(shelf)
+        await shelf.indexing.serve(edition, Found(Parsed("text", "markdown")))
+        async with shelf.database.transaction("local") as connection:
+            for _ in range(2):
+                await connection.execute(
+                    "insert into edition (version, document_id, realm, state, signature)"
+                    " select version, document_id, realm, 'ready', 's2' from edition where key = %s",
+                    (edition.key,),
+                )
+
+        async def ready() -> int:
+            async with shelf.database.transaction("local") as connection:
+                return int((await one(connection, "select count(*) from edition where state = 'ready'"))[0])
+
+        for text, left in (("text", 2), ("text, read otherwise", 0)):
+            async with shelf.database.transaction("local") as connection:
+                await shelf.indexing._serve(connection, {edition: Found(Parsed(text, "markdown"))})
+            assert await ready() == left
 
     with_shelf(test)
 

@@ -66,9 +66,11 @@ def _letters(text: str) -> str:
     return "".join(char for char in fold(text) if char.isalnum())
 
 
-def place(name: str, page: int | None, start: int | None, end: int | None) -> str:
-    """`report.pdf, page 3` or `handbook.md, lines 12–14`."""
-    if page is not None:
+def place(name: str, page: int | None, start: int | None, end: int | None, known: str | None = None) -> str:
+    """`prices.xlsx, sheet Prices, B7` where the place is known, `report.pdf, page 3` or `handbook.md, lines 12–14`."""
+    if known is not None:
+        return f"{name}, {known}"
+    if page is not None:  # as answers that were kept before places were
         return f"{name}, page {page}"
     if start is None or end is None:
         return name
@@ -81,11 +83,12 @@ def _print_source(screen: Screen, source: Source, citations: Sequence[Citation])
     screen.flowing(heading(source.title, source.heading_path), indent=indent, lead=number)
     quotes = {c.quote_start_char: c for c in citations if c.quote}
     if not quotes:
-        where = place(source.document_name, source.page, source.start_line, source.end_line)
+        where = place(source.document_name, source.page, source.start_line, source.end_line, source.place)
         screen.flowing(styled(where, "dim"), indent=indent)
     last = ""
     for citation in sorted(quotes.values(), key=lambda c: c.quote_start_char or 0):
-        where = place(source.document_name, citation.page, citation.quote_start_line, citation.quote_end_line)
+        lines = citation.quote_start_line, citation.quote_end_line
+        where = place(source.document_name, citation.page, *lines, citation.place)
         if where != last:
             screen.flowing(styled(where, "dim"), indent=indent)
         last = where

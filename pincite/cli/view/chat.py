@@ -84,7 +84,7 @@ def print_sources(screen: Screen, answer: Answer) -> None:
         number = joined(" " * MARGIN, (f"[{source.number}]", "bold cyan" if source.cited else "dim"))
         indent = number.cell_len + 1
         screen.flowing(heading(source.title, source.heading_path), indent=indent, lead=number)
-        where = place(source.document_name, source.page, source.start_line, source.end_line)
+        where = place(source.document_name, source.page, source.start_line, source.end_line, source.place)
         screen.flowing(styled(f"{where}; relevance {source.relevance:.0%}", "dim"), indent=indent)
         screen.flowing(styled(one_line(source.snippet), "italic"), indent=indent, bar="│ ")
 

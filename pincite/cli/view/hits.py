@@ -42,7 +42,8 @@ def print_hit(screen: Screen, rank: int, hit: Hit, query: str) -> int:
     lead = joined((f"{rank:>3}", "bold cyan"), (f"  {hit.score:.3f}", "dim"))
     indent = lead.cell_len + 2
     screen.flowing(heading(chunk.title, chunk.heading_path), indent=indent, lead=lead)
-    screen.flowing(styled(place(_named(chunk), chunk.page, chunk.start_line, chunk.end_line), "dim"), indent=indent)
+    where = place(_named(chunk), chunk.page, chunk.start_line, chunk.end_line, chunk.place)
+    screen.flowing(styled(where, "dim"), indent=indent)
     if hit.also_in:
         screen.flowing(styled(f"also in {', '.join(_named(twin) for twin in hit.also_in)}", "dim"), indent=indent)
     excerpt = Text(snippet(chunk.text, chunk.heading_path, query))

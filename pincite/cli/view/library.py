@@ -116,7 +116,8 @@ def print_versions(screen: Screen, versions: Sequence[Version]) -> None:
 def print_chunks(screen: Screen, chunks: Sequence[Chunk]) -> None:
     """Print every passage: where it stands, what it is, how it begins."""
     for chunk in chunks:
-        where = f"page {chunk.page}" if chunk.page else f"lines {chunk.start_line}–{chunk.end_line}"
+        lines = f"lines {chunk.start_line}–{chunk.end_line}"
+        where = chunk.place or (f"page {chunk.page}" if chunk.page else lines)
         kind = f"level {chunk.level}, {chunk.content_type}, {chunk.language}, {count(chunk.tokens, 'token')}"
         screen.say()
         screen.flowing(

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from pincite.parsers.layout.lines import Piece
 from pincite.parsers.layout.tables import Table
@@ -14,56 +15,82 @@ _MARGIN = 0.12
 _DRIFT = 4.0
 """Points by which their height may differ from page to page."""
 _MIN_PAGES = 3
-_NUMBER = re.compile(r"\d+|\b[ivxlcdm]+\b")
+_NUMBER = re.compile(r"\d{1,9}|\b[ivxlcdm]{1,9}\b")
+_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _MAX_CHARS = 200
 
 _Key = tuple[bool, str, int]
 """Whether it is at the top, what it says, and how far down it stands, in steps of `_DRIFT`."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """A page by its number, its height and what stands on it."""
+
+    number: int
+    height: float
+    items: Sequence[Item]
+
+
 def without_running(pages: Sequence[Sequence[Item]], heights: Sequence[float]) -> list[list[Item]]:
-    """The pages without what is repeated at their top or bottom, numbers in it aside.
+    """The pages without what is repeated at their top or bottom, but for a number that grows from page to page.
 
-    Where there are only two pages, what is the same on both may be a letterhead: only numbers that differ go.
+    Where there are only two pages, what is the same on both may be a letterhead: only numbers that grow go.
     """
+    sheets = [_Sheet(number, *sheet) for number, sheet in enumerate(zip(heights, pages, strict=True))]
     seen: Counter[_Key] = Counter()
-    for page, height in zip(pages, heights, strict=True):
-        seen.update(
-            {key for item in _marginal(page, height) for key in {_key(item, height), _key(item, height, bare=True)}}
-        )
-    return [_kept(page, height, seen, len(pages)) for page, height in zip(pages, heights, strict=True)]
+    for sheet in sheets:
+        seen.update({key for item in _marginal(sheet) for key in _keys(item, sheet)})
+    return [_kept(sheet, seen, len(pages)) for sheet in sheets]
 
 
-def _kept(page: Sequence[Item], height: float, seen: Mapping[_Key, int], pages: int) -> list[Item]:
+def _kept(sheet: _Sheet, seen: Mapping[_Key, int], pages: int) -> list[Item]:
     """A page without what is repeated and what stands beside its number, such as a chapter's name; never nothing."""
-    marginal = list(_marginal(page, height))
-    gone = [item for item in marginal if _is_repeated(item, height, seen, pages)]
+    marginal = list(_marginal(sheet))
+    gone = [item for item in marginal if _is_repeated(_keys(item, sheet), seen, pages)]
     numbers = [item for item in gone if isinstance(item, Piece) and item.text.isdecimal()]
     out = {id(item) for item in gone}
     out |= {id(item) for item in marginal if isinstance(item, Piece) and any(_beside(item, one) for one in numbers)}
-    return [item for item in page if id(item) not in out] or list(page)
+    return [item for item in sheet.items if id(item) not in out] or list(sheet.items)
 
 
-def _is_repeated(item: Item, height: float, seen: Mapping[_Key, int], pages: int) -> bool:
-    at_top, text, step = _key(item, height, bare=True)
-    times = sum(seen[at_top, text, near] for near in (step - 1, step, step + 1))
+def _is_repeated(keys: Sequence[_Key], seen: Mapping[_Key, int], pages: int) -> bool:
     if pages >= _MIN_PAGES:
-        return times >= _MIN_PAGES
-    return pages > 1 and times >= pages and seen[_key(item, height)] < pages
+        return any(_times(key, seen) >= _MIN_PAGES for key in keys)
+    return pages > 1 and any(_times(key, seen) >= pages for key in keys[1:])
 
 
-def _key(item: Item, height: float, *, bare: bool = False) -> _Key:
+def _times(key: _Key, seen: Mapping[_Key, int]) -> int:
+    at_top, text, step = key
+    return sum(seen[at_top, text, near] for near in (step - 1, step, step + 1))
+
+
+def _keys(item: Item, sheet: _Sheet) -> list[_Key]:
+    """What an item is known by: what it says, and the same with each of its numbers counted from that of the page.
+
+    Other numbers that differ, as in the lines of a list that fills its pages, are no page numbers.
+    """
     text = item.text.lower()
-    return item.box[3] < height / 2, _NUMBER.sub("#", text) if bare else text, round(item.box[1] / _DRIFT)
+    said = [text]
+    for found in _NUMBER.finditer(text):
+        said.append(f"{text[: found.start()]}#{_value(found[0]) - sheet.number}{text[found.end() :]}")
+    return [(item.box[3] < sheet.height / 2, one, round(item.box[1] / _DRIFT)) for one in said]
+
+
+def _value(number: str) -> int:
+    if number.isdecimal():
+        return int(number)
+    worth = [_ROMAN[letter] for letter in number]
+    return sum(-one if one < two else one for one, two in zip(worth, [*worth[1:], 0], strict=True))
 
 
 def _beside(item: Piece, number: Piece) -> bool:
     return abs(item.base - number.base) < _DRIFT / 2 and abs(item.size - number.size) < 1
 
 
-def _marginal(page: Sequence[Item], height: float) -> Iterator[Item]:
+def _marginal(sheet: _Sheet) -> Iterator[Item]:
     """What lies in the margins."""
-    for item in page:
-        inside = _MARGIN * height < item.box[3] and item.box[1] < (1 - _MARGIN) * height
+    for item in sheet.items:
+        inside = _MARGIN * sheet.height < item.box[3] and item.box[1] < (1 - _MARGIN) * sheet.height
         if not inside and len(item.text) <= _MAX_CHARS:
             yield item

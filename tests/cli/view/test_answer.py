@@ -140,3 +140,7 @@ def test_a_first_heading_that_repeats_the_title_is_left_out() -> None:
 )
 def test_a_place_is_a_page_or_lines(where: tuple[int | None, int | None, int | None], told: str) -> None:
     assert place("f", *where) == told
+
+
+def test_a_place_that_is_known_comes_before_pages_and_lines() -> None:
+    assert place("prices.xlsx", 2, 4, 6, "sheet Prices, B7") == "prices.xlsx, sheet Prices, B7"

@@ -43,6 +43,20 @@ def test_of_two_pages_only_numbers_that_differ_go(line):
     assert texts(without_running(pages, [800] * 2)) == [["Ida Renner, Kestrel Ridge", f"text {n}"] for n in range(2)]
 
 
+def test_page_numbers_may_be_roman_or_stand_among_others_that_stay(line):
+    numbers = ("viii", "ix", "x", "xi")
+    pages = [
+        [line(f"2026 · {n + 17} of 40", base=30), line(f"text {n}", base=400), line(number, base=790)]
+        for n, number in enumerate(numbers)
+    ]
+    assert texts(without_running(pages, [800] * 4)) == [[f"text {n}"] for n in range(4)]
+
+
+def test_numbered_lines_that_fill_their_pages_stay(line):
+    pages = [[line(f"Reading {10 * n + at}: 4.{n}", base=20 + 80 * at) for at in range(10)] for n in range(4)]
+    assert texts(without_running(pages, [800] * 4)) == texts(pages)
+
+
 def test_one_page_has_nothing_that_is_repeated(line):
     assert texts(without_running([[line("Title", base=30), line("text", base=400)]], [800])) == [["Title", "text"]]
 
