@@ -17,6 +17,7 @@ from pincite.core.answers import Answer, Degraded, Question, SearchResult
 from pincite.core.callers import Caller, Scope
 from pincite.core.documents import Added, AddedAll, Document, Passage, Progress, Receipt, Status, Upload
 from pincite.core.jobs import LOAD, WAITED_FOR, CancelledJob
+from pincite.core.people import Person, PersonRole
 from pincite.core.request import due, request_id
 from pincite.core.run import Event, Kit, Run
 from pincite.core.traces import Trace
@@ -45,6 +46,7 @@ from pincite.ingest.worker import Workers
 from pincite.layers import layers_of, read_layers
 from pincite.metrics import Metrics
 from pincite.outside.web import Web
+from pincite.passwords import check_new
 from pincite.pointing import Pointer
 from pincite.profiles import find_profile, for_request
 from pincite.query import pipeline
@@ -58,7 +60,7 @@ from pincite.store.database import Database
 from pincite.store.enrichments import Enrichments
 from pincite.store.evaluations import Evaluations
 from pincite.store.files import Files
-from pincite.store.filing import Filing
+from pincite.store.filing import Filing, Refiled
 from pincite.store.folders import Folders
 from pincite.store.history import History
 from pincite.store.indexing import Indexing
@@ -66,11 +68,14 @@ from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
 from pincite.store.keys import Keys
 from pincite.store.library import Library, Listing
+from pincite.store.logins import Logins
 from pincite.store.originals import Originals
 from pincite.store.packs import Packs
 from pincite.store.pages import Pages
+from pincite.store.people import People
 from pincite.store.queue import Queue
 from pincite.store.removal import Removal
+from pincite.store.rights import Rights, Wish
 from pincite.store.server import EmbeddedServer
 from pincite.store.sessions import Sessions
 from pincite.store.settings import StoredSettings
@@ -141,7 +146,8 @@ class AsyncPincite:
         self.jobs, self.queue = Jobs(self.database, files.place), Queue(self.database)
         self.packs, self.history = Packs(self.database), History(self.database, files)
         self.switchover = Switchover(self._benches, self.database, self.originals.place)
-        self.keys = Keys(self.database)
+        self.keys, self.people = Keys(self.database), People(self.database)
+        self.rights, self.logins = Rights(self.database), Logins(self.database)
         self.sessions = Sessions(self.database)
         self.vocabulary = PostgresVocabulary(self.database)
         self.evaluations = Evaluations(self.database)
@@ -226,6 +232,7 @@ class AsyncPincite:
         """Clear away what nobody needs any more: earlier tools, replaced editions, stray files, old traces."""
         await self._let_go()
         await self.switchover.forget(self.settings.versions.standby_days)
+        await self.rights.settle()
         await self.indexing.clear_abandoned()
         await self.history.forget(keep=self.settings.versions.keep, days=self.settings.versions.keep_days)
         await self.packs.make()
@@ -455,10 +462,8 @@ class AsyncPincite:
             built = (await self.switchover.standing()).building
             count = built.waiting if built else 0
         else:
-            if document_ids is not None and (
-                missing := set(document_ids) - {d.id for d in await self.library.several(scope, document_ids)}
-            ):
-                raise NotFound(f"there is no document '{min(missing)}'")
+            if document_ids is not None:
+                await self.library.owned(scope, document_ids)
             wanted = self._prepared.signature if stale else None
             count = len(await self.intake.again(scope, document_ids, stale=wanted, priority=LOAD))
         self.workers.wake()
@@ -492,13 +497,48 @@ class AsyncPincite:
 
     async def remove(self, document_id: str, *, caller: Caller = LOCAL) -> Receipt:
         """Remove a document and everything made of it."""
-        return await self.removal.remove(await self.scope(caller), document_id)
+        scope = await self.scope(caller)
+        await self.library.owned(scope, [document_id])
+        return await self.removal.remove(scope, document_id)
+
+    async def refile(self, document_id: str, wanted: Refiled, *, caller: Caller = LOCAL) -> Document:
+        """File a document anew: another title, tags or folder; its id stays."""
+        scope = await self.scope(caller)
+        await self.library.owned(scope, [document_id])
+        await self.filing.refile(scope, document_id, wanted)
+        return await self.get(document_id, caller=caller)
+
+    async def add_person(
+        self, name: str, role: PersonRole, password: str | None = None, *, caller: Caller = LOCAL
+    ) -> Person:
+        """Add somebody who may come in, with a password or, once one is made for them, with a key."""
+        if password is not None:
+            check_new(password)
+        person = await self.people.add(caller.person, name, role)
+        if password is not None:
+            await self.logins.set_password(caller.person, person.id, password)
+        return person
+
+    async def share(self, document_id: str, wish: Wish | None, *, caller: Caller = LOCAL) -> Document:
+        """Let these read a document, and no others; with None, whoever may read what lies in its folder."""
+        scope = await self.scope(caller)
+        await self.library.owned(scope, [document_id])
+        readers = None if wish is None else await self.rights.readers(scope, wish)
+        await self.rights.share(scope, document_id, readers)
+        return await self.get(document_id, caller=caller)
+
+    async def share_folder(self, path: str, wish: Wish | None, *, caller: Caller = LOCAL) -> None:
+        """Let these read what lies in one's own folder and below it; with None, as the folder above has it."""
+        scope = await self.scope(caller)
+        readers = None if wish is None else await self.rights.readers(scope, wish)
+        await self.rights.share_folder(scope, path, readers)
+        self.folders.forget_furnished(scope.person)
 
     async def remove_folder(self, path: str, *, recursive: bool = False, caller: Caller = LOCAL) -> list[Receipt]:
         """Remove a folder that is empty, or with `recursive` one with all documents in it and below it."""
         scope = await self.scope(caller)
         await self.folders.get(scope, path)
-        inside = await self.folders.documents(scope, path) if recursive else []
+        inside = await self.folders.own_documents(scope, path) if recursive else []
         receipts = []
         for document_id in inside:
             with suppress(NotFound):  # somebody else removed it

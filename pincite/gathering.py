@@ -93,6 +93,7 @@ class Gatherer:
         page = replace(upload, name=name, folder=folder, data=in_unicode(fetched))
         added = await pincite.upload(page, start=start, caller=self._caller, priority=priority)
         stamp = fetched.stamp
+        scope = await pincite.scope(self._caller)  # it may be the first of its folder's readers
         await self._fetches.tell(scope, added.document.id, url, etag=stamp.etag, modified=stamp.modified)
         return added
 

@@ -111,7 +111,7 @@ class Keeper:
     ) -> Changes:
         known = await self._origins.below(scope, self._name)
         moved = await self._move(scope, [path for path in present if path not in known], gone, known)
-        added, refused = await self._add(scope, [path for path in present if path not in moved], report)
+        added, refused = await self._add([path for path in present if path not in moved], report)
         left = [path for path in gone if path in known and path not in moved.values()]
         removed = {} if self._keep_removed else await self._remove(left, known)
         self._taken |= {path: tree.files[path] for path in present}
@@ -153,12 +153,13 @@ class Keeper:
             return ""
 
     async def _add(
-        self, scope: Scope, paths: Iterable[str], report: Report | None
+        self, paths: Iterable[str], report: Report | None
     ) -> tuple[dict[str, Added], dict[str, PinciteError]]:
         by_place = {(file.folder, file.name): path for path in paths for file in [self._root.file(path)]}
         files = [self._root.file(path) for path in by_place.values()]
         result = await self._pincite.add_all(Collected(files, [], 0), report=report)
         added = {by_place[one.document.folder, one.document.name]: one for one in result.added}
+        scope = await self._pincite.scope()  # the first of a folder may have made a realm for its readers
         await self._origins.tell(scope, self._name, {path: one.document.id for path, one in added.items()})
         below = {str(self._root.path / path): path for path in by_place.values()}
         refused = {below[full]: error for full, error in result.refused if (self._root.path / below[full]).exists()}

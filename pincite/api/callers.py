@@ -1,8 +1,8 @@
-"""Who comes in, by the key they bring, and what their role may do.
+"""Who comes in, by the key or the login they bring, and what their role may do.
 
-Open to anyone are only `/`, the two health routes that tell nothing, and the OpenAPI description, which says
-what the documentation says. Everything else needs a key before a byte of its body is read, and a route that
-does not declare what right it takes keeps the server from starting.
+Open to anyone are only `/`, the two health routes that tell nothing, the OpenAPI description, which says what
+the documentation says, and logging in. Everything else needs a key or a login before a byte of its body is read,
+and a route that does not declare what right it takes keeps the server from starting.
 """
 
 import asyncio
@@ -10,33 +10,35 @@ import contextlib
 import logging
 from collections.abc import Iterable
 from typing import Annotated, NoReturn
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import APIRouter, Depends
 from fastapi.openapi.models import HTTPBearer
 from fastapi.routing import APIRoute, APIWebSocketRoute
 from fastapi.security.base import SecurityBase
 from starlette.datastructures import Headers
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, cookie_parser
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pincite.access import require
 from pincite.api import API
 from pincite.core.callers import Caller
 from pincite.engine import AsyncPincite
-from pincite.errors import Stopping, Unauthorized, Unavailable
+from pincite.errors import NotAllowed, Stopping, Unauthorized, Unavailable
 
 log = logging.getLogger(__name__)
 
 OPENAPI = f"{API}/openapi.json"
-OPEN = frozenset({"/", f"{API}/health/live", f"{API}/health/ready", OPENAPI})
+OPEN = frozenset({"/", f"{API}/health/live", f"{API}/health/ready", OPENAPI, f"{API}/auth/login", f"{API}/auth/setup"})
+COOKIE = "pincite_login"
+"""What a browser holds once somebody has logged in."""
 STILL_WELCOME_S = 3.0
 """How often whoever listens for long is asked for the key again."""
 _KEYS_IN_ADDRESSES = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
 
 
 class Authenticate:
-    """Middleware that finds out who the caller is, from the header `Authorization: Bearer KEY` alone."""
+    """Middleware that finds out who the caller is: from the header `Authorization: Bearer KEY`, or else from the cookie."""
 
     def __init__(self, app: ASGIApp, pincite: AsyncPincite) -> None:
         self._app = app
@@ -44,8 +46,39 @@ class Authenticate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket") and scope["path"] not in OPEN:
-            scope["state"]["caller"] = await self._pincite.keys.recognise(_key(scope))
+            scope["state"]["caller"] = await _recognise(self._pincite, scope)
         await self._app(scope, receive, send)
+
+
+async def _recognise(pincite: AsyncPincite, scope: Scope) -> Caller:
+    login = login_of(scope)
+    if login is None:
+        return await pincite.keys.recognise(_key(scope))
+    caller = await pincite.logins.recognise(login)
+    _check_same_page(scope)
+    return caller
+
+
+def login_of(scope: Scope) -> str | None:
+    """The login a request comes with; where it brings a key, too, the key counts."""
+    headers = Headers(scope=scope)
+    if "authorization" in headers or "cookie" not in headers:
+        return None
+    return cookie_parser(headers["cookie"]).get(COOKIE) or None
+
+
+def _check_same_page(scope: Scope) -> None:
+    """A browser sends its cookie whoever wrote the page: only our own may change something by it."""
+    if scope["type"] == "http" and scope["method"] in ("GET", "HEAD", "OPTIONS"):
+        return
+    headers = Headers(scope=scope)
+    if urlsplit(headers.get("origin", "")).netloc.lower() != headers.get("host", "").lower():
+        raise NotAllowed("a page of another site may not do this with your login", code="wrong_origin")
+
+
+def address_of(connection: HTTPConnection) -> str:
+    """Where a request comes from."""
+    return connection.client.host if connection.client else ""
 
 
 def _key(scope: Scope) -> str:
@@ -54,7 +87,7 @@ def _key(scope: Scope) -> str:
     given = Headers(scope=scope).getlist("authorization")
     scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
     if scheme.lower() != "bearer" or not key.strip():
-        raise Unauthorized("send a key in the header Authorization: Bearer KEY")
+        raise Unauthorized("send a key in the header Authorization: Bearer KEY, or log in")
     return key.strip()
 
 
@@ -80,7 +113,7 @@ Measurer = Annotated[Caller, Depends(May("measure"))]
 
 
 async def unwelcome(connection: HTTPConnection) -> NoReturn:
-    """Wait until the key that opened a connection counts no more, or the server stops."""
+    """Wait until the key or login that opened a connection counts no more, or for less, or the server stops."""
     pincite: AsyncPincite = connection.app.state.pincite
     stopping: asyncio.Event = connection.app.state.stopping
     while True:
@@ -89,7 +122,8 @@ async def unwelcome(connection: HTTPConnection) -> NoReturn:
         if stopping.is_set():
             raise Stopping("the server is stopping; try again shortly")
         try:
-            await pincite.keys.recognise(_key(connection.scope))
+            if (await _recognise(pincite, connection.scope)).role != connection.state.caller.role:
+                raise Unauthorized("what you may do here has changed; connect again")
         except Unavailable as error:  # nobody was told to leave
             log.debug("a key could not be checked again: %s", error)
 

@@ -1,13 +1,13 @@
 """Documents: listed, looked at, removed."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import JSONResponse
 
 from pincite.api import API, shapes
+from pincite.api.access import AccessBody
 from pincite.api.callers import Reader, Writer
 from pincite.api.engine import Engine
 from pincite.api.options import Body, Tag, Text
@@ -54,22 +54,26 @@ async def versions(document_id: str, pincite: Engine, caller: Reader) -> JSONRes
 
 
 class DocumentChange(Body):
-    """What shall be otherwise about a document; what is left out stays."""
-
-    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"access": ()}
+    """What shall be otherwise about a document; what is left out stays, and `access: null` means as its folder has it."""
 
     title: Annotated[Text, Field(min_length=1)] | None = None
     folder: Text | None = None
     tags: Annotated[list[Tag], Field(max_length=100)] | None = None
+    access: AccessBody | None = None
 
 
 @router.patch("/{document_id}")
 async def change(document_id: str, body: DocumentChange, pincite: Engine, caller: Writer) -> JSONResponse:
-    """Give a document another title, other tags, or move it to another folder: its id stays, nothing is indexed again."""
+    """Give a document another title, tags, folder or readers: its id stays, nothing is indexed again."""
     folder = None if body.folder is None else clean_folder(body.folder)
     tags = None if body.tags is None else tuple(dict.fromkeys(body.tags))
-    await pincite.filing.refile(await pincite.scope(caller), document_id, Refiled(body.title, tags, folder))
-    return JSONResponse(shapes.document(await pincite.get(document_id, caller=caller)))
+    wanted = Refiled(body.title, tags, folder)
+    if "access" not in body.model_fields_set:
+        return JSONResponse(shapes.document(await pincite.refile(document_id, wanted, caller=caller)))
+    if wanted != Refiled():
+        await pincite.refile(document_id, wanted, caller=caller)
+    wish = body.access.wish() if body.access else None
+    return JSONResponse(shapes.document(await pincite.share(document_id, wish, caller=caller)))
 
 
 @router.delete("/{document_id}")

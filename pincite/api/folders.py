@@ -1,13 +1,13 @@
 """Folders: listed, made, changed, moved, removed."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import JSONResponse
 
 from pincite.api import API, shapes
+from pincite.api.access import AccessBody
 from pincite.api.callers import Reader, Writer
 from pincite.api.engine import Engine
 from pincite.api.options import Body, Name, Text
@@ -22,13 +22,12 @@ Label = Annotated[Name, Field(max_length=200)]
 
 
 class FolderBody(Body):
-    """A folder, what it tells the model about questions asked of it, and what it is called in answers."""
-
-    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"access": ()}
+    """A folder, what it tells the model, what it is called in answers, and who may read what lies in it and below it."""
 
     path: Text
     system_prompt: Instructions | None = None
     category_label: Label | None = None
+    access: AccessBody | None = None
 
 
 class FolderChange(FolderBody):
@@ -62,6 +61,8 @@ async def make(body: FolderBody, pincite: Engine, caller: Writer) -> JSONRespons
     """Make a folder, or give one that documents lie in its prompt and label; 409 where that was done before."""
     scope, path = await pincite.scope(caller), _path(body.path)
     await pincite.folders.make(scope, Folder(path, body.system_prompt or None, body.category_label or None))
+    if body.access is not None:
+        await pincite.share_folder(path, body.access.wish(), caller=caller)
     return JSONResponse(shapes.folder(await pincite.folders.get(scope, path)), 201)
 
 
@@ -77,6 +78,9 @@ async def change(body: FolderChange, pincite: Engine, caller: Writer) -> JSONRes
         prompt = body.system_prompt if "system_prompt" in given else known.system_prompt
         label = body.category_label if "category_label" in given else known.category_label
         await pincite.folders.furnish(scope, Folder(path, prompt or None, label or None))
+    if "access" in given:
+        await pincite.share_folder(path, body.access.wish() if body.access else None, caller=caller)
+        scope = await pincite.scope(caller)
     return JSONResponse(shapes.folder(await pincite.folders.get(scope, path)))
 
 

@@ -16,10 +16,11 @@ router = APIRouter(prefix=f"{API}/keys", tags=["keys"])
 
 
 class KeyBody(Body):
-    """A key's name and what it may do; without a wish for more it may only read."""
+    """A key's name, whose it is and what it may do; without a wish for more it is one's own and may only read."""
 
     name: Annotated[Name, Field(min_length=1, max_length=200)]
     role: Role = "reader"
+    user: Annotated[Name, Field(min_length=1, max_length=100)] | None = None
     expires_days: int | None = Field(default=None, ge=1, le=3650)
 
 
@@ -32,8 +33,9 @@ async def keys(pincite: Engine, caller: Administrator) -> JSONResponse:
 @router.post("", status_code=201)
 async def create(body: KeyBody, pincite: Engine, caller: Administrator) -> JSONResponse:
     """Make a key; this answer is the only place where it is ever seen."""
-    key, key_id = await pincite.keys.create(caller.person, body.name, body.role, body.expires_days)
-    return JSONResponse({"key": key, "id": key_id, "name": body.name, "role": body.role}, 201)
+    person = caller.person if body.user is None else (await pincite.people.get(caller.person, body.user)).id
+    key, key_id = await pincite.keys.create(person, body.name, body.role, body.expires_days, by=caller.person)
+    return JSONResponse({"key": key, "id": key_id, "name": body.name, "role": body.role, "user": person}, 201)
 
 
 @router.delete("/{key_id}")

@@ -1,20 +1,21 @@
 """Uploads: files taken in, and held ones released."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, Json, ValidationError, model_validator
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import JSONResponse
 
 from pincite.api import API, shapes
+from pincite.api.access import AccessBody
 from pincite.api.callers import Writer
 from pincite.api.engine import Engine
 from pincite.api.options import Body, DocumentIds, Tag, Text
 from pincite.core.documents import Upload
-from pincite.errors import Invalid, NotFound
+from pincite.errors import Invalid
 from pincite.ingest.accept import largest
 from pincite.settings import Settings
 
@@ -22,9 +23,7 @@ router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
 
 
 class UploadFields(Body):
-    """What may be said about a file; tags come one to a field, separated by commas, or both."""
-
-    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {"access": ()}
+    """What may be said about a file; tags come one to a field, separated by commas, or both; access is a JSON object."""
 
     folder: Text = ""
     source_uri: Text | None = None
@@ -33,6 +32,7 @@ class UploadFields(Body):
     description: Text | None = None
     tags: list[Tag] = Field(default=[], max_length=100)
     start: bool = True
+    access: Json[AccessBody] | None = None
 
 
 def _form(description: type[Body]) -> dict[str, Any]:
@@ -49,6 +49,9 @@ async def upload(request: Request, pincite: Engine, caller: Writer) -> JSONRespo
     async with request.form(max_files=1, max_fields=120, max_part_size=64 * 1024) as form:
         fields = _fields(form)
         file = await _file(form, fields, pincite.settings)
+    if fields.access is not None:
+        readers = await pincite.rights.readers(await pincite.scope(caller), fields.access.wish())
+        file = replace(file, readers=readers)
     added = await pincite.upload(file, start=fields.start, caller=caller)
     alike = await pincite.library.alike(await pincite.scope(caller), added.document)
     told: shapes.Json = {"document": shapes.document(added.document)}
@@ -103,9 +106,7 @@ async def start(body: StartBody, pincite: Engine, caller: Writer) -> JSONRespons
     """Process documents that were uploaded with `start: false`; a document that is not there stops it all."""
     scope = await pincite.scope(caller)
     if body.document_ids is not None:
-        there = {document.id for document in await pincite.library.several(scope, body.document_ids)}
-        if missing := [wanted for wanted in body.document_ids if wanted not in there]:
-            raise NotFound(f"there is no document '{missing[0]}'; nothing was started")
+        await pincite.library.owned(scope, body.document_ids)
     started = await pincite.jobs.start(scope, body.document_ids)
     pincite.workers.wake()
     return JSONResponse({"started": started}, 202)

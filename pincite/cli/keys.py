@@ -21,9 +21,13 @@ def register(app: typer.Typer) -> None:
 async def create(
     door: Door,
     name: Annotated[str, typer.Option("--name", metavar="N", help="What the key is for.", show_default=False)],
+    user: Annotated[str | None, typer.Option("--user", metavar="U", help="Whose key it is; yours otherwise.")] = None,
     role: Annotated[
-        str, typer.Option("--role", metavar="R", help="administrator, editor, reader, or metrics.")
-    ] = "administrator",
+        str | None,
+        typer.Option(
+            "--role", metavar="R", help="administrator, editor, reader, or metrics; the user's own otherwise."
+        ),
+    ] = None,
     expires: Annotated[
         int | None,
         typer.Option("--expires", metavar="DAYS", min=1, max=3650, help="Days it counts; for ever otherwise."),
@@ -38,7 +42,9 @@ async def create(
     if not name.strip():
         raise Invalid("the key needs a name that tells what it is for")
     async with door.open() as pincite:
-        key, key_id = await pincite.keys.create(LOCAL.person, name.strip(), given, expires)
+        person = await pincite.people.get(LOCAL.person, user or LOCAL.person)
+        role = given or person.role
+        key, key_id = await pincite.keys.create(person.id, name.strip(), role, expires, by=LOCAL.person)
     if door.json:
         print_json({"key": key, "id": key_id})
         return

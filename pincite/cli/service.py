@@ -81,20 +81,23 @@ async def _listen(door: Door, pincite: "AsyncPincite", *, key: str = "", questio
     from pincite.api.server import serve as listen
     from pincite.cli.destinations import where_text_goes
     from pincite.cli.view.screen import Screen
-    from pincite.cli.view.service import print_service, print_trial
+    from pincite.cli.view.service import print_service, print_setup, print_trial
 
     text_goes = where_text_goes(pincite.embedder, pincite.settings)
+    setup = await pincite.logins.offer_setup()
     keyless = not any(known.revoked_at is None for known in await pincite.keys.all(LOCAL.person))
 
     def ready(address: str) -> None:
         if door.json:
             shape = {"address": address, "data": str(door.settings.data), "text": text_goes}
-            print_json(shape | ({"key": key} if key else {}))
+            print_json(shape | ({"key": key} if key else {}) | ({"setup": f"{address}/setup#{setup}"} if setup else {}))
             return
         screen = Screen()
         if key:
             screen.say()
         print_service(screen, address, door.settings.data, text_goes, key=key, keyless=keyless)
+        if setup and not key:
+            print_setup(screen, f"{address}/setup#{setup}")
         if key:
             print_trial(screen, address, key, question)
 

@@ -40,7 +40,10 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file as somebody handed it in, before anything was decided about it."""
+    """A file as somebody handed it in, before anything was decided about it.
+
+    `readers` may read it besides its owner; None: whoever may read what lies in its folder.
+    """
 
     name: str
     data: bytes
@@ -50,6 +53,7 @@ class Upload:
     author: str | None = None
     description: str | None = None
     tags: tuple[str, ...] = ()
+    readers: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +198,16 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder of the library, what it tells the model, what it is called in answers, and what lies in and below it."""
+    """A folder of the library, what it tells the model, what it is called in answers, and what lies in and below it.
+
+    `access` is who may read what lies in it; None: whoever may read what lies in the folder above.
+    """
 
     path: str
     system_prompt: str | None = None
     category_label: str | None = None
     documents: int = 0
+    access: Access | None = None
 
 
 @dataclass(frozen=True, slots=True)

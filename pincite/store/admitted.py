@@ -5,8 +5,13 @@ from psycopg import sql
 from pincite.core.answers import Filters
 from pincite.core.callers import Scope
 
-HIDDEN = "select key from edition where state in ('writing', 'retired', 'ready')"
-"""Editions whose words and vectors lie among those that are searched and are nobody's to find; the index is for this."""
+ASTRAY = "select key from edition where astray and realm <> all ((select own_realms())::int[])"
+"""Editions of documents that have other readers now, which their rows have yet to follow: till then for their owner alone."""
+HIDDEN = (
+    "select key from edition where state in ('writing', 'retired', 'ready')"
+    " union all select key from edition where astray and realm <> all ((select own_realms())::int[])"
+)
+"""Editions whose words and vectors lie among those that are searched and are not to be found; the indexes are for this."""
 
 
 def narrowed(filters: Filters) -> bool:

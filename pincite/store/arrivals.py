@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from pincite.core.callers import Scope
 from pincite.core.documents import Upload
 from pincite.core.jobs import WAITED_FOR
-from pincite.store.database import Connection, rows
+from pincite.store.database import Connection, one, rows
 from pincite.store.originals import Original, Originals
 
 _GIVEN = ("title", "author", "description", "tags")
@@ -63,10 +63,14 @@ async def insert(
     connection: Connection, scope: Scope, originals: Originals, arrivals: Sequence[tuple[str, Arrival]]
 ) -> None:
     """Make documents of these ids, each with its first version, its bytes and its job."""
-    realm, moments = scope.realms[0], count(int(datetime.now(UTC).timestamp() * 1_000_000))
+    moments = count(int(datetime.now(UTC).timestamp() * 1_000_000))
     versions = {document_id: version_id(next(moments)) for document_id, _ in arrivals}
-    said = [_row(document_id, versions[document_id], arrival) for document_id, arrival in arrivals]
-    values = {"said": Jsonb(said), "owner": scope.person, "realm": realm, "place": originals.place}
+    realms = await _realms(connection, scope, [arrival.upload for _, arrival in arrivals])
+    said = [
+        _row(document_id, versions[document_id], arrival) | {"realm": realm}
+        for (document_id, arrival), realm in zip(arrivals, realms, strict=True)
+    ]
+    values = {"said": Jsonb(said), "owner": scope.person, "place": originals.place}
     await connection.execute(_DOCUMENTS, values)
     keys: dict[str, int] = dict(await rows(connection, _VERSIONS, values))
     await asyncio.gather(
@@ -74,11 +78,23 @@ async def insert(
             originals.keep(
                 connection, Original(document_id, versions[document_id], keys[document_id], realm), arrival.upload.data
             )
-            for document_id, arrival in arrivals
+            for (document_id, arrival), realm in zip(arrivals, realms, strict=True)
         )
     )
     await connection.execute(_LATEST, (list(keys),))
     await connection.execute(_JOBS, values)
+
+
+async def _realms(connection: Connection, scope: Scope, uploads: Sequence[Upload]) -> list[int]:
+    """Where each of these lies: with what the same people may read, as it says itself or as its folder does."""
+    wanted = [(upload.folder, upload.readers) for upload in uploads]
+    found: dict[tuple[str, tuple[str, ...] | None], int] = {}
+    for folder, readers in dict.fromkeys(wanted):
+        said = None if readers is None else list(readers)
+        row = await one(connection, _REALM, {"readers": said, "owner": scope.person, "folder": folder})
+        assert row is not None
+        found[folder, readers] = row[0]
+    return [found[one_wanted] for one_wanted in wanted]
 
 
 def version_id(microseconds: int) -> str:
@@ -100,6 +116,7 @@ def _row(document_id: str, version: str, arrival: Arrival) -> dict[str, object]:
         "tags": upload.tags,
         "given": given(upload),
         "uri": upload.source_uri,
+        "readers": upload.readers,
         "checksum": arrival.checksum,
         "bytes": len(upload.data),
         "mime": arrival.mime,
@@ -108,6 +125,7 @@ def _row(document_id: str, version: str, arrival: Arrival) -> dict[str, object]:
     }
 
 
+_REALM = "select realm_of(coalesce(%(readers)s::text[], readers_of(%(owner)s, %(folder)s)))"
 _KNOWN_NAMES = """
     select d.folder, d.name from document d join unnest(%s::text[], %s::text[]) as n (folder, name)
     on n.folder = d.folder and n.name = d.name where d.owner = %s
@@ -115,16 +133,19 @@ _KNOWN_NAMES = """
 _SAID = sql.SQL("""
     jsonb_to_recordset(%(said)s) as s (id text, version text, folder text, name text, title text, author text,
         description text, tags jsonb, given jsonb, uri text, checksum text, bytes bigint, mime text, priority int,
-        state text)
+        state text, realm int, readers jsonb)
 """)
 _DOCUMENTS = sql.SQL("""
-    insert into document (id, owner, realm, folder, name, title, author, description, tags, status, given, source_uri)
-    select s.id, %(owner)s, %(realm)s, s.folder, s.name, s.title, s.author, s.description,
-           array(select jsonb_array_elements_text(s.tags)), 'pending', s.given, s.uri from {said}
+    insert into document (id, owner, realm, folder, name, title, author, description, tags, status, given, source_uri,
+                          readers)
+    select s.id, %(owner)s, s.realm, s.folder, s.name, s.title, s.author, s.description,
+           array(select jsonb_array_elements_text(s.tags)), 'pending', s.given, s.uri,
+           case when jsonb_typeof(s.readers) = 'array' then array(select jsonb_array_elements_text(s.readers)) end
+    from {said}
 """).format(said=_SAID)
 _VERSIONS = sql.SQL("""
     insert into version (id, document_id, realm, checksum, bytes, mime)
-    select s.version, s.id, %(realm)s, s.checksum, s.bytes, s.mime from {said} returning document_id, key
+    select s.version, s.id, s.realm, s.checksum, s.bytes, s.mime from {said} returning document_id, key
 """).format(said=_SAID)
 _LATEST = "update document d set latest = v.key from version v where v.document_id = d.id and d.id = any(%s)"
 _JOBS = sql.SQL("""

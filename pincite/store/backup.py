@@ -23,6 +23,8 @@ from pincite.store.files import Files
 
 PART = 8 * 2**20
 """Bytes of a table that are in memory at a time; a row that is longer is taken whole."""
+LEFT_OUT = frozenset({"migration", "reader", "login", "setup", "failed_login"})
+"""Tables that no backup has: what follows from others, and who was logged in."""
 TRACES = frozenset({"trace", "span"})
 Report = Callable[[Progress], None]
 
@@ -136,7 +138,7 @@ async def _tables(admin: Connection) -> list[tuple[str, list[str]]]:
     refers: dict[str, set[str]] = {name: set() for name in columns}
     for name, to in await rows(admin, _REFERENCES):
         refers[name].add(to)
-    return [(name, columns[name]) for name in TopologicalSorter(refers).static_order() if name != "migration"]
+    return [(name, columns[name]) for name in TopologicalSorter(refers).static_order() if name not in LEFT_OUT]
 
 
 async def _write_table(admin: Connection, writer: Writer, name: str, columns: Sequence[str], report: Report) -> Table:

@@ -30,7 +30,10 @@ class Enrichments:
 
     async def known(self, owner: str, hashes: Sequence[bytes]) -> dict[bytes, Enriched]:
         """Those of these that were written before, for any document of this owner."""
-        query = "select distinct on (hash) hash, summary, questions from enrichment where hash = any(%(hashes)s)"
+        query = (
+            "select distinct on (hash) hash, summary, questions from enrichment"
+            " where hash = any(%(hashes)s) and realm = any ((select own_realms())::int[])"
+        )
         [found] = await self._database.at_once(owner, query, values={"hashes": list(hashes)})
         return {digest: Enriched(summary, tuple(questions)) for digest, summary, questions in found}
 

@@ -195,7 +195,7 @@ async def _held(connection: Connection, scope: Scope, document_ids: Collection[s
     """Those of the documents that are there, held until the end of the transaction."""
     found = await rows(
         connection,
-        "select id from document where id = any(%s) and realm = any(%s) order by id for key share",
+        "select id from hold_documents(%s, %s)",
         (list(document_ids), list(scope.realms)),
     )
     return {document_id for (document_id,) in found}

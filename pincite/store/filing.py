@@ -8,6 +8,7 @@ from psycopg.types.json import Jsonb
 from pincite.core.callers import Scope
 from pincite.errors import Conflict, NotFound
 from pincite.store.database import Database, one
+from pincite.store.rights import follow, refile
 from pincite.store.survey import changed
 
 
@@ -33,14 +34,17 @@ class Filing:
             async with self._database.transaction(scope.person) as connection:
                 found = await one(
                     connection,
-                    "select realm from document where id = %s and realm = any(%s) for update",
-                    (document_id, list(scope.realms)),
+                    "select realm from document where id = %s and realm = any(%s) and owner = %s for update",
+                    (document_id, list(scope.realms), scope.person),
                 )
                 if found is None:
                     raise NotFound(f"there is no document '{document_id}'")
                 given = {"title": wanted.title, "tags": None if wanted.tags is None else list(wanted.tags)}
                 said = {name: value for name, value in given.items() if value is not None}
                 await connection.execute(_REFILE, {"id": document_id, "given": Jsonb(said), **_values(wanted)})
+                moved = await refile(connection, scope.person, [document_id]) if wanted.folder is not None else []
+                for one_id in moved:  # who may read it is said by its folder
+                    await follow(connection, one_id)
                 await changed(connection, found[0])
         except pg_errors.UniqueViolation:
             raise Conflict(_taken(wanted)) from None

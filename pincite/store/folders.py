@@ -2,13 +2,16 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from psycopg import errors as pg_errors
 
 from pincite.core.callers import Scope
 from pincite.core.documents import Folder
 from pincite.errors import Conflict, NotFound
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.documents import access_of
+from pincite.store.rights import follow, inside, refile
 from pincite.store.survey import changed
 
 FRESH_S = 2.0
@@ -73,8 +76,10 @@ class Folders:
     async def move(self, scope: Scope, path: str, to: str) -> None:
         """Give a folder another path, with all that lies in it and below it: documents keep their ids."""
         try:
-            async with self._database.transaction(scope.person) as connection:
+            async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
                 await _move(connection, scope, path, to)
+                for document_id in await refile(connection, scope.person, await inside(connection, scope.person, to)):
+                    await follow(connection, document_id)
         except pg_errors.UniqueViolation:
             raise Conflict(
                 f"'{to}' holds a document or a folder of the same name; remove or rename one of them first"
@@ -82,13 +87,17 @@ class Folders:
         finally:
             self._furnished.pop(scope.person, None)
 
-    async def documents(self, scope: Scope, path: str) -> list[str]:
-        """The ids of the documents in a folder and below it."""
+    def forget_furnished(self, person: str) -> None:
+        """Somebody changed what a person's folders say."""
+        self._furnished.pop(person, None)
+
+    async def own_documents(self, scope: Scope, path: str) -> list[str]:
+        """The ids of one's own documents in a folder and below it."""
         query = (
-            "select id from document where realm = any(%(realms)s)"
+            "select id from document where realm = any(%(realms)s) and owner = %(owner)s"
             " and (folder = %(folder)s or starts_with(folder, %(below)s)) order by folder, name"
         )
-        values = {"realms": list(scope.realms), **_inside(path)}
+        values = {"realms": list(scope.realms), "owner": scope.person, **_inside(path)}
         [found] = await self._database.at_once(scope.person, query, values=values)
         return [document_id for (document_id,) in found]
 
@@ -130,9 +139,12 @@ class Folders:
         return read[1]
 
     async def _read(self, person: str) -> Mapping[str, Folder]:
-        query = "select path, system_prompt, category_label from folder where owner = %(person)s"
+        query = "select path, system_prompt, category_label, shown(readers) from folder where owner = %(person)s"
         [found] = await self._database.at_once(person, query, values={"person": person})
-        furnished = {path: Folder(path, prompt, label) for path, prompt, label in found}
+        furnished = {
+            path: Folder(path, prompt, label, access=None if readers is None else access_of(person, readers))
+            for path, prompt, label, readers in found
+        }
         self._furnished[person] = time.monotonic(), furnished
         return furnished
 
@@ -145,7 +157,7 @@ def upwards(path: str) -> Sequence[str]:
 
 def _with(furnished: Folder | None, path: str, documents: int) -> Folder:
     known = furnished or Folder(path)
-    return Folder(path, known.system_prompt, known.category_label, documents)
+    return replace(known, documents=documents)
 
 
 async def _move(connection: Connection, scope: Scope, path: str, to: str) -> None:

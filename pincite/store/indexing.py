@@ -18,6 +18,7 @@ from pincite.store.history import clear, lay_apart
 from pincite.store.jobs import Job
 from pincite.store.pages import keep_pages
 from pincite.store.passages import Entry
+from pincite.store.rights import follow
 from pincite.store.survey import changed
 from pincite.together import Together
 
@@ -138,9 +139,12 @@ class Indexing:
             async with self._database.transaction(edition.job.owner, durable=False, local=LONG_WORK) as connection:
                 await _hold(connection, edition.job)
                 rows = [(edition.key, entry) for entry in entries]
-                await passages.write(connection, edition.realm, rows, self._model)
+                where = await one(connection, "select realm from edition where key = %s", (edition.key,))
+                if where is None:
+                    raise StoreDown(_LOST)
+                await passages.write(connection, where[0], rows, self._model)
         except ForeignKeyViolation as error:  # what was begun did not wait for the disk, and a crash may undo it
-            raise StoreDown("the database was restarted and has lost what was begun; it begins again") from error
+            raise StoreDown(_LOST) from error
 
     async def serve(self, edition: Edition, found: Found) -> None:
         """Switch readers to this edition, in one step; one with notes lacks something and counts as stale."""
@@ -223,6 +227,8 @@ class Indexing:
         await connection.execute(_MEASURE, values)
         if values["wanting"]:
             await connection.execute(_WANTING, values)
+        for (document_id,) in await rows(connection, _SHARED, values):  # while it was being read
+            await follow(connection, document_id)
         if self._beside:
             await connection.execute("delete from job where id = any(%(jobs)s)", values)
             return
@@ -231,9 +237,10 @@ class Indexing:
         await connection.execute(_OUTDATE, said)
         await connection.execute(_SAY, said)
         for edition, found in served.items():
-            await keep_pages(connection, edition.job.version, edition.realm, found.parsed)
+            await keep_pages(connection, edition.job.version, found.parsed)
         await connection.execute(_DONE, values)
-        await changed(connection, next(iter(served)).realm)
+        for (realm,) in await rows(connection, _REALMS, values):
+            await changed(connection, realm)
 
     async def fail(self, job: Job, code: str, message: str) -> None:
         """End a job that cannot succeed; what was served before stays served."""
@@ -317,6 +324,7 @@ async def _end(connection: Connection, job: Job, state: str) -> int | None:
 
 
 _GONE = "the document was removed, or given to another worker, while it was being processed"
+_LOST = "the database was restarted and has lost what was begun; it begins again"
 # Whoever serves is done before a switch looks what is missing, or sees that it was made.
 _NO_SWITCH = "select pg_advisory_xact_lock_shared(1734701669)"
 _OVERTAKEN = "a newer version of the document came in while this one was being processed"
@@ -331,7 +339,7 @@ _TARGETS = """
 """
 _KNOWN = """
     select distinct on (hash, part) hash, embedding::real[] from vector
-    where hash = any(%(hashes)s) and model = %(model)s order by hash, part
+    where hash = any(%(hashes)s) and model = %(model)s and realm = any ((select own_realms())::int[]) order by hash, part
 """
 _HELD = """
     select j.id from job j join unnest(%s::bigint[], %s::text[]) as a (id, holder) on a.id = j.id and a.holder = j.holder
@@ -394,6 +402,11 @@ _SERVE = """
                                             category text, tags jsonb, urls jsonb, notes jsonb)
     join edition e on e.key = s.edition where d.id = s.id
 """
+_SHARED = """
+    select d.id from edition e join document d on d.id = e.document_id
+    where e.key = any(%(editions)s) and e.realm <> d.realm order by d.id
+"""
+_REALMS = "select distinct realm from document where id = any(%(documents)s) order by realm"
 # Passages of another index stand in the same text: where that is another by now, they are made anew when they are needed.
 _OUTDATE = """
     update edition e set state = 'retired'

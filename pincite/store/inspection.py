@@ -41,11 +41,13 @@ async def inspect(database: Database, files: Files, report: Report) -> Inspectio
         report(Progress("comparing rows", 0, len(_CHECKS), 0.0, of="check"))
         for number, check in enumerate(_CHECKS, start=1):
             [found] = await database.at_once(scope.person, check, values={}, local=LONG_WORK)
-            wrong += [str(line) for (line,) in found]
+            wrong += [str(line) for (line,) in found if str(line) not in wrong]
             report(Progress("comparing rows", number, len(_CHECKS), 0.0, of="check"))
         checked += await _check_files(database, files, scope, wrong, report)
         searched += await _search(database, scope, wrong)
-        [[(count,)]] = await database.at_once(scope.person, "select count(*) from document", values={})
+        [[(count,)]] = await database.at_once(
+            scope.person, "select count(*) from document where owner = me()", values={}
+        )
         documents += count
     return Inspection(documents, checked, searched, await stray_files(database, files), tuple(wrong))
 
@@ -59,10 +61,10 @@ async def stray_files(database: Database, files: Files) -> int:
 
 async def _people(database: Database) -> list[Scope]:
     async with database.transaction("") as connection:
-        people = [str(person) for (person,) in await rows(connection, "select id from person order by id")]
+        people = [str(person) for (person,) in await rows(connection, "select id from everybody()")]
     found = []
     for person in people:
-        [realms] = await database.at_once(person, "select id from realm order by id", values={})
+        [realms] = await database.at_once(person, "select unnest(own_realms())", values={})
         found.append(Scope(person, tuple(realm for (realm,) in realms)))
     return found
 
@@ -162,11 +164,11 @@ _CHECKS = (
 _VERSIONS = """
     select v.document_id, v.id, d.name, v.checksum,
            (select encode(sha256(string_agg(p.bytes, '' order by p.number)), 'hex') from piece p where p.version = v.key)
-    from version v join document d on d.id = v.document_id order by v.key
+    from version v join document d on d.id = v.document_id where d.owner = me() order by v.key
 """
 _SAMPLE = """
     select d.id, d.name, c.key, c.text, v.embedding::real[], v.model, m.dimensions
-    from (select * from document where served is not null and chunks > 0 and vectors > 0
+    from (select * from document where owner = me() and served is not null and chunks > 0 and vectors > 0
           order by md5(id) limit %(sample)s) d
     cross join lateral (
         select c.key, c.text from chunk c where c.edition = d.served and c.level = 2

@@ -17,8 +17,9 @@ from pincite.errors import NotFound
 from pincite.store import arrivals as arrived
 from pincite.store.arrivals import Arrival, Turn
 from pincite.store.database import Connection, Database, one, rows
+from pincite.store.documents import DOCUMENT, document_of
 from pincite.store.jobs import SMALL
-from pincite.store.library import DOCUMENT, Library, document_of
+from pincite.store.library import Library
 from pincite.store.originals import Original, Originals
 from pincite.together import Together
 
@@ -91,7 +92,9 @@ class Intake:
                 del minted[document_id]
             if minted:
                 await arrived.insert(connection, scope, self._originals, list(minted.items()))
-        return await self._library.several(scope, list(minted)) if minted else []
+        if not minted:
+            return []
+        return await self._library.several(await self._library.scope(scope.person), list(minted))
 
     async def _take(self, scope: Scope, arrival: Arrival) -> Taken:
         """Take in one that may be anything."""
@@ -101,7 +104,7 @@ class Intake:
         for _ in range(5):
             try:
                 document_id, outcome = await self._accept(scope, arrival)
-                return await self._library.get(scope, document_id), outcome
+                return await self._library.get(await self._library.scope(scope.person), document_id), outcome
             except (pg_errors.UniqueViolation, NotFound):
                 continue  # somebody else took in, or removed, the same name at the same moment
         raise NotFound(f"'{upload.name}' keeps changing under our hands; try again")
@@ -138,7 +141,7 @@ class Intake:
             )
             found = await one(
                 connection,
-                "select d.id, d.status, v.key, v.id, v.checksum, e.signature from document d join version v"
+                "select d.id, d.status, v.key, v.id, v.checksum, e.signature, d.realm from document d join version v"
                 " on v.key = d.latest left join edition e on e.key = d.served"
                 " where d.owner = %s and d.folder = %s and d.name = %s",
                 (scope.person, upload.folder, upload.name),
@@ -147,9 +150,9 @@ class Intake:
                 document_id = await _new_id(connection, scope, upload)
                 await arrived.insert(connection, scope, self._originals, [(document_id, arrival)])
                 return document_id, "new"
-            document_id, status, key, latest_id, latest_checksum, signature = found
+            document_id, status, key, latest_id, latest_checksum, signature, realm = found
             if latest_checksum != arrival.checksum:
-                await self._insert_version(connection, scope, document_id, latest_id, arrival)
+                await self._insert_version(connection, scope, (document_id, realm, latest_id), arrival)
                 return document_id, "new_version"
             if status in (Status.PENDING, Status.PROCESSING) or (
                 status == Status.COMPLETED and signature == self._signature
@@ -159,16 +162,18 @@ class Intake:
             return document_id, "again"
 
     async def _insert_version(
-        self, connection: Connection, scope: Scope, document_id: str, after: str, arrival: Arrival
+        self, connection: Connection, scope: Scope, of: tuple[str, int, str], arrival: Arrival
     ) -> None:
+        """Insert a version of a document that lies in a realm and has had one before."""
+        document_id, realm, after = of
         upload, version_id = arrival.upload, _version_id(after)
         row = await one(
             connection,
             "insert into version (id, document_id, realm, checksum, bytes, mime) values (%s, %s, %s, %s, %s, %s) returning key",
-            (version_id, document_id, scope.realms[0], arrival.checksum, len(upload.data), arrival.mime),
+            (version_id, document_id, realm, arrival.checksum, len(upload.data), arrival.mime),
         )
         assert row is not None
-        await self._originals.keep(connection, Original(document_id, version_id, row[0], scope.realms[0]), upload.data)
+        await self._originals.keep(connection, Original(document_id, version_id, row[0], realm), upload.data)
         await connection.execute(
             "update document set latest = %s, given = given || %s, source_uri = coalesce(%s, source_uri) where id = %s",
             (row[0], Jsonb(arrived.given(upload)), upload.source_uri, document_id),

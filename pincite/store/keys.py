@@ -14,9 +14,10 @@ PREFIX = "pc_"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is known about a key; never the key itself."""
+    """What is known about a key; never the key itself. It is worth no more than the user whose it is."""
 
     id: str
+    user: str
     name: str
     role: str
     created_at: datetime
@@ -30,10 +31,15 @@ class Keys:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def create(self, person: str, name: str, role: Role, expires_days: int | None) -> tuple[str, str]:
-        """A new key and its id; this is the only moment the key itself is known."""
+    async def create(
+        self, person: str, name: str, role: Role, expires_days: int | None, *, by: str | None = None
+    ) -> tuple[str, str]:
+        """A new key of a person and its id; this is the only moment the key itself is known.
+
+        `by` is who makes it, where that is not the person.
+        """
         key, key_id = PREFIX + secrets.token_urlsafe(32), secrets.token_hex(8)
-        async with self._database.transaction(person) as connection:
+        async with self._database.transaction(by or person) as connection:
             await connection.execute(
                 "insert into api_key (id, person, name, role, hash, expires_at)"
                 " values (%s, %s, %s, %s, %s, now() + make_interval(days => %s::int))",
@@ -41,23 +47,23 @@ class Keys:
             )
         return key, key_id
 
-    async def all(self, person: str) -> list[Key]:
-        """Every key of a person, newest first."""
-        async with self._database.transaction(person) as connection:
+    async def all(self, by: str) -> list[Key]:
+        """Every key, newest first, for an administrator; for anybody else their own."""
+        async with self._database.transaction(by) as connection:
             found = await rows(
                 connection,
-                "select id, name, role, created_at, expires_at, revoked_at from api_key where person = %s"
-                " order by created_at desc",
-                (person,),
+                "select id, person, name, role, created_at, expires_at, revoked_at from api_key"
+                " where person = me() or (select am_administrator()) order by created_at desc",
             )
         return [Key(*row) for row in found]
 
-    async def revoke(self, person: str, key_id: str) -> None:
-        """A revoked key counts no more, from this moment on."""
-        async with self._database.transaction(person) as connection:
+    async def revoke(self, by: str, key_id: str) -> None:
+        """A revoked key counts no more, from this moment on; its owner or an administrator revokes it."""
+        async with self._database.transaction(by) as connection:
             done = await connection.execute(
-                "update api_key set revoked_at = coalesce(revoked_at, now()) where id = %s and person = %s",
-                (key_id, person),
+                "update api_key set revoked_at = coalesce(revoked_at, now())"
+                " where id = %s and (person = me() or (select am_administrator()))",
+                (key_id,),
             )
         if done.rowcount == 0:
             raise NotFound(f"there is no key '{key_id}'")

@@ -35,6 +35,7 @@ async def look_up(database: Database, terms: Iterable[str], scope: Scope, filter
         postings=admitted.postings(filters),
         admitted=admitted.editions("p.edition", filters),
         revision=sql.SQL(_REVISION),
+        astray=sql.SQL(admitted.ASTRAY),
     )
     values = {**admitted.values(scope, filters), "terms": list(terms)}
     async with database.transaction(scope.person, local=_PLANNED) as connection:
@@ -72,6 +73,7 @@ _WHOLE = """
     ) p group by p.term
     union all
     select 'gone', null, string_agg(int4send(c.key), '') from chunk c where c.edition = any (array(
-        select e.key from edition e where e.state in ('writing', 'retired', 'ready') and e.state = 'retired' and e.realm = any(%(realms)s)))
+        select e.key from edition e where e.state in ('writing', 'retired', 'ready') and e.state = 'retired' and e.realm = any(%(realms)s)
+        union all {astray}))
     union all {revision}
 """

@@ -9,19 +9,12 @@ from psycopg import sql
 
 from pincite.core.answers import Filters
 from pincite.core.callers import Scope
-from pincite.core.documents import Access, Chunk, Document, Failure, Level, Status, Version
-from pincite.errors import Invalid, NotFound
+from pincite.core.documents import Chunk, Document, Level, Status, Version
+from pincite.errors import Invalid, NotAllowed, NotFound
 from pincite.store.database import Database, one, rows
+from pincite.store.documents import DOCUMENT, document_of
 from pincite.store.originals import Originals
 from pincite.wording import closest
-
-DOCUMENT = """
-    select d.id, d.name, d.title, d.author, d.description, status_now(d), d.progress, d.stage, d.error_code, d.error_message,
-           v.id, (select count(*) from version o where o.document_id = d.id), v.mime, v.bytes, v.checksum, d.folder,
-           d.tags, d.source_uri, d.source_urls, d.chunks, s.signature, d.owner, d.created_at, d.updated_at, d.notes
-    from document d join version v on v.key = d.latest left join edition s on s.key = d.served
-"""
-
 
 MOST_NAMED, MOST_FOLDERS = 3, 1000
 """Documents named one by one where a filter names some that are not there; folders looked through for a near one."""
@@ -68,9 +61,9 @@ class Library:
 
     async def scope_now(self, person: str) -> tuple[Scope, int]:
         """What a person may read, and which index is searched at this moment; 0 before the first."""
-        query = "select id from realm where owner = %(person)s order by id"
+        query = "select r from unnest(readable()) r where not (select shut_out()) order by r"
         searched = "select id from generation where state = 'serving'"
-        realms, index = await self._database.at_once(person, query, searched, values={"person": person})
+        realms, index = await self._database.at_once(person, query, searched, values={})
         return Scope(person, tuple(realm for (realm,) in realms)), index[0][0] if index else 0
 
     async def get(self, scope: Scope, document_id: str) -> Document:
@@ -81,6 +74,18 @@ class Library:
         if not found:
             raise NotFound(f"there is no document '{document_id}'")
         return document_of(found[0], self._signature)
+
+    async def owned(self, scope: Scope, document_ids: Sequence[str]) -> None:
+        """Raise `NotFound` for the first of the documents that is not there for this person, `NotAllowed` for one of others."""
+        query = "select id, owner from document where id = any(%(ids)s) and realm = any(%(realms)s)"
+        values = {"ids": list(document_ids), "realms": list(scope.realms)}
+        [found] = await self._database.at_once(scope.person, query, values=values)
+        owners: dict[str, str] = dict(found)
+        for document_id in document_ids:
+            if document_id not in owners:
+                raise NotFound(f"there is no document '{document_id}'")
+            if owners[document_id] != scope.person:
+                raise NotAllowed("this document belongs to somebody else: you may read it, its owner may change it")
 
     async def several(self, scope: Scope, document_ids: Sequence[str]) -> list[Document]:
         """Those of the named documents that are there."""
@@ -117,8 +122,8 @@ class Library:
 
     async def alike(self, scope: Scope, document: Document) -> list[Document]:
         """Other documents of this person whose newest version has the very same bytes."""
-        query = DOCUMENT + " where v.checksum = %(checksum)s and d.id <> %(id)s and d.realm = any(%(realms)s) limit 10"
-        values = {"checksum": document.checksum, "id": document.id, "realms": list(scope.realms)}
+        query = DOCUMENT + " where v.checksum = %(checksum)s and d.id <> %(id)s and d.owner = %(person)s limit 10"
+        values = {"checksum": document.checksum, "id": document.id, "person": scope.person}
         [found] = await self._database.at_once(scope.person, query, values=values)
         return [document_of(row, self._signature) for row in found]
 
@@ -252,19 +257,6 @@ def _chunk(row: tuple[Any, ...], text: str) -> Chunk:
         row[0], Level(row[1]), row[2], text=text[row[3] : row[4]], start=row[3], end=row[4], start_line=row[5],
         end_line=row[6], page=row[7], heading_path=tuple(row[8]), content_type=row[9], language=row[10],
         tokens=row[11], header=row[12], vectorized_text=row[13], place=row[14],
-    )  # fmt: skip
-
-
-def document_of(row: tuple[Any, ...], signature: str) -> Document:
-    """A row of `DOCUMENT`; it is stale when it was indexed under other settings than `signature` says."""
-    failure = Failure(row[8], row[9]) if row[8] else None
-    stale = row[20] is not None and row[20] != signature
-    return Document(
-        id=row[0], name=row[1], title=row[2], author=row[3], description=row[4], status=Status(row[5]),
-        progress=round(row[6], 4), stage=row[7], error=failure, version=row[10], versions=row[11], mime=row[12],
-        bytes=row[13], checksum=row[14], folder=row[15], tags=tuple(row[16]), source_uri=row[17],
-        source_urls=tuple(row[18]), chunks=row[19], stale=stale, access=Access(owner=row[21]),
-        created_at=row[22], updated_at=row[23], notes=tuple(row[24]),
     )  # fmt: skip
 
 

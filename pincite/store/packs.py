@@ -64,7 +64,7 @@ class Packs:
     async def _begin(self, owner: str) -> int | None:
         """Lay down which editions the next pack covers: such that none of them can come to be served later."""
         async with self._database.transaction(owner, durable=False, local={"lock_timeout": "1s"}) as connection:
-            own = await rows(connection, "select id from realm where owner = %s", (owner,))
+            own = await rows(connection, "select id from realm where owner = %s order by id", (owner,))
             piled = {"realms": [realm for (realm,) in own], "least": self._least}
             for realm, low, high in await rows(connection, sql.SQL(_PILED).format(gaps=sql.SQL(GAPS)), piled):
                 if await one(connection, "select pg_try_advisory_xact_lock(%s, %s)", (LOCK, realm)) != (True,):

@@ -15,13 +15,13 @@ PART = 512
 """Marks of such a part."""
 
 
-async def keep_pages(connection: Connection, version: int, realm: int, parsed: Parsed) -> None:
+async def keep_pages(connection: Connection, version: int, parsed: Parsed) -> None:
     """Keep the pages of a version's text in place of those it had; a file without any never had some."""
     if not parsed.pages:
         return
     columns = await asyncio.to_thread(_columns, parsed)
     await connection.execute("delete from page where version = %s", (version,))
-    await connection.execute(_INSERT, {"version": version, "realm": realm, **columns})
+    await connection.execute(_INSERT, {"version": version, **columns})
 
 
 def _columns(parsed: Parsed) -> dict[str, list[object]]:
@@ -106,7 +106,7 @@ def _leaf(row: Sequence[object]) -> Leaf:
 
 _INSERT = """
     insert into page (version, realm, number, part, kind, name, width, height, start_char, end_char, marks)
-    select %(version)s, %(realm)s, p.* from unnest(
+    select %(version)s, (select realm from version where key = %(version)s), p.* from unnest(
         %(number)s::int[], %(part)s::int[], %(kind)s::text[], %(name)s::text[], %(width)s::real[], %(height)s::real[],
         %(start)s::int[], %(end)s::int[], %(marks)s::bytea[]) as p
 """

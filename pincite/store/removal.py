@@ -100,8 +100,8 @@ async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple
     """The realm, the versions' keys by id, and the editions'; the document is locked: whoever writes waits or finds it gone."""
     found = await one(
         connection,
-        "select realm from document where id = %s and realm = any(%s) for update",
-        (document_id, list(scope.realms)),
+        "select realm from document where id = %s and realm = any(%s) and owner = %s for update",
+        (document_id, list(scope.realms), scope.person),
     )
     if found is None:
         raise NotFound(f"there is no document '{document_id}'")

@@ -20,7 +20,19 @@ from pincite.store.schema import LOCK, index_vectors, migrate, migration_files
 
 Report = Callable[[Progress], None]
 MADE_BY_ITSELF = frozenset(
-    {"migration", "library", "person", "realm", "embedding_model", "corpus", "generation", "backup"}
+    {
+        "migration",
+        "library",
+        "person",
+        "realm",
+        "reader",
+        "setup",
+        "failed_login",
+        "embedding_model",
+        "corpus",
+        "generation",
+        "backup",
+    }
 )
 """Tables that may hold something though nobody has put anything into the library."""
 

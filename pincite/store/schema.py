@@ -104,9 +104,7 @@ async def _change(admin: Administrator, number: int, name: str, text: str) -> No
     )
     await admin.execute(sql.SQL("grant execute on all functions in schema pincite to {}").format(role))
     await admin.execute(
-        sql.SQL("revoke insert, update, delete on migration, library, person, realm, embedding_model from {}").format(
-            role
-        )
+        sql.SQL("revoke insert, update, delete on migration, library, realm, embedding_model from {}").format(role)
     )
 
 

@@ -61,17 +61,20 @@ class PostgresIndex:
         exact = (
             past
             or survey.vectors <= self._rag.exact_rows
-            or (survey.narrowed and survey.vectors <= 5 * self._rag.exact_rows and await self._small(survey, scope))
+            or (survey.vectors <= 5 * self._rag.exact_rows and await self._small(survey))
         )
         found = await self._nearest(vector, survey, exact=exact, scope=scope, filters=filters, limit=limit)
-        if survey.narrowed and not exact and len(found) < min(limit, survey.chunks):
+        if not exact and len(found) < min(limit, survey.chunks) and await self._partial(survey):
             found = await self._nearest(vector, survey, exact=True, scope=scope, filters=filters, limit=limit)
         return found
 
-    async def _small(self, survey: Survey, scope: Scope) -> bool:
-        """Whether so little of the library is admitted that an HNSW walk would mostly meet the rest."""
-        whole = await self._surveys.rough(self._database, scope, EVERYTHING)
-        return survey.vectors < whole.vectors * WALKED_FROM
+    async def _partial(self, survey: Survey) -> bool:
+        """Whether a filter or rights leave out some of what a walk through the index meets."""
+        return survey.narrowed or survey.vectors < await self._surveys.vectors(self._database)
+
+    async def _small(self, survey: Survey) -> bool:
+        """Whether a filter or rights admit so little of the library that an HNSW walk would mostly meet the rest."""
+        return survey.vectors < await self._surveys.vectors(self._database) * WALKED_FROM
 
     async def _nearest(
         self, vector: Vector, survey: Survey, *, exact: bool, scope: Scope, filters: Filters, limit: int

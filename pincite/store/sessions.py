@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Coroutine, Sequence
+from collections.abc import Container, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -42,6 +42,9 @@ _HOLDS_ALL = (
 )
 
 
+_READABLE = "select id from document where id = any(%s) and realm = any(%s)"
+
+
 class Sessions:
     """Keeps conversations for their owner; a session of somebody else is as good as missing."""
 
@@ -79,7 +82,10 @@ class Sessions:
             found = await rows(
                 connection, _TURN + " where t.session_id = %s order by t.id desc limit %s", (session_id, MOST_TURNS)
             )
-        return replace(session, turns=tuple(map(_turn, reversed(found))))
+            turns = [_turn(row) for row in reversed(found)]
+            named = list({document_id for turn in turns for document_id in turn.documents})
+            readable = {one for (one,) in await rows(connection, _READABLE, (named, list(scope.realms)))}
+        return replace(session, turns=tuple(_as_readable(turn, readable) for turn in turns))
 
     async def list(
         self, scope: Scope, q: str | None = None, limit: int = 50, cursor: str | None = None
@@ -142,9 +148,11 @@ class Sessions:
             await _find(connection, scope, session_id)
             found = await rows(
                 connection,
-                "select question, standalone, case when complete and not removed then words else '' end from turn"
-                " where session_id = %s and owner = %s order by id desc limit %s",
-                (session_id, scope.person, turns),
+                "select question, standalone, case when complete and not removed and not exists ("
+                " select from turn_document q where q.turn_id = t.id and not exists"
+                " (select from document d where d.id = q.document_id and d.realm = any(%s))) then words else '' end"
+                " from turn t where session_id = %s and owner = %s order by id desc limit %s",
+                (list(scope.realms), session_id, scope.person, turns),
             )
         return tuple(Turn(*row) for row in reversed(found))
 
@@ -215,7 +223,7 @@ async def _without_removed(connection: Connection, scope: Scope, turn: KeptTurn)
     """Hold the documents a turn stands on until it is written; those no longer there leave nothing in it."""
     held = await rows(
         connection,
-        "select id from document where id = any(%s) and realm = any(%s) order by id for key share",
+        "select id from hold_documents(%s, %s)",
         (list(turn.documents), list(scope.realms)),
     )
     there = {document_id for (document_id,) in held}
@@ -223,6 +231,14 @@ async def _without_removed(connection: Connection, scope: Scope, turn: KeptTurn)
         if document_id not in there:
             turn, _ = without_document(turn, document_id)
     return replace(turn, documents=tuple(one for one in turn.documents if one in there))
+
+
+def _as_readable(turn: KeptTurn, readable: Container[str]) -> KeptTurn:
+    """A turn without what it quotes of documents its owner may read no more; they may again, and it stays as it is kept."""
+    for document_id in turn.documents:
+        if document_id not in readable:
+            turn, _ = without_document(turn, document_id)
+    return turn
 
 
 def _turn(row: Sequence[Any]) -> KeptTurn:

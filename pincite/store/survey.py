@@ -13,6 +13,9 @@ from pincite.store.database import Connection, Database
 FRESH_S = 2.0
 """So long what was remembered is good enough to choose how to search; to score by, it must be of this very moment."""
 
+MOST = 1000
+"""Surveys that are remembered; people see different things, and some leave."""
+
 
 @dataclass(frozen=True, slots=True)
 class Survey:
@@ -34,6 +37,7 @@ class Surveys:
 
     def __init__(self) -> None:
         self._made: dict[Scope, tuple[float, Survey]] = {}
+        self._vectors = (0.0, 0)
 
     def remembered(self, scope: Scope, filters: Filters) -> Survey | None:
         """What was found last; who scores by it makes sure that its revision is the one he searches."""
@@ -47,6 +51,8 @@ class Surveys:
         narrowed = admitted.narrowed(filters)
         survey = Survey(row[0], row[1], row[2], narrowed, tuple(sorted(row[3])), int(row[4]))
         if not narrowed:
+            if len(self._made) >= MOST:
+                self._made.clear()
             self._made[scope] = time.monotonic(), survey
         return survey
 
@@ -56,6 +62,14 @@ class Surveys:
         if made and time.monotonic() - made[0] < FRESH_S:
             return made[1]
         return await self.make(database, scope, filters)
+
+    async def vectors(self, database: Database) -> int:
+        """How many vectors the library has, whoever they belong to: what a walk through the index may meet."""
+        made, count = self._vectors
+        if time.monotonic() - made >= FRESH_S or not made:
+            [[(count,)]] = await database.at_once("", "select all_vectors()", values={})
+            self._vectors = time.monotonic(), count
+        return count
 
 
 async def changed(connection: Connection, realm: int) -> None:

@@ -92,11 +92,12 @@ _PLAIN = ("id", "kind", "strategy", "started_at", "duration_ms", "error", "code"
 _SPAN = tuple(field.name for field in fields(Span))
 _TRACE = (
     "select id, kind, started_at, duration_ms, strategy, error, code, degraded, request_id, remote, options, settings,"
-    " outcome, content from trace"
+    " outcome, case when exists (select from unnest(documents) named where not exists"
+    " (select from document d where d.id = named)) then content - 'answer' else content end from trace"
 )
 _KEEP = """
     with held as (
-        select id from document where id = any(%(documents)s) order by id for key share
+        select id from hold_documents(%(documents)s, readable())
     ), kept as (
         insert into trace (id, owner, kind, strategy, started_at, duration_ms, error, code, degraded, request_id, remote,
                            options, settings, outcome, content, documents)

@@ -18,7 +18,7 @@ def test_a_folder_is_made_listed_changed_and_removed(client: httpx2.Client, fold
     made = client.post(FOLDERS, json={"path": f"/{folder}/a/", "system_prompt": "Be brief.", "category_label": "A"})
     assert made.status_code == 201
     assert made.json() == {
-        "path": f"{folder}/a", "system_prompt": "Be brief.", "category_label": "A", "documents": 0,
+        "path": f"{folder}/a", "system_prompt": "Be brief.", "category_label": "A", "documents": 0, "access": None,
     }  # fmt: skip
     assert_problem(client.post(FOLDERS, json={"path": f"{folder}/a"}), 409, "conflict")
     listed = client.get(FOLDERS).json()["items"]
@@ -63,7 +63,8 @@ def test_a_document_is_given_another_title_folder_and_tags(door: Door, client: h
     ]
     assert client.patch(path, json={}).json()["title"] == "Cats"
     assert_problem(client.patch(path, json={"title": ""}), 422, "invalid")
-    assert_problem(client.patch(path, json={"access": {"everyone": True}}), 422, "invalid")
+    assert client.patch(path, json={"access": {"everyone": True}}).json()["access"]["everyone"] is True
+    assert client.patch(path, json={"title": "Cats", "access": None}).json()["access"]["everyone"] is False
     assert_problem(client.patch(f"{DOCUMENTS}/nonesuch", json={"title": "x"}), 404, "not_found")
 
 

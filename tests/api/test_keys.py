@@ -10,11 +10,11 @@ def test_a_key_is_seen_once(client: httpx2.Client, anyone: httpx2.Client) -> Non
     response = client.post("/api/v1/keys", json={"name": "for the test", "role": "editor", "expires_days": 7})
     assert response.status_code == 201
     made = response.json()
-    assert set(made) == {"key", "id", "name", "role"}
+    assert set(made) == {"key", "id", "name", "role", "user"}
     listing = client.get("/api/v1/keys")
     assert made["key"] not in listing.text
     [known] = [key for key in listing.json()["items"] if key["id"] == made["id"]]
-    assert set(known) == {"id", "name", "role", "created_at", "expires_at", "revoked_at"}
+    assert set(known) == {"id", "user", "name", "role", "created_at", "expires_at", "revoked_at"}
     assert (known["name"], known["role"], known["revoked_at"]) == ("for the test", "editor", None)
     assert known["expires_at"] > known["created_at"]
     headers = {"Authorization": f"Bearer {made['key']}"}

@@ -95,7 +95,9 @@ def test_broken_forms_are_refused(client: httpx2.Client) -> None:
     ("fields", "part"),
     [
         ({"titel": "x"}, "did you mean 'title'?"),
-        ({"access": "everyone"}, "'access' is not available yet"),
+        ({"access": "everyone"}, "access"),
+        ({"access": '{"owner": "me"}'}, "there is no option 'owner'"),
+        ({"access": '{"users": ["nobody here"]}'}, "there is no user 'nobody here'"),
         ({"start": "perhaps"}, "start"),
         ({"title": ["a", "b"]}, "title"),
         ({"title": "x" * 2001}, "title"),

@@ -12,7 +12,7 @@ def test_a_folder_is_furnished_moved_and_removed(pincite: Call, tmp_path: Path) 
     line = next(line for line in pincite("folders", "list").out.splitlines() if line.startswith("zoo "))
     assert line.split(maxsplit=2) == ["zoo", "1", "The zoo  Be kind."]
     assert pincite("folders", "set", "zoo", "--label", "", "--json").json == {
-        "path": "zoo", "system_prompt": "Be kind.", "category_label": None, "documents": 1,
+        "path": "zoo", "system_prompt": "Be kind.", "category_label": None, "documents": 1, "access": None,
     }  # fmt: skip
     assert pincite("folders", "move", "zoo", "animals/zoo").out == "zoo is animals/zoo now: 1 document\n"
     listed = {one["path"]: one for one in pincite("folders", "list", "--json").json["items"]}

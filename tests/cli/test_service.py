@@ -86,12 +86,16 @@ def test_serving_says_where_it_is_where_text_goes_and_how_to_make_a_key(
     monkeypatch.setattr("pincite.store.keys.Keys.all", no_keys)
     said = pincite("serve", "--host", "0.0.0.0", "--port", "1234")
     assert listening == [("0.0.0.0", 1234)]
-    first, data, text, key = said.out.splitlines()
+    first, data, text, key, setup = said.out.splitlines()
     assert first == "pincite listens on http://here; Ctrl-C stops it"
     assert data.startswith("  data  /")
     assert text == "  text  answers: extractive, on this machine; embeddings: scripted"
     assert "pincite key create --name NAME --data /" in key
-    assert pincite("serve", "--json").json["address"] == "http://here"
+    assert re.fullmatch(r"  setup first administrator, once: http://here/setup#[\w-]{43}", setup)
+    told = pincite("serve", "--json").json
+    assert told["address"] == "http://here"
+    assert told["setup"].startswith("http://here/setup#")
+    assert told["setup"] not in setup  # one of its own each time, and any one of them counts, once
 
 
 def test_the_settings_say_where_to_listen(pincite: Call, listening: list[tuple[str, int]]) -> None:

@@ -54,7 +54,7 @@ def test_row_level_security_is_forced_on_every_table_with_user_data(database_url
             "select relname from pg_class where relnamespace = 'pincite'::regnamespace and relkind = 'r'"
             " and not (relrowsecurity and relforcerowsecurity) order by 1"
         ).fetchall()
-    assert open_tables == [("embedding_model",), ("library",), ("migration",), ("person",)]
+    assert open_tables == [("embedding_model",), ("library",), ("migration",)]
 
 
 @pytest.mark.parametrize(

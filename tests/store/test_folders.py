@@ -80,7 +80,7 @@ def test_only_a_folder_without_documents_is_forgotten(with_shelf: Any) -> None:
         scope, folders = await shelf.scope(), Folders(shelf.database)
         document_id = await shelf.put("a.md", "A.", folder="x/y")
         await folders.make(scope, Folder("x", "Prompt."))
-        assert await folders.documents(scope, "x") == [document_id]
+        assert await folders.own_documents(scope, "x") == [document_id]
         with pytest.raises(Conflict, match="holds documents"):
             await folders.forget(scope, "x")
         await shelf.removal.remove(scope, document_id)

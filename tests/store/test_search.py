@@ -9,6 +9,8 @@ from pincite.core.answers import Filters
 from pincite.core.callers import Scope
 from pincite.core.protocols import Match
 from pincite.settings import Rag
+from pincite.store.people import People
+from pincite.store.rights import Rights
 from pincite.store.search import NAMESAKES, WINDOW_FACTOR, PostgresIndex, _window_factor
 from pincite.store.survey import Survey
 from pincite.words import terms
@@ -131,6 +133,26 @@ def test_a_walk_that_ends_too_early_under_a_filter_is_not_trusted(with_shelf: An
         index = Lame(shelf.database, 1, 32, Rag(exact_rows=0))
         assert len(await index.dense(vector, scope=scope, filters=ALL, limit=10)) == 3
         assert len(await index.dense(vector, scope=scope, filters=Filters(folder="in"), limit=10)) == 10
+
+    with_shelf(test)
+
+
+def test_a_walk_that_ends_too_early_among_what_others_own_is_not_trusted(with_shelf: Any) -> None:
+    class Lame(PostgresIndex):
+        async def _nearest(self, *asked: Any, exact: bool, **options: Any) -> list[Match]:
+            found = await super()._nearest(*asked, exact=exact, **options)
+            return found if exact else found[:3]
+
+    async def test(shelf: Any) -> None:
+        vector = await shelf.vector("word59 word58")
+        documents = [await shelf.put(f"{n}.md", *texts(10, seed=n)) for n in range(4)]
+        await People(shelf.database).add("local", "bob", "reader")
+        for document in documents[1:]:
+            await Rights(shelf.database).share(await shelf.scope(), document, ("user:bob",))
+        index = Lame(shelf.database, 1, 32, Rag(exact_rows=0))
+        bob = await shelf.library.scope("bob")
+        assert len(await index.dense(vector, scope=bob, filters=ALL, limit=10)) == 10
+        assert len(await index.dense(vector, scope=await shelf.scope(), filters=ALL, limit=10)) == 3
 
     with_shelf(test)
 

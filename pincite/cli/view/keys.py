@@ -14,10 +14,11 @@ def print_keys(screen: Screen, keys: Sequence[Key]) -> None:
     if not keys:
         screen.say("There are no keys; make one with: pincite key create --name NAME")
         return
-    room = max(8, screen.columns - 16 - 13 - 10 - 18 - 4 * 2)
-    table = grid("id", "name", "role", "made on", "")
+    room = max(8, screen.columns - 16 - 13 - 13 - 10 - 18 - 5 * 2)
+    table = grid("id", "name", "user", "role", "made on", "")
     for key in keys:
-        table.add_row(key.id, Text(shorten(key.name, room)), key.role, f"{key.created_at:%Y-%m-%d}", _state(key))
+        made = f"{key.created_at:%Y-%m-%d}"
+        table.add_row(key.id, Text(shorten(key.name, room)), Text(shorten(key.user, 13)), key.role, made, _state(key))
     screen.table(table, give_way=("made on", "role"))
 
 

@@ -33,6 +33,11 @@ def print_service(
         screen.say(("  key   ", "dim"), ("there is none yet; make one with: ", "yellow"), how)
 
 
+def print_setup(screen: Screen, link: str) -> None:
+    """Say how the first administrator gets a password: the link counts once."""
+    screen.say(("  setup ", "dim"), "first administrator, once: ", (link, "bold"))
+
+
 def print_trial(screen: Screen, address: str, key: str, question: str) -> None:
     """Print a request that works as it stands."""
     screen.say()

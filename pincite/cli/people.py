@@ -1,0 +1,207 @@
+"""People and groups, and who may read what: user, group, share."""
+
+from typing import Annotated, Any
+
+import typer
+
+from pincite.cli.door import Door, command, one_of
+from pincite.cli.safe import count, print_json, print_plain
+
+UserArgument = Annotated[str, typer.Argument(metavar="NAME", help="A user's name.")]
+GroupArgument = Annotated[str, typer.Argument(metavar="GROUP", help="A group's name.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Make these groups of commands, and `share`, commands of `app`."""
+    users = typer.Typer(help="Users: add, list, role, suspend, resume, remove.", rich_markup_mode=None)
+    command(users, "add")(add)
+    command(users, "list")(list_users)
+    command(users, "role")(role)
+    command(users, "suspend")(suspend)
+    command(users, "resume")(resume)
+    command(users, "remove")(remove)
+    app.add_typer(users, name="user")
+    groups = typer.Typer(help="Groups of users: add, list, join, leave, remove.", rich_markup_mode=None)
+    command(groups, "add")(add_group)
+    command(groups, "list")(list_groups)
+    command(groups, "join")(join)
+    command(groups, "leave")(leave)
+    command(groups, "remove")(remove_group)
+    app.add_typer(groups, name="group")
+    command(app, "share", ids=True)(share)
+
+
+async def add(
+    door: Door,
+    name: UserArgument,
+    role: Annotated[str, typer.Option("--role", metavar="R", help="administrator, editor, or reader.")] = "reader",
+) -> None:
+    """Add a user; they come in with a key: pincite key create --user NAME --name WHAT-FOR."""
+    from pincite.api.people import person_shape
+    from pincite.core.people import PersonRole
+
+    given = one_of(PersonRole, role, "role")
+    async with door.open() as pincite:
+        made = await pincite.add_person(name, given)
+    if door.json:
+        print_json(person_shape(made))
+    else:
+        print_plain(f"added {made.name} ({made.role}); a key for them: pincite key create --user {made.name} --name …")
+
+
+async def list_users(door: Door) -> None:
+    """List the users."""
+    from pincite.access import LOCAL
+    from pincite.api import shapes
+    from pincite.api.people import person_shape
+    from pincite.cli.view.people import print_people
+    from pincite.cli.view.screen import Screen
+
+    async with door.open() as pincite:
+        found = await pincite.people.all(LOCAL.person)
+    if door.json:
+        print_json(shapes.page([person_shape(one) for one in found]))
+    else:
+        print_people(Screen(), found)
+
+
+async def role(
+    door: Door,
+    name: UserArgument,
+    role: Annotated[str, typer.Argument(metavar="ROLE", help="administrator, editor, or reader.")],
+) -> None:
+    """Give a user another role; their keys are worth no more than it."""
+    from pincite.access import LOCAL
+    from pincite.core.people import PersonRole
+
+    given = one_of(PersonRole, role, "role")
+    async with door.open() as pincite:
+        changed = await pincite.people.change_role(LOCAL.person, name, given)
+    _tell(door, changed.id, f"{changed.name} is {changed.role} now", role=changed.role)
+
+
+async def suspend(door: Door, name: UserArgument) -> None:
+    """Keep a user out until further notice; what is theirs stays."""
+    from pincite.access import LOCAL
+
+    async with door.open() as pincite:
+        changed = await pincite.people.suspend(LOCAL.person, name, suspended=True)
+    _tell(door, changed.id, f"{changed.name} is suspended; let them in again with: pincite user resume", suspended=True)
+
+
+async def resume(door: Door, name: UserArgument) -> None:
+    """Let a suspended user in again."""
+    from pincite.access import LOCAL
+
+    async with door.open() as pincite:
+        changed = await pincite.people.suspend(LOCAL.person, name, suspended=False)
+    _tell(door, changed.id, f"{changed.name} may come in", suspended=False)
+
+
+async def remove(door: Door, name: UserArgument) -> None:
+    """Remove a user with their keys and conversations; one who owns documents stays."""
+    from pincite.access import LOCAL
+
+    async with door.open() as pincite:
+        gone = await pincite.people.remove(LOCAL.person, name)
+    _tell(door, gone.id, f"removed {gone.name}", removed=True)
+
+
+async def add_group(door: Door, group: GroupArgument) -> None:
+    """Add a group."""
+    from pincite.access import LOCAL
+
+    async with door.open() as pincite:
+        made = await pincite.people.add_group(LOCAL.person, group)
+    _tell(door, made.id, f"added {made.name}", name=made.name, members=list(made.members))
+
+
+async def list_groups(door: Door) -> None:
+    """List the groups and who is in them."""
+    from pincite.access import LOCAL
+    from pincite.api import shapes
+    from pincite.api.people import group_shape
+    from pincite.cli.view.people import print_groups
+    from pincite.cli.view.screen import Screen
+
+    async with door.open() as pincite:
+        found = await pincite.people.groups(LOCAL.person)
+    if door.json:
+        print_json(shapes.page([group_shape(one) for one in found]))
+    else:
+        print_groups(Screen(), found)
+
+
+async def join(door: Door, group: GroupArgument, name: UserArgument) -> None:
+    """Put a user into a group."""
+    from pincite.access import LOCAL
+
+    async with door.open() as pincite:
+        changed = await pincite.people.join(LOCAL.person, group, name)
+    _tell(door, changed.id, f"{changed.name}: {count(len(changed.members), 'member')}", members=list(changed.members))
+
+
+async def leave(door: Door, group: GroupArgument, name: UserArgument) -> None:
+    """Take a user out of a group."""
+    from pincite.access import LOCAL
+
+    async with door.open() as pincite:
+        changed = await pincite.people.leave(LOCAL.person, group, name)
+    _tell(door, changed.id, f"{changed.name}: {count(len(changed.members), 'member')}", members=list(changed.members))
+
+
+async def remove_group(door: Door, group: GroupArgument) -> None:
+    """Remove a group: nobody reads anything by it any more."""
+    from pincite.access import LOCAL
+
+    async with door.open() as pincite:
+        gone = await pincite.people.remove_group(LOCAL.person, group)
+    _tell(door, gone.id, f"removed {gone.name}", removed=True)
+
+
+async def share(
+    door: Door,
+    what: Annotated[str, typer.Argument(metavar="ID", help="A document's id, or with --folder a folder's path.")],
+    user: Annotated[list[str] | None, typer.Option("--user", metavar="U", help="A user who may read it.")] = None,
+    group: Annotated[list[str] | None, typer.Option("--group", metavar="G", help="A group that may read it.")] = None,
+    everyone: Annotated[bool, typer.Option("--everyone", help="Everyone who may come in reads it.")] = False,
+    folder: Annotated[bool, typer.Option("--folder", help="A folder, with all that lies in it and below it.")] = False,
+    inherit: Annotated[bool, typer.Option("--inherit", help="As the folder it lies in has it.")] = False,
+) -> None:
+    """Say who may read a document or a folder besides you: those named, and no others."""
+    from pincite.api import shapes
+    from pincite.errors import Invalid
+    from pincite.ingest.accept import clean_folder
+    from pincite.store.rights import Wish
+
+    if inherit and (user or group or everyone):
+        raise Invalid("--inherit goes alone: who may read it is then said by the folder")
+    wish = None if inherit else Wish(tuple(user or ()), tuple(group or ()), everyone)
+    if folder and not clean_folder(what):
+        raise Invalid("name a folder, such as hr/rules; the top of the library is none")
+    async with door.open() as pincite:
+        if folder:
+            await pincite.share_folder(clean_folder(what), wish)
+            told = shapes.folder(await pincite.folders.get(await pincite.scope(), clean_folder(what)))
+        else:
+            told = shapes.document(await pincite.share(what, wish))
+    if door.json:
+        print_json(told)
+    else:
+        print_plain(f"{what}: {_readers(told['access'])}")
+
+
+def _readers(access: dict[str, Any] | None) -> str:
+    if access is None:
+        return "as the folder above has it"
+    if access["everyone"]:
+        return "everyone may read it"
+    named = [*access["users"], *(f"group {name}" for name in access["groups"])]
+    return f"{', '.join(map(str, named))} may read it" if named else "nobody else may read it"
+
+
+def _tell(door: Door, thing: str, line: str, **shape: object) -> None:
+    if door.json:
+        print_json({"id": thing, **shape})
+    else:
+        print_plain(line)

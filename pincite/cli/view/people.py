@@ -1,0 +1,32 @@
+"""People and groups in a terminal."""
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from pincite.cli.view.screen import Screen, grid, shorten, styled
+from pincite.core.people import Group, Person
+
+LONG = 30
+"""Characters of a list of names that are shown."""
+
+
+def print_people(screen: Screen, people: Sequence[Person]) -> None:
+    """Print a line for each user."""
+    table = grid("user", "role", "groups", ">documents", "")
+    for one in people:
+        groups = Text(shorten(", ".join(one.groups), LONG))
+        state = styled("suspended", "red") if one.suspended else styled("", "green")
+        table.add_row(Text(shorten(one.name, LONG)), one.role, groups, f"{one.documents:,}", state)
+    screen.table(table, give_way=("groups", "role"))
+
+
+def print_groups(screen: Screen, groups: Sequence[Group]) -> None:
+    """Print a line for each group."""
+    if not groups:
+        screen.say("There are no groups; make one with: pincite group add NAME")
+        return
+    table = grid("group", ">members", "who")
+    for one in groups:
+        table.add_row(Text(shorten(one.name, LONG)), str(len(one.members)), Text(shorten(", ".join(one.members), LONG)))
+    screen.table(table, give_way=("who",))

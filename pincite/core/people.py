@@ -1,0 +1,31 @@
+"""People and groups, as those who manage them see them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+PersonRole = Literal["administrator", "editor", "reader"]
+"""What a person may do; a key may be worth less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who may come in, unless suspended."""
+
+    id: str
+    name: str
+    role: PersonRole
+    groups: tuple[str, ...]
+    suspended: bool
+    documents: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """People with whom something is shared at once."""
+
+    id: str
+    name: str
+    members: tuple[str, ...]
+    created_at: datetime

@@ -1,0 +1,126 @@
+"""Logins: what a browser holds instead of a key, how one is got, and who tried too often."""
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Sequence
+
+from pincite.core.callers import Caller
+from pincite.errors import Conflict, Invalid, OverBudget, Unauthorized
+from pincite.passwords import check_new, hashed, matches
+from pincite.store.database import Database, one, rows
+
+LASTS_DAYS = 14
+WINDOW_S = 15 * 60
+"""Failures are remembered for so long."""
+MOST_HERE, MOST_ANYWHERE = 5, 50
+"""Failures after which a name is not tried again from one address, and an address not with any name."""
+_REFUSED = "name or password are not right"
+
+
+class Logins:
+    """Logs people in and out by name and password; makes the first administrator."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def log_in(self, name: str, password: str, address: str) -> tuple[str, Caller]:
+        """What the browser shall hold, and who it is; `Unauthorized` alike for a wrong name and a wrong password."""
+        subjects = [_digest(f"{address}\0{name.casefold()}"), _digest(address)]
+        await self._not_too_often(subjects)
+        async with self._database.transaction("") as connection:
+            row = await one(connection, "select person, hash from password_of(%s)", (name,))
+        person, kept = row or (None, None)
+        if not await asyncio.to_thread(matches, password, kept) or person is None:
+            async with self._database.transaction("") as connection:
+                await connection.execute("select note_failed_login(%s, %s)", (subjects, WINDOW_S))
+            raise Unauthorized(_REFUSED, code="wrong_login")
+        async with self._database.transaction("") as connection:
+            await connection.execute("select forget_failed_logins(%s)", (subjects[:1],))
+        token = await self._begin(person)
+        return token, await self.recognise(token)
+
+    async def _not_too_often(self, subjects: Sequence[bytes]) -> None:
+        async with self._database.transaction("") as connection:
+            query = "select subject, failures from count_failed_logins(%s, %s)"
+            failed = {bytes(s): n for s, n in await rows(connection, query, (list(subjects), WINDOW_S))}
+        for subject, most in zip(subjects, (MOST_HERE, MOST_ANYWHERE), strict=True):
+            if failed.get(subject, 0) >= most:
+                raise OverBudget(
+                    f"too many logins failed; try again in {WINDOW_S // 60} minutes", code="too_many_logins"
+                )
+
+    async def _begin(self, person: str) -> str:
+        token = secrets.token_urlsafe(32)
+        async with self._database.transaction(person) as connection:
+            await connection.execute("delete from login where person = %s and expires_at < now()", (person,))
+            await connection.execute(
+                "insert into login (hash, person, expires_at) values (%s, %s, now() + make_interval(days => %s))",
+                (_digest(token), person, LASTS_DAYS),
+            )
+        return token
+
+    async def recognise(self, token: str) -> Caller:
+        """Whose login this is; `Unauthorized` for one that is unknown or over."""
+        async with self._database.transaction("") as connection:
+            row = await one(connection, "select person, role from find_login(%s)", (_digest(token),))
+        if row is None:
+            raise Unauthorized("the login is over; log in again")
+        return Caller(person=row[0], role=row[1])
+
+    async def log_out(self, person: str, token: str) -> None:
+        """End a login, from this moment on."""
+        async with self._database.transaction(person) as connection:
+            await connection.execute("delete from login where person = %s and hash = %s", (person, _digest(token)))
+
+    async def set_password(self, by: str, person: str, password: str) -> None:
+        """Give a person a password; whoever is logged in as them is no more."""
+        check_new(password)
+        kept = await asyncio.to_thread(hashed, password)
+        async with self._database.transaction(by) as connection:
+            await connection.execute(
+                "insert into password (person, hash) values (%s, %s)"
+                " on conflict (person) do update set hash = excluded.hash, changed_at = now()",
+                (person, kept),
+            )
+            await connection.execute("delete from login where person = %s", (person,))
+
+    async def change_password(self, person: str, old: str, new: str, address: str) -> None:
+        """Change one's own password; guesses at the old one count like failed logins."""
+        subjects = [_digest(f"{address}\0\0{person}"), _digest(address)]
+        await self._not_too_often(subjects)
+        async with self._database.transaction(person) as connection:
+            row = await one(connection, "select hash from password where person = me()")
+        if not await asyncio.to_thread(matches, old, row[0] if row else None):
+            async with self._database.transaction("") as connection:
+                await connection.execute("select note_failed_login(%s, %s)", (subjects, WINDOW_S))
+            raise Invalid("the old password is not right", code="wrong_password")
+        await self.set_password(person, person, new)
+
+    # --- the first administrator --------------------------------------------------------------------------------
+
+    async def offer_setup(self) -> str | None:
+        """A token that makes the first administrator, once; None where somebody has a password already."""
+        token = secrets.token_urlsafe(32)
+        async with self._database.transaction("") as connection:
+            row = await one(connection, "select needs_setup()")
+            if row != (True,):
+                return None
+            await connection.execute("select offer_setup(%s)", (_digest(token),))
+        return token
+
+    async def set_up(self, token: str, name: str, password: str) -> tuple[str, Caller]:
+        """Make the first administrator, who owns what the data folder holds, and log them in; of many who try, one."""
+        check_new(password)
+        kept = await asyncio.to_thread(hashed, password)
+        async with self._database.transaction("") as connection:
+            row = await one(connection, "select take_setup(%s, %s, %s)", (_digest(token), name, kept))
+        if row != (True,):
+            raise Conflict("this link does not count: it was used, or an administrator is there already",
+                           code="setup_done")  # fmt: skip
+        login = await self._begin("local")
+        return login, await self.recognise(login)
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).digest()

@@ -1,0 +1,150 @@
+"""Logging in and out: the first administrator, equal answers, throttling, and whose page it is."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.api.door import Door, assert_problem
+
+API = "/api/v1"
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="module")
+def fresh(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+    """A server nobody has set up yet."""
+    with Door(tmp_path_factory.mktemp("fresh") / "data", **{"database.url": module_database_url}) as door:
+        yield door
+
+
+def browser(door: Door, **more: Any) -> httpx2.Client:
+    """A client that keeps cookies and says, as a browser does, whose page it is on."""
+    return httpx2.Client(base_url=door.url, headers={"Origin": door.url, **more}, timeout=30)
+
+
+def test_the_link_makes_one_administrator_whoever_tries_at_once(fresh: Door) -> None:
+    token = fresh.do(fresh.pincite.logins.offer_setup())
+    assert token
+    assert len(token) > 40
+
+    def attempt(number: int) -> httpx2.Response:
+        with browser(fresh) as client:
+            body = {"token": token, "name": f"chief {number}", "password": PASSWORD}
+            return client.post(f"{API}/auth/setup", json=body)
+
+    with browser(fresh) as client:
+        wrong = client.post(f"{API}/auth/setup", json={"token": "guessed", "name": "x", "password": PASSWORD})
+        assert_problem(wrong, 409, "setup_done")
+        weak = client.post(f"{API}/auth/setup", json={"token": token, "name": "x", "password": "short"})
+        assert_problem(weak, 422, "weak_password")
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(attempt, range(8)))
+    assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7
+    assert fresh.do(fresh.pincite.logins.offer_setup()) is None
+    [made] = [answer for answer in answers if answer.status_code == 200]
+    cookie = made.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert made.json() == {"id": "local", "role": "administrator"}
+
+
+@pytest.fixture
+def alice(fresh: Door) -> str:
+    with fresh.client() as boss:
+        boss.post(f"{API}/users", json={"name": "alice", "role": "editor", "password": PASSWORD})
+        boss.patch(f"{API}/users/alice", json={"suspended": False, "password": PASSWORD})
+    return "alice"
+
+
+@contextmanager
+def logged_in(door: Door, name: str = "alice") -> Iterator[httpx2.Client]:
+    with browser(door) as client:
+        assert client.post(f"{API}/auth/login", json={"name": name, "password": PASSWORD}).status_code == 200
+        yield client
+
+
+def test_a_login_counts_until_it_is_ended(fresh: Door, alice: str) -> None:
+    with logged_in(fresh) as client, logged_in(fresh) as elsewhere:
+        assert client.get(f"{API}/me").json() == {"id": alice, "name": alice, "role": "editor", "groups": []}
+        assert client.get(f"{API}/users").status_code == 403
+        held = client.cookies["pincite_login"]
+        assert client.post(f"{API}/auth/logout").json() == {"logged_out": True}
+        client.cookies.set("pincite_login", held)
+        assert_problem(client.get(f"{API}/me"), 401, "unauthorized")
+        assert elsewhere.get(f"{API}/me").status_code == 200
+
+
+def test_a_new_password_and_a_suspension_end_every_login(fresh: Door, alice: str) -> None:
+    with logged_in(fresh) as client, fresh.client() as boss:
+        wrong = client.post(f"{API}/me/password", json={"old_password": "no", "new_password": PASSWORD + "!"})
+        assert_problem(wrong, 422, "wrong_password")
+        body = {"old_password": PASSWORD, "new_password": PASSWORD + "!"}
+        assert client.post(f"{API}/me/password", json=body).json() == {"changed": True}
+        assert client.get(f"{API}/me").status_code == 401
+        boss.patch(f"{API}/users/{alice}", json={"password": PASSWORD})
+        client.post(f"{API}/auth/login", json={"name": alice, "password": PASSWORD})
+        assert client.get(f"{API}/me").status_code == 200
+        boss.patch(f"{API}/users/{alice}", json={"suspended": True})
+        assert client.get(f"{API}/me").status_code == 401
+        assert client.post(f"{API}/auth/login", json={"name": alice, "password": PASSWORD}).status_code == 401
+        boss.patch(f"{API}/users/{alice}", json={"suspended": False})
+
+
+def test_a_wrong_name_and_a_wrong_password_are_told_alike(fresh: Door, alice: str) -> None:
+    with browser(fresh) as client:
+        answers = [
+            client.post(f"{API}/auth/login", json={"name": name, "password": "wrong password"})
+            for name in (alice, "nobody at all")
+        ]
+    for answer in answers:
+        assert_problem(answer, 401, "wrong_login")
+    assert answers[0].json()["detail"] == answers[1].json()["detail"]
+    assert "set-cookie" not in answers[0].headers
+
+
+def test_who_guesses_too_often_waits_and_learns_nothing(fresh: Door) -> None:
+    with browser(fresh) as client:
+        for name in ("victim one", "victim one"):
+            codes = []
+            for _ in range(6):
+                said = client.post(f"{API}/auth/login", json={"name": name, "password": "wrong password"})
+                codes.append(said.status_code)
+            assert codes[-1] == 429
+        assert client.post(f"{API}/auth/login", json={"name": "VICTIM ONE", "password": "x"}).status_code == 429
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "", "null"])
+def test_a_page_of_another_site_changes_nothing_with_a_login(fresh: Door, alice: str, origin: str) -> None:
+    with logged_in(fresh) as client:
+        headers = {"Origin": origin}
+        refused = client.post(f"{API}/documents/start", json={"document_ids": []}, headers=headers)
+        assert_problem(refused, 403, "wrong_origin")
+        assert client.post(f"{API}/documents/start", json={"document_ids": []}).status_code == 202
+
+
+def test_what_a_browser_holds_is_nowhere_in_the_database(fresh: Door, alice: str) -> None:
+    with logged_in(fresh) as client:
+        held = client.cookies["pincite_login"]
+
+    async def kept() -> str:
+        async with fresh.pincite.database.administrator() as admin:
+            found = [
+                await (await admin.execute(f"select * from pincite.{t}")).fetchall()
+                for t in ("login", "password", "setup")
+            ]
+        return repr(found)
+
+    everything = fresh.do(kept())
+    assert held not in everything
+    assert PASSWORD not in everything
+
+
+def test_nobody_signs_up(fresh: Door, tmp_path: Path) -> None:
+    with browser(fresh) as client:
+        assert client.post(f"{API}/users", json={"name": "me", "password": PASSWORD}).status_code == 401
+        assert client.post(f"{API}/auth/signup", json={"name": "me"}).status_code == 401

@@ -1,0 +1,285 @@
+"""Every route, for everybody who may try it, on what is theirs and what is not; a route that is not listed fails."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+import pytest
+
+from pincite.access import MAY
+from pincite.api import API
+from pincite.api.app import ROUTERS
+from pincite.core.callers import Role
+from tests.api.door import Door, completed, upload
+
+MISSING = {
+    "document": "nosuchdocument00",
+    "job": "999999999",
+    "session": "nosession",
+    "trace": "notrace",
+    "number": "1",
+}
+SECRET = "quokkasecret"  # stands in the owner's document and nowhere else
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a route takes, and a request to it; `{document}` and the like stand for an id."""
+
+    right: str | None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    body: Any = None
+    form: bool = False
+    off: bool = False
+    """Whether a setting keeps it shut for everybody."""
+    stream: bool = False
+    """Whether it goes on until somebody leaves: then only those who may not come in are tried."""
+
+
+TABLE = {
+    "GET /": Row(None),
+    "GET /health/live": Row(None),
+    "GET /health/ready": Row(None),
+    "GET /health/details": Row("administer"),
+    "GET /metrics": Row("measure"),
+    "POST /auth/setup": Row(None, body={"token": "x", "name": "x", "password": "long enough it is"}),
+    "POST /auth/login": Row(None, body={"name": "nobody", "password": "wrong password"}),
+    "POST /auth/logout": Row("read"),
+    "GET /me": Row("read"),
+    "POST /me/password": Row("read", body={"old_password": "wrong", "new_password": "long enough it is"}),
+    "POST /documents/upload": Row("write", form=True),
+    "POST /documents/start": Row("write", body={"document_ids": ["{document}"]}),
+    "POST /documents/url": Row("write", body={"url": "http://127.0.0.1:1/x"}, off=True),
+    "GET /documents": Row("read"),
+    "GET /documents/{document_id}": Row("read"),
+    "GET /documents/{document_id}/versions": Row("read"),
+    "GET /documents/{document_id}/chunks": Row("read"),
+    "GET /documents/{document_id}/file": Row("read"),
+    "GET /documents/{document_id}/pages/{number}": Row("read"),
+    "GET /documents/{document_id}/places": Row("read", params={"start": 0, "end": 1}),
+    "GET /documents/{document_id}/diff": Row("read"),
+    "PATCH /documents/{document_id}": Row("write", body={"title": "taken", "access": {"everyone": True}}),
+    "DELETE /documents/{document_id}": Row("write"),
+    "POST /documents/read": Row("read", body={"doc_id": "{document}"}),
+    "POST /documents/reindex": Row("write", body={"document_ids": ["{document}"]}),
+    "GET /index": Row("administer"),
+    "POST /index/compare": Row("administer", body={"questions": 1}),
+    "POST /index/switch": Row("administer"),
+    "POST /index/rollback": Row("administer"),
+    "DELETE /index": Row("administer"),
+    "GET /folders": Row("read"),
+    "POST /folders": Row("write", body={"path": "matrix/made"}),
+    "PATCH /folders": Row("write", body={"path": "matrix-secret", "category_label": "taken"}),
+    "DELETE /folders": Row("write", params={"path": "matrix-secret", "recursive": True}),
+    "GET /jobs": Row("read"),
+    "GET /jobs/events": Row("read", stream=True),
+    "DELETE /jobs/{job_id}": Row("write"),
+    "POST /search": Row("read", body={"query": SECRET, "document_ids": ["{document}"]}),
+    "POST /query-many": Row("read", body={"queries": [SECRET], "document_ids": ["{document}"]}),
+    "POST /query": Row("read", body={"query": SECRET, "document_ids": ["{document}"]}),
+    "POST /chat": Row("read", body={"message": SECRET, "session_id": "{session}"}),
+    "GET /chat/streams/{stream_id}": Row("read"),
+    "DELETE /chat/streams/{stream_id}": Row("read"),
+    "GET /chat/ws": Row("read"),
+    "WS /chat/ws": Row("read", stream=True),
+    "GET /sessions": Row("read"),
+    "DELETE /sessions": Row("read", params={"all": False}),
+    "GET /sessions/{session_id}": Row("read"),
+    "PATCH /sessions/{session_id}": Row("read", body={"title": "taken"}),
+    "DELETE /sessions/{session_id}": Row("read"),
+    "POST /embedding": Row("read", body={"input": "x"}),
+    "GET /traces": Row("read"),
+    "GET /traces/{trace_id}": Row("read"),
+    "POST /traces/{trace_id}/replay": Row("read", body={"changes": {}}),
+    "POST /evaluations": Row("write", body={"questions": "none"}),
+    "GET /evaluations": Row("write"),
+    "GET /evaluations/{evaluation_id}": Row("write"),
+    "GET /evaluation-sets": Row("write"),
+    "GET /evaluation-sets/{set_id}": Row("write"),
+    "DELETE /evaluation-sets/{set_id}": Row("write"),
+    "GET /users": Row("administer"),
+    "POST /users": Row("administer", body={"name": ""}),
+    "GET /users/{user_id}": Row("administer"),
+    "PATCH /users/{user_id}": Row("administer", body={"role": "reader"}),
+    "DELETE /users/{user_id}": Row("administer"),
+    "GET /groups": Row("administer"),
+    "POST /groups": Row("administer", body={"name": ""}),
+    "GET /groups/{group_id}": Row("administer"),
+    "PUT /groups/{group_id}/members/{user_id}": Row("administer"),
+    "DELETE /groups/{group_id}/members/{user_id}": Row("administer"),
+    "DELETE /groups/{group_id}": Row("administer"),
+    "GET /keys": Row("administer"),
+    "POST /keys": Row("administer", body={"name": "x", "user": "nobody here"}),
+    "DELETE /keys/{key_id}": Row("administer"),
+    "GET /settings": Row("administer"),
+    "PUT /settings": Row("administer", body={"no.such.setting": 1}),
+    "GET /settings/schema": Row("administer"),
+    "GET /settings/history": Row("administer"),
+    "POST /settings/undo": Row("administer", body={"id": 999999}),
+    "POST /settings/apply": Row("administer", body={"profile": "nosuch"}),
+    "GET /profiles": Row("administer"),
+    "POST /providers/test": Row("administer", body={"what": "nothing"}),
+    "GET /providers/models": Row("administer"),
+}
+OWN = ("document", "job", "session", "trace")
+"""Ids in paths that belong to somebody."""
+CALLERS: dict[str, Role] = {
+    "reader": "reader", "editor": "editor", "other administrator": "administrator", "other group": "editor",
+}  # fmt: skip
+"""Everybody here is somebody else than the owner, and nothing of the owner's is shared with them."""
+
+
+def routes() -> Iterator[str]:
+    for router in ROUTERS:
+        for route in router.routes:
+            path = route.path.removeprefix(API)  # type: ignore[attr-defined]
+            yield from (f"{method} {path}" for method in sorted(getattr(route, "methods", None) or ["WS"]))
+
+
+@dataclass
+class World:
+    """An owner with things of every kind, and others with nothing."""
+
+    door: Door
+    own: dict[str, str]
+    clients: dict[str, httpx2.Client]
+
+    def ask(self, who: str, name: str, ids: Mapping[str, str]) -> httpx2.Response:
+        method, path = name.split(" ", 1)
+        row = TABLE[name]
+        for kind, value in ids.items():
+            path = path.replace(f"{{{kind}_id}}", value).replace(f"{{{kind}}}", value)
+        path = path.replace("{", "").replace("}", "")  # ids nobody has
+        body = json.loads(_filled(json.dumps(row.body), ids)) if row.body is not None else None
+        more: dict[str, Any] = {"files": {"file": ("m.md", "# M")}} if row.form else {"json": body} if body else {}
+        address = path if path == "/" else f"{API}{path}"
+        return self.clients[who].request(method, address, params=dict(row.params), **more)
+
+
+def _filled(text: str, ids: Mapping[str, str]) -> str:
+    for kind, value in ids.items():
+        text = text.replace(f"{{{kind}}}", value)
+    return text
+
+
+@pytest.fixture(scope="module")
+def world(door: Door) -> Iterator[World]:
+    with door.client() as boss:
+        keys: dict[str, str] = {}
+        roles: dict[str, Role] = {"owner": "editor", **CALLERS, "suspended": "administrator", "group member": "reader"}
+        for who, role in roles.items():
+            boss.post(f"{API}/users", json={"name": who, "role": role})
+            keys[who] = boss.post(f"{API}/keys", json={"name": who, "user": who, "role": role}).json()["key"]
+        boss.post(f"{API}/groups", json={"name": "matrix staff", "members": ["group member"]})
+        boss.post(f"{API}/groups", json={"name": "matrix others", "members": ["other group"]})
+        assert boss.patch(f"{API}/users/suspended", json={"suspended": True}).json()["suspended"] is True
+    clients = {
+        who: httpx2.Client(base_url=door.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+        for who, key in keys.items()
+    }
+    clients["anonymous"] = httpx2.Client(base_url=door.url, timeout=30)
+    owner = clients["owner"]
+    upload(owner, "secret.md", f"# {SECRET}\n\nThe {SECRET} lives here.\n", folder="matrix-secret")
+    [document] = completed(owner, "matrix-secret")
+    upload(owner, "held.md", "# Held", folder="matrix-held", start="false")
+    [job] = owner.get(f"{API}/jobs").json()["items"]
+    answer = owner.post(f"{API}/chat", json={"message": f"Where does the {SECRET} live?"}).json()
+    own = {
+        "document": document["id"], "job": str(job["id"]), "session": answer["session_id"],
+        "trace": answer["metadata"]["trace_id"], "number": "1",
+    }  # fmt: skip
+    yield World(door, own, clients)
+    for client in clients.values():
+        client.close()
+
+
+def test_every_route_is_in_the_table() -> None:
+    assert sorted(TABLE) == sorted(routes())
+
+
+@pytest.mark.parametrize("name", sorted(TABLE))
+@pytest.mark.parametrize("who", ["anonymous", "suspended"])
+def test_whoever_may_not_come_in_gets_nowhere(world: World, who: str, name: str) -> None:
+    if name.startswith("WS") or TABLE[name].right is None:
+        return
+    for ids in (world.own, MISSING):
+        response = world.ask(who, name, ids)
+        assert (response.status_code, response.json()["code"]) == (401, "unauthorized")
+
+
+@pytest.mark.parametrize("name", sorted(name for name in TABLE if not TABLE[name].stream))
+@pytest.mark.parametrize("who", sorted(CALLERS))
+def test_others_may_what_their_role_may_and_see_nothing_of_the_owners(world: World, who: str, name: str) -> None:
+    row, may = TABLE[name], MAY[CALLERS[who]]
+    response = world.ask(who, name, world.own)
+    assert response.status_code < 500, response.text
+    if row.right is not None and row.right not in may:
+        assert (response.status_code, response.json()["code"]) == (403, "not_allowed")
+        return
+    assert (response.status_code == 403) == row.off
+    if name not in ("POST /search", "POST /query-many", "POST /query", "POST /chat"):  # what was asked is repeated
+        assert SECRET not in response.text
+    else:
+        assert "lives here" not in response.text
+    if any(f"{{{kind}_id}}" in name or f"{{{kind}}}" in json.dumps(row.body) for kind in OWN):
+        missing = world.ask(who, name, MISSING)
+        assert response.status_code == missing.status_code
+        if response.status_code == 404:
+            assert _alike(response.text, world.own) == _alike(missing.text, MISSING)
+
+
+def _alike(text: str, ids: Mapping[str, str]) -> dict[str, Any]:
+    """An answer without what must differ: the ids that were asked for, and the request's own."""
+    for kind, value in ids.items():
+        text = text.replace(f"'{value}'", kind)
+    told: dict[str, Any] = json.loads(text)
+    return {name: value for name, value in told.items() if name != "request_id"}
+
+
+def test_after_all_that_the_owner_has_what_they_had(world: World) -> None:
+    owner = world.clients["owner"]
+    document = owner.get(f"{API}/documents/{world.own['document']}").json()
+    assert (document["title"], document["status"]) == (SECRET, "completed")
+    assert document["access"] == {"owner": "owner", "users": [], "groups": [], "everyone": False}
+    assert owner.get(f"{API}/sessions/{world.own['session']}").status_code == 200
+    assert world.own["job"] in {str(job["id"]) for job in owner.get(f"{API}/jobs").json()["items"]}
+    found = owner.post(f"{API}/search", json={"query": SECRET}).json()["results"]
+    assert found[0]["metadata"]["document_id"] == world.own["document"]
+
+
+@pytest.mark.parametrize(
+    "name", sorted(n for n in TABLE if TABLE[n].right == "read" and n.startswith("GET ") and not TABLE[n].stream)
+)
+def test_the_owner_is_never_refused(world: World, name: str) -> None:
+    response = world.ask("owner", name, world.own)
+    assert response.status_code not in (401, 403)
+    assert response.status_code < 500
+    if any(f"{{{kind}_id}}" in name for kind in OWN) and not name.endswith(("/diff", "/pages/{number}")):
+        assert response.status_code == 200, response.text
+
+
+def test_a_member_reads_what_is_shared_with_the_group_and_changes_nothing(world: World) -> None:
+    owner, member, document = world.clients["owner"], world.clients["group member"], world.own["document"]
+    address = f"{API}/documents/{document}"
+    assert member.get(address).status_code == 404
+    shared = owner.patch(address, json={"access": {"groups": ["matrix staff"]}}).json()
+    assert shared["access"]["groups"] == ["matrix staff"]
+    assert member.get(address).json()["access"] == {"owner": "owner", "users": [], "groups": [], "everyone": False}
+    found = member.post(f"{API}/search", json={"query": SECRET}).json()["results"]
+    assert [hit["metadata"]["document_id"] for hit in found] == [document]
+    assert member.patch(address, json={"title": "x"}).status_code == 403  # a reader anyhow
+    with world.door.client() as boss:
+        assert boss.patch(f"{API}/users/group member", json={"role": "editor"}).json()["role"] == "editor"
+        editor = boss.post(f"{API}/keys", json={"name": "e", "user": "group member", "role": "editor"}).json()["key"]
+    headers = {"Authorization": f"Bearer {editor}"}
+    for method, path, body in (
+        ("PATCH", address, {"title": "x"}), ("PATCH", address, {"access": {"everyone": True}}), ("DELETE", address, None),
+        ("POST", f"{API}/documents/reindex", {"document_ids": [document]}),
+    ):  # fmt: skip
+        refused = world.clients["anonymous"].request(method, path, headers=headers, json=body)
+        assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed"), refused.text
+    owner.patch(address, json={"access": None})
+    assert member.get(address).status_code == 404
+    assert member.post(f"{API}/search", json={"query": SECRET}).json()["results"] == []

@@ -1,0 +1,48 @@
+"""Users, groups and sharing at the command line."""
+
+from pathlib import Path
+
+from .terminal import Call
+
+
+def test_users_are_added_listed_suspended_and_removed(pincite: Call) -> None:
+    assert "added carla (editor)" in pincite("user", "add", "carla", "--role", "editor").out
+    assert "carla" in pincite("user", "list").out
+    [listed] = [one for one in pincite("user", "list", "--json").json["items"] if one["id"] == "carla"]
+    assert (listed["role"], listed["suspended"], listed["documents"]) == ("editor", False, 0)
+    made = pincite("key", "create", "--user", "carla", "--name", "laptop", "--json").json
+    [key] = [one for one in pincite("key", "list", "--json").json["items"] if one["id"] == made["id"]]
+    assert (key["user"], key["role"]) == ("carla", "editor")
+    assert "carla is suspended" in pincite("user", "suspend", "carla").out
+    assert "suspended" in pincite("user", "list").out
+    assert pincite("user", "resume", "carla", "--json").json == {"id": "carla", "suspended": False}
+    assert pincite("user", "role", "carla", "reader").out == "carla is reader now\n"
+    assert pincite("user", "remove", "carla").out == "removed carla\n"
+    assert pincite("user", "remove", "carla").failed_with(1) == "there is no user 'carla'"
+    assert "there is no role 'king'" in pincite("user", "add", "dora", "--role", "king").failed_with(2)
+    assert "owns the data folder" in pincite("user", "suspend", "local").failed_with(1)
+
+
+def test_a_document_and_a_folder_are_shared(pincite: Call, papers: Path) -> None:
+    pincite("user", "add", "emil")
+    pincite("group", "add", "readers")
+    assert pincite("group", "join", "readers", "emil").out == "readers: 1 member\n"
+    assert "emil" in pincite("group", "list").out
+    pincite("add", str(papers), "--folder", "shared")
+    [document] = [
+        d
+        for d in pincite("list", "--json").json["items"]
+        if d["name"] == "notes.txt" and d["folder"].startswith("shared")
+    ]
+    told = pincite("share", document["id"], "--group", "readers", "--user", "emil")
+    assert told.out == f"{document['id']}: emil, group readers may read it\n"
+    assert pincite("share", document["id"], "--everyone", "--json").json["access"]["everyone"] is True
+    assert pincite("share", document["id"]).out == f"{document['id']}: nobody else may read it\n"
+    assert pincite("share", "shared", "--folder", "--user", "emil").out == "shared: emil may read it\n"
+    assert pincite("share", document["id"], "--inherit", "--json").json["access"]["users"] == ["emil"]
+    assert pincite("share", "shared", "--folder", "--inherit").out == "shared: as the folder above has it\n"
+    assert "--inherit goes alone" in pincite("share", document["id"], "--inherit", "--everyone").failed_with(2)
+    assert "there is no user 'nobody'" in pincite("share", document["id"], "--user", "nobody").failed_with(2)
+    assert pincite("group", "leave", "readers", "emil", "--json").json["members"] == []
+    assert pincite("group", "remove", "readers").out == "removed readers\n"
+    assert "There are no groups" in pincite("group", "list").out
