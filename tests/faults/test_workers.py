@@ -18,7 +18,7 @@ from pincite.core.documents import Upload
 from pincite.engine import AsyncPincite
 from tests.faults.wholeness import check_whole
 
-FILES, PARTS = 18, 12
+FILES, PARTS = 40, 12  # more than two workers take in hand at once
 RUN = "import sys; from pincite.cli import main; sys.exit(main())"
 SETTINGS = {
     "PINCITE_EMBEDDING__PROVIDER": "scripted",

@@ -12,8 +12,9 @@ SOON = datetime.now(UTC) + timedelta(days=3)
 
 def test_each_key_says_whether_it_counts() -> None:
     keys = [
-        Key("0123456789abcdef", "page", "reader", DAY, None, None), Key("1", "x" * 200, "editor", DAY, SOON, None),
-        Key("2", "old", "editor", DAY, DAY, None), Key("3", "gone", "administrator", DAY, SOON, DAY),
+        Key("0123456789abcdef", "ann", "page", "reader", DAY, None, None),
+        Key("1", "x" * 100, "x" * 200, "editor", DAY, SOON, None),
+        Key("2", "ann", "old", "editor", DAY, DAY, None), Key("3", "bob", "gone", "administrator", DAY, SOON, DAY),
     ]  # fmt: skip
     lines = seen(lambda screen: print_keys(screen, keys)).splitlines()
     assert [line.split()[-1] for line in lines[1:]] == ["counts", f"{SOON:%Y-%m-%d}", "expired", "revoked"]
