@@ -43,8 +43,7 @@ class Filing:
                 said = {name: value for name, value in given.items() if value is not None}
                 await connection.execute(_REFILE, {"id": document_id, "given": Jsonb(said), **_values(wanted)})
                 moved = await refile(connection, scope.person, [document_id]) if wanted.folder is not None else []
-                for one_id in moved:  # who may read it is said by its folder
-                    await follow(connection, one_id)
+                await follow(connection, moved)  # who may read it is said by its folder
                 await changed(connection, found[0])
         except pg_errors.UniqueViolation:
             raise Conflict(_taken(wanted)) from None

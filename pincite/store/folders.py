@@ -78,8 +78,8 @@ class Folders:
         try:
             async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
                 await _move(connection, scope, path, to)
-                for document_id in await refile(connection, scope.person, await inside(connection, scope.person, to)):
-                    await follow(connection, document_id)
+                moved = await refile(connection, scope.person, await inside(connection, scope.person, to))
+                await follow(connection, moved)
         except pg_errors.UniqueViolation:
             raise Conflict(
                 f"'{to}' holds a document or a folder of the same name; remove or rename one of them first"

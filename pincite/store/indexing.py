@@ -228,7 +228,7 @@ class Indexing:
         if values["wanting"]:
             await connection.execute(_WANTING, values)
         for (document_id,) in await rows(connection, _SHARED, values):  # while it was being read
-            await follow(connection, document_id)
+            await follow(connection, [document_id])
         if self._beside:
             await connection.execute("delete from job where id = any(%(jobs)s)", values)
             return

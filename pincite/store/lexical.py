@@ -31,11 +31,13 @@ async def look_up(database: Database, terms: Iterable[str], scope: Scope, filter
     form = _NARROWED if admitted.narrowed(filters) else _WHOLE
     query = sql.SQL(form).format(
         loose=sql.SQL(_LOOSE).format(posting=sql.SQL(POSTING)),
-        gaps=sql.SQL(GAPS),
+        gaps=sql.SQL(GAPS).format(realms=sql.SQL("array({})").format(sql.SQL(_PACKED))),
+        packless=sql.SQL("select unnest(%(realms)s::int[]) except {}").format(sql.SQL(_PACKED)),
         postings=admitted.postings(filters),
         admitted=admitted.editions("p.edition", filters),
         revision=sql.SQL(_REVISION),
         astray=sql.SQL(admitted.ASTRAY),
+        realms=sql.SQL(_REALMS),
     )
     values = {**admitted.values(scope, filters), "terms": list(terms)}
     async with database.transaction(scope.person, local=_PLANNED) as connection:
@@ -55,25 +57,32 @@ async def look_up(database: Database, terms: Iterable[str], scope: Scope, filter
 # The planner takes a question's postings for a handful and would sort them, on disk where they are many.
 _PLANNED = {"enable_sort": "off", "work_mem": "64MB"}
 _LOOSE = "select 'word', p.term, string_agg({posting}, '')"
-_REVISION = """
-    select 'revision', null, int8send(coalesce(sum(revision), 0)::bigint) from corpus where realm = any(%(realms)s)
+# As a subquery, for the planner would look every one of a thousand realms up in its statistics, for each table.
+_REALMS = "(select %(realms)s::int[])::int[]"
+_REVISION = f"""
+    select 'revision', null, int8send(coalesce(sum(revision), 0)::bigint) from corpus where realm = any ({_REALMS})
 """
 # Under a filter the packs are of no use: what it admits is little, and found by its editions.
 _NARROWED = """
     {loose} from {postings} p where p.term = any(%(terms)s) and p.realm = any(%(realms)s) and {admitted} group by p.term
     union all {revision}
 """
-# A pack still holds what was replaced and not yet cleared: such chunks are few, and named.
+# Somebody may read a thousand realms, few of which are large enough for packs; the rest are looked up together.
+_PACKED = f"select distinct realm from pack where realm = any ({_REALMS}) and state = 'ready'"
+# A pack still holds what was replaced and not yet cleared: such chunks are few, and named. The offset keeps the planner
+# from joining all postings of these words with the gaps.
 _WHOLE = """
-    select 'word', k.term, k.postings from packed k where k.realm = any(%(realms)s) and k.term = any(%(terms)s)
+    select 'word', k.term, k.postings from packed k where k.realm = any ({realms}) and k.term = any(%(terms)s)
+    union all
+    {loose} from posting p where p.realm = any (array({packless})) and p.term = any(%(terms)s) and {admitted} group by p.term
     union all
     {loose} from ({gaps}) g cross join lateral (
         select p.term, p.chunk, p.frequency, p.words from posting p
-        where p.realm = g.realm and p.term = any(%(terms)s) and p.edition > g.low and p.edition < g.high and {admitted}
+        where p.realm = g.realm and p.term = any(%(terms)s) and p.edition > g.low and p.edition < g.high and {admitted} offset 0
     ) p group by p.term
     union all
     select 'gone', null, string_agg(int4send(c.key), '') from chunk c where c.edition = any (array(
-        select e.key from edition e where e.state in ('writing', 'retired', 'ready') and e.state = 'retired' and e.realm = any(%(realms)s)
+        select e.key from edition e where e.state in ('writing', 'retired', 'ready') and e.state = 'retired' and e.realm = any ({realms})
         union all {astray}))
     union all {revision}
 """

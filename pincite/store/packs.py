@@ -25,10 +25,10 @@ POSTING = "int8send((p.chunk::bigint << 32) | (least(p.frequency, 65535)::bigint
 """A posting in eight bytes; `bm25.POSTING` says the same to whoever reads it."""
 GAPS = """
     select realm, last as low, lead(first, 1, 2147483647) over (partition by realm order by last) as high
-    from (select realm, first, last from pack where realm = any(%(realms)s) and state = 'ready'
-          union all select r, 0, 0 from unnest(%(realms)s::int[]) r) p
+    from (select realm, first, last from pack where realm = any({realms}) and state = 'ready'
+          union all select r, 0, 0 from unnest({realms}) r) p
 """
-"""The editions of each realm that no pack covers: those after `low` and before `high`."""
+"""The editions of each of some realms that no pack covers: those after `low` and before `high`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Packs:
         async with self._database.transaction(owner, durable=False, local={"lock_timeout": "1s"}) as connection:
             own = await rows(connection, "select id from realm where owner = %s order by id", (owner,))
             piled = {"realms": [realm for (realm,) in own], "least": self._least}
-            for realm, low, high in await rows(connection, sql.SQL(_PILED).format(gaps=sql.SQL(GAPS)), piled):
+            for realm, low, high in await rows(connection, _PILED, piled):
                 if await one(connection, "select pg_try_advisory_xact_lock(%s, %s)", (LOCK, realm)) != (True,):
                     continue
                 # Whoever begins an edition, or is about to take one away, is done or has to wait and will see the pack.
@@ -103,20 +103,16 @@ class Packs:
 
 
 async def take_out(connection: Connection, editions: Sequence[int]) -> None:
-    """Take editions of one document out of the packs that hold them; before their postings go, with the editions locked."""
-    packs = await rows(connection, _HOLDING, (list(editions),))
-    if not packs:
-        return
-    found = await rows(connection, "select key from chunk where edition = any(%s)", (list(editions),))
-    keys = [key for (key,) in found]
-    for number, realm, state, chunks, gone in packs:
+    """Take editions out of the packs that hold them; before their postings go, with the editions locked."""
+    for number, realm, state, chunks, gone, held in await rows(connection, _HOLDING, {"editions": list(editions)}):
+        keys = [key for (key,) in await rows(connection, "select key from chunk where edition = any(%s)", (held,))]
         if state != "ready":
             await connection.execute("update pack set state = 'spoilt' where id = %s", (number,))
         elif gone + len(keys) > TOO_MANY_GONE * chunks:
             await connection.execute("delete from pack where id = %s", (number,))
         else:
             await connection.execute("update pack set gone = gone + %s where id = %s", (len(keys), number))
-            terms = [term for (term,) in await rows(connection, _TERMS, (list(editions),))]
+            terms = [term for (term,) in await rows(connection, _TERMS, (held,))]
             for start in range(0, len(terms), AT_A_TIME):
                 await _strip(connection, (realm, number), terms[start : start + AT_A_TIME], keys)
 
@@ -131,11 +127,11 @@ async def _strip(connection: Connection, pack: tuple[int, int], terms: Sequence[
 
 
 # The gaps between packs in which enough has piled up to be worth one.
-_PILED = """
+_PILED = sql.SQL("""
     select g.realm, g.low, g.high from ({gaps}) g
     join document d on d.realm = g.realm and d.served > g.low and d.served < g.high
     group by g.realm, g.low, g.high having sum(d.chunks) >= %(least)s order by g.realm, g.low
-"""
+""").format(gaps=sql.SQL(GAPS).format(realms=sql.SQL("%(realms)s::int[]")))
 # Up to the last served edition before any that is still being written, and not too many at once.
 _SETTLED = """
     with upto as (
@@ -155,9 +151,10 @@ _FILL = """
     group by p.realm, p.term
 """
 _HOLDING = """
-    select id, realm, state, chunks, gone from pack
-    where exists (select from edition e where e.key = any(%s) and e.realm = pack.realm and e.key between first and last)
-    order by id for update
+    select p.id, p.realm, p.state, p.chunks, p.gone, h.editions from pack p cross join lateral (
+        select array_agg(e.key) as editions from edition e
+        where e.key = any(%(editions)s) and e.realm = p.realm and e.key between p.first and p.last) h
+    where h.editions is not null order by p.id for update of p
 """
 _TERMS = "select distinct term from posting where edition = any(%s)"
 _HELD = "select term, postings from packed where realm = %s and pack = %s and term = any(%s)"

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from psycopg import sql
 
@@ -17,6 +18,8 @@ from pincite.words import forms
 Readers = tuple[str, ...]
 """Who may read besides the owner, in order: `user:ID`, `group:ID`, `everyone`."""
 EVERYONE = "everyone"
+AT_A_TIME = 2_000
+"""Passages that follow their documents in one transaction, unless one document has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +35,8 @@ class Rights:
     """Shares what one person owns, and sees to it that its rows lie where its readers find them.
 
     A change counts from its first transaction on: a document's text is read through its own row and its version's, and
-    these say at once who may. What it is found by follows, document by document, at once and, should that be cut off,
-    whenever a worker tidies.
+    these say at once who may. What it is found by follows, some documents at a time, at once and, should that be cut
+    off, whenever a worker tidies.
     """
 
     def __init__(self, database: Database) -> None:
@@ -79,14 +82,30 @@ class Rights:
         """Finish what was cut off, whoever it belongs to."""
         async with self._database.transaction("", local=LONG_WORK) as connection:
             left = await rows(connection, "select owner, document_id from unsettled()")
-        for owner, document_id in left:
-            await self._settle(owner, [document_id])
+        for owner in sorted({owner for owner, _ in left}):
+            await self._settle(owner, [document_id for whose, document_id in left if whose == owner])
         return len(left)
 
-    async def _settle(self, owner: str, documents: Iterable[str]) -> None:
-        for document_id in documents:
+    async def _settle(self, owner: str, documents: Sequence[str]) -> None:
+        """Let what documents are found by follow them, many at a time, though none that others wait long for."""
+        sizes = "select id, chunks from document where id = any(%(ids)s) order by id"
+        [found] = await self._database.at_once(owner, sizes, values={"ids": list(documents)})
+        for some in _batches(found):
             async with self._database.transaction(owner, local=LONG_WORK) as connection:
-                await follow(connection, document_id)
+                await follow(connection, some)
+
+
+def _batches(sizes: Iterable[Sequence[Any]]) -> list[list[str]]:
+    """Documents in parts, of some passages each; a document is never divided."""
+    parts: list[list[str]] = []
+    room = 0
+    for document_id, chunks in sizes:
+        if room < chunks or not parts:
+            parts.append([])
+            room = AT_A_TIME
+        parts[-1].append(document_id)
+        room -= max(1, chunks)
+    return parts
 
 
 async def inside(connection: Connection, owner: str, path: str) -> list[str]:
@@ -118,27 +137,42 @@ async def refile(connection: Connection, owner: str, documents: Sequence[str]) -
     return moved
 
 
-async def follow(connection: Connection, document_id: str) -> None:
-    """Bring all that a document is found by to where the document lies."""
-    found = await one(connection, "select realm from document where id = %s for update", (document_id,))
-    if found is None:
+async def follow(connection: Connection, documents: Sequence[str]) -> None:
+    """Bring all that documents are found by to where the documents lie."""
+    await rows(connection, "select from document where id = any(%s) order by id for update", (list(documents),))
+    astray = [_Astray(*row) for row in await rows(connection, _ASTRAY, (list(documents),))]
+    if not astray:
         return
-    realm = found[0]
-    astray = await rows(connection, _ASTRAY, (document_id, realm))
-    editions = [key for key, _ in astray]
-    if not editions:
-        return
+    editions = [one.edition for one in astray]
     await take_out(connection, editions)
     await forget_words(connection, editions)
-    words = await asyncio.to_thread(_words, await rows(connection, _PASSAGES, (editions,)))
-    values = {"realm": realm, "editions": editions, "document": document_id}
-    for table, where in _FOLLOWS.items():
-        statement = sql.SQL("update {} set realm = %(realm)s where {} and realm <> %(realm)s")
-        await connection.execute(statement.format(sql.Identifier(table), sql.SQL(where)), values)
-    await keep_words(connection, realm, words)
+    passages = await rows(connection, _PASSAGES, (editions,))
+    for realm in sorted({one.realm for one in astray}):
+        moving = [one for one in astray if one.realm == realm]
+        values = {
+            "realm": realm,
+            "editions": [one.edition for one in moving],
+            "documents": [one.document for one in moving],
+        }
+        for table, where in _FOLLOWS.items():
+            statement = sql.SQL("update {} set realm = %(realm)s where {} and realm <> %(realm)s")
+            await connection.execute(statement.format(sql.Identifier(table), sql.SQL(where)), values)
+        of_these = set(values["editions"])
+        words = await asyncio.to_thread(_words, [passage[1:] for passage in passages if passage[0] in of_these])
+        await keep_words(connection, realm, words)
     await connection.execute("update edition set astray = false where key = any(%s)", (editions,))
-    for one_realm in sorted({realm, *(before for _, before in astray)}):
-        await changed(connection, one_realm)
+    for realm in sorted({one.realm for one in astray} | {one.before for one in astray}):
+        await changed(connection, realm)
+
+
+@dataclass(frozen=True, slots=True)
+class _Astray:
+    """An edition that lies elsewhere than its document: in which realm, and in which it should."""
+
+    edition: int
+    document: str
+    before: int
+    realm: int
 
 
 def _words(passages: Iterable[Sequence[str]]) -> set[tuple[str, str]]:
@@ -154,15 +188,18 @@ _WANTED = """
                      where p <> 'user:' || d.owner order by p) as readers) w
     where d.id = any(%s) and d.owner = %s order by d.id for update of d
 """
-_ASTRAY = "select key, realm from edition where document_id = %s and realm <> %s order by key for update"
+_ASTRAY = """
+    select e.key, d.id, e.realm, d.realm from edition e join document d on d.id = e.document_id
+    where d.id = any(%s) and e.realm <> d.realm order by e.key for update of e
+"""
 _PASSAGES = """
-    select concat_ws(e'\\n', v.about ->> 'title', array_to_string(c.heading_path, ' > '), c.header, c.text), c.language
+    select c.edition, concat_ws(e'\\n', v.about ->> 'title', array_to_string(c.heading_path, ' > '), c.header, c.text), c.language
     from chunk c join edition e on e.key = c.edition join version v on v.key = e.version
     where c.edition = any(%s) and c.level = 2
 """
-_OF_VERSION = "version in (select key from version where document_id = %(document)s)"
+_OF_VERSION = "version in (select key from version where document_id = any(%(documents)s))"
 _FOLLOWS: Mapping[str, str] = {
-    "version": "document_id = %(document)s",
+    "version": "document_id = any(%(documents)s)",
     "edition": "key = any(%(editions)s)",
     "chunk": "edition = any(%(editions)s)",
     "vector": "edition = any(%(editions)s)",
@@ -171,8 +208,8 @@ _FOLLOWS: Mapping[str, str] = {
     "past_posting": "edition = any(%(editions)s)",
     "page": _OF_VERSION,
     "piece": _OF_VERSION,
-    "enrichment": "document_id = %(document)s",
-    "origin": "document_id = %(document)s",
-    "fetched": "document_id = %(document)s",
+    "enrichment": "document_id = any(%(documents)s)",
+    "origin": "document_id = any(%(documents)s)",
+    "fetched": "document_id = any(%(documents)s)",
 }
 """What carries a document's realm, by which of its rows are the document's; in the order in which they are locked."""
