@@ -32,7 +32,7 @@ OPENAPI = f"{API}/openapi.json"
 OPEN = frozenset({"/", f"{API}/health/live", f"{API}/health/ready", OPENAPI, f"{API}/auth/login", f"{API}/auth/setup"})
 COOKIE = "pincite_login"
 """What a browser holds once somebody has logged in."""
-STILL_WELCOME_S = 3.0
+STILL_WELCOME_S = 2.0
 """How often whoever listens for long is asked for the key again."""
 _KEYS_IN_ADDRESSES = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
 

@@ -15,6 +15,7 @@ from pincite.api.callers import Reader, unwelcome
 from pincite.api.engine import Engine
 from pincite.api.options import AnswerOptions, Name, Words
 from pincite.api.questions import respond
+from pincite.api.standing import check_readable
 from pincite.api.stream import AnswerStream
 from pincite.api.streams import Ask, Streams
 from pincite.core.answers import Answer, Question, Turn
@@ -125,6 +126,7 @@ async def chat(body: ChatBody, request: Request, pincite: Engine, caller: Reader
 async def follow(
     stream_id: str,
     request: Request,
+    pincite: Engine,
     caller: Reader,
     last_event_id: Annotated[str, Header(max_length=20)] = "0",
 ) -> Response:
@@ -133,6 +135,7 @@ async def follow(
     stream = streams.get(caller.person, stream_id)
     if not (last_event_id.isascii() and last_event_id.isdecimal()) or int(last_event_id) > stream.last:
         raise Invalid(f"Last-Event-ID must be the number of an event of this stream: 0 to {stream.last}")
+    await check_readable(pincite, caller, stream.documents)
     if stream.ended and 0 < stream.last == int(last_event_id):
         return Response(status_code=204)
     return AnswerStream(stream, unwelcome(request), after=int(last_event_id))

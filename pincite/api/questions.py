@@ -9,6 +9,7 @@ from pincite.api.engine import Engine
 from pincite.api.options import AnswerOptions, QueryBody
 from pincite.api.presence import unless_gone
 from pincite.api.problems import request_id_of
+from pincite.api.standing import while_readable
 from pincite.api.stream import AnswerStream
 from pincite.api.streams import Ask, Streams
 from pincite.core.callers import Caller
@@ -26,6 +27,7 @@ async def query(body: QueryBody, request: Request, pincite: Engine, caller: Read
 
 async def respond(request: Request, body: AnswerOptions, caller: Caller, ask: Ask) -> Response:
     """The answer, whole or as it comes; a client that goes away stops the work, unless it means to come back."""
+    ask = while_readable(request.app.state.pincite, caller, ask)
     if not body.stream:
         return JSONResponse(shapes.answer(await unless_gone(request.receive, ask(_nobody))))
     streams: Streams = request.app.state.streams

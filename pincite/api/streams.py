@@ -16,7 +16,7 @@ from pincite.api import shapes
 from pincite.api.problems import problem_of
 from pincite.core.answers import Answer
 from pincite.core.run import Answered, Event, Planned, SourcesFound, Started, Token
-from pincite.errors import Cancelled, NotFound, OverBudget, PinciteError
+from pincite.errors import Cancelled, NotAllowed, NotFound, OverBudget, PinciteError
 
 PATIENCE_S = KEPT_S = 300.0
 """How long a resumable stream goes on with nobody listening, and how long it is kept when it has ended."""
@@ -44,11 +44,12 @@ class Told:
 
 
 class Stream:
-    """One answer on its way; it has an `id` where it is resumable."""
+    """One answer on its way and the `documents` it stands on so far; it has an `id` where it is resumable."""
 
     def __init__(self, ask: Ask, *, request_id: str, stream_id: str | None = None, patience_s: float = 0.0) -> None:
         self.id = stream_id
         self.error: BaseException | None = None
+        self.documents: frozenset[str] = frozenset()
         self._ask = ask
         self._request_id = request_id
         self._patience_s = patience_s
@@ -85,10 +86,13 @@ class Stream:
     async def follow(self, after: int = 0, *, every_s: float) -> AsyncGenerator[Told | None]:
         """Each event after that number, and None whenever nothing happened for so long.
 
-        Where it failed before anything was told, the error is raised instead.
+        Where it failed before anything was told, the error is raised instead; where it ended because the asker may
+        not hear the rest, only that is told.
         """
         while True:
             news = self._news
+            if isinstance(self.error, NotAllowed):
+                after = max(after, len(self._told) - 1)
             while after < len(self._told):
                 after += 1
                 yield self._told[after - 1]
@@ -161,11 +165,13 @@ class Stream:
             case Planned(plan):
                 self._tell("plan", shapes.plan(plan))
             case SourcesFound(sources):
+                self.documents |= {source.document_id for source in sources}
                 self._sources_told = True
                 self._tell("sources", {"sources": shapes.sources(sources)})
             case Token(text):
                 self._tell("token", {"text": text})
             case Answered(answer):
+                self.documents |= {source.document_id for source in answer.sources}
                 if not self._sources_told:
                     self._tell("sources", {"sources": shapes.sources(answer.sources)})
                 self._tell("answer", shapes.answer(replace(answer, stream_id=self.id)))

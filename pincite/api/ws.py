@@ -16,6 +16,7 @@ from pincite.api.chat import ChatBody, asking
 from pincite.api.engine import Engine
 from pincite.api.presence import unless
 from pincite.api.problems import Problem, problem_of, request_id_of
+from pincite.api.standing import while_readable
 from pincite.api.stream import KEEP_ALIVE_S
 from pincite.api.streams import Stream, Streams, Told
 from pincite.core.callers import Caller
@@ -87,7 +88,7 @@ class _Socket:
         if self._telling and not self._telling.done():
             raise Conflict('one question at a time; wait for its answer or send {"cancel": true}', code="busy")
         body = _checked({**data, "stream": True})
-        ask = asking(body, self._pincite, self._caller)
+        ask = while_readable(self._pincite, self._caller, asking(body, self._pincite, self._caller))
         streams: Streams = self._socket.app.state.streams
         self._stream = streams.open(self._caller.person, ask, self._request_id, resumable=body.resumable)
         self._telling = asyncio.create_task(self._tell(self._stream))

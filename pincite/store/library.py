@@ -1,7 +1,7 @@
 """Documents and their versions: taken in, listed, read, removed."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from psycopg import sql
 from pincite.core.answers import Filters
 from pincite.core.callers import Scope
 from pincite.core.documents import Chunk, Document, Level, Status, Version
-from pincite.errors import Invalid, NotAllowed, NotFound
+from pincite.errors import Invalid, NotAllowed, NotFound, Unauthorized
 from pincite.store.database import Database, one, rows
 from pincite.store.documents import DOCUMENT, document_of
 from pincite.store.originals import Originals
@@ -65,6 +65,15 @@ class Library:
         searched = "select id from generation where state = 'serving'"
         realms, index = await self._database.at_once(person, query, searched, values={})
         return Scope(person, tuple(realm for (realm,) in realms)), index[0][0] if index else 0
+
+    async def unreadable(self, person: str, document_ids: Collection[str]) -> frozenset[str]:
+        """Those of the documents a person may not read, or that are gone; `Unauthorized` where the person is shut out."""
+        query = "select id from document where id = any(%(ids)s)"
+        values = {"ids": list(document_ids)}
+        [[(out,)], found] = await self._database.at_once(person, "select shut_out()", query, values=values)
+        if out:
+            raise Unauthorized("you may not come in any more; ask an administrator")
+        return frozenset(document_ids) - {document_id for (document_id,) in found}
 
     async def get(self, scope: Scope, document_id: str) -> Document:
         """One document."""
