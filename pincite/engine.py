@@ -79,6 +79,7 @@ from pincite.store.rights import Rights, Wish
 from pincite.store.server import EmbeddedServer
 from pincite.store.sessions import Sessions
 from pincite.store.settings import StoredSettings
+from pincite.store.shares import Shares
 from pincite.store.traces import Traces
 from pincite.store.vocabulary import PostgresVocabulary
 from pincite.switchover import Switchover
@@ -148,7 +149,7 @@ class AsyncPincite:
         self.switchover = Switchover(self._benches, self.database, self.originals.place)
         self.keys, self.people = Keys(self.database), People(self.database)
         self.rights, self.logins = Rights(self.database), Logins(self.database)
-        self.sessions = Sessions(self.database)
+        self.sessions, self.shares = Sessions(self.database), Shares(self.database)
         self.vocabulary = PostgresVocabulary(self.database)
         self.evaluations = Evaluations(self.database)
         self.folders, self.filing = Folders(self.database), Filing(self.database)
@@ -233,6 +234,7 @@ class AsyncPincite:
         await self._let_go()
         await self.switchover.forget(self.settings.versions.standby_days)
         await self.rights.settle()
+        await self.shares.forget_expired()
         await self.indexing.clear_abandoned()
         await self.history.forget(keep=self.settings.versions.keep, days=self.settings.versions.keep_days)
         await self.packs.make()

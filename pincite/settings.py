@@ -410,6 +410,9 @@ class Conversation(_Branch):
     max_history_turns: int = Field(
         default=15, ge=0, le=15, description="Turns remembered at most; small models remember fewer."
     )
+    share_days: int = Field(
+        default=30, ge=1, le=3650, description="Days that an answer shared by link can be opened, at most."
+    )
 
 
 class Spelling(_Branch):

@@ -79,6 +79,8 @@ TESTED_BY = {
     "cli/view/versions.py": "cli/test_versions.py",
     "core/request.py": "core/test_run.py",
     "core/people.py": "store/test_people.py",
+    "core/shares.py": "store/test_shares.py",
+    "cli/view/shares.py": "cli/test_shares.py",
     "store/logins.py": "api/test_logins.py",
     "store/documents.py": "store/test_library.py",
     "cli/view/people.py": "cli/test_people.py",

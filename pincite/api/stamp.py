@@ -16,6 +16,8 @@ log = logging.getLogger("pincite.api.access")
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _LOGGED_PATH = 300
+_LINK = re.compile(r"sh_[^/]*")
+"""The link to a shared answer is all one needs to open it; a log has no use for it."""
 _BEGINS = frozenset({"http.response.start", "websocket.accept", "websocket.http.response.start"})
 """Messages that begin an answer and carry its headers."""
 CLIENT_GONE = 499
@@ -76,7 +78,7 @@ def _request_id(scope: Scope) -> str:
 
 def _log(scope: Scope, request_id: str, status: int, ms: float) -> None:
     """Never the query, a header or a body; what a client could use to forge a line is percent-encoded."""
-    method, path = quote(_method(scope)), quote(scope["path"])[:_LOGGED_PATH]
+    method, path = quote(_method(scope)), quote(_LINK.sub("sh_-", scope["path"]))[:_LOGGED_PATH]
     log.info(
         "method=%s path=%s status=%s ms=%.1f request_id=%s", method, path, status, ms, request_id,
         extra={"method": method, "path": path, "status": status, "ms": round(ms, 1), "request_id": request_id},

@@ -1,13 +1,13 @@
-"""Answers as JSON in the database, back again, and without what a removed document gave them."""
+"""Answers as JSON in the database, back again, and without what a document gave them that one may not read."""
 
 import dataclasses
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pincite.core.answers import Answer, Citation, Groundedness, Source
+from pincite.core.answers import Answer, AnswerMetadata, Citation, Groundedness, Source
 from pincite.core.conversations import KeptTurn
 from pincite.core.text import storable
 
@@ -15,6 +15,8 @@ T = TypeVar("T")
 
 REMOVED = "this answer stands on a document that was removed; its quotes are gone"
 """What an answer in the history says when a document it stands on is gone."""
+WITHHELD = "some sources of this answer are not yours to read: their names and quotes are left out"
+"""What a shared answer says to whoever may not read all that it stands on."""
 GAP = "[…]"
 """Stands where an answer had repeated a removed document word by word."""
 
@@ -117,12 +119,53 @@ def _uncopied(answer: Answer, numbers: set[int]) -> Answer:
 
 def _bare_source(source: Source) -> Source:
     return replace(
-        source, document_name="", title="", snippet="", heading_path=(), urls=(), page=None, checksum=""
+        source, document_name="", title="", snippet="", heading_path=(), urls=(), page=None, checksum="", place=None
     )  # fmt: skip
 
 
 def _bare_citation(citation: Citation) -> Citation:
     return replace(
         citation, matched=False, matched_by=None, quote="", quote_start_char=None, quote_end_char=None,
-        quote_start_line=None, quote_end_line=None, page=None, rects=(),
+        quote_start_line=None, quote_end_line=None, page=None, rects=(), place=None,
     )  # fmt: skip
+
+
+# --- what somebody else may see of an answer ----------------------------------------------------------------
+
+
+def without_documents(answer: Answer, gone: Collection[str]) -> Answer:
+    """The answer without what these documents gave it, as if they had been removed."""
+    for document_id in gone:
+        answer, _ = _without(answer, document_id)
+    return answer
+
+
+def only_readable(answer: Answer, readable: Container[str]) -> Answer:
+    """The answer as somebody else is shown it: its words, the sources they may read, nothing of how it came to be."""
+    hidden = {source.number for source in answer.sources if source.document_id not in readable}
+    return replace(
+        answer,
+        sources=tuple(_hidden_source(one) if one.number in hidden else one for one in answer.sources),
+        citations=tuple(_bare_citation(one) if one.source in hidden else one for one in answer.citations),
+        related_documents=tuple(one for one in answer.related_documents if one.document_id in readable),
+        context_sufficiency=replace(answer.context_sufficiency, missing_aspects=(), conflicts=()),
+        metadata=AnswerMetadata(0, answer.metadata.model, answer.metadata.finish_reason, ""),
+        warnings=(*answer.warnings, WITHHELD) if hidden else answer.warnings,
+        degraded=(),
+        suggested_questions=(),
+        session_id=None,
+        stream_id=None,
+    )
+
+
+def _hidden_source(source: Source) -> Source:
+    return replace(
+        _bare_source(source),
+        document_id="",
+        chunk_id="",
+        version="",
+        start_line=0,
+        end_line=0,
+        start_char=0,
+        end_char=0,
+    )

@@ -28,16 +28,17 @@ class Looked:
 
 async def look_up(database: Database, terms: Iterable[str], scope: Scope, filters: Filters) -> Looked:
     """The postings of these words in what may be searched."""
-    form = _NARROWED if admitted.narrowed(filters) else _WHOLE
-    query = sql.SQL(form).format(
+    realms = sql.SQL(_REALMS)
+    packed = sql.SQL(_PACKED).format(realms=realms)
+    query = sql.SQL(_NARROWED if admitted.narrowed(filters) else _WHOLE).format(
         loose=sql.SQL(_LOOSE).format(posting=sql.SQL(POSTING)),
-        gaps=sql.SQL(GAPS).format(realms=sql.SQL("array({})").format(sql.SQL(_PACKED))),
-        packless=sql.SQL("select unnest(%(realms)s::int[]) except {}").format(sql.SQL(_PACKED)),
+        gaps=sql.SQL(GAPS).format(realms=sql.SQL("array({})").format(packed)),
+        packless=sql.SQL("select unnest(%(realms)s::int[]) except {}").format(packed),
         postings=admitted.postings(filters),
         admitted=admitted.editions("p.edition", filters),
-        revision=sql.SQL(_REVISION),
+        revision=sql.SQL(_REVISION).format(realms=realms),
         astray=sql.SQL(admitted.ASTRAY),
-        realms=sql.SQL(_REALMS),
+        realms=realms,
     )
     values = {**admitted.values(scope, filters), "terms": list(terms)}
     async with database.transaction(scope.person, local=_PLANNED) as connection:
@@ -59,8 +60,8 @@ _PLANNED = {"enable_sort": "off", "work_mem": "64MB"}
 _LOOSE = "select 'word', p.term, string_agg({posting}, '')"
 # As a subquery, for the planner would look every one of a thousand realms up in its statistics, for each table.
 _REALMS = "(select %(realms)s::int[])::int[]"
-_REVISION = f"""
-    select 'revision', null, int8send(coalesce(sum(revision), 0)::bigint) from corpus where realm = any ({_REALMS})
+_REVISION = """
+    select 'revision', null, int8send(coalesce(sum(revision), 0)::bigint) from corpus where realm = any ({realms})
 """
 # Under a filter the packs are of no use: what it admits is little, and found by its editions.
 _NARROWED = """
@@ -68,7 +69,7 @@ _NARROWED = """
     union all {revision}
 """
 # Somebody may read a thousand realms, few of which are large enough for packs; the rest are looked up together.
-_PACKED = f"select distinct realm from pack where realm = any ({_REALMS}) and state = 'ready'"
+_PACKED = "select distinct realm from pack where realm = any ({realms}) and state = 'ready'"
 # A pack still holds what was replaced and not yet cleared: such chunks are few, and named. The offset keeps the planner
 # from joining all postings of these words with the gaps.
 _WHOLE = """

@@ -143,26 +143,26 @@ async def follow(connection: Connection, documents: Sequence[str]) -> None:
     astray = [_Astray(*row) for row in await rows(connection, _ASTRAY, (list(documents),))]
     if not astray:
         return
-    editions = [one.edition for one in astray]
+    editions = [lost.edition for lost in astray]
     await take_out(connection, editions)
     await forget_words(connection, editions)
     passages = await rows(connection, _PASSAGES, (editions,))
-    for realm in sorted({one.realm for one in astray}):
-        moving = [one for one in astray if one.realm == realm]
-        values = {
-            "realm": realm,
-            "editions": [one.edition for one in moving],
-            "documents": [one.document for one in moving],
-        }
-        for table, where in _FOLLOWS.items():
-            statement = sql.SQL("update {} set realm = %(realm)s where {} and realm <> %(realm)s")
-            await connection.execute(statement.format(sql.Identifier(table), sql.SQL(where)), values)
-        of_these = set(values["editions"])
-        words = await asyncio.to_thread(_words, [passage[1:] for passage in passages if passage[0] in of_these])
-        await keep_words(connection, realm, words)
+    for realm in sorted({lost.realm for lost in astray}):
+        await _move(connection, realm, [lost for lost in astray if lost.realm == realm], passages)
     await connection.execute("update edition set astray = false where key = any(%s)", (editions,))
-    for realm in sorted({one.realm for one in astray} | {one.before for one in astray}):
+    for realm in sorted({lost.realm for lost in astray} | {lost.before for lost in astray}):
         await changed(connection, realm)
+
+
+async def _move(connection: Connection, realm: int, moving: Sequence["_Astray"], passages: Sequence[Any]) -> None:
+    """Put the rows of editions into a realm, with the words of these passages that are theirs."""
+    editions = {lost.edition for lost in moving}
+    values = {"realm": realm, "editions": list(editions), "documents": [lost.document for lost in moving]}
+    for table, where in _FOLLOWS.items():
+        statement = sql.SQL("update {} set realm = %(realm)s where {} and realm <> %(realm)s")
+        await connection.execute(statement.format(sql.Identifier(table), sql.SQL(where)), values)
+    theirs = [(text, language) for edition, text, language in passages if edition in editions]
+    await keep_words(connection, realm, await asyncio.to_thread(_words, theirs))
 
 
 @dataclass(frozen=True, slots=True)

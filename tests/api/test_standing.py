@@ -107,7 +107,12 @@ def test_a_resumable_stream_is_not_taken_up_by_whoever_may_not_read_it_any_more(
 
 
 def test_a_socket_tells_that_rights_have_changed_and_stays_open(door: Door) -> None:
-    with guest(door, "wanda") as wanda, door.client() as boss, speaking(door, Talker()), dial(door, wanda.key) as socket:
+    with (
+        guest(door, "wanda") as wanda,
+        door.client() as boss,
+        speaking(door, Talker()),
+        dial(door, wanda.key) as socket,
+    ):
         socket.send(json.dumps({"message": ASKED, "folder": "standing-wanda"}))
         hear(socket, "token")
         share(boss, wanda.document)
@@ -121,32 +126,37 @@ def test_a_socket_tells_that_rights_have_changed_and_stays_open(door: Door) -> N
 @pytest.mark.parametrize("removed", [False, True], ids=["suspended", "removed"])
 def test_whoever_is_shut_out_is_out_by_every_way_in(door: Door, removed: bool) -> None:
     name = "rita" if removed else "sven"
-    with guest(door, name) as who, door.client() as boss, speaking(door, Talker()):
-        with httpx2.Client(base_url=door.url, timeout=30) as browser, dial(door, who.key) as socket:
-            browser.post(f"{API}/auth/login", json={"name": name, "password": PASSWORD}).raise_for_status()
-            body = {"query": ASKED, "stream": True, "folder": f"standing-{name}"}
-            resumable = {**body, "resumable": True}
-            with who.client.stream("POST", f"{API}/query", json=resumable) as response:
-                first = next(line for line in response.iter_lines() if line.startswith("data: "))
-            stream_id = json.loads(first.removeprefix("data: "))["stream_id"]
+    browser = httpx2.Client(base_url=door.url, timeout=30)
+    with (
+        guest(door, name) as who,
+        door.client() as boss,
+        speaking(door, Talker()),
+        browser,
+        dial(door, who.key) as socket,
+    ):
+        browser.post(f"{API}/auth/login", json={"name": name, "password": PASSWORD}).raise_for_status()
+        body = {"query": ASKED, "stream": True, "folder": f"standing-{name}"}
+        resumable = {**body, "resumable": True}
+        with who.client.stream("POST", f"{API}/query", json=resumable) as response:
+            first = next(line for line in response.iter_lines() if line.startswith("data: "))
+        stream_id = json.loads(first.removeprefix("data: "))["stream_id"]
 
-            def shut_out() -> None:
-                if removed:
-                    boss.delete(f"{API}/users/{name}").raise_for_status()
-                else:
-                    suspend(boss, name)
+        def shut_out() -> None:
+            if removed:
+                boss.delete(f"{API}/users/{name}").raise_for_status()
+            else:
+                suspend(boss, name)
 
-            with browser.stream("POST", f"{API}/query", json=body, headers={"Origin": door.url}) as response:
-                code, after = cut(response.iter_lines(), shut_out)
-            assert (code, after < PROMISED_S) == ("unauthorized", True)
-            with pytest.raises(ConnectionClosed):
-                while True:
-                    socket.recv(timeout=PROMISED_S)
-            for client in (who.client, browser):
-                assert_problem(client.get(f"{API}/me"), 401, "unauthorized")
-                assert_problem(client.get(f"{API}/chat/streams/{stream_id}"), 401, "unauthorized")
-            again = browser.post(f"{API}/auth/login", json={"name": name, "password": PASSWORD})
-            assert_problem(again, 401, "wrong_login")
+        with browser.stream("POST", f"{API}/query", json=body, headers={"Origin": door.url}) as response:
+            code, after = cut(response.iter_lines(), shut_out)
+        assert (code, after < PROMISED_S) == ("unauthorized", True)
+        with pytest.raises(ConnectionClosed):
+            hear(socket, "nothing")
+        for client in (who.client, browser):
+            assert_problem(client.get(f"{API}/me"), 401, "unauthorized")
+            assert_problem(client.get(f"{API}/chat/streams/{stream_id}"), 401, "unauthorized")
+        again = browser.post(f"{API}/auth/login", json={"name": name, "password": PASSWORD})
+        assert_problem(again, 401, "wrong_login")
 
 
 def test_whoever_is_no_administrator_any_more_hears_no_more_of_what_they_follow(door: Door) -> None:

@@ -1,0 +1,50 @@
+"""Answers shared by link: list, remove."""
+
+from typing import Annotated
+
+import typer
+
+from pincite.cli.documents import pick
+from pincite.cli.door import Door, command
+from pincite.cli.safe import print_json, print_plain
+
+
+def register(app: typer.Typer) -> None:
+    """Make these a group of commands of `app`."""
+    group = typer.Typer(help="Answers shared by link: list, remove.", rich_markup_mode=None)
+    command(group, "list")(list_shares)
+    command(group, "remove")(remove)
+    app.add_typer(group, name="shares")
+
+
+async def list_shares(door: Door) -> None:
+    """List the links that count, everybody's; never the links themselves."""
+    from pincite.api import shapes
+    from pincite.api.shares import share_shape
+    from pincite.cli.view.screen import Screen
+    from pincite.cli.view.shares import print_shares
+
+    async with door.open() as pincite:
+        found = await pincite.shares.all(await pincite.scope())
+    if door.json:
+        print_json(shapes.page([share_shape(share) for share in found]))
+    else:
+        print_shares(Screen(), found)
+
+
+async def remove(
+    door: Door,
+    reference: Annotated[
+        str, typer.Argument(metavar="REFERENCE", help="Which link, or its first characters (at least 4).")
+    ],
+) -> None:
+    """End a link: from now on it opens nothing."""
+    async with door.open() as pincite:
+        scope = await pincite.scope()
+        known = {share.id: share.answer_id for share in await pincite.shares.all(scope)}
+        chosen = pick(reference, known, "share", "shares list")
+        await pincite.shares.remove(scope, chosen)
+    if door.json:
+        print_json({"reference": chosen, "removed": True})
+    else:
+        print_plain(f"removed {chosen}")

@@ -1,0 +1,40 @@
+-- Answers shared by link: the link by its hash, and the turn it shows.
+
+create table share (
+    id text primary key,
+    hash bytea not null unique,
+    owner text not null references person,
+    turn_id bigint not null references turn on delete cascade,
+    created_at timestamptz not null default now(),
+    expires_at timestamptz not null
+);
+create index share_owner on share (owner, created_at desc);
+create index share_turn on share (turn_id);
+create index turn_answer on turn ((answer ->> 'id'));
+
+alter table share enable row level security;
+alter table share force row level security;
+-- What one shares is one's own; administrators see that there are links, and may end them.
+create policy mine on share using (owner = (select me()))
+    with check (owner = (select me()) and exists (select from turn t where t.id = turn_id and t.owner = (select me())));
+create policy administrators_see on share for select using ((select am_administrator()));
+create policy administrators_end on share for delete using ((select am_administrator()));
+create policy owner_functions on share to current_user using (true);
+create policy owner_functions on turn to current_user using (true);
+
+-- The turn behind a link, for whoever has the link and may come in; none whose owner may not.
+create function shared_turn(wanted bytea) returns table (
+    id text, owner text, name text, created_at timestamptz, expires_at timestamptz,
+    question text, answer jsonb, documents text[], answered_at timestamptz)
+language sql stable security definer set search_path = pincite, pg_temp as $$
+    select s.id, s.owner, p.name, s.created_at, s.expires_at, t.question, t.answer,
+           array(select d.document_id from turn_document d where d.turn_id = t.id order by 1), t.created_at
+    from share s join turn t on t.id = s.turn_id join person p on p.id = s.owner
+    where s.hash = wanted and s.expires_at > now() and p.suspended_at is null and p.removed_at is null and not shut_out()
+$$;
+
+create function forget_expired_shares() returns void
+language sql volatile security definer set search_path = pincite, pg_temp as
+$$ delete from share where expires_at < now() $$;
+
+revoke all on function shared_turn(bytea), forget_expired_shares() from public;

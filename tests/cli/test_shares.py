@@ -1,0 +1,32 @@
+"""Answers shared by link: list, remove."""
+
+import asyncio
+from dataclasses import replace
+
+from pincite.core.conversations import KeptTurn
+from pincite.engine import AsyncPincite
+from tests.builders import answer
+
+from .terminal import Call
+
+
+async def shared() -> str:
+    async with AsyncPincite() as engine:
+        scope = await engine.scope()
+        session = await engine.sessions.create(scope)
+        kept = replace(answer("Behind the cup."), id="a_shared")
+        await engine.sessions.keep(scope, session.id, KeptTurn("q", "q", kept.text, kept, True, "t", ()))
+        _, made = await engine.shares.create(scope, "a_shared", 1)
+        await engine.sessions.close()
+        return made.id
+
+
+def test_links_are_listed_and_removed_by_their_reference(pincite: Call) -> None:
+    assert "No answer is shared by link" in pincite("shares", "list").out
+    reference = asyncio.run(shared())
+    [listed] = pincite("shares", "list", "--json").json["items"]
+    assert (listed["reference"], listed["owner"], listed["answer_id"]) == (reference, "local", "a_shared")
+    assert reference in pincite("shares", "list").out
+    assert pincite("shares", "remove", reference[:6]).out == f"removed {reference}\n"
+    assert pincite("shares", "list", "--json").json["items"] == []
+    assert pincite("shares", "remove", "beef").failed_with(1) == "there is no share 'beef'; see: pincite shares list"
