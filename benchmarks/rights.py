@@ -1,123 +1,179 @@
-"""What rights cost: searches of somebody in some of many groups, beside those of whoever reads everything.
+"""What rights cost and whether they lose anything: somebody in 50 of 1,000 groups beside whoever has the same library alone.
 
-    .venv/bin/python -m benchmarks.rights [--groups 1000] [--documents 10] [--passages 5]
+    ./run bench rights [--chunks 100000] [--queries 200] [--groups 1000] [--work DIR]
 
-Every group has its own documents. Words are random, and vectors lie about 97 centres wherever they belong, so that nothing
-but rights tells documents apart; questions lie near passages.
+The same made-up passages lie in two libraries: in one all are the asker's own, in the other each document is shared with one of
+the groups. Three people are in 50 groups each, which are shared 1, 5 and 20 % of the passages; a fourth is in all. Whole
+searches of all of them are timed in turn, question by question, so that noise is shared. Recall is that of the ten nearest of
+what one may read, compared one by one. `--work` keeps the libraries; the first is the one that `./run bench scale` makes.
 """
 
 import argparse
 import asyncio
 import random
+import shutil
 import statistics
+import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 
-from pincite.core.answers import Filters
-from pincite.core.callers import Scope
-from pincite.settings import Rag
-from pincite.store.database import Database, rows
-from pincite.store.library import Library
-from pincite.store.search import PostgresIndex
+from benchmarks._shelf import MadeUp, Shelf, indexes_made_at_the_end
+from pincite import AsyncPincite
+from pincite.core.answers import Filters, Question
+from pincite.core.callers import Caller
 from pincite.store.server import EmbeddedServer
 
-DIMENSIONS, TERMS, QUESTIONS, TOP = 96, 12, 60, 10
-SHARES = (0.01, 0.05, 0.2, 1.0)
+GOAL, FLOOR, RECALL = 1.5, 2.0, 0.98
+WARM_UP, TOP, IN_GROUPS = 20, 10, 50
+ALONE, EVERYTHING = "alone", "everything"
+READERS: dict[str, str | None] = {"one": "one", "five": "five", "twenty": "twenty", EVERYTHING: None}
+"""Who reads what: a folder of the made-up library, or all of it."""
 
-_FILL = """
+_SHARE = """
     insert into people_group (id, name) select 'g' || n, 'g' || n from generate_series(1, {groups}) n;
-    insert into person (id, name, role) select 'reads ' || s, 'reads ' || s, 'reader' from unnest(array{shares}::text[]) s;
-    insert into membership select 'reads ' || s, 'g' || n from unnest(array{shares}::text[]) s, generate_series(1, {groups}) n
-        where n % greatest(1, round(1 / s::float)::int) = 0;
+    insert into person (id, name, role) select r, r, 'reader' from unnest(array['one', 'five', 'twenty', 'everything']) r;
+    insert into membership select r.name, 'g' || n from generate_series(1, {groups}) n join (values
+        ('one', 0), ('five', 1), ('twenty', 2)) r (name, part) on (n - 1) / {in_groups} = r.part;
+    insert into membership select 'everything', 'g' || n from generate_series(1, {groups}) n;
     insert into realm (owner, readers) select 'local', array['group:g' || n] from generate_series(1, {groups}) n;
-    insert into document (id, owner, realm, folder, name, title, status, chunks, words, vectors, languages, model)
-        select 'd' || r.id || '.' || n, 'local', r.id, '', r.id || '.' || n, 't', 'completed', {passages},
-               {passages} * {terms}, {passages}, array['en'], 1
-        from realm r, generate_series(1, {documents}) n where r.readers <> '{{}}';
-    insert into version (id, document_id, realm, checksum, bytes, mime, state, text)
-        select '20260101T000000000000Z', id, realm, 'c', 1, 'text/markdown', 'indexed', '' from document;
-    update document d set latest = v.key from version v where v.document_id = d.id;
-    insert into edition (version, document_id, realm, state, signature, model)
-        select key, document_id, realm, 'served', 's', 1 from version order by random();
-    update document d set served = e.key from edition e where e.document_id = d.id;
-    insert into chunk (edition, realm, ordinal, level, text, start_char, end_char, start_line, end_line, heading_path,
-                       content_type, language, tokens, checksum)
-        select e.key, e.realm, n, 2, 't', 0, 1, 1, 1, '{{}}', 'prose', 'en', 1, 'c'
-        from edition e, generate_series(1, {passages}) n;
-    insert into posting (term, chunk, edition, realm, frequency, words)
-        select 'w' || floor(power(random(), 3) * 5000)::int, c.key, c.edition, c.realm, 1, {terms}
-        from chunk c, generate_series(1, {terms}) n;
-    insert into vector (chunk, edition, realm, part, model, hash, embedding)
-        select c.key, c.edition, c.realm, 0, 1, 'h', v.e from chunk c cross join lateral (
-            select l2_normalize(array_agg(random() - 0.5 + 0.8 * sin(c.key % 97 * d))::real[]::public.halfvec) as e
-            from generate_series(1, {dimensions}) d where c.key > 0) v;
+    create table shared_with as select d.id, r.id as realm from (
+            select id, (row_number() over (partition by folder order by random())) as place, case folder
+                when 'one' then 0 when 'five' then 1 when 'twenty' then 2 else 3 end as part from document) d
+        join realm r on r.readers = array['group:g' || case when part < 3 then part * {in_groups} + place % {in_groups} + 1
+            else 3 * {in_groups} + place % ({groups} - 3 * {in_groups}) + 1 end];
+    update document d set realm = s.realm, readers = r.readers
+        from shared_with s join realm r on r.id = s.realm where s.id = d.id;
+    update version v set realm = d.realm from document d where d.id = v.document_id;
+    update edition e set realm = d.realm from document d where d.id = e.document_id;
+    update chunk c set realm = e.realm from edition e where e.key = c.edition;
+    update vector v set realm = e.realm from edition e where e.key = v.edition;
+    update posting p set realm = e.realm from edition e where e.key = p.edition;
+    delete from pack;
     insert into corpus (realm) select id from realm on conflict do nothing;
+    drop table shared_with;
 """
 
 
-async def measure(database: Database, arguments: argparse.Namespace) -> None:
-    library = Library(database, None, "s")  # type: ignore[arg-type]
-    index = PostgresIndex(database, 1, DIMENSIONS, Rag())
-    everything = PostgresIndex(database, 1, DIMENSIONS, Rag(exact_rows=10_000_000))
-    dice = random.Random(7)
-    async with database.administrator() as admin:
-        query = "select embedding::real[] from pincite.vector order by chunk limit 1000"
-        stored = [vector for (vector,) in await rows(admin, query)]
-    passages = arguments.groups * arguments.documents * arguments.passages
-    print(f"{passages:,} passages, {arguments.groups:,} groups")
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What one reader's searches took, in ms, and how much of the exact answer they found."""
+
+    name: str
+    realms: int
+    admitted: float
+    times: list[float]
+    recalls: list[float]
+
+
+def share(url: str, groups: int) -> None:
+    """Share each document of a library with one of many groups."""
+    with (
+        indexes_made_at_the_end(url),
+        psycopg.connect(url, autocommit=True, options="-c search_path=pincite,public") as admin,
+    ):
+        for statement in _SHARE.format(groups=groups, in_groups=IN_GROUPS).split(";\n"):
+            if statement.strip():
+                admin.execute(statement)  # type: ignore[call-overload]
+
+
+async def libraries(work: Path, made: MadeUp, groups: int) -> tuple[Path, Path]:
+    """The two libraries, filled where they are not there yet."""
+    alone, shared = work / str(len(made)), work / f"{len(made)}-in-{groups}-groups"
+    with EmbeddedServer.open(alone) as server:
+        async with AsyncPincite(alone) as pincite:
+            shelf = Shelf(pincite.database, alone / "made-up", 1, made)
+            await shelf.look()
+            if not shelf.documents:
+                began = time.monotonic()
+                with indexes_made_at_the_end(server.url):
+                    await shelf.fill()
+                print(f"{len(made)} chunks written in {time.monotonic() - began:.0f} s", flush=True)
+            if len(shelf.number_of) != len(made):
+                sys.exit(f"{alone} holds {len(shelf.number_of)} chunks: give --work another folder")
+            await pincite.packs.make()
+    if not shared.exists():
+        began = time.monotonic()
+        shutil.copytree(alone, shared, ignore=shutil.ignore_patterns("*.sock*", "*.lock", "postmaster.pid"))
+        with EmbeddedServer.open(shared) as server:
+            share(server.url, groups)
+        print(f"shared with {groups} groups in {time.monotonic() - began:.0f} s", flush=True)
+    return alone, shared
+
+
+async def measure(folders: tuple[Path, Path], made: MadeUp, queries: int) -> tuple[list[float], list[Reader]]:
+    """Ask every question of everybody in turn; what a search of the library of one's own took, and everybody else's."""
+    async with AsyncPincite(folders[0]) as alone, AsyncPincite(folders[1]) as shared:
+        shelf = Shelf(shared.database, folders[1] / "made-up", 1, made)
+        await shelf.look()
+        limit, index = shared.settings.rag.candidates, shared.toolbox.kit(shared.settings).index
+        admitted = {name: shelf.admitted(folder) for name, folder in READERS.items()}
+        scopes = {name: await shared.library.scope(name) for name in READERS}
+        times, recalls = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
+        dice = random.Random(7)
+        for number in range(WARM_UP + queries):
+            words, query = made.questions[number].split(), made.queries[number]
+            for who in dice.sample([ALONE, *READERS], len(READERS) + 1):
+                asked = Question(
+                    " ".join(dice.sample(words, len(words)))
+                )  # in another order, so that it is embedded anew
+                library, caller = (
+                    (alone, Caller("local", "administrator")) if who == ALONE else (shared, Caller(who, "reader"))
+                )
+                began = time.perf_counter()
+                await library.search(asked, caller=caller)
+                took = 1000 * (time.perf_counter() - began)
+                if number >= WARM_UP:
+                    times[who].append(took)
+            for who in READERS if number >= WARM_UP else ():
+                nearest = (-(made.vectors[admitted[who]] @ query)).argsort()[:TOP]
+                found = await index.dense(query.tolist(), scope=scopes[who], filters=Filters(), limit=limit)
+                best = {shelf.number_of[match.key] for match in found[:TOP]}
+                recalls[who].append(len(best & set(admitted[who][nearest].tolist())) / len(nearest))
+        readers = [
+            Reader(who, len(scopes[who].realms), len(admitted[who]) / len(made), times[who], recalls[who])
+            for who in READERS
+        ]
+        return times[ALONE], readers
+
+
+def report(alone: list[float], readers: list[Reader]) -> None:
+    """The table."""
+    own = statistics.median(alone)
     print(
-        f"{'admitted':>9} {'realms':>7} {'scope ms':>9} {'words ms':>9} {'meaning ms':>11} {'sum ms':>8} {'recall@10':>10}"
+        f"\n| reads | realms | search p50 / p95 ms | ÷ alone (goal ≤ {GOAL}, floor {FLOOR:g}) | recall@10 (goal ≥ {RECALL}) |"
     )
-    for share in SHARES:
-        scope = await library.scope(f"reads {share}")
-        spent: list[Sequence[float]] = []
-        recalls: list[float] = []
-        for _ in range(QUESTIONS):
-            vector = [near + dice.uniform(-0.05, 0.05) for near in dice.choice(stored)]
-            text = " ".join(f"w{int(dice.random() ** 3 * 5000)}" for _ in range(6))
-            spent.append(await _one(index, library, scope, text, vector))
-            exact = await everything.dense(vector, scope=scope, filters=Filters(), limit=TOP)
-            found = await index.dense(vector, scope=scope, filters=Filters(), limit=50)
-            near = {match.key for match in found[:TOP]}
-            recalls.append(len(near & {match.key for match in exact}) / max(1, len(exact)))
-        scoped, words, meaning = (1000 * statistics.median(part) for part in zip(*spent, strict=True))
+    print(f"|{'---|' * 5}\n| all of it, alone | 1 | {own:.1f} / {_p95(alone):.1f} | 1 | |")
+    for reader in readers:
+        took = statistics.median(reader.times)
         print(
-            f"{share:>9.0%} {len(scope.realms):>7,} {scoped:>9.2f} {words:>9.2f} {meaning:>11.2f}"
-            f" {scoped + words + meaning:>8.2f} {statistics.mean(recalls):>10.3f}"
+            f"| {reader.admitted:.0%} | {reader.realms} | {took:.1f} / {_p95(reader.times):.1f} | {took / own:.2f} |"
+            f" {statistics.fmean(reader.recalls):.4f} |"
         )
 
 
-async def _one(index: PostgresIndex, library: Library, scope: Scope, text: str, vector: list[float]) -> Sequence[float]:
-    began = time.perf_counter()
-    await library.scope(scope.person)
-    scoped = time.perf_counter()
-    await index.lexical(text, scope=scope, filters=Filters(), limit=50)
-    words = time.perf_counter()
-    await index.dense(vector, scope=scope, filters=Filters(), limit=50)
-    return scoped - began, words - scoped, time.perf_counter() - words
+def _p95(times: list[float]) -> float:
+    return statistics.quantiles(times, n=20)[18]
 
 
 async def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name, default in (("--groups", 1000), ("--documents", 10), ("--passages", 5)):
-        parser.add_argument(name, type=int, default=default)
+    """Read the arguments, make the libraries and measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--chunks", type=int, default=100_000)
+    parser.add_argument("--queries", type=int, default=200, help="questions to ask, 900 at most")
+    parser.add_argument("--groups", type=int, default=1000, help="more than 150")
+    parser.add_argument("--work", type=Path, help="folder that keeps the libraries")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, EmbeddedServer.open(Path(folder) / "data") as server:
-        database = await Database.open(server.url, pool_size=4)
-        await database.register_model("random", DIMENSIONS)
-        numbers = vars(arguments) | {"terms": TERMS, "dimensions": DIMENSIONS, "shares": [str(s) for s in SHARES]}
-        with psycopg.connect(server.url, autocommit=True) as admin:
-            admin.execute("set search_path = pincite, public")
-            for statement in _FILL.format(**numbers).split(";\n"):
-                if statement.strip():
-                    admin.execute(statement)  # type: ignore[call-overload]
-            admin.execute("vacuum analyze")
-        await measure(database, arguments)
-        await database.close()
+    with tempfile.TemporaryDirectory() as temporary:
+        work = arguments.work or Path(temporary)
+        work.mkdir(parents=True, exist_ok=True)
+        made = MadeUp(arguments.chunks)
+        folders = await libraries(work, made, arguments.groups)
+        report(*await measure(folders, made, arguments.queries))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,9 @@ from psycopg import sql
 from pincite.core.answers import Filters
 from pincite.core.callers import Scope
 
+REALMS = "(select %(realms)s::int[])::int[]"
+"""The scope where it is compared with an index or with few rows: as a subquery, for the planner would look every one of a
+thousand realms up in its statistics, each time it is named. Where many rows are compared, a plain list is hashed."""
 ASTRAY = "select key from edition where astray and realm <> all ((select own_realms())::int[])"
 """Editions of documents that have other readers now, which their rows have yet to follow: till then for their owner alone."""
 HIDDEN = (

@@ -22,6 +22,8 @@ TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "15s", "statemen
 """How long a statement may wait for others, and take altogether: a request never hangs on the database."""
 LONG_WORK: Mapping[str, str] = MappingProxyType({"lock_timeout": "60s", "statement_timeout": "10min"})
 """The same where the work grows with a document or with the library, and nobody's question waits for it."""
+REMEMBER: Mapping[str, str] = MappingProxyType({"pincite.remember": "on"})
+"""What somebody may read is worked out once: for short transactions that read, not for those that change who may read."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
 _LAX: Mapping[str, str] = MappingProxyType({"synchronous_commit": "off"})
 Connection = AsyncConnection[TupleRow]
@@ -90,7 +92,7 @@ class Database:
         Statements sent together are one transaction, so that who asks is set for it alone, as anywhere else. A question
         makes many small searches, and on a busy machine every round trip waits for its turn.
         """
-        own = {"pincite.person": person, **({} if durable else _LAX), **local}
+        own = {"pincite.person": person, **REMEMBER, **({} if durable else _LAX), **local}
         settings = _set_local({name: sql.Placeholder(name) for name in own})
         statements = [query if isinstance(query, sql.Composed) else sql.SQL(query) for query in queries]
         async with self._pooled() as connection:

@@ -8,7 +8,7 @@ from psycopg import sql
 from pincite.core.answers import Filters
 from pincite.core.callers import Scope
 from pincite.store import admitted
-from pincite.store.database import Database
+from pincite.store.database import REMEMBER, Database
 from pincite.store.packs import GAPS, POSTING
 
 
@@ -28,7 +28,7 @@ class Looked:
 
 async def look_up(database: Database, terms: Iterable[str], scope: Scope, filters: Filters) -> Looked:
     """The postings of these words in what may be searched."""
-    realms = sql.SQL(_REALMS)
+    realms = sql.SQL(admitted.REALMS)
     packed = sql.SQL(_PACKED).format(realms=realms)
     query = sql.SQL(_NARROWED if admitted.narrowed(filters) else _WHOLE).format(
         loose=sql.SQL(_LOOSE).format(posting=sql.SQL(POSTING)),
@@ -56,10 +56,8 @@ async def look_up(database: Database, terms: Iterable[str], scope: Scope, filter
 
 
 # The planner takes a question's postings for a handful and would sort them, on disk where they are many.
-_PLANNED = {"enable_sort": "off", "work_mem": "64MB"}
+_PLANNED = {"enable_sort": "off", "work_mem": "64MB", **REMEMBER}
 _LOOSE = "select 'word', p.term, string_agg({posting}, '')"
-# As a subquery, for the planner would look every one of a thousand realms up in its statistics, for each table.
-_REALMS = "(select %(realms)s::int[])::int[]"
 _REVISION = """
     select 'revision', null, int8send(coalesce(sum(revision), 0)::bigint) from corpus where realm = any ({realms})
 """

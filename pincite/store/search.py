@@ -116,9 +116,11 @@ class PostgresIndex:
         """Read chunks back from one snapshot: what is not served any more is left out."""
         parts = {"library": admitted.library(filters), "documents": admitted.documents(filters)}
         strangers = sql.SQL(_STRANGERS).format(**parts)
-        chunks_of = sql.SQL(_FETCH).format(serving=admitted.serving(filters))
-        where = admitted.vectors(filters)
-        compare = [sql.SQL(_COSINES).format(vector=_literal(vector), vectors=where) for vector in vectors]
+        realms, where = sql.SQL(admitted.REALMS), admitted.vectors(filters)
+        chunks_of = sql.SQL(_FETCH).format(serving=admitted.serving(filters), realms=realms)
+        compare = [
+            sql.SQL(_COSINES).format(vector=_literal(vector), vectors=where, realms=realms) for vector in vectors
+        ]
         values = {**admitted.values(scope, filters), "keys": list(keys), "model": self._model}
         found, [(unlike,)], *compared = await self._database.at_once(
             scope.person, chunks_of, strangers, *compare, values=values
@@ -183,7 +185,7 @@ _DENSE_HNSW = """
 # The chunks come first, then what they belong to, each by its primary key: left to itself, a planner that has
 # no statistics yet compares every edition with every document.
 _FETCH = """
-    with c as materialized (select * from chunk where key = any(%(keys)s) and realm = any(%(realms)s))
+    with c as materialized (select * from chunk where key = any(%(keys)s) and realm = any ({realms}))
     select c.key, d.id || '.' || v.id || '.' || c.ordinal, d.id, d.name,
            case when d.served = e.key then d.title else coalesce(v.about ->> 'title', d.title) end, v.id, v.checksum, d.folder, d.category,
            d.source_uri, d.source_urls, v.mime, c.ordinal, c.level, c.text, c.header, c.start_char, c.end_char,
@@ -195,7 +197,7 @@ _FETCH = """
 _COSINES = """
     select c.key, max(-(v.embedding <#> {vector}::halfvec))::float8
     from chunk c join {vectors} v on v.edition = c.edition and v.chunk = c.key and v.model = %(model)s
-    where c.key = any(%(keys)s) and c.realm = any(%(realms)s) group by c.key
+    where c.key = any(%(keys)s) and c.realm = any ({realms}) group by c.key
 """
 # Where there was only ever one model, no document is looked at.
 _STRANGERS = """

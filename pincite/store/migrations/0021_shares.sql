@@ -38,3 +38,28 @@ language sql volatile security definer set search_path = pincite, pg_temp as
 $$ delete from share where expires_at < now() $$;
 
 revoke all on function shared_turn(bytea), forget_expired_shares() from public;
+
+-- What somebody may read, worked out once where many policies ask in one short transaction that says so
+-- (`pincite.remember`), such as a search: for somebody in many groups it takes as many look-ups. It is kept with the name
+-- of who asks, and until the transaction ends. Elsewhere each statement asks anew, for what one may read changes meanwhile.
+create or replace function readable() returns integer[]
+language plpgsql stable security definer set search_path = pincite, pg_temp as $$
+declare
+    kept text := current_setting('pincite.readable', true);
+    asker text := coalesce(me(), '');
+    found integer[];
+begin
+    if kept <> '' and split_part(kept, e'\x1f', 1) = asker then
+        return split_part(kept, e'\x1f', 2)::integer[];
+    end if;
+    found := array(
+        select distinct r.realm from (
+            select 'everyone' where me() is not null union all select 'user:' || me()
+            union all select 'group:' || m.group_id from membership m where m.person = me()) i (principal)
+        join reader r on r.principal = i.principal);
+    if current_setting('pincite.remember', true) = 'on' then
+        perform set_config('pincite.readable', asker || e'\x1f' || found::text, true);
+    end if;
+    return found;
+end $$;
+revoke all on function readable() from public;
