@@ -8,7 +8,8 @@ from pincite.core.answers import Filters
 from pincite.core.callers import Scope
 from pincite.core.documents import Access, Upload
 from pincite.errors import Invalid, NotFound
-from pincite.store.database import rows
+from pincite.store import rights as module
+from pincite.store.database import REMEMBER, rows
 from pincite.store.filing import Filing, Refiled
 from pincite.store.folders import Folders
 from pincite.store.inspection import inspect
@@ -316,5 +317,81 @@ def test_nobody_and_whoever_is_suspended_see_nothing(with_shelf: Any) -> None:
         assert await shelf.library.scope("bob") == Scope("bob", ())
         assert await shelf.library.scope("") == Scope("", ())
         assert await shelf.library.scope("never heard of") == Scope("never heard of", ())
+
+    with_shelf(test)
+
+
+def test_what_is_remembered_of_rights_is_one_persons_and_ends_with_the_transaction(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        await people(shelf, "bob", "carol")
+        one = await shelf.put("a.md", "avocet")
+        await shelf.put("b.md", "avocet")
+        await share(shelf, one, users=("bob",))
+        async with shelf.database.transaction("bob", local=REMEMBER) as connection:
+            assert await rows(connection, "select id from document") == [(one,)]
+            for other in ("carol", ""):
+                await connection.execute("select set_config('pincite.person', %s, true)", (other,))
+                assert await rows(connection, "select id from document") == []
+            await connection.execute("select set_config('pincite.person', 'bob', true)")
+            assert await rows(connection, "select id from document") == [(one,)]
+        await share(shelf, one)
+        for local in (REMEMBER, {}):
+            async with shelf.database.transaction("bob", local=local) as connection:
+                assert await rows(connection, "select id from document") == []
+
+    with_shelf(test)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_many_documents_follow_in_batches_to_wherever_each_belongs(
+    with_shelf: Any, monkeypatch: pytest.MonkeyPatch, packed: bool
+) -> None:
+    monkeypatch.setattr(module, "AT_A_TIME", 6)
+
+    async def test(shelf: Any) -> None:
+        await people(shelf, "bob", "carol", staff=["bob"])
+        rights, scope = Rights(shelf.database), await shelf.scope()
+        moved = [await shelf.put(f"{n}.md", f"ibis number{n}", "ibis again", folder="hr") for n in range(10)]
+        own = await shelf.put("own.md", "ibis alone", folder="hr")
+        kept = [await shelf.put(f"k{n}.md", f"ibis kept{n}") for n in range(3)]
+        if packed:
+            await Packs(shelf.database, least=1).make()
+        await share(shelf, own, users=("carol",))
+        await rights.share_folder(scope, "hr", await rights.readers(scope, Wish(groups=("staff",))))
+        assert await found(shelf, "bob", "ibis") == set(moved)
+        assert await found(shelf, "carol", "ibis") == {own}
+        assert await found(shelf, "local", "ibis") == {*moved, own, *kept}
+        assert await realm_mismatches(shelf) == []
+        words = PostgresVocabulary(shelf.database)
+        bob = await shelf.library.scope("bob")
+        assert await words.held(["number3", "kept1", "alone"], scope=bob) == {"number3"}
+        await rights.share_folder(scope, "hr", None)
+        assert await found(shelf, "bob", "ibis") == set()
+        assert await found(shelf, "local", "ibis") == {*moved, own, *kept}
+        assert await realm_mismatches(shelf) == []
+
+    with_shelf(test)
+
+
+def test_a_whole_document_is_never_divided_and_a_batch_holds_only_so_much() -> None:
+    sizes = [("a", 1500), ("b", 400), ("c", 400), ("d", 9000), ("e", 0), ("f", 0)]
+    assert module._batches(sizes) == [["a", "b"], ["c"], ["d"], ["e", "f"]]
+    assert module._batches([]) == []
+
+
+def test_whoever_reads_nothing_finds_nothing_whatever_they_ask(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        await people(shelf, "bob")
+        one = await shelf.put("a.md", "dunlin")
+        nobody, vector = await shelf.library.scope("bob"), await shelf.vector("dunlin")
+        assert nobody == Scope("bob", ())
+        filters = (ALL, Filters(document_ids=(one,)), Filters(folder=""), Filters(tags=("x",)))
+        for each in filters:
+            assert await shelf.index.lexical("dunlin", scope=nobody, filters=each, limit=9) == []
+            assert await shelf.index.dense(vector, scope=nobody, filters=each, limit=9) == []
+            assert await shelf.index.titled(["a.md"], vector, scope=nobody, filters=each) == []
+            assert await shelf.index.within([one], vector, scope=nobody, filters=each, limit=9) == []
+        assert (await shelf.index.fetch([1, 2, 3], [vector], scope=nobody)).chunks == {}
+        assert await PostgresVocabulary(shelf.database).held(["dunlin"], scope=nobody) == frozenset()
 
     with_shelf(test)
