@@ -13,7 +13,7 @@ from pincite.api import API
 from pincite.store.answers import GAP, WITHHELD
 from pincite.store.shares import PREFIX
 from tests.api.door import Door, assert_problem
-from tests.api.test_standing import Guest, guest, share, suspend
+from tests.api.guests import Guest, guest, share, suspend
 
 ASKED = "How many vacation days carry over?"
 SAID = "Five vacation days carry over"

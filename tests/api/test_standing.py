@@ -2,10 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
 
 import httpx2
 import pytest
@@ -13,61 +9,13 @@ from websockets.exceptions import ConnectionClosed
 
 from pincite.api import API
 from tests.api.door import Door, assert_problem, completed, events, upload
+from tests.api.guests import PASSWORD, cut, guest, share, suspend
 from tests.api.models import Talker, speaking
 from tests.api.test_ws import dial, hear
 
 PROMISED_S = 5.0
 """So long an open stream may go on after its rights are gone; searches and new requests know at once."""
-PASSWORD = "a password long enough"
-TEXT = "# Leave\n\nFive vacation days carry over to the next year.\n"
 ASKED = "How many vacation days carry over?"
-
-
-@dataclass(frozen=True)
-class Guest:
-    """Somebody with whom one document is shared, and what they come in with."""
-
-    name: str
-    key: str
-    document: str
-    client: httpx2.Client
-
-
-@contextmanager
-def guest(door: Door, name: str, role: str = "reader") -> Iterator[Guest]:
-    """A new person who may read one document of the administrator's."""
-    folder = f"standing-{name}"
-    with door.client() as boss:
-        boss.post(f"{API}/users", json={"name": name, "role": role, "password": PASSWORD})
-        key = boss.post(f"{API}/keys", json={"name": name, "user": name, "role": role}).json()["key"]
-        upload(boss, "leave.md", TEXT, folder=folder)
-        [document] = completed(boss, folder)
-        share(boss, document["id"], name)
-    with httpx2.Client(base_url=door.url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as client:
-        yield Guest(name, key, document["id"], client)
-
-
-def share(boss: httpx2.Client, document_id: str, *names: str) -> None:
-    boss.patch(f"{API}/documents/{document_id}", json={"access": {"users": list(names)}}).raise_for_status()
-
-
-def suspend(boss: httpx2.Client, name: str) -> None:
-    boss.patch(f"{API}/users/{name}", json={"suspended": True}).raise_for_status()
-
-
-def cut(lines: Iterator[str], take_away: Any) -> tuple[str, float]:
-    """Listen until the first word, take something away, and go on to the end: its last event's code, and how long it took."""
-    heard: list[str] = []
-    for line in lines:
-        heard.append(line)
-        if heard[-2:-1] == ["event: token"]:
-            break
-    take_away()
-    taken = time.monotonic()
-    heard.extend(lines)
-    [*_, (name, problem)] = events(heard)
-    assert name == "error"
-    return str(problem["code"]), time.monotonic() - taken
 
 
 def test_a_stream_ends_when_its_reader_may_not_read_what_it_cites_and_leaves_nothing_of_it(door: Door) -> None:
@@ -169,3 +117,36 @@ def test_whoever_is_no_administrator_any_more_hears_no_more_of_what_they_follow(
             [*_, (name, problem)] = events(list(lines))
         assert (name, problem["code"], time.monotonic() - began < PROMISED_S) == ("error", "unauthorized", True)
         assert_problem(adam.client.get(f"{API}/users"), 403, "not_allowed")
+
+
+def test_every_change_of_rights_counts_from_the_next_request_on_while_documents_are_indexed(door: Door) -> None:
+    with guest(door, "greta") as greta, door.client() as boss:
+        address = f"{API}/documents/{greta.document}"
+        boss.post(f"{API}/groups", json={"name": "grebes"}).raise_for_status()
+        boss.post(f"{API}/folders", json={"path": "greta-open", "access": {"users": ["greta"]}}).raise_for_status()
+        member = f"{API}/groups/grebes/members/greta"
+
+        def group_reads() -> None:
+            boss.patch(address, json={"access": {"groups": ["grebes"]}}).raise_for_status()
+
+        def file_in(folder: str) -> None:
+            boss.patch(address, json={"folder": folder, "access": None}).raise_for_status()
+
+        share(boss, greta.document)
+        changes = (
+            (lambda: share(boss, greta.document, "greta"), True),
+            (lambda: share(boss, greta.document), False),
+            (group_reads, False),
+            (lambda: boss.put(member).raise_for_status(), True),
+            (lambda: boss.delete(member).raise_for_status(), False),
+            (lambda: file_in("greta-open"), True),
+            (lambda: file_in("standing-greta"), False),
+        )
+        for number, (change, readable) in enumerate(changes * 3):
+            upload(boss, f"{number}.md", f"# Vacation {number}\n\nVacation days carry over.\n", folder="greta-busy")
+            change()
+            found = greta.client.post(f"{API}/search", json={"query": ASKED}).json()["results"]
+            assert {hit["metadata"]["document_id"] for hit in found} == ({greta.document} if readable else set())
+            assert greta.client.get(f"{address}/file").status_code == (200 if readable else 404)
+            assert len(greta.client.get(f"{API}/documents").json()["items"]) == readable
+        assert {document["status"] for document in completed(boss, "greta-busy")} == {"completed"}

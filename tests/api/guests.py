@@ -1,0 +1,61 @@
+"""People with whom something is shared, and what is taken away from them."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import httpx2
+
+from pincite.api import API
+from tests.api.door import Door, completed, events, upload
+
+PASSWORD = "a password long enough"
+TEXT = "# Leave\n\nFive vacation days carry over to the next year.\n"
+
+
+@dataclass(frozen=True)
+class Guest:
+    """Somebody with whom one document is shared, and what they come in with."""
+
+    name: str
+    key: str
+    document: str
+    client: httpx2.Client
+
+
+@contextmanager
+def guest(door: Door, name: str, role: str = "reader") -> Iterator[Guest]:
+    """A new person who may read one document of the administrator's."""
+    folder = f"standing-{name}"
+    with door.client() as boss:
+        boss.post(f"{API}/users", json={"name": name, "role": role, "password": PASSWORD})
+        key = boss.post(f"{API}/keys", json={"name": name, "user": name, "role": role}).json()["key"]
+        upload(boss, "leave.md", TEXT, folder=folder)
+        [document] = completed(boss, folder)
+        share(boss, document["id"], name)
+    with httpx2.Client(base_url=door.url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as client:
+        yield Guest(name, key, document["id"], client)
+
+
+def share(boss: httpx2.Client, document_id: str, *names: str) -> None:
+    boss.patch(f"{API}/documents/{document_id}", json={"access": {"users": list(names)}}).raise_for_status()
+
+
+def suspend(boss: httpx2.Client, name: str) -> None:
+    boss.patch(f"{API}/users/{name}", json={"suspended": True}).raise_for_status()
+
+
+def cut(lines: Iterator[str], take_away: Callable[[], object]) -> tuple[str, float]:
+    """Listen until the first word, take something away, and go on to the end: its last event's code, and how long it took."""
+    heard: list[str] = []
+    for line in lines:
+        heard.append(line)
+        if heard[-2:-1] == ["event: token"]:
+            break
+    take_away()
+    taken = time.monotonic()
+    heard.extend(lines)
+    [*_, (name, problem)] = events(heard)
+    assert name == "error"
+    return str(problem["code"]), time.monotonic() - taken
