@@ -16,7 +16,7 @@ from pincite.api import shapes
 from pincite.api.problems import problem_of
 from pincite.core.answers import Answer
 from pincite.core.run import Answered, Event, Planned, SourcesFound, Started, Token
-from pincite.errors import Cancelled, NotAllowed, NotFound, OverBudget, PinciteError
+from pincite.errors import Cancelled, NotAllowed, NotFound, OverBudget, PinciteError, Unauthorized
 
 PATIENCE_S = KEPT_S = 300.0
 """How long a resumable stream goes on with nobody listening, and how long it is kept when it has ended."""
@@ -91,7 +91,7 @@ class Stream:
         """
         while True:
             news = self._news
-            if isinstance(self.error, NotAllowed):
+            if isinstance(self.error, NotAllowed | Unauthorized):
                 after = max(after, len(self._told) - 1)
             while after < len(self._told):
                 after += 1

@@ -121,6 +121,7 @@ async def refile(connection: Connection, owner: str, documents: Sequence[str]) -
     """
     found = await rows(connection, _WANTED, (list(documents), owner))
     moved: list[str] = []
+    others: set[int] = set()
     for before, readers in sorted({(before, tuple(readers)) for _, before, readers, is_now in found if not is_now}):
         some = [one_id for one_id, realm, wanted, _ in found if (realm, tuple(wanted)) == (before, readers)]
         renamed = await one(connection, "select rename_realm(%s, %s, %s)", (before, list(readers), some))
@@ -131,9 +132,10 @@ async def refile(connection: Connection, owner: str, documents: Sequence[str]) -
         await connection.execute("update document set realm = %s where id = any(%s)", (row[0], some))
         await connection.execute("update version set realm = %s where document_id = any(%s)", (row[0], some))
         await connection.execute("update edition set astray = realm <> %s where document_id = any(%s)", (row[0], some))
-        for realm in sorted((before, row[0])):
-            await changed(connection, realm)
+        others |= {before, row[0]}
         moved += some
+    for realm in sorted(others):
+        await changed(connection, realm)
     return moved
 
 

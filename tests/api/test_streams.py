@@ -13,7 +13,7 @@ from pincite.api import streams
 from pincite.api.streams import Stream, Streams, Told
 from pincite.core.answers import Answer
 from pincite.core.run import Event, Planned, Started, Token
-from pincite.errors import Conflict, Invalid, NotFound, OverBudget
+from pincite.errors import Conflict, Invalid, NotAllowed, NotFound, OverBudget
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.api.door import Door, assert_problem, events
 from tests.api.models import Talker, speaking
@@ -151,6 +151,24 @@ def test_a_stream_is_its_owners_alone() -> None:
         assert await kept.cancel("ada", stream.id or "")
         with pytest.raises(NotFound):
             kept.get("ada", stream.id or "")
+
+    run(work())
+
+
+def test_whoever_lags_behind_hears_nothing_more_of_what_they_may_not_read() -> None:
+    async def ask(listen: Listen) -> Answer:
+        listen(Started("a_1", "t1"))
+        listen(Planned(plan("q")))
+        listen(Token("secret"))
+        raise NotAllowed("no more", code="rights_changed")
+
+    async def work() -> None:
+        stream = Stream(ask, request_id="r")
+        stream.begin()
+        await asyncio.wait({stream._asking})  # type: ignore[arg-type]
+        [last] = await hear(stream, 0, 5)
+        assert (last.number, last.event) == (4, "error")
+        assert '"code":"rights_changed"' in last.data
 
     run(work())
 
