@@ -521,6 +521,16 @@ class AsyncPincite:
             await self.logins.set_password(caller.person, person.id, password)
         return person
 
+    async def hand_over(self, name: str, to: str, *, caller: Caller = LOCAL) -> int:
+        """Give all documents of a user to another; only whoever owns the data folder does. How many there were."""
+        whose, heir = await self.people.get(caller.person, name), await self.people.get(caller.person, to)
+        if whose.id == heir.id:
+            raise Invalid(f"'{heir.name}' cannot take over from themselves")
+        handed = await self.rights.hand_over(caller.person, whose, heir)
+        for person in (whose, heir):
+            self.folders.forget_furnished(person.id)
+        return handed
+
     async def share(self, document_id: str, wish: Wish | None, *, caller: Caller = LOCAL) -> Document:
         """Let these read a document, and no others; with None, whoever may read what lies in its folder."""
         scope = await self.scope(caller)

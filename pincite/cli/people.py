@@ -98,13 +98,21 @@ async def resume(door: Door, name: UserArgument) -> None:
     _tell(door, changed.id, f"{changed.name} may come in", suspended=False)
 
 
-async def remove(door: Door, name: UserArgument) -> None:
-    """Remove a user with their keys and conversations; one who owns documents stays."""
+async def remove(
+    door: Door,
+    name: UserArgument,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="U", help="Who gets their documents, in a folder of that name.")
+    ] = None,
+) -> None:
+    """Remove a user with their keys and conversations; one who owns documents stays, unless these are given to somebody."""
     from pincite.access import LOCAL
 
     async with door.open() as pincite:
+        handed = await pincite.hand_over(name, to) if to is not None else 0
         gone = await pincite.people.remove(LOCAL.person, name)
-    _tell(door, gone.id, f"removed {gone.name}", removed=True)
+    told = f"; {to} has {count(handed, 'document')} of theirs" if to is not None else ""
+    _tell(door, gone.id, f"removed {gone.name}{told}", removed=True, documents=handed)
 
 
 async def add_group(door: Door, group: GroupArgument) -> None:

@@ -87,7 +87,7 @@ class People:
         if known.documents:
             raise Conflict(
                 f"'{known.name}' owns documents ({known.documents}), which others may read; remove these first,"
-                " or suspend the user"
+                f" give them to somebody with: pincite user remove {known.name} --to NAME, or suspend the user"
             )
         await self._change(by, known, "update person set removed_at = now() where id = %(id)s", None)
         async with self._database.transaction(known.id) as connection:  # these are the person's own to remove

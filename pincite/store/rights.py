@@ -5,10 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from psycopg import errors as pg_errors
 from psycopg import sql
 
 from pincite.core.callers import Scope
-from pincite.errors import Invalid, NotFound
+from pincite.core.people import Person
+from pincite.errors import Conflict, Invalid, NotFound
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.packs import take_out
 from pincite.store.survey import changed
@@ -77,6 +79,23 @@ class Rights:
             )
             moved = await refile(connection, scope.person, await inside(connection, scope.person, path))
         await self._settle(scope.person, moved)
+
+    async def hand_over(self, by: str, whose: Person, heir: Person) -> int:
+        """Give all documents of one person to another, in a folder named after the one; their readers stay."""
+        below = whose.name.replace("/", "-")
+        query = "select hand_over(%(whose)s, %(heir)s, %(below)s)"
+        values = {"whose": whose.id, "heir": heir.id, "below": below}
+        try:
+            [[(handed,)]] = await self._database.at_once(by, query, values=values, local=LONG_WORK)
+        except pg_errors.CheckViolation:
+            raise Conflict(f"documents of '{whose.name}' are being processed; wait, or cancel that") from None
+        except pg_errors.DuplicateObject:
+            raise Conflict(f"'{heir.name}' has a folder '{below}' already; rename it first") from None
+        async with self._database.transaction(heir.id, local=LONG_WORK) as connection:
+            theirs = await rows(connection, "select id from document where owner = %s order by id", (heir.id,))
+            moved = await refile(connection, heir.id, [document_id for (document_id,) in theirs])
+        await self._settle(heir.id, moved)
+        return int(handed)
 
     async def settle(self) -> int:
         """Finish what was cut off, whoever it belongs to."""

@@ -23,6 +23,18 @@ def test_users_are_added_listed_suspended_and_removed(pincite: Call) -> None:
     assert "owns the data folder" in pincite("user", "suspend", "local").failed_with(1)
 
 
+def test_a_user_who_goes_leaves_their_documents_to_somebody(pincite: Call) -> None:
+    pincite("user", "add", "gustav")
+    assert (
+        pincite("user", "remove", "gustav", "--to", "gustav").failed_with(2)
+        == "'gustav' cannot take over from themselves"
+    )
+    assert pincite("user", "remove", "gustav", "--to", "nobody here").failed_with(1) == "there is no user 'nobody here'"
+    assert (
+        pincite("user", "remove", "gustav", "--to", "local").out == "removed gustav; local has 0 documents of theirs\n"
+    )
+
+
 def test_a_document_and_a_folder_are_shared(pincite: Call, papers: Path) -> None:
     pincite("user", "add", "emil")
     pincite("group", "add", "readers")

@@ -3,11 +3,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from psycopg.errors import InsufficientPrivilege
 
 from pincite.core.answers import Filters
 from pincite.core.callers import Scope
 from pincite.core.documents import Access, Upload
-from pincite.errors import Invalid, NotFound
+from pincite.errors import Conflict, Invalid, NotFound
 from pincite.store import rights as module
 from pincite.store.database import REMEMBER, rows
 from pincite.store.filing import Filing, Refiled
@@ -395,3 +396,65 @@ def test_whoever_reads_nothing_finds_nothing_whatever_they_ask(with_shelf: Any) 
         assert await PostgresVocabulary(shelf.database).held(["dunlin"], scope=nobody) == frozenset()
 
     with_shelf(test)
+
+
+def test_what_somebody_leaves_behind_is_given_to_an_heir_and_read_by_the_same_people(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        await people(shelf, "ada", "bob", "carol", staff=["bob"])
+        everybody, rights = People(shelf.database), Rights(shelf.database)
+        ids = {}
+        for name, folder in (("private", ""), ("shared", "open/deep"), ("heirs", "")):
+            ids[name] = await shelf.put(f"{name}.md", f"osprey {name}", folder=folder)
+        scope = await shelf.scope()
+        await rights.share_folder(scope, "open", await rights.readers(scope, Wish(groups=("staff",))))
+        await share(shelf, ids["heirs"], users=("carol",))
+        ada, carol = await everybody.get("local", "ada"), await everybody.get("local", "carol")
+        async with shelf.database.administrator() as admin:  # ada has all of it, and carol something of her own
+            await admin.execute("update pincite.document set owner = 'ada'")
+            await admin.execute("update pincite.folder set owner = 'ada'")
+            await admin.execute("update pincite.realm set owner = 'ada'")
+            await admin.execute("insert into pincite.realm (owner) values ('carol'), ('local')")
+        with pytest.raises(Conflict):
+            await everybody.remove("local", "ada")
+        blocked = (
+            (
+                "insert into pincite.folder (owner, path) values ('carol', 'ada/x')",
+                "delete from pincite.folder where owner = 'carol'",
+            ),
+            (_BUSY, "delete from pincite.job"),
+        )
+        for block, free in blocked:
+            async with shelf.database.administrator() as admin:
+                await admin.execute(block)
+                with pytest.raises(Conflict):
+                    await rights.hand_over("local", ada, carol)
+                await admin.execute(free)
+        assert await rights.hand_over("local", ada, carol) == 3
+        assert await found(shelf, "carol", "osprey") == set(ids.values())
+        assert await found(shelf, "bob", "osprey") == {ids["shared"]}
+        assert await found(shelf, "ada", "osprey") == set()
+        assert await realm_mismatches(shelf) == []
+        given = await shelf.library.get(await shelf.library.scope("carol"), ids["shared"])
+        assert (given.folder, given.access.owner, given.access.groups) == ("ada/open/deep", "carol", ("staff",))
+        assert await rows_of(shelf, _MARKED) == []
+        await everybody.remove("local", "ada")
+        async with shelf.database.transaction("carol") as connection:
+            with pytest.raises(InsufficientPrivilege):
+                await connection.execute("select hand_over('local', 'carol', 'x')")
+
+    with_shelf(test)
+
+
+_MARKED = """
+    select 1 from pincite.realm r join pincite.document d on d.realm = r.id
+    where position('was:' in array_to_string(r.readers, ' ')) > 0
+"""
+_BUSY = """
+    insert into pincite.job (owner, document_id, version, state, place, lease_until)
+    select 'ada', document_id, key, 'running', '', now() + interval '1 minute' from pincite.version limit 1
+"""
+
+
+async def rows_of(shelf: Any, query: str) -> list[Any]:
+    async with shelf.database.administrator() as admin:
+        return await rows(admin, query)  # type: ignore[arg-type]

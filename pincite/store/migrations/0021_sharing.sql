@@ -63,3 +63,31 @@ begin
     return found;
 end $$;
 revoke all on function readable() from public;
+
+-- Give all that somebody owns to somebody else, below a folder of its own; for whoever owns the data folder, who could read it
+-- anyway. Realms keep who reads them, under a mark that tells them from those the heir has; documents then leave them.
+create function hand_over(whose text, heir text, below text) returns bigint
+language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
+declare
+    handed bigint;
+begin
+    if me() is distinct from 'local' then
+        raise insufficient_privilege using message = 'only whoever owns the data folder hands documents over';
+    end if;
+    perform from document where owner = whose order by id for update;
+    if exists (select from job where owner = whose and state = 'running' and lease_until > now()) then
+        raise check_violation using message = 'documents are being processed';
+    end if;
+    if exists (select from document where owner = heir and (folder = below or starts_with(folder, below || '/')))
+       or exists (select from folder where owner = heir and (path = below or starts_with(path, below || '/'))) then
+        raise duplicate_object using message = 'there is such a folder';
+    end if;
+    update document set owner = heir, folder = rtrim(below || '/' || folder, '/'), updated_at = now() where owner = whose;
+    get diagnostics handed = row_count;
+    update job set owner = heir where owner = whose;
+    update ended_job set owner = heir where owner = whose;
+    update folder set owner = heir, path = below || '/' || path where owner = whose;
+    update realm set owner = heir, readers = readers || ('was:' || id) where owner = whose;
+    return handed;
+end $$;
+revoke all on function hand_over(text, text, text) from public;
