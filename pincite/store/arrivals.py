@@ -14,6 +14,7 @@ from pincite.core.documents import Upload
 from pincite.core.jobs import WAITED_FOR
 from pincite.store.database import Connection, one, rows
 from pincite.store.originals import Original, Originals
+from pincite.store.rights import hold_folders
 
 _GIVEN = ("title", "author", "description", "tags")
 """What an uploader may say about a file; it wins over what the file says about itself."""
@@ -87,6 +88,7 @@ async def insert(
 
 async def _realms(connection: Connection, scope: Scope, uploads: Sequence[Upload]) -> list[int]:
     """Where each of these lies: with what the same people may read, as it says itself or as its folder does."""
+    await hold_folders(connection, scope.person)
     wanted = [(upload.folder, upload.readers) for upload in uploads]
     found: dict[tuple[str, tuple[str, ...] | None], int] = {}
     for folder, readers in dict.fromkeys(wanted):

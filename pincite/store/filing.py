@@ -8,7 +8,7 @@ from psycopg.types.json import Jsonb
 from pincite.core.callers import Scope
 from pincite.errors import Conflict, NotFound
 from pincite.store.database import Database, one
-from pincite.store.rights import follow, refile
+from pincite.store.rights import follow, hold_folders, refile
 from pincite.store.survey import changed
 
 
@@ -32,6 +32,8 @@ class Filing:
         """File a document anew; `Conflict` where another one has that name in that folder."""
         try:
             async with self._database.transaction(scope.person) as connection:
+                if wanted.folder is not None:
+                    await hold_folders(connection, scope.person)
                 found = await one(
                     connection,
                     "select realm from document where id = %s and realm = any(%s) and owner = %s for update",

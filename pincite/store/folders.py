@@ -11,7 +11,7 @@ from pincite.core.documents import Folder
 from pincite.errors import Conflict, NotFound
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.documents import access_of
-from pincite.store.rights import follow, inside, refile
+from pincite.store.rights import follow, hold_folders, inside, refile
 from pincite.store.survey import changed
 
 FRESH_S = 2.0
@@ -77,6 +77,7 @@ class Folders:
         """Give a folder another path, with all that lies in it and below it: documents keep their ids."""
         try:
             async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
+                await hold_folders(connection, scope.person, changing=True)
                 await _move(connection, scope, path, to)
                 moved = await refile(connection, scope.person, await inside(connection, scope.person, to))
                 await follow(connection, moved)
@@ -104,6 +105,7 @@ class Folders:
     async def forget(self, scope: Scope, path: str) -> None:
         """Forget what a folder and those below it were furnished with; `Conflict` where documents lie there."""
         async with self._database.transaction(scope.person) as connection:
+            await hold_folders(connection, scope.person, changing=True)
             values = {"owner": scope.person, **_inside(path)}
             held = await one(
                 connection,

@@ -20,6 +20,7 @@ from pincite.words import forms
 Readers = tuple[str, ...]
 """Who may read besides the owner, in order: `user:ID`, `group:ID`, `everyone`."""
 EVERYONE = "everyone"
+_LOCK = 0x72756C65  # "rule": what an owner's folders say about readers
 AT_A_TIME = 2_000
 """Passages that follow their documents in one transaction, unless one document has more."""
 
@@ -60,6 +61,7 @@ class Rights:
     async def share(self, scope: Scope, document_id: str, readers: Readers | None) -> None:
         """Let these read a document, and no others; with None, those who may read what lies in its folder."""
         async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
+            await hold_folders(connection, scope.person)
             done = await connection.execute(
                 "update document set readers = %s, updated_at = now() where id = %s and realm = any(%s) and owner = %s",
                 (None if readers is None else list(readers), document_id, list(scope.realms), scope.person),
@@ -72,6 +74,7 @@ class Rights:
     async def share_folder(self, scope: Scope, path: str, readers: Readers | None) -> None:
         """Let these read what lies in a folder and below it, where nothing nearer says otherwise."""
         async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
+            await hold_folders(connection, scope.person, changing=True)
             await connection.execute(
                 "insert into folder (owner, path, readers) values (%s, %s, %s)"
                 " on conflict (owner, path) do update set readers = excluded.readers, updated_at = now()",
@@ -84,14 +87,21 @@ class Rights:
         """Give all documents of one person to another, in a folder named after the one; their readers stay."""
         below = whose.name.replace("/", "-")
         query = "select hand_over(%(whose)s, %(heir)s, %(below)s)"
-        values = {"whose": whose.id, "heir": heir.id, "below": below}
+        values = {
+            "whose": whose.id,
+            "heir": heir.id,
+            "below": below,
+            "lock": _LOCK,
+            "both": sorted((whose.id, heir.id)),
+        }
         try:
-            [[(handed,)]] = await self._database.at_once(by, query, values=values, local=LONG_WORK)
+            [_, [(handed,)]] = await self._database.at_once(by, _HOLD_BOTH, query, values=values, local=LONG_WORK)
         except pg_errors.CheckViolation:
             raise Conflict(f"documents of '{whose.name}' are being processed; wait, or cancel that") from None
         except pg_errors.DuplicateObject:
             raise Conflict(f"'{heir.name}' has a folder '{below}' already; rename it first") from None
         async with self._database.transaction(heir.id, local=LONG_WORK) as connection:
+            await hold_folders(connection, heir.id)
             theirs = await rows(connection, "select id from document where owner = %s order by id", (heir.id,))
             moved = await refile(connection, heir.id, [document_id for (document_id,) in theirs])
         await self._settle(heir.id, moved)
@@ -127,6 +137,18 @@ def _batches(sizes: Iterable[Sequence[Any]]) -> list[list[str]]:
     return parts
 
 
+async def hold_folders(connection: Connection, owner: str, *, changing: bool = False) -> None:
+    """Let what an owner's folders say about readers stay as it is until the transaction ends, or be changed by it alone.
+
+    Whoever puts a document somewhere reads it, and whoever changes it looks which documents lie there: at the same moment
+    neither would see the other. Before any document is locked, and in a statement of its own, after which the next one
+    sees what was done meanwhile.
+    """
+    lock = "select pg_advisory_xact_lock(%s, hashtext(%s))"
+    shared = "select pg_advisory_xact_lock_shared(%s, hashtext(%s))"
+    await connection.execute(lock if changing else shared, (_LOCK, owner))
+
+
 async def inside(connection: Connection, owner: str, path: str) -> list[str]:
     """The documents of one owner in a folder and below it."""
     query = "select id from document where owner = %s and (folder = %s or starts_with(folder, %s)) order by id"
@@ -138,6 +160,9 @@ async def refile(connection: Connection, owner: str, documents: Sequence[str]) -
 
     Where all that lies in a realm goes the same way, the realm's readers change instead, in one step.
     """
+    # Locked first: a row that waited for its lock would be joined with the realm it had before, and be left out.
+    lock = "select from document where id = any(%s) and owner = %s order by id for update"
+    await connection.execute(lock, (list(documents), owner))
     found = await rows(connection, _WANTED, (list(documents), owner))
     moved: list[str] = []
     others: set[int] = set()
@@ -201,13 +226,14 @@ def _words(passages: Iterable[Sequence[str]]) -> set[tuple[str, str]]:
     return {form for text, language in passages for form in forms(text, language).items()}
 
 
-# Documents are locked in one order, as everywhere. `is_now`: whether it lies where it should.
+_HOLD_BOTH = "select pg_advisory_xact_lock(%(lock)s, hashtext(p)) from unnest(%(both)s::text[]) p"
+# The last column says whether it lies where it should.
 _WANTED = """
     select d.id, d.realm, w.readers, r.readers = w.readers
     from document d join realm r on r.id = d.realm cross join lateral (
         select array(select distinct p from unnest(coalesce(d.readers, readers_of(d.owner, d.folder))) p
                      where p <> 'user:' || d.owner order by p) as readers) w
-    where d.id = any(%s) and d.owner = %s order by d.id for update of d
+    where d.id = any(%s) and d.owner = %s order by d.id
 """
 _ASTRAY = """
     select e.key, d.id, e.realm, d.realm from edition e join document d on d.id = e.document_id

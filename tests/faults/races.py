@@ -1,12 +1,14 @@
-"""What people do at the same moment: remove while it is processed, remove twice, add again, update while it is asked."""
+"""What people do at the same moment: remove while it is processed, remove twice, add again, update, share."""
 
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 
+from pincite.core.callers import Caller
 from pincite.core.documents import Added, Receipt, Upload
 from pincite.engine import AsyncPincite
 from pincite.errors import NotFound
+from pincite.store.rights import Wish
 
 SETTINGS = {"ingest.workers": 2, "chunking.size": 40, "chunking.overlap": 5}
 
@@ -93,6 +95,41 @@ async def updated_while_it_is_asked(pincite: AsyncPincite, rounds: int) -> None:
     assert document.checksum == hashlib.sha256(versions[-1]).hexdigest()
 
 
+async def shared_and_taken_back_while_it_is_processed(pincite: AsyncPincite, rounds: int) -> None:
+    """Whatever was under way, a reader finds all of it where it is shared, and nothing where it was taken back."""
+    await pincite.add_person("racer", "reader")
+    racer = Caller("racer", "reader")
+
+    async def found(word: str) -> set[str]:
+        return {hit.chunk.document_id for hit in (await pincite.search(word, caller=racer)).hits}
+
+    for n in range(rounds):
+        word = f"word{n}x"
+        added = [await pincite.upload(Upload(f"{part}.md", text(f"{word} part{part}"), "race")) for part in "ab"]
+        ids = {one.document.id for one in added}
+        await asyncio.sleep(0.01 * (n % 8))
+        await asyncio.gather(
+            pincite.share_folder("race", Wish(everyone=True)),
+            pincite.share(added[0].document.id, Wish(users=("racer",))),
+            pincite.upload(Upload("c.md", text(word), "elsewhere")),
+            pincite.share_folder("elsewhere", Wish()),
+        )
+        await pincite.wait(ids)
+        assert await found(word) == ids
+        *_, late = await asyncio.gather(
+            pincite.share_folder("race", None),
+            pincite.share(added[0].document.id, None),
+            pincite.upload(Upload("b.md", text(f"{word} again"), "race")),
+            pincite.upload(Upload("late.md", text(f"{word} late"), "race")),
+        )
+        assert await found(word) == set()
+        ids.add(late.document.id)
+        await pincite.wait(ids)
+        assert await found(word) == set()
+        for document_id in ids:
+            assert (await pincite.remove(document_id)).verified
+
+
 Race = Callable[[AsyncPincite, int], Awaitable[None]]
 RACES: tuple[Race, ...] = (
     removed_while_it_is_processed,
@@ -100,4 +137,5 @@ RACES: tuple[Race, ...] = (
     removed_and_added_again_at_once,
     equal_uploads_at_once,
     updated_while_it_is_asked,
+    shared_and_taken_back_while_it_is_processed,
 )
