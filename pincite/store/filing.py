@@ -33,11 +33,11 @@ class Filing:
         try:
             async with self._database.transaction(scope.person) as connection:
                 if wanted.folder is not None:
-                    await hold_folders(connection, scope.person)
+                    await hold_folders(connection, scope.person, changing=True)
                 found = await one(
                     connection,
-                    "select realm from document where id = %s and realm = any(%s) and owner = %s for update",
-                    (document_id, list(scope.realms), scope.person),
+                    "select realm from document where id = %s and owner = %s for update",
+                    (document_id, scope.person),
                 )
                 if found is None:
                     raise NotFound(f"there is no document '{document_id}'")

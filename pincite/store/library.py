@@ -86,8 +86,11 @@ class Library:
 
     async def owned(self, scope: Scope, document_ids: Sequence[str]) -> None:
         """Raise `NotFound` for the first of the documents that is not there for this person, `NotAllowed` for one of others."""
-        query = "select id, owner from document where id = any(%(ids)s) and realm = any(%(realms)s)"
-        values = {"ids": list(document_ids), "realms": list(scope.realms)}
+        # What is one's own may have come to lie in a realm since the scope was taken.
+        query = (
+            "select id, owner from document where id = any(%(ids)s) and (realm = any(%(realms)s) or owner = %(person)s)"
+        )
+        values = {"ids": list(document_ids), "realms": list(scope.realms), "person": scope.person}
         [found] = await self._database.at_once(scope.person, query, values=values)
         owners: dict[str, str] = dict(found)
         for document_id in document_ids:

@@ -20,7 +20,7 @@ from pincite.words import forms
 Readers = tuple[str, ...]
 """Who may read besides the owner, in order: `user:ID`, `group:ID`, `everyone`."""
 EVERYONE = "everyone"
-_LOCK = 0x72756C65  # "rule": what an owner's folders say about readers
+_LOCK = 0x72756C65  # "rule": who may read what one person owns
 AT_A_TIME = 2_000
 """Passages that follow their documents in one transaction, unless one document has more."""
 
@@ -61,10 +61,10 @@ class Rights:
     async def share(self, scope: Scope, document_id: str, readers: Readers | None) -> None:
         """Let these read a document, and no others; with None, those who may read what lies in its folder."""
         async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
-            await hold_folders(connection, scope.person)
-            done = await connection.execute(
-                "update document set readers = %s, updated_at = now() where id = %s and realm = any(%s) and owner = %s",
-                (None if readers is None else list(readers), document_id, list(scope.realms), scope.person),
+            await hold_folders(connection, scope.person, changing=True)
+            done = await connection.execute(  # its realm may be newer than the scope
+                "update document set readers = %s, updated_at = now() where id = %s and owner = %s",
+                (None if readers is None else list(readers), document_id, scope.person),
             )
             if not done.rowcount:
                 raise NotFound(f"there is no document '{document_id}'")
@@ -101,7 +101,7 @@ class Rights:
         except pg_errors.DuplicateObject:
             raise Conflict(f"'{heir.name}' has a folder '{below}' already; rename it first") from None
         async with self._database.transaction(heir.id, local=LONG_WORK) as connection:
-            await hold_folders(connection, heir.id)
+            await hold_folders(connection, heir.id, changing=True)
             theirs = await rows(connection, "select id from document where owner = %s order by id", (heir.id,))
             moved = await refile(connection, heir.id, [document_id for (document_id,) in theirs])
         await self._settle(heir.id, moved)
@@ -138,10 +138,10 @@ def _batches(sizes: Iterable[Sequence[Any]]) -> list[list[str]]:
 
 
 async def hold_folders(connection: Connection, owner: str, *, changing: bool = False) -> None:
-    """Let what an owner's folders say about readers stay as it is until the transaction ends, or be changed by it alone.
+    """Let what an owner's folders say about readers stay as it is until the transaction ends, or change rights alone.
 
-    Whoever puts a document somewhere reads it, and whoever changes it looks which documents lie there: at the same moment
-    neither would see the other. Before any document is locked, and in a statement of its own, after which the next one
+    Whoever puts a new document somewhere reads it, and whoever changes rights looks which documents lie there: at the same
+    moment neither would see the other. Before any document is locked, and in a statement of its own, after which the next one
     sees what was done meanwhile.
     """
     lock = "select pg_advisory_xact_lock(%s, hashtext(%s))"
