@@ -56,6 +56,7 @@ from pincite.records import Records
 from pincite.replay import Replay, changed, compare, question_of, replayable, settings_for
 from pincite.settings import Settings
 from pincite.store.arrivals import Turn
+from pincite.store.audit import Audit
 from pincite.store.database import Database
 from pincite.store.enrichments import Enrichments
 from pincite.store.evaluations import Evaluations
@@ -148,6 +149,7 @@ class AsyncPincite:
         self.switchover = Switchover(self._benches, self.database, self.originals.place)
         self.keys, self.people = Keys(self.database), People(self.database)
         self.rights, self.logins = Rights(self.database), Logins(self.database)
+        self.audit = Audit(self.database)
         self.sessions = Sessions(self.database)
         self.vocabulary = PostgresVocabulary(self.database)
         self.evaluations = Evaluations(self.database)

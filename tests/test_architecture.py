@@ -82,6 +82,7 @@ TESTED_BY = {
     "store/logins.py": "api/test_logins.py",
     "store/documents.py": "store/test_library.py",
     "cli/view/people.py": "cli/test_people.py",
+    "cli/view/audit.py": "cli/test_audit.py",
     "api/access.py": "api/test_people.py",
     "cli/doctor.py": "cli/test_checkup.py",
     "cli/view/service.py": "cli/test_service.py",

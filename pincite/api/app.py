@@ -13,6 +13,7 @@ from starlette.responses import PlainTextResponse
 from pincite import __version__
 from pincite.api import (
     API,
+    audit,
     chat,
     contents,
     documents,
@@ -68,6 +69,7 @@ ROUTERS = [
     logins.router,
     people.router,
     keys.router,
+    audit.router,
     settings.router,
     providers.router,
     health.router,

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pincite.access import require
 from pincite.api import API
+from pincite.core import request
 from pincite.core.callers import Caller
 from pincite.engine import AsyncPincite
 from pincite.errors import NotAllowed, Stopping, Unauthorized, Unavailable
@@ -46,7 +47,8 @@ class Authenticate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket") and scope["path"] not in OPEN:
-            scope["state"]["caller"] = await _recognise(self._pincite, scope)
+            caller = scope["state"]["caller"] = await _recognise(self._pincite, scope)
+            request.key_id.set(caller.key_id)
         await self._app(scope, receive, send)
 
 

@@ -43,6 +43,8 @@ class Stamp:
         request_id = _request_id(scope)
         scope.setdefault("state", {})["request_id"] = request_id
         request.request_id.set(request_id)
+        request.address.set((scope.get("client") or ("",))[0])
+        request.key_id.set(None)
         request.remote_span.set(request.read_traceparent(Headers(scope=scope).get("traceparent", "")))
         started, status = time.perf_counter(), CLIENT_GONE
 

@@ -12,6 +12,7 @@ import typer
 
 from pincite import __version__
 from pincite.cli import (
+    audit,
     chat,
     doctor,
     documents,
@@ -54,6 +55,7 @@ for group in (
     chat,
     keys,
     people,
+    audit,
     settings,
     prompts,
     traces,

@@ -1,12 +1,14 @@
 """Documents filed anew: another title, tags, folder or name; the id stays, and nothing is indexed again."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from psycopg import errors as pg_errors
 from psycopg.types.json import Jsonb
 
+from pincite.core.audit import Told
 from pincite.core.callers import Scope
 from pincite.errors import Conflict, NotFound
+from pincite.store.audit import note
 from pincite.store.database import Database, one
 from pincite.store.rights import follow, refile
 from pincite.store.survey import changed
@@ -46,6 +48,8 @@ class Filing:
                 for one_id in moved:  # who may read it is said by its folder
                     await follow(connection, one_id)
                 await changed(connection, found[0])
+                altered = [name for name, value in asdict(wanted).items() if value is not None]
+                await note(connection, Told("document.change", f"document:{document_id}", details={"changed": altered}))
         except pg_errors.UniqueViolation:
             raise Conflict(_taken(wanted)) from None
 

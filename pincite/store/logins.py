@@ -4,11 +4,14 @@ import asyncio
 import hashlib
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 
+from pincite.core.audit import Told
 from pincite.core.callers import Caller
 from pincite.errors import Conflict, Invalid, OverBudget, Unauthorized
 from pincite.passwords import check_new, hashed, matches
-from pincite.store.database import Database, one, rows
+from pincite.store.audit import note
+from pincite.store.database import Connection, Database, one, rows
 
 LASTS_DAYS = 14
 WINDOW_S = 15 * 60
@@ -32,25 +35,27 @@ class Logins:
             row = await one(connection, "select person, hash from password_of(%s)", (name,))
         person, kept = row or (None, None)
         if not await asyncio.to_thread(matches, password, kept) or person is None:
-            async with self._database.transaction("") as connection:
-                await connection.execute("select note_failed_login(%s, %s)", (subjects, WINDOW_S))
+            await self._failed(subjects, Told("login", person and f"user:{person}", "failed"))
             raise Unauthorized(_REFUSED, code="wrong_login")
         async with self._database.transaction("") as connection:
             await connection.execute("select forget_failed_logins(%s)", (subjects[:1],))
-        token = await self._begin(person)
+        token = await self._begin(person, Told("login", f"user:{person}"))
         return token, await self.recognise(token)
 
     async def _not_too_often(self, subjects: Sequence[bytes]) -> None:
         async with self._database.transaction("") as connection:
-            query = "select subject, failures from count_failed_logins(%s, %s)"
-            failed = {bytes(s): n for s, n in await rows(connection, query, (list(subjects), WINDOW_S))}
-        for subject, most in zip(subjects, (MOST_HERE, MOST_ANYWHERE), strict=True):
-            if failed.get(subject, 0) >= most:
-                raise OverBudget(
-                    f"too many logins failed; try again in {WINDOW_S // 60} minutes", code="too_many_logins"
-                )
+            shut = await _too_often(connection, subjects)
+        if shut:
+            raise OverBudget(f"too many logins failed; try again in {WINDOW_S // 60} minutes", code="too_many_logins")
 
-    async def _begin(self, person: str) -> str:
+    async def _failed(self, subjects: Sequence[bytes], told: Told) -> None:
+        """Remember a failure. The one that shuts the door is told as that, too; what knocks afterwards is not."""
+        async with self._database.transaction("") as connection:
+            await connection.execute("select note_failed_login(%s, %s)", (subjects, WINDOW_S))
+            shut = await _too_often(connection, subjects)
+            await note(connection, told, *([replace(told, outcome="refused")] if shut else []))
+
+    async def _begin(self, person: str, told: Told) -> str:
         token = secrets.token_urlsafe(32)
         async with self._database.transaction(person) as connection:
             await connection.execute("delete from login where person = %s and expires_at < now()", (person,))
@@ -58,6 +63,7 @@ class Logins:
                 "insert into login (hash, person, expires_at) values (%s, %s, now() + make_interval(days => %s))",
                 (_digest(token), person, LASTS_DAYS),
             )
+            await note(connection, told)
         return token
 
     async def recognise(self, token: str) -> Caller:
@@ -72,6 +78,7 @@ class Logins:
         """End a login, from this moment on."""
         async with self._database.transaction(person) as connection:
             await connection.execute("delete from login where person = %s and hash = %s", (person, _digest(token)))
+            await note(connection, Told("logout", f"user:{person}"))
 
     async def set_password(self, by: str, person: str, password: str) -> None:
         """Give a person a password; whoever is logged in as them is no more."""
@@ -84,6 +91,7 @@ class Logins:
                 (person, kept),
             )
             await connection.execute("delete from login where person = %s", (person,))
+            await note(connection, Told("password.change", f"user:{person}"))
 
     async def change_password(self, person: str, old: str, new: str, address: str) -> None:
         """Change one's own password; guesses at the old one count like failed logins."""
@@ -92,8 +100,7 @@ class Logins:
         async with self._database.transaction(person) as connection:
             row = await one(connection, "select hash from password where person = me()")
         if not await asyncio.to_thread(matches, old, row[0] if row else None):
-            async with self._database.transaction("") as connection:
-                await connection.execute("select note_failed_login(%s, %s)", (subjects, WINDOW_S))
+            await self._failed(subjects, Told("password.change", f"user:{person}", "failed"))
             raise Invalid("the old password is not right", code="wrong_password")
         await self.set_password(person, person, new)
 
@@ -118,8 +125,15 @@ class Logins:
         if row != (True,):
             raise Conflict("this link does not count: it was used, or an administrator is there already",
                            code="setup_done")  # fmt: skip
-        login = await self._begin("local")
+        login = await self._begin("local", Told("setup", "user:local"))
         return login, await self.recognise(login)
+
+
+async def _too_often(connection: Connection, subjects: Sequence[bytes]) -> bool:
+    query = "select subject, failures from count_failed_logins(%s, %s)"
+    failed = {bytes(s): n for s, n in await rows(connection, query, (list(subjects), WINDOW_S))}
+    most = zip(subjects, (MOST_HERE, MOST_ANYWHERE), strict=True)
+    return any(failed.get(subject, 0) >= allowed for subject, allowed in most)
 
 
 def _digest(secret: str) -> bytes:

@@ -113,6 +113,8 @@ TABLE = {
     "GET /keys": Row("administer"),
     "POST /keys": Row("administer", body={"name": "x", "user": "nobody here"}),
     "DELETE /keys/{key_id}": Row("administer"),
+    "GET /audit": Row("administer"),
+    "POST /audit/verify": Row("administer"),
     "GET /settings": Row("administer"),
     "PUT /settings": Row("administer", body={"no.such.setting": 1}),
     "GET /settings/schema": Row("administer"),
