@@ -14,6 +14,7 @@ from pincite import __version__
 from pincite.access import LOCAL, require
 from pincite.control import Control
 from pincite.core.answers import Answer, Degraded, Question, SearchResult
+from pincite.core.audit import Told
 from pincite.core.callers import Caller, Scope
 from pincite.core.documents import Added, AddedAll, Document, Passage, Progress, Receipt, Status, Upload
 from pincite.core.jobs import LOAD, WAITED_FOR, CancelledJob
@@ -29,6 +30,7 @@ from pincite.errors import (
     Conflict,
     DataFolderError,
     Invalid,
+    NotAllowed,
     NotFound,
     OverBudget,
     PinciteError,
@@ -520,6 +522,21 @@ class AsyncPincite:
         if password is not None:
             await self.logins.set_password(caller.person, person.id, password)
         return person
+
+    async def look(self, caller: Caller, owner: str, at: str) -> Caller:
+        """Who an administrator reads as who looks at another's things: that one, without a right to change any.
+
+        Where a setting allows it; and what is looked at is in the audit log before it is seen.
+        """
+        require(caller, "administer")
+        if not self.settings.access.administrators_read:
+            raise NotAllowed(
+                "administrators may not look at what belongs to others here (access.administrators_read)",
+                code="content_closed",
+            )
+        person = await self.people.get(caller.person, owner)
+        await self.audit.note(caller.person, Told("content.read", f"user:{person.id}", details={"at": at}))
+        return Caller(person.id, "reader", caller.key_id)
 
     async def share(self, document_id: str, wish: Wish | None, *, caller: Caller = LOCAL) -> Document:
         """Let these read a document, and no others; with None, whoever may read what lies in its folder."""

@@ -50,6 +50,16 @@ class Server(_Branch):
     max_body_mb: int = Field(default=64, ge=1, le=4096, description="Largest request body.")
 
 
+class Access(_Branch):
+    """What administrators see of others."""
+
+    administrators_read: bool = Field(
+        default=False,
+        description="Whether administrators may look at users' documents, conversations and traces (`?owner=USER`); "
+        "each look is in the audit log. Otherwise they read what is shared with them, as anybody does.",
+    )
+
+
 class Guard(_Branch):
     """What may come in."""
 
@@ -534,6 +544,7 @@ class Settings(_Branch):
     )
     database: Database = Database()
     server: Server = Server()
+    access: Access = Access()
     guard: Guard = Guard()
     rag: Rag = Rag()
     llm: Llm = Llm()

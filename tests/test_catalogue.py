@@ -51,6 +51,7 @@ def test_the_tables_name_only_what_exists() -> None:
         ("database.url", "secrets are never stored"),
         ("server.port", "only when a process starts.*PINCITE_SERVER__PORT"),
         ("embedding.path", "reaches out of the library"),
+        ("access.administrators_read", "for whoever owns this machine"),
     ],
 )
 def test_what_cannot_be_changed_says_why_and_what_to_do(name: str, reason: str) -> None:

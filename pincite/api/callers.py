@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Annotated, NoReturn
 from urllib.parse import parse_qsl, urlsplit
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 from fastapi.openapi.models import HTTPBearer
 from fastapi.routing import APIRoute, APIWebSocketRoute
 from fastapi.security.base import SecurityBase
@@ -108,7 +108,23 @@ class May(SecurityBase):
         return caller
 
 
+class Looks(May):
+    """The same for a route by which administrators may look at another's things: `?owner=` says whose."""
+
+    async def __call__(
+        self, connection: HTTPConnection, owner: Annotated[str | None, Query(min_length=1, max_length=100)] = None
+    ) -> Caller:
+        caller = await super().__call__(connection)
+        if owner is None:
+            return caller
+        pincite: AsyncPincite = connection.app.state.pincite
+        looked_at = await pincite.look(caller, owner, connection.scope["path"].removeprefix(API))
+        request.looking.set(True)
+        return looked_at
+
+
 Reader = Annotated[Caller, Depends(May("read"))]
+Looker = Annotated[Caller, Depends(Looks("read"))]
 Writer = Annotated[Caller, Depends(May("write"))]
 Administrator = Annotated[Caller, Depends(May("administer"))]
 Measurer = Annotated[Caller, Depends(May("measure"))]

@@ -45,6 +45,7 @@ class Stamp:
         request.request_id.set(request_id)
         request.address.set((scope.get("client") or ("",))[0])
         request.key_id.set(None)
+        request.looking.set(False)
         request.remote_span.set(request.read_traceparent(Headers(scope=scope).get("traceparent", "")))
         started, status = time.perf_counter(), CLIENT_GONE
 

@@ -15,6 +15,8 @@ address: ContextVar[str] = ContextVar("address", default="")
 """Where the request comes from; empty for the command line and the library."""
 key_id: ContextVar[str | None] = ContextVar("key_id", default=None)
 """The key it came with, where that is how its caller came in."""
+looking: ContextVar[bool] = ContextVar("looking", default=False)
+"""Whether somebody looks at what belongs to another: then nothing is written."""
 
 
 @dataclass(frozen=True, slots=True)

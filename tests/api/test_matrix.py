@@ -225,6 +225,9 @@ def test_others_may_what_their_role_may_and_see_nothing_of_the_owners(world: Wor
         assert SECRET not in response.text
     else:
         assert "lives here" not in response.text
+    if name == "GET /traces/{trace_id}" and "administer" in may:  # how it went, and not a word of it
+        assert (response.json()["owner"], response.json()["content"], response.json()["options"]) == ("owner", None, {})
+        return
     if any(f"{{{kind}_id}}" in name or f"{{{kind}}}" in json.dumps(row.body) for kind in OWN):
         missing = world.ask(who, name, MISSING)
         assert response.status_code == missing.status_code

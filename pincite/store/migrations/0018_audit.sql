@@ -1,4 +1,4 @@
--- What was done, by whom and from where: a chain that is only ever added to.
+-- What was done, by whom and from where: a chain that is only ever added to; and what administrators see of others.
 
 -- A moment as events write it, which always names its offset and so means the same everywhere.
 create function audit_moment(content text) returns timestamptz
@@ -55,5 +55,15 @@ begin
     end loop;
     update audit_head set number = head.number, hash = head.hash;
 end $$;
+
+-- How everybody's requests went, for administrators; what was asked and said, and where, is for its owner alone.
+create policy owner_functions on span to current_user using (true);
+create view told_trace with (security_barrier) as
+    select id, owner, kind, started_at, duration_ms, strategy, error, code, degraded, request_id, remote,
+           case when owner = (select me()) then options else '{}' end as options, settings, outcome,
+           case when owner = (select me()) then content end as content, documents
+    from trace where owner = (select me()) or (select am_administrator());
+create view told_span with (security_barrier) as
+    select * from span where owner = (select me()) or (select am_administrator());
 
 revoke all on function audit_moment(text), note_events(jsonb) from public;
