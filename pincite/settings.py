@@ -1,17 +1,28 @@
 """One typed tree of settings, each key with its meaning, range and default; the only reader of the environment."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, SecretStr
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Enrichable = Literal[
     "summary", "possible_queries", "source_uri", "heading_path", "author", "description", "tags", "content_type"
 ]  # fmt: skip
 """What may be embedded with a passage."""
+
+
+def _web_origin(text: str) -> str:
+    """What a browser calls an origin: scheme, host and, where it is not the usual one, port."""
+    if not re.fullmatch(r"https?://[^/?#@*\s]+", text):
+        raise ValueError(f"must hold origins such as https://intranet.example, without a path; '{text}' is none")
+    return text
+
+
+WebOrigin = Annotated[str, AfterValidator(_web_origin)]
 
 
 class _Branch(BaseModel):
@@ -46,6 +57,11 @@ class Server(_Branch):
         default=(),
         description="Host names requests may name besides localhost and the "
         "address listened on; protects against DNS rebinding.",
+    )
+    allowed_origins: tuple[WebOrigin, ...] = Field(
+        default=(),
+        description="Pages of other sites that may call the service from a browser, by a key, such as "
+        "`https://intranet.example`; never all of them. Empty: none.",
     )
     max_body_mb: int = Field(default=64, ge=1, le=4096, description="Largest request body.")
 

@@ -10,7 +10,7 @@ import contextlib
 import logging
 from collections.abc import Iterable
 from typing import Annotated, NoReturn
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.openapi.models import HTTPBearer
@@ -22,10 +22,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pincite.access import require
 from pincite.api import API
+from pincite.api.origins import check_own_page
 from pincite.core import request
 from pincite.core.callers import Caller
 from pincite.engine import AsyncPincite
-from pincite.errors import NotAllowed, Stopping, Unauthorized, Unavailable
+from pincite.errors import Stopping, Unauthorized, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -46,18 +47,22 @@ class Authenticate:
         self._pincite = pincite
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket") and scope["path"] not in OPEN:
+        if scope["type"] in ("http", "websocket") and scope["path"] in OPEN:
+            check_own_page(scope, cookie=False)
+        elif scope["type"] in ("http", "websocket"):
             caller = scope["state"]["caller"] = await _recognise(self._pincite, scope)
             request.key_id.set(caller.key_id)
         await self._app(scope, receive, send)
 
 
 async def _recognise(pincite: AsyncPincite, scope: Scope) -> Caller:
+    if any(name.lower() in _KEYS_IN_ADDRESSES for name, _ in parse_qsl(scope["query_string"].decode("latin-1"))):
+        raise Unauthorized("a key in the address ends up in logs; send the header Authorization: Bearer KEY")
     login = login_of(scope)
     if login is None:
         return await pincite.keys.recognise(_key(scope))
     caller = await pincite.logins.recognise(login)
-    _check_same_page(scope)
+    check_own_page(scope, cookie=True)
     return caller
 
 
@@ -69,23 +74,12 @@ def login_of(scope: Scope) -> str | None:
     return cookie_parser(headers["cookie"]).get(COOKIE) or None
 
 
-def _check_same_page(scope: Scope) -> None:
-    """A browser sends its cookie whoever wrote the page: only our own may change something by it."""
-    if scope["type"] == "http" and scope["method"] in ("GET", "HEAD", "OPTIONS"):
-        return
-    headers = Headers(scope=scope)
-    if urlsplit(headers.get("origin", "")).netloc.lower() != headers.get("host", "").lower():
-        raise NotAllowed("a page of another site may not do this with your login", code="wrong_origin")
-
-
 def address_of(connection: HTTPConnection) -> str:
     """Where a request comes from."""
     return connection.client.host if connection.client else ""
 
 
 def _key(scope: Scope) -> str:
-    if any(name.lower() in _KEYS_IN_ADDRESSES for name, _ in parse_qsl(scope["query_string"].decode("latin-1"))):
-        raise Unauthorized("a key in the address ends up in logs; send the header Authorization: Bearer KEY")
     given = Headers(scope=scope).getlist("authorization")
     scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
     if scheme.lower() != "bearer" or not key.strip():

@@ -17,6 +17,8 @@ from pincite.reading import Reading
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
 
 VersionId = Annotated[str | None, Query(max_length=100)]
+SANDBOX = "sandbox; default-src 'none'; frame-ancestors 'none'"
+"""Should a browser show a file after all, nothing in it runs, and it is no page of ours."""
 Line = Annotated[int, Field(ge=1, le=2**31)]
 
 
@@ -57,7 +59,11 @@ async def file(document_id: str, pincite: Engine, caller: Looker, version: Versi
     scope = await pincite.scope(caller)
     document = await pincite.library.get(scope, document_id)
     found, data = await pincite.library.raw(scope, document_id, version)
-    headers = {"Content-Disposition": attachment(document.name), "ETag": f'"{found.checksum}"'}
+    headers = {
+        "Content-Disposition": attachment(document.name),
+        "Content-Security-Policy": SANDBOX,
+        "ETag": f'"{found.checksum}"',
+    }
     return Response(data, media_type=found.mime, headers=headers)
 
 
