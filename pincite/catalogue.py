@@ -23,6 +23,7 @@ ACTS: Mapping[str, Acts] = {
     "data": "start",
     "database": "start",
     "server": "start",
+    "oidc": "start",
     "embedding": "index",
     "embedding.api_key": "query",
     "embedding.timeout_s": "query",

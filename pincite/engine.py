@@ -57,6 +57,7 @@ from pincite.reading import Reading, passage
 from pincite.records import Records
 from pincite.replay import Replay, changed, compare, question_of, replayable, settings_for
 from pincite.settings import Settings
+from pincite.signon import SignOn
 from pincite.store.arrivals import Turn
 from pincite.store.audit import Audit
 from pincite.store.database import Database
@@ -152,6 +153,7 @@ class AsyncPincite:
         self.keys, self.people = Keys(self.database), People(self.database)
         self.rights, self.logins = Rights(self.database), Logins(self.database)
         self.audit = Audit(self.database)
+        self.sign_on = SignOn(settings.oidc, self.people, self.logins) if settings.oidc.issuer else None
         self.sessions = Sessions(self.database)
         self.vocabulary = PostgresVocabulary(self.database)
         self.evaluations = Evaluations(self.database)

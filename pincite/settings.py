@@ -76,6 +76,43 @@ class Access(_Branch):
     )
 
 
+class Oidc(_Branch):
+    """Logging in through a provider (OpenID Connect); see docs/oidc.md. Needs the extra `oidc`."""
+
+    issuer: str = Field(
+        default="", description="The provider's address, such as `https://login.example/realms/staff`. Empty: none."
+    )
+    client_id: str = Field(default="", description="What the provider calls this service.")
+    client_secret: SecretStr | None = Field(
+        default=None, description="What proves that to it, where it asks for that. From the environment only."
+    )
+    redirect_url: str = Field(
+        default="",
+        description="Where the provider sends browsers back to, as registered there: the address of "
+        "`/api/v1/auth/oidc/callback` as browsers see it. Empty: as the request names it.",
+    )
+    scopes: tuple[str, ...] = Field(
+        default=("openid", "profile", "email"), description="What the provider is asked for."
+    )
+    name_claim: str = Field(
+        default="preferred_username",
+        description="The claim that is a user's name here, the first time; `email` counts only if it is verified.",
+    )
+    groups_claim: str = Field(
+        default="",
+        description="The claim that lists groups: at each login the user is put into those of these names that exist here, "
+        "and taken out of all others. Empty: groups are managed here.",
+    )
+    create_users: bool = Field(
+        default=False, description="Whether somebody the provider vouches for and nobody knows is added; else refused."
+    )
+    create_role: Literal["reader", "editor"] = Field(default="reader", description="The role they get then.")
+    allow_hosts: tuple[str, ...] = Field(
+        default=(), description="Hosts besides the issuer's own that the provider may name for its tokens and keys."
+    )
+    timeout_s: float = Field(default=10, gt=0, le=60, description="Longest wait for the provider, in seconds.")
+
+
 class Guard(_Branch):
     """What may come in."""
 
@@ -561,6 +598,7 @@ class Settings(_Branch):
     database: Database = Database()
     server: Server = Server()
     access: Access = Access()
+    oidc: Oidc = Oidc()
     guard: Guard = Guard()
     rag: Rag = Rag()
     llm: Llm = Llm()

@@ -31,7 +31,10 @@ from pincite.errors import Stopping, Unauthorized, Unavailable
 log = logging.getLogger(__name__)
 
 OPENAPI = f"{API}/openapi.json"
-OPEN = frozenset({"/", f"{API}/health/live", f"{API}/health/ready", OPENAPI, f"{API}/auth/login", f"{API}/auth/setup"})
+OPEN = frozenset({
+    "/", OPENAPI, *(f"{API}{path}" for path in (
+        "/health/live", "/health/ready", "/auth/login", "/auth/setup", "/auth/oidc/login", "/auth/oidc/callback")),
+})  # fmt: skip
 COOKIE = "pincite_login"
 """What a browser holds once somebody has logged in."""
 STILL_WELCOME_S = 3.0

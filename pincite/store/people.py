@@ -1,6 +1,7 @@
 """People and their groups: added, changed, suspended, removed; administrators only, says the database."""
 
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,7 +101,7 @@ class People:
             for table in ("session", "evaluation", "evaluation_set", "trace", "folder"):
                 await connection.execute(f"delete from {table} where owner = %s", (known.id,))  # noqa: S608
         async with self._database.transaction(by) as connection:
-            for table in ("api_key", "login", "password", "membership"):
+            for table in ("api_key", "login", "password", "identity", "membership"):
                 await connection.execute(f"delete from {table} where person = %s", (known.id,))  # noqa: S608
         return known
 
@@ -162,6 +163,13 @@ class People:
         """Take somebody out of a group."""
         statement = "delete from membership where person = %s and group_id = %s"
         return await self._in_or_out(by, group, person, statement, "group.leave")
+
+    async def put_into(self, by: str, person: str, names: Collection[str]) -> None:
+        """See to it that somebody is in those groups of these names that there are, and in no others."""
+        wanted = {name.casefold() for name in names}
+        for group in await self.groups(by):
+            if (group.name.casefold() in wanted) != (person in group.members):
+                await (self.leave if person in group.members else self.join)(by, group.id, person)
 
     async def _in_or_out(self, by: str, group: str, person: str, statement: str, event: EventName) -> Group:
         which, who = await self.group(by, group), await self.get(by, person)

@@ -46,6 +46,8 @@ TABLE = {
     "GET /metrics": Row("measure"),
     "POST /auth/setup": Row(None, body={"token": "x", "name": "x", "password": "long enough it is"}),
     "POST /auth/login": Row(None, body={"name": "nobody", "password": "wrong password"}),
+    "GET /auth/oidc/login": Row(None),
+    "GET /auth/oidc/callback": Row(None),
     "POST /auth/logout": Row("read"),
     "GET /me": Row("read"),
     "POST /me/password": Row("read", body={"old_password": "wrong", "new_password": "long enough it is"}),

@@ -1,4 +1,5 @@
--- What was done, by whom and from where: a chain that is only ever added to; and what administrators see of others.
+-- What was done, by whom and from where: a chain that is only ever added to; what
+-- administrators see of others; and people whom a provider vouches for.
 
 -- A moment as events write it, which always names its offset and so means the same everywhere.
 create function audit_moment(content text) returns timestamptz
@@ -56,6 +57,37 @@ begin
     update audit_head set number = head.number, hash = head.hash;
 end $$;
 
+-- Who somebody is for a provider that vouches for them. Whoever has a password logs in with that, and `local` owns the data
+-- folder: neither becomes somebody else's because a provider calls them by the same name.
+create table identity (
+    issuer text not null,
+    subject text not null,
+    person text not null references person on delete cascade,
+    created_at timestamptz not null default now(),
+    primary key (issuer, subject),
+    unique (issuer, person)
+);
+alter table identity enable row level security;
+alter table identity force row level security;
+create policy owner_functions on identity to current_user using (true);
+create policy administrators on identity
+    using ((select am_administrator())) with check ((select am_administrator()));
+create function take_identity(whose text, known_as text, called text) returns text
+language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
+declare
+    found_person text;
+begin
+    insert into identity (issuer, subject, person)
+        select whose, known_as, p.id from person p
+        where lower(p.name) = lower(called) and p.id <> 'local' and p.removed_at is null and p.suspended_at is null
+          and not exists (select from password w where w.person = p.id)
+          and not exists (select from identity i where i.issuer = whose and i.subject = known_as)
+        on conflict do nothing;
+    select p.id into found_person from identity i join person p on p.id = i.person
+        where i.issuer = whose and i.subject = known_as and p.removed_at is null and p.suspended_at is null;
+    return found_person;
+end $$;
+
 -- How everybody's requests went, for administrators; what was asked and said, and where, is for its owner alone.
 create policy owner_functions on span to current_user using (true);
 create view told_trace with (security_barrier) as
@@ -66,4 +98,4 @@ create view told_trace with (security_barrier) as
 create view told_span with (security_barrier) as
     select * from span where owner = (select me()) or (select am_administrator());
 
-revoke all on function audit_moment(text), note_events(jsonb) from public;
+revoke all on function audit_moment(text), note_events(jsonb), take_identity(text, text, text) from public;
