@@ -68,11 +68,12 @@ def test_administrators_see_that_others_asked_and_the_database_keeps_the_words_f
         traces, scope = Traces(shelf.database), await shelf.scope()
         await People(shelf.database).add("local", "anna", "administrator")
         content = Content("q", (), "q alone", "be brief", "an answer")
-        await traces.keep("local", trace("t1", content=content, options={"folder": "hr"}))
+        of_folders = {"category_labels": {"hr": "Secret"}, "rag.top_k": 5}
+        await traces.keep("local", trace("t1", content=content, options={"folder": "hr"}, settings=of_folders))
         anna = Scope("anna", scope.realms)
         everybody = TraceFilter(everybody=True)
         [seen], _ = await traces.list(anna, everybody)
-        assert (seen.owner, seen.content, seen.options) == ("local", None, {})
+        assert (seen.owner, seen.content, seen.options, seen.settings) == ("local", None, {}, {"rag.top_k": 5})
         assert (await traces.get(anna, "t1", everybody=True)).spans
         assert (await traces.list(anna, ANY))[0] == []
         await People(shelf.database).change_role("local", "anna", "editor")
