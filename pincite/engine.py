@@ -485,12 +485,14 @@ class AsyncPincite:
             raise Conflict(
                 f"{built.built} of {built.documents} documents are built, {built.waiting} wait; a switch is made of all"
             )
+        await self.audit.note(caller.person, Told("index.switch", details={"documents": built.documents}))
         await self.control.renew()
 
     async def roll_back(self, *, caller: Caller = LOCAL) -> None:
         """Return to the index that was searched before, at once or as soon as what came since is built."""
         require(caller, "administer")
         await self.switchover.back()
+        await self.audit.note(caller.person, Told("index.rollback"))
         self.workers.wake()
         await self.control.renew()
 
@@ -498,6 +500,7 @@ class AsyncPincite:
         """Let go of the index that is being built, or else of those that stand by."""
         require(caller, "administer")
         discarded = await self.switchover.discard()
+        await self.audit.note(caller.person, Told("index.discard", details={"discarded": discarded}))
         await self.indexing.clear_abandoned()
         return discarded
 

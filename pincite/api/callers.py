@@ -39,6 +39,8 @@ COOKIE = "pincite_login"
 """What a browser holds once somebody has logged in."""
 STILL_WELCOME_S = 3.0
 """How often whoever listens for long is asked for the key again."""
+LONGEST_NOTED = 300
+"""Characters of an address that the audit log keeps."""
 _KEYS_IN_ADDRESSES = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
 
 
@@ -115,7 +117,7 @@ class Looks(May):
         if owner is None:
             return caller
         pincite: AsyncPincite = connection.app.state.pincite
-        looked_at = await pincite.look(caller, owner, connection.scope["path"].removeprefix(API))
+        looked_at = await pincite.look(caller, owner, connection.scope["path"].removeprefix(API)[:LONGEST_NOTED])
         request.looking.set(True)
         return looked_at
 

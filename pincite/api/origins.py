@@ -23,7 +23,7 @@ class NamedOrigins:
 
     def __init__(self, app: ASGIApp, origins: Iterable[str]) -> None:
         self._app = app
-        self._origins = frozenset(origin.rstrip("/").lower() for origin in origins)
+        self._origins = frozenset(origin.lower() for origin in origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         origin = Headers(scope=scope).get("origin", "") if scope["type"] == "http" else ""

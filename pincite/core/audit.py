@@ -14,6 +14,7 @@ EventName = Literal[
     "document.add", "document.change", "document.share", "document.remove",
     "folder.share", "folder.move",
     "settings.set", "settings.reset", "settings.undo", "settings.apply",
+    "index.switch", "index.rollback", "index.discard",
     "library.backup", "library.restore", "library.purge",
     "content.read",
 ]  # fmt: skip
