@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from psycopg import errors as pg_errors
@@ -78,14 +78,14 @@ class People:
         known = await self.get(by, person)
         told = Told("user.role", f"user:{known.id}", details={"before": known.role, "after": role})
         await self._change(by, known, "update person set role = %(value)s where id = %(id)s", role, told)
-        return await self.get(by, known.id)
+        return replace(known, role=role)  # who was an administrator until now could not ask
 
     async def suspend(self, by: str, person: str, *, suspended: bool) -> Person:
         """Keep somebody out until further notice, or let them in again; what is theirs stays as it is."""
         known = await self.get(by, person)
         told = Told("user.suspend" if suspended else "user.resume", f"user:{known.id}")
         await self._change(by, known, _SUSPEND, suspended, told)
-        return await self.get(by, known.id)
+        return replace(known, suspended=suspended)
 
     async def remove(self, by: str, person: str) -> Person:
         """Remove somebody with their keys, logins, conversations and traces; `Conflict` where documents are theirs."""
