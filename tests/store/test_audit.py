@@ -161,6 +161,18 @@ def test_events_at_the_same_time_make_one_chain(with_shelf: Any, monkeypatch: py
     with_shelf(test)
 
 
+def test_whoever_stops_in_the_middle_does_not_keep_others_from_noting_something(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        async with shelf.database.transaction("local") as connection:
+            await note(connection, Told("logout"))
+            patience = "select current_setting('idle_in_transaction_session_timeout'), current_setting('lock_timeout')"
+            assert await rows(connection, patience) == [("10s", "15s")]
+        async with shelf.database.transaction("local") as connection:
+            assert await rows(connection, "select current_setting('idle_in_transaction_session_timeout')") == [("0",)]
+
+    with_shelf(test)
+
+
 def test_files_that_come_in_together_are_one_event(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         ids = await asyncio.gather(*(shelf.accept(f"{n}.md", f"number {n}") for n in range(20)))

@@ -46,6 +46,8 @@ declare
     one jsonb;
     words text;
 begin
+    -- Whoever stops here, with others waiting, is cut off before these give up.
+    perform set_config('idle_in_transaction_session_timeout', '10s', true);
     select * into head from audit_head for update;
     for one in select * from jsonb_array_elements(told) loop
         words := (one || jsonb_build_object(
