@@ -23,6 +23,7 @@ ACTS: Mapping[str, Acts] = {
     "data": "start",
     "database": "start",
     "server": "start",
+    "oidc": "start",
     "embedding": "index",
     "embedding.api_key": "query",
     "embedding.timeout_s": "query",
@@ -40,6 +41,8 @@ ACTS: Mapping[str, Acts] = {
 
 OUTSIDE = frozenset({"embedding.path", "embedding.allow_download", "rerank.path", "web.enabled", "web.allow_hosts"})
 """Beside secrets and what acts at start: only the environment or a file on this machine may set these."""
+OWNERS = frozenset({"access.administrators_read"})
+"""The same for what administrators may not give themselves."""
 
 NAMES_A_PROVIDER = re.compile(r"(^|\.)(provider|reranker)$")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -80,6 +83,8 @@ class Key:
             return f"'{self.name}' acts only when a process starts; {where}, and start it again"
         if self.name in OUTSIDE:
             return f"'{self.name}' reaches out of the library, so it cannot be changed from inside; {where}"
+        if self.name in OWNERS:
+            return f"'{self.name}' is for whoever owns this machine, and not for administrators; {where}"
         return ""
 
     @property

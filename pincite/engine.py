@@ -14,6 +14,7 @@ from pincite import __version__
 from pincite.access import LOCAL, require
 from pincite.control import Control
 from pincite.core.answers import Answer, Degraded, Question, SearchResult
+from pincite.core.audit import Told
 from pincite.core.callers import Caller, Scope
 from pincite.core.documents import Added, AddedAll, Document, Passage, Progress, Receipt, Status, Upload
 from pincite.core.jobs import LOAD, WAITED_FOR, CancelledJob
@@ -29,6 +30,7 @@ from pincite.errors import (
     Conflict,
     DataFolderError,
     Invalid,
+    NotAllowed,
     NotFound,
     OverBudget,
     PinciteError,
@@ -55,7 +57,9 @@ from pincite.reading import Reading, passage
 from pincite.records import Records
 from pincite.replay import Replay, changed, compare, question_of, replayable, settings_for
 from pincite.settings import Settings
+from pincite.signon import SignOn
 from pincite.store.arrivals import Turn
+from pincite.store.audit import Audit
 from pincite.store.database import Database
 from pincite.store.enrichments import Enrichments
 from pincite.store.evaluations import Evaluations
@@ -149,6 +153,8 @@ class AsyncPincite:
         self.switchover = Switchover(self._benches, self.database, self.originals.place)
         self.keys, self.people = Keys(self.database), People(self.database)
         self.rights, self.logins = Rights(self.database), Logins(self.database)
+        self.audit = Audit(self.database)
+        self.sign_on = SignOn(settings.oidc, self.people, self.logins) if settings.oidc.issuer else None
         self.sessions, self.shares = Sessions(self.database), Shares(self.database)
         self.vocabulary = PostgresVocabulary(self.database)
         self.evaluations = Evaluations(self.database)
@@ -481,12 +487,14 @@ class AsyncPincite:
             raise Conflict(
                 f"{built.built} of {built.documents} documents are built, {built.waiting} wait; a switch is made of all"
             )
+        await self.audit.note(caller.person, Told("index.switch", details={"documents": built.documents}))
         await self.control.renew()
 
     async def roll_back(self, *, caller: Caller = LOCAL) -> None:
         """Return to the index that was searched before, at once or as soon as what came since is built."""
         require(caller, "administer")
         await self.switchover.back()
+        await self.audit.note(caller.person, Told("index.rollback"))
         self.workers.wake()
         await self.control.renew()
 
@@ -494,6 +502,7 @@ class AsyncPincite:
         """Let go of the index that is being built, or else of those that stand by."""
         require(caller, "administer")
         discarded = await self.switchover.discard()
+        await self.audit.note(caller.person, Told("index.discard", details={"discarded": discarded}))
         await self.indexing.clear_abandoned()
         return discarded
 
@@ -529,7 +538,24 @@ class AsyncPincite:
         handed = await self.rights.hand_over(caller.person, whose, heir)
         for person in (whose, heir):
             self.folders.forget_furnished(person.id)
+        details = {"to": heir.id, "documents": handed}
+        await self.audit.note(caller.person, Told("user.hand_over", f"user:{whose.id}", details=details))
         return handed
+
+    async def look(self, caller: Caller, owner: str, at: str) -> Caller:
+        """Who an administrator reads as who looks at another's things: that one, without a right to change any.
+
+        Where a setting allows it; and what is looked at is in the audit log before it is seen.
+        """
+        require(caller, "administer")
+        if not self.settings.access.administrators_read:
+            raise NotAllowed(
+                "administrators may not look at what belongs to others here (access.administrators_read)",
+                code="content_closed",
+            )
+        person = await self.people.get(caller.person, owner)
+        await self.audit.note(caller.person, Told("content.read", f"user:{person.id}", details={"at": at}))
+        return Caller(person.id, "reader", caller.key_id)
 
     async def share(self, document_id: str, wish: Wish | None, *, caller: Caller = LOCAL) -> Document:
         """Let these read a document, and no others; with None, whoever may read what lies in its folder."""

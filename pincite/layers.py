@@ -179,6 +179,8 @@ def _told(error: ValidationError) -> SettingsError:
     key = next((catalogue()[name] for name in names if name in catalogue()), None)
     if key is None:  # several settings together cannot work
         return SettingsError(f"settings under '{'.'.join(path)}': {fault(first)}")
+    if first["type"] == "value_error":  # our own words
+        return SettingsError(f"setting '{key.name}' {fault(first)}")
     return SettingsError(f"setting '{key.name}' must be {key.allowed}{_was(key, first['input'])}")
 
 

@@ -1,17 +1,28 @@
 """One typed tree of settings, each key with its meaning, range and default; the only reader of the environment."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, SecretStr
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Enrichable = Literal[
     "summary", "possible_queries", "source_uri", "heading_path", "author", "description", "tags", "content_type"
 ]  # fmt: skip
 """What may be embedded with a passage."""
+
+
+def _web_origin(text: str) -> str:
+    """What a browser calls an origin: scheme, host and, where it is not the usual one, port."""
+    if not re.fullmatch(r"https?://[^/?#@*\s]+", text):
+        raise ValueError(f"must hold origins such as https://intranet.example, without a path; '{text}' is none")
+    return text
+
+
+WebOrigin = Annotated[str, AfterValidator(_web_origin)]
 
 
 class _Branch(BaseModel):
@@ -47,7 +58,59 @@ class Server(_Branch):
         description="Host names requests may name besides localhost and the "
         "address listened on; protects against DNS rebinding.",
     )
+    allowed_origins: tuple[WebOrigin, ...] = Field(
+        default=(),
+        description="Pages of other sites that may call the service from a browser, by a key, such as "
+        "`https://intranet.example`; never all of them. Empty: none.",
+    )
     max_body_mb: int = Field(default=64, ge=1, le=4096, description="Largest request body.")
+
+
+class Access(_Branch):
+    """What administrators see of others."""
+
+    administrators_read: bool = Field(
+        default=False,
+        description="Whether administrators may look at users' documents, conversations and traces (`?owner=USER`); "
+        "each look is in the audit log. Otherwise they read what is shared with them, as anybody does.",
+    )
+
+
+class Oidc(_Branch):
+    """Logging in through a provider (OpenID Connect); see docs/oidc.md. Needs the extra `oidc`."""
+
+    issuer: str = Field(
+        default="", description="The provider's address, such as `https://login.example/realms/staff`. Empty: none."
+    )
+    client_id: str = Field(default="", description="What the provider calls this service.")
+    client_secret: SecretStr | None = Field(
+        default=None, description="What proves that to it, where it asks for that. From the environment only."
+    )
+    redirect_url: str = Field(
+        default="",
+        description="Where the provider sends browsers back to, as registered there: the address of "
+        "`/api/v1/auth/oidc/callback` as browsers see it. Empty: as the request names it.",
+    )
+    scopes: tuple[str, ...] = Field(
+        default=("openid", "profile", "email"), description="What the provider is asked for."
+    )
+    name_claim: str = Field(
+        default="preferred_username",
+        description="The claim that is a user's name here, the first time; `email` counts only if it is verified.",
+    )
+    groups_claim: str = Field(
+        default="",
+        description="The claim that lists groups: at each login the user is put into those of these names that exist here, "
+        "and taken out of all others. Empty: groups are managed here.",
+    )
+    create_users: bool = Field(
+        default=False, description="Whether somebody the provider vouches for and nobody knows is added; else refused."
+    )
+    create_role: Literal["reader", "editor"] = Field(default="reader", description="The role they get then.")
+    allow_hosts: tuple[str, ...] = Field(
+        default=(), description="Hosts besides the issuer's own that the provider may name for its tokens and keys."
+    )
+    timeout_s: float = Field(default=10, gt=0, le=60, description="Longest wait for the provider, in seconds.")
 
 
 class Guard(_Branch):
@@ -537,6 +600,8 @@ class Settings(_Branch):
     )
     database: Database = Database()
     server: Server = Server()
+    access: Access = Access()
+    oidc: Oidc = Oidc()
     guard: Guard = Guard()
     rag: Rag = Rag()
     llm: Llm = Llm()

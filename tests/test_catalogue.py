@@ -51,6 +51,7 @@ def test_the_tables_name_only_what_exists() -> None:
         ("database.url", "secrets are never stored"),
         ("server.port", "only when a process starts.*PINCITE_SERVER__PORT"),
         ("embedding.path", "reaches out of the library"),
+        ("access.administrators_read", "for whoever owns this machine"),
     ],
 )
 def test_what_cannot_be_changed_says_why_and_what_to_do(name: str, reason: str) -> None:
@@ -61,7 +62,7 @@ def test_what_cannot_be_changed_says_why_and_what_to_do(name: str, reason: str) 
 def test_every_secret_is_fixed_and_nothing_else_is_a_secret() -> None:
     secrets = {key.name for key in catalogue().values() if key.secret}
     assert {"llm.api_key", "embedding.api_key", "database.url"} <= secrets
-    assert all(name.endswith(("api_key", "url")) for name in secrets)
+    assert all(name.endswith(("api_key", "url", "client_secret")) for name in secrets)
     assert all(catalogue()[name].fixed for name in secrets)
 
 

@@ -15,6 +15,7 @@ from pincite.engine import AsyncPincite
 from pincite.errors import Conflict, NotAllowed, NotFound
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.settings import Settings
+from pincite.store.audit import AuditFilter
 from pincite.switchover import index_values, overlaid
 
 Open = Callable[..., Any]
@@ -192,6 +193,8 @@ def test_one_can_return_to_the_index_before_and_what_came_since_is_there(library
             assert pincite.embedder.name == "scripted/1"
             assert await pincite.discard_index() == 1
             assert [one.state for one in (await pincite.switchover.standing()).all] == ["serving"]
+            noted, _ = await pincite.audit.list(LOCAL.person, AuditFilter(event="index"))
+            assert [one.event for one in noted] == ["index.discard", "index.rollback"]
             assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
 
     asyncio.run(go())
@@ -245,6 +248,8 @@ def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) 
             await pincite.switchover.switch_if_built()
             assert (await pincite.switchover.standing()).building  # it waits for a word, though one was said too early
             await pincite.switch()
+            [noted], _ = await pincite.audit.list(LOCAL.person, AuditFilter(event="index.switch"))
+            assert (noted.person, noted.details) == ("local", {"documents": 1})
             assert pincite.embedder.name == "other/1"
             assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
 

@@ -13,6 +13,7 @@ from starlette.responses import PlainTextResponse
 from pincite import __version__
 from pincite.api import (
     API,
+    audit,
     chat,
     contents,
     documents,
@@ -24,6 +25,7 @@ from pincite.api import (
     keys,
     logins,
     metrics,
+    oidc,
     pages,
     people,
     providers,
@@ -41,6 +43,7 @@ from pincite.api import (
 from pincite.api.callers import OPENAPI, Authenticate, undeclared
 from pincite.api.evaluations import Evaluating
 from pincite.api.gate import AddressCheck, BodyLimit
+from pincite.api.origins import NamedOrigins
 from pincite.api.problems import MEDIA_TYPE, Problems, tell
 from pincite.api.stamp import Stamp
 from pincite.api.streams import Streams
@@ -68,8 +71,10 @@ ROUTERS = [
     traces.router,
     evaluations.router,
     logins.router,
+    oidc.router,
     people.router,
     keys.router,
+    audit.router,
     settings.router,
     providers.router,
     health.router,
@@ -100,6 +105,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
         responses={"default": {"description": "A problem (RFC 9457)", "content": {MEDIA_TYPE: {}}}},
         middleware=[  # outermost first
             Middleware(Stamp),
+            Middleware(NamedOrigins, origins=server.allowed_origins),
             Middleware(Problems),
             Middleware(AddressCheck, hosts=[host or server.host, *server.allowed_hosts]),
             Middleware(Authenticate, pincite=pincite),

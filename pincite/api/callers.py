@@ -10,9 +10,9 @@ import contextlib
 import logging
 from collections.abc import Iterable
 from typing import Annotated, NoReturn
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 from fastapi.openapi.models import HTTPBearer
 from fastapi.routing import APIRoute, APIWebSocketRoute
 from fastapi.security.base import SecurityBase
@@ -22,18 +22,25 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pincite.access import require
 from pincite.api import API
+from pincite.api.origins import check_own_page
+from pincite.core import request
 from pincite.core.callers import Caller
 from pincite.engine import AsyncPincite
-from pincite.errors import NotAllowed, Stopping, Unauthorized, Unavailable
+from pincite.errors import Stopping, Unauthorized, Unavailable
 
 log = logging.getLogger(__name__)
 
 OPENAPI = f"{API}/openapi.json"
-OPEN = frozenset({"/", f"{API}/health/live", f"{API}/health/ready", OPENAPI, f"{API}/auth/login", f"{API}/auth/setup"})
+OPEN = frozenset({
+    "/", OPENAPI, *(f"{API}{path}" for path in (
+        "/health/live", "/health/ready", "/auth/login", "/auth/setup", "/auth/oidc/login", "/auth/oidc/callback")),
+})  # fmt: skip
 COOKIE = "pincite_login"
 """What a browser holds once somebody has logged in."""
 STILL_WELCOME_S = 2.0
 """How often whoever listens for long is asked for the key again."""
+LONGEST_NOTED = 300
+"""Characters of an address that the audit log keeps."""
 _KEYS_IN_ADDRESSES = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
 
 
@@ -45,17 +52,22 @@ class Authenticate:
         self._pincite = pincite
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket") and scope["path"] not in OPEN:
-            scope["state"]["caller"] = await _recognise(self._pincite, scope)
+        if scope["type"] in ("http", "websocket") and scope["path"] in OPEN:
+            check_own_page(scope, cookie=False)
+        elif scope["type"] in ("http", "websocket"):
+            caller = scope["state"]["caller"] = await _recognise(self._pincite, scope)
+            request.key_id.set(caller.key_id)
         await self._app(scope, receive, send)
 
 
 async def _recognise(pincite: AsyncPincite, scope: Scope) -> Caller:
+    if any(name.lower() in _KEYS_IN_ADDRESSES for name, _ in parse_qsl(scope["query_string"].decode("latin-1"))):
+        raise Unauthorized("a key in the address ends up in logs; send the header Authorization: Bearer KEY")
     login = login_of(scope)
     if login is None:
         return await pincite.keys.recognise(_key(scope))
     caller = await pincite.logins.recognise(login)
-    _check_same_page(scope)
+    check_own_page(scope, cookie=True)
     return caller
 
 
@@ -67,23 +79,12 @@ def login_of(scope: Scope) -> str | None:
     return cookie_parser(headers["cookie"]).get(COOKIE) or None
 
 
-def _check_same_page(scope: Scope) -> None:
-    """A browser sends its cookie whoever wrote the page: only our own may change something by it."""
-    if scope["type"] == "http" and scope["method"] in ("GET", "HEAD", "OPTIONS"):
-        return
-    headers = Headers(scope=scope)
-    if urlsplit(headers.get("origin", "")).netloc.lower() != headers.get("host", "").lower():
-        raise NotAllowed("a page of another site may not do this with your login", code="wrong_origin")
-
-
 def address_of(connection: HTTPConnection) -> str:
     """Where a request comes from."""
     return connection.client.host if connection.client else ""
 
 
 def _key(scope: Scope) -> str:
-    if any(name.lower() in _KEYS_IN_ADDRESSES for name, _ in parse_qsl(scope["query_string"].decode("latin-1"))):
-        raise Unauthorized("a key in the address ends up in logs; send the header Authorization: Bearer KEY")
     given = Headers(scope=scope).getlist("authorization")
     scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
     if scheme.lower() != "bearer" or not key.strip():
@@ -106,7 +107,23 @@ class May(SecurityBase):
         return caller
 
 
+class Looks(May):
+    """The same for a route by which administrators may look at another's things: `?owner=` says whose."""
+
+    async def __call__(
+        self, connection: HTTPConnection, owner: Annotated[str | None, Query(min_length=1, max_length=100)] = None
+    ) -> Caller:
+        caller = await super().__call__(connection)
+        if owner is None:
+            return caller
+        pincite: AsyncPincite = connection.app.state.pincite
+        looked_at = await pincite.look(caller, owner, connection.scope["path"].removeprefix(API)[:LONGEST_NOTED])
+        request.looking.set(True)
+        return looked_at
+
+
 Reader = Annotated[Caller, Depends(May("read"))]
+Looker = Annotated[Caller, Depends(Looks("read"))]
 Writer = Annotated[Caller, Depends(May("write"))]
 Administrator = Annotated[Caller, Depends(May("administer"))]
 Measurer = Annotated[Caller, Depends(May("measure"))]

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from starlette.responses import JSONResponse, Response
 
 from pincite.api import API, shapes
-from pincite.api.callers import Reader
+from pincite.api.callers import Looker, Reader
 from pincite.api.engine import Engine
 from pincite.api.options import Body, DocumentId, Text
 from pincite.errors import Invalid, NotFound
@@ -17,6 +17,8 @@ from pincite.reading import Reading
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
 
 VersionId = Annotated[str | None, Query(max_length=100)]
+SANDBOX = "sandbox; default-src 'none'; frame-ancestors 'none'"
+"""Should a browser show a file after all, nothing in it runs, and it is no page of ours."""
 Line = Annotated[int, Field(ge=1, le=2**31)]
 
 
@@ -24,7 +26,7 @@ Line = Annotated[int, Field(ge=1, le=2**31)]
 async def chunks(
     document_id: str,
     pincite: Engine,
-    caller: Reader,
+    caller: Looker,
     level: Annotated[int | None, Query(ge=0, le=2)] = None,
     version: VersionId = None,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
@@ -52,12 +54,16 @@ def _ordinal(cursor: str | None) -> int:
 
 
 @router.get("/{document_id}/file")
-async def file(document_id: str, pincite: Engine, caller: Reader, version: VersionId = None) -> Response:
+async def file(document_id: str, pincite: Engine, caller: Looker, version: VersionId = None) -> Response:
     """The file as it was uploaded, always to be saved and never to be shown."""
     scope = await pincite.scope(caller)
     document = await pincite.library.get(scope, document_id)
     found, data = await pincite.library.raw(scope, document_id, version)
-    headers = {"Content-Disposition": attachment(document.name), "ETag": f'"{found.checksum}"'}
+    headers = {
+        "Content-Disposition": attachment(document.name),
+        "Content-Security-Policy": SANDBOX,
+        "ETag": f'"{found.checksum}"',
+    }
     return Response(data, media_type=found.mime, headers=headers)
 
 

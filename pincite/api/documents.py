@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse
 
 from pincite.api import API, shapes
 from pincite.api.access import AccessBody
-from pincite.api.callers import Reader, Writer
+from pincite.api.callers import Looker, Writer
 from pincite.api.engine import Engine
 from pincite.api.options import Body, Tag, Text
 from pincite.core.documents import Status
@@ -25,7 +25,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 @router.get("")
 async def documents(
     pincite: Engine,
-    caller: Reader,
+    caller: Looker,
     folder: Word = None,
     status: Status | None = None,
     tag: Annotated[list[Tag], Query(max_length=100)] = [],  # noqa: B006
@@ -41,13 +41,13 @@ async def documents(
 
 
 @router.get("/{document_id}")
-async def document(document_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
+async def document(document_id: str, pincite: Engine, caller: Looker) -> JSONResponse:
     """One document."""
     return JSONResponse(shapes.document(await pincite.get(document_id, caller=caller)))
 
 
 @router.get("/{document_id}/versions")
-async def versions(document_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
+async def versions(document_id: str, pincite: Engine, caller: Looker) -> JSONResponse:
     """Every version of a document, newest first."""
     found = await pincite.library.versions(await pincite.scope(caller), document_id)
     return JSONResponse(shapes.page([shapes.version(one) for one in found]))

@@ -54,7 +54,7 @@ class AddressCheck:
 def _name(host: str) -> str:
     """A host header's name: without port, brackets and final dot, in lower case."""
     host = host.strip().lower()
-    if host.startswith("["):
+    if host.startswith("[") and "]" in host:
         return host[1:].partition("]")[0]
     name = host.rpartition(":")[0] if host.count(":") == 1 else host
     return name.removesuffix(".")

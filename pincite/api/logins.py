@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Request
 from pydantic import Field
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from pincite.api import API
 from pincite.api.callers import COOKIE, Reader, address_of, login_of
@@ -34,15 +34,14 @@ class SetupBody(LoginBody):
 
 def _welcome(request: Request, token: str, caller: Caller) -> JSONResponse:
     response = JSONResponse({"id": caller.person, "role": caller.role})
-    response.set_cookie(
-        COOKIE,
-        token,
-        max_age=LASTS_DAYS * 86_400,
-        httponly=True,
-        samesite="strict",
-        secure=request.url.scheme == "https",
-    )
+    hold(response, token, secure=request.url.scheme == "https")
     return response
+
+
+def hold(response: Response, token: str, *, secure: bool) -> None:
+    """Have the browser hold a login."""
+    days = LASTS_DAYS * 86_400
+    response.set_cookie(COOKIE, token, max_age=days, httponly=True, samesite="strict", secure=secure)
 
 
 @router.post("/setup")

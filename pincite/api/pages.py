@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse
 
 from pincite.api import API
 from pincite.api import pages_shapes as shapes
-from pincite.api.callers import Reader
+from pincite.api.callers import Looker
 from pincite.api.engine import Engine
 from pincite.api.options import Text
 from pincite.core.places import Box
@@ -26,7 +26,7 @@ async def page(
     document_id: str,
     number: int,
     pincite: Engine,
-    caller: Reader,
+    caller: Looker,
     version: VersionId = None,
     start: Offset = None,
     end: Offset = None,
@@ -43,7 +43,7 @@ async def page(
 async def places(
     document_id: str,
     pincite: Engine,
-    caller: Reader,
+    caller: Looker,
     version: VersionId = None,
     start: Offset = None,
     end: Offset = None,

@@ -7,7 +7,7 @@ from pydantic import Field
 from starlette.responses import JSONResponse
 
 from pincite.api import API, shapes
-from pincite.api.callers import Reader
+from pincite.api.callers import Looker, Reader
 from pincite.api.engine import Engine
 from pincite.api.options import Body, Name
 from pincite.errors import Invalid
@@ -24,7 +24,7 @@ class SessionBody(Body):
 @router.get("")
 async def sessions(
     pincite: Engine,
-    caller: Reader,
+    caller: Looker,
     q: Annotated[str | None, Query(max_length=2000)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Query(max_length=500)] = None,
@@ -43,7 +43,7 @@ async def remove_all(pincite: Engine, caller: Reader, all: bool = False) -> JSON
 
 
 @router.get("/{session_id}")
-async def session(session_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
+async def session(session_id: str, pincite: Engine, caller: Looker) -> JSONResponse:
     """One session with its turns."""
     found = await pincite.sessions.get(await pincite.scope(caller), session_id)
     return JSONResponse(shapes.session(found, turns=True))

@@ -25,9 +25,11 @@ CLIENT_GONE = 499
 
 HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 """On every answer, unless it has one of its own."""
@@ -45,6 +47,9 @@ class Stamp:
         request_id = _request_id(scope)
         scope.setdefault("state", {})["request_id"] = request_id
         request.request_id.set(request_id)
+        request.address.set((scope.get("client") or ("",))[0])
+        request.key_id.set(None)
+        request.looking.set(False)
         request.remote_span.set(request.read_traceparent(Headers(scope=scope).get("traceparent", "")))
         started, status = time.perf_counter(), CLIENT_GONE
 

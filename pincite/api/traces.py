@@ -1,4 +1,4 @@
-"""Traces: what the caller's own requests did, stage by stage, and asking them again."""
+"""Traces: what requests did, stage by stage, and asking them again; administrators see others' without their words."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -7,13 +7,15 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import JSONResponse
 
+from pincite.access import MAY
 from pincite.api import API
 from pincite.api import traces_shapes as shapes
-from pincite.api.callers import Reader
+from pincite.api.callers import Looker, Reader
 from pincite.api.engine import Engine
 from pincite.api.options import Body, Words
 from pincite.api.presence import unless_gone
 from pincite.api.shapes import page
+from pincite.core.callers import Caller
 from pincite.core.traces import Kind
 from pincite.store.cursors import utc
 from pincite.store.traces import TraceFilter
@@ -24,7 +26,7 @@ router = APIRouter(prefix=f"{API}/traces", tags=["traces"])
 @router.get("")
 async def traces(
     pincite: Engine,
-    caller: Reader,
+    caller: Looker,
     kind: Kind | None = None,
     errors: bool = False,
     slower_than_ms: Annotated[float | None, Query(ge=0)] = None,
@@ -34,16 +36,20 @@ async def traces(
 ) -> JSONResponse:
     """Traces without their spans, newest first; of one kind, only failed or slow ones, or since a time."""
     start = utc(since) if since else None
-    wanted = TraceFilter(kind, errors, slower_than_ms, start, limit, cursor)
+    wanted = TraceFilter(kind, errors, slower_than_ms, start, limit, cursor, everybody=_everybody(caller))
     found, following = await pincite.traces.list(await pincite.scope(caller), wanted)
     return JSONResponse(page([shapes.trace(one, spans=False) for one in found], following))
 
 
 @router.get("/{trace_id}")
-async def trace(trace_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
+async def trace(trace_id: str, pincite: Engine, caller: Looker) -> JSONResponse:
     """One trace with its spans."""
-    found = await pincite.traces.get(await pincite.scope(caller), trace_id)
+    found = await pincite.traces.get(await pincite.scope(caller), trace_id, everybody=_everybody(caller))
     return JSONResponse(shapes.trace(found, spans=True))
+
+
+def _everybody(caller: Caller) -> bool:
+    return "administer" in MAY[caller.role]
 
 
 class ReplayBody(Body):

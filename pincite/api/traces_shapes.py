@@ -12,6 +12,7 @@ def trace(value: Trace, *, spans: bool) -> Json:
     """What one request did; lists leave the spans out."""
     told = {
         "id": value.id,
+        "owner": value.owner,
         "kind": value.kind,
         "question": value.content.question if value.content else None,
         "strategy": value.strategy,

@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse
 
 from pincite.api import API
 from pincite.api import versions_shapes as shapes
-from pincite.api.callers import Administrator, Reader, Writer
+from pincite.api.callers import Administrator, Looker, Writer
 from pincite.api.engine import Engine
 from pincite.api.options import Body, DocumentIds, Name
 from pincite.differences import CONTEXT
@@ -24,7 +24,7 @@ VersionId = Annotated[str | None, Query(max_length=100)]
 async def diff(
     document_id: str,
     pincite: Engine,
-    caller: Reader,
+    caller: Looker,
     before: Annotated[str | None, Query(alias="from", max_length=100)] = None,
     to: VersionId = None,
     context: Annotated[int, Query(ge=0, le=1000)] = CONTEXT,

@@ -12,6 +12,7 @@ import typer
 
 from pincite import __version__
 from pincite.cli import (
+    audit,
     chat,
     doctor,
     documents,
@@ -56,6 +57,7 @@ for group in (
     keys,
     people,
     shares,
+    audit,
     settings,
     prompts,
     traces,

@@ -1,4 +1,4 @@
-"""People and groups, as those who manage them see them."""
+"""People and groups, as those who manage them see them, and as somebody else vouches for them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +19,16 @@ class Person:
     suspended: bool
     documents: int
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Somebody as a provider knows them: its own id, which stays, the name by which they are known here, their groups."""
+
+    issuer: str
+    subject: str
+    name: str
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

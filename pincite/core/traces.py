@@ -114,6 +114,7 @@ class Trace:
     settings: Mapping[str, Any] = field(default_factory=dict)
     outcome: Outcome | None = None
     content: Content | None = None
+    owner: str = ""
 
     @property
     def searched(self) -> bool:

@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 from pincite.core.callers import Scope
 from pincite.core.documents import Upload
 from pincite.core.jobs import WAITED_FOR
+from pincite.core.request import Origin
 from pincite.store.database import Connection, one, rows
 from pincite.store.originals import Original, Originals
 from pincite.store.rights import hold_folders
@@ -35,12 +36,13 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A file that comes in, what it is, and when it is its turn."""
+    """A file that comes in, what it is, when it is its turn, and where it comes from."""
 
     upload: Upload
     mime: str
     checksum: str
     turn: Turn
+    origin: Origin
 
 
 def given(upload: Upload) -> dict[str, object]:

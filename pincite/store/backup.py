@@ -15,11 +15,14 @@ import psycopg
 from psycopg import sql
 
 from pincite import __version__
+from pincite.core.audit import Told
 from pincite.core.documents import Progress
 from pincite.errors import DataFolderError, Invalid, NotAllowed
 from pincite.store.archive import Manifest, Table, Writer
+from pincite.store.audit import Audit
 from pincite.store.database import Connection, Database, one, rows
 from pincite.store.files import Files
+from pincite.store.people import LOCAL
 
 PART = 8 * 2**20
 """Bytes of a table that are in memory at a time; a row that is longer is taken whole."""
@@ -59,6 +62,8 @@ async def back_up(database: Database, files: Files, target: Path, *, traces: boo
             "insert into pincite.backup (documents, bytes, traces) values (%s, %s, %s)",
             (backup.documents, backup.bytes, traces),
         )
+    details = {"documents": backup.documents, "bytes": backup.bytes, "traces": traces}
+    await Audit(database).note(LOCAL, Told("library.backup", details=details))
     return backup
 
 

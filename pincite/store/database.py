@@ -12,6 +12,7 @@ from psycopg import AsyncClientCursor, AsyncConnection, sql
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
+from pincite.core.request import looking
 from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown
 from pincite.store.schema import APP_ROLE, LOCK, first_line, migrate, vector_index
 
@@ -74,7 +75,7 @@ class Database:
         One that is not durable does not wait for the disk: a crash may undo it, but never without undoing
         everything after it. That is right for progress, leases, traces and passages nobody is served yet.
         """
-        begin = sql.SQL("begin; ") + _set_local({"pincite.person": person, **({} if durable else _LAX), **local})
+        begin = sql.SQL("begin; ") + _set_local(_settings_for(person, durable, local))
         async with self._pooled() as connection:
             await connection.execute(begin, prepare=False)
             yield connection
@@ -92,7 +93,7 @@ class Database:
         Statements sent together are one transaction, so that who asks is set for it alone, as anywhere else. A question
         makes many small searches, and on a busy machine every round trip waits for its turn.
         """
-        own = {"pincite.person": person, **REMEMBER, **({} if durable else _LAX), **local}
+        own = {**REMEMBER, **_settings_for(person, durable, local)}
         settings = _set_local({name: sql.Placeholder(name) for name in own})
         statements = [query if isinstance(query, sql.Composed) else sql.SQL(query) for query in queries]
         async with self._pooled() as connection:
@@ -215,6 +216,12 @@ async def _become_app(connection: Connection) -> None:
     for name, longest in TIMEOUTS.items():
         await connection.execute(sql.SQL("set {} = {}").format(sql.Identifier(name), sql.Literal(longest)))
     await connection.commit()
+
+
+def _settings_for(person: str, durable: bool, local: Mapping[str, str]) -> dict[str, str]:
+    """What holds for one transaction: whose it is, and nothing is written where somebody looks at another's things."""
+    looks = {"transaction_read_only": "on"} if looking.get() else {}
+    return {"pincite.person": person, **({} if durable else _LAX), **looks, **local}
 
 
 def _set_local(values: Mapping[str, str] | Mapping[str, sql.Placeholder]) -> sql.Composed:

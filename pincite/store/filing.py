@@ -1,12 +1,14 @@
 """Documents filed anew: another title, tags, folder or name; the id stays, and nothing is indexed again."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from psycopg import errors as pg_errors
 from psycopg.types.json import Jsonb
 
+from pincite.core.audit import Told
 from pincite.core.callers import Scope
 from pincite.errors import Conflict, NotFound
+from pincite.store.audit import note
 from pincite.store.database import Database, one
 from pincite.store.rights import follow, hold_folders, refile
 from pincite.store.survey import changed
@@ -47,6 +49,8 @@ class Filing:
                 moved = await refile(connection, scope.person, [document_id]) if wanted.folder is not None else []
                 await follow(connection, moved)  # who may read it is said by its folder
                 await changed(connection, found[0])
+                altered = [name for name, value in asdict(wanted).items() if value is not None]
+                await note(connection, Told("document.change", f"document:{document_id}", details={"changed": altered}))
         except pg_errors.UniqueViolation:
             raise Conflict(_taken(wanted)) from None
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from psycopg import errors as pg_errors
 
+from pincite.core.audit import Told
 from pincite.core.callers import Scope
 from pincite.core.documents import Folder
 from pincite.errors import Conflict, NotFound
+from pincite.store.audit import note
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.documents import access_of
 from pincite.store.rights import follow, hold_folders, inside, refile
@@ -81,6 +83,7 @@ class Folders:
                 await _move(connection, scope, path, to)
                 moved = await refile(connection, scope.person, await inside(connection, scope.person, to))
                 await follow(connection, moved)
+                await note(connection, Told("folder.move", f"folder:{path}", details={"to": to}))
         except pg_errors.UniqueViolation:
             raise Conflict(
                 f"'{to}' holds a document or a folder of the same name; remove or rename one of them first"

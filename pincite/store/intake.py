@@ -11,11 +11,14 @@ from datetime import UTC, datetime, timedelta
 from psycopg import errors as pg_errors
 from psycopg.types.json import Jsonb
 
+from pincite.core.audit import Told
 from pincite.core.callers import Scope
 from pincite.core.documents import Document, Outcome, Status, Upload
+from pincite.core.request import Origin, origin
 from pincite.errors import NotFound
 from pincite.store import arrivals as arrived
 from pincite.store.arrivals import Arrival, Turn
+from pincite.store.audit import note, note_from
 from pincite.store.database import Connection, Database, one, rows
 from pincite.store.documents import DOCUMENT, document_of
 from pincite.store.jobs import SMALL
@@ -63,7 +66,7 @@ class Intake:
 
         Those that come in at the same time are taken in together.
         """
-        arrival = Arrival(upload, mime, checksum, turn)
+        arrival = Arrival(upload, mime, checksum, turn, origin())
         if len(upload.data) <= SMALL and (new := await self._arriving((scope, arrival))):
             return new, "new"
         return await self._take(scope, arrival)
@@ -92,6 +95,7 @@ class Intake:
                 del minted[document_id]
             if minted:
                 await arrived.insert(connection, scope, self._originals, list(minted.items()))
+                await note_from(connection, _added(minted))
         if not minted:
             return []
         return await self._library.several(await self._library.scope(scope.person), list(minted))
@@ -149,10 +153,14 @@ class Intake:
             if found is None:
                 document_id = await _new_id(connection, scope, upload)
                 await arrived.insert(connection, scope, self._originals, [(document_id, arrival)])
+                await note_from(connection, _added({document_id: arrival}))
                 return document_id, "new"
             document_id, status, key, latest_id, latest_checksum, signature, realm = found
             if latest_checksum != arrival.checksum:
                 await self._insert_version(connection, scope, (document_id, realm, latest_id), arrival)
+                await note(
+                    connection, Told("document.change", f"document:{document_id}", details={"changed": ["file"]})
+                )
                 return document_id, "new_version"
             if status in (Status.PENDING, Status.PROCESSING) or (
                 status == Status.COMPLETED and signature == self._signature
@@ -227,6 +235,17 @@ class Intake:
         for document_id, version_id in stray:
             await asyncio.to_thread(self._originals.files.remove, document_id, version_id)
         return len(stray)
+
+
+def _added(arrivals: Mapping[str, Arrival]) -> list[tuple[Origin, Told]]:
+    """What to note about new documents: those that came from one place together are one event."""
+    places: dict[Origin, list[str]] = {}
+    for document_id, arrival in arrivals.items():
+        places.setdefault(arrival.origin, []).append(document_id)
+    return [
+        (place, Told("document.add", f"document:{ids[0]}" if len(ids) == 1 else None, details={"documents": ids}))
+        for place, ids in places.items()
+    ]
 
 
 def _name(arrival: Arrival) -> tuple[str, str]:

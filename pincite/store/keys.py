@@ -5,8 +5,10 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
+from pincite.core.audit import Told
 from pincite.core.callers import Caller, Role
 from pincite.errors import NotFound, Unauthorized
+from pincite.store.audit import note
 from pincite.store.database import Database, one, rows
 
 PREFIX = "pc_"
@@ -45,6 +47,8 @@ class Keys:
                 " values (%s, %s, %s, %s, %s, now() + make_interval(days => %s::int))",
                 (key_id, person, name, role, _hash(key), expires_days),
             )
+            made = {"user": person, "role": role, "expires_days": expires_days}
+            await note(connection, Told("key.create", f"key:{key_id}", details=made))
         return key, key_id
 
     async def all(self, by: str) -> list[Key]:
@@ -65,8 +69,9 @@ class Keys:
                 " where id = %s and (person = me() or (select am_administrator()))",
                 (key_id,),
             )
-        if done.rowcount == 0:
-            raise NotFound(f"there is no key '{key_id}'")
+            if done.rowcount == 0:
+                raise NotFound(f"there is no key '{key_id}'")
+            await note(connection, Told("key.revoke", f"key:{key_id}"))
 
     async def recognise(self, key: str) -> Caller:
         """Whose key this is; `Unauthorized` for one that is unknown, expired or revoked, all alike."""

@@ -3,18 +3,25 @@
 import asyncio
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
 
+from pincite.core.audit import Told
 from pincite.core.callers import Caller
+from pincite.core.people import Identity
 from pincite.errors import Conflict, Invalid, OverBudget, Unauthorized
 from pincite.passwords import check_new, hashed, matches
-from pincite.store.database import Database, one, rows
+from pincite.store.audit import note
+from pincite.store.database import Connection, Database, one, rows
 
 LASTS_DAYS = 14
 WINDOW_S = 15 * 60
 """Failures are remembered for so long."""
 MOST_HERE, MOST_ANYWHERE = 5, 50
 """Failures after which a name is not tried again from one address, and an address not with any name."""
+Limits = Mapping[bytes, int]
+"""How many failures each subject, by its hash, is allowed."""
 _REFUSED = "name or password are not right"
 
 
@@ -26,31 +33,34 @@ class Logins:
 
     async def log_in(self, name: str, password: str, address: str) -> tuple[str, Caller]:
         """What the browser shall hold, and who it is; `Unauthorized` alike for a wrong name and a wrong password."""
-        subjects = [_digest(f"{address}\0{name.casefold()}"), _digest(address)]
-        await self._not_too_often(subjects)
+        here = _digest(f"{address}\0{name.casefold()}")
+        limits = {here: MOST_HERE, _digest(address): MOST_ANYWHERE}
+        await self._not_too_often(limits)
         async with self._database.transaction("") as connection:
             row = await one(connection, "select person, hash from password_of(%s)", (name,))
         person, kept = row or (None, None)
         if not await asyncio.to_thread(matches, password, kept) or person is None:
-            async with self._database.transaction("") as connection:
-                await connection.execute("select note_failed_login(%s, %s)", (subjects, WINDOW_S))
+            await self._failed(limits, Told("login", person and f"user:{person}", "failed"))
             raise Unauthorized(_REFUSED, code="wrong_login")
         async with self._database.transaction("") as connection:
-            await connection.execute("select forget_failed_logins(%s)", (subjects[:1],))
-        token = await self._begin(person)
+            await connection.execute("select forget_failed_logins(%s)", ([here],))
+        token = await self._begin(person, Told("login", f"user:{person}"))
         return token, await self.recognise(token)
 
-    async def _not_too_often(self, subjects: Sequence[bytes]) -> None:
+    async def _not_too_often(self, limits: Limits) -> None:
         async with self._database.transaction("") as connection:
-            query = "select subject, failures from count_failed_logins(%s, %s)"
-            failed = {bytes(s): n for s, n in await rows(connection, query, (list(subjects), WINDOW_S))}
-        for subject, most in zip(subjects, (MOST_HERE, MOST_ANYWHERE), strict=True):
-            if failed.get(subject, 0) >= most:
-                raise OverBudget(
-                    f"too many logins failed; try again in {WINDOW_S // 60} minutes", code="too_many_logins"
-                )
+            shut = await _too_often(connection, limits)
+        if shut:
+            raise OverBudget(f"too many logins failed; try again in {WINDOW_S // 60} minutes", code="too_many_logins")
 
-    async def _begin(self, person: str) -> str:
+    async def _failed(self, limits: Limits, told: Told) -> None:
+        """Remember a failure. The one that shuts the door is told as that, too; what knocks afterwards is not."""
+        async with self._database.transaction("") as connection:
+            await connection.execute("select note_failed_login(%s, %s)", (list(limits), WINDOW_S))
+            shut = await _too_often(connection, limits)
+            await note(connection, told, *([replace(told, outcome="refused")] if shut else []))
+
+    async def _begin(self, person: str, told: Told) -> str:
         token = secrets.token_urlsafe(32)
         async with self._database.transaction(person) as connection:
             await connection.execute("delete from login where person = %s and expires_at < now()", (person,))
@@ -58,6 +68,7 @@ class Logins:
                 "insert into login (hash, person, expires_at) values (%s, %s, now() + make_interval(days => %s))",
                 (_digest(token), person, LASTS_DAYS),
             )
+            await note(connection, told)
         return token
 
     async def recognise(self, token: str) -> Caller:
@@ -68,10 +79,37 @@ class Logins:
             raise Unauthorized("the login is over; log in again")
         return Caller(person=row[0], role=row[1])
 
+    # --- those whom a provider vouches for -----------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def vouched(self, issuer: str, address: str) -> AsyncIterator[None]:
+        """What is refused meanwhile counts like failed logins."""
+        limits = {_digest(address): MOST_ANYWHERE}
+        await self._not_too_often(limits)
+        try:
+            yield
+        except Unauthorized:
+            await self._failed(limits, Told("login", None, "failed", {"by": issuer}))
+            raise
+
+    async def vouched_for(self, identity: Identity) -> str | None:
+        """Who an identity is here, from its first time on whatever they are called then; None for nobody."""
+        async with self._database.transaction("") as connection:
+            query = "select take_identity(%s, %s, %s)"
+            row = await one(connection, query, (identity.issuer, identity.subject, identity.name))
+        assert row is not None
+        return None if row[0] is None else str(row[0])
+
+    async def log_in_as(self, person: str, issuer: str) -> tuple[str, Caller]:
+        """Log in somebody whom a provider vouches for."""
+        token = await self._begin(person, Told("login", f"user:{person}", details={"by": issuer}))
+        return token, await self.recognise(token)
+
     async def log_out(self, person: str, token: str) -> None:
         """End a login, from this moment on."""
         async with self._database.transaction(person) as connection:
             await connection.execute("delete from login where person = %s and hash = %s", (person, _digest(token)))
+            await note(connection, Told("logout", f"user:{person}"))
 
     async def set_password(self, by: str, person: str, password: str) -> None:
         """Give a person a password; whoever is logged in as them is no more."""
@@ -84,16 +122,16 @@ class Logins:
                 (person, kept),
             )
             await connection.execute("delete from login where person = %s", (person,))
+            await note(connection, Told("password.change", f"user:{person}"))
 
     async def change_password(self, person: str, old: str, new: str, address: str) -> None:
         """Change one's own password; guesses at the old one count like failed logins."""
-        subjects = [_digest(f"{address}\0\0{person}"), _digest(address)]
-        await self._not_too_often(subjects)
+        limits = {_digest(f"{address}\0\0{person}"): MOST_HERE, _digest(address): MOST_ANYWHERE}
+        await self._not_too_often(limits)
         async with self._database.transaction(person) as connection:
             row = await one(connection, "select hash from password where person = me()")
         if not await asyncio.to_thread(matches, old, row[0] if row else None):
-            async with self._database.transaction("") as connection:
-                await connection.execute("select note_failed_login(%s, %s)", (subjects, WINDOW_S))
+            await self._failed(limits, Told("password.change", f"user:{person}", "failed"))
             raise Invalid("the old password is not right", code="wrong_password")
         await self.set_password(person, person, new)
 
@@ -118,8 +156,14 @@ class Logins:
         if row != (True,):
             raise Conflict("this link does not count: it was used, or an administrator is there already",
                            code="setup_done")  # fmt: skip
-        login = await self._begin("local")
+        login = await self._begin("local", Told("setup", "user:local"))
         return login, await self.recognise(login)
+
+
+async def _too_often(connection: Connection, limits: Limits) -> bool:
+    query = "select subject, failures from count_failed_logins(%s, %s)"
+    failed = {bytes(s): n for s, n in await rows(connection, query, (list(limits), WINDOW_S))}
+    return any(failed.get(subject, 0) >= most for subject, most in limits.items())
 
 
 def _digest(secret: str) -> bytes:

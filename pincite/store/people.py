@@ -1,15 +1,18 @@
 """People and their groups: added, changed, suspended, removed; administrators only, says the database."""
 
 import secrets
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 from psycopg import errors as pg_errors
 from psycopg import sql
 
+from pincite.core.audit import EventName, Told
 from pincite.core.callers import Role
 from pincite.core.people import Group, Person, PersonRole
 from pincite.errors import Conflict, Invalid, NotAllowed, NotFound
+from pincite.store.audit import note
 from pincite.store.database import Connection, Database, one, rows
 
 LONGEST = 100
@@ -67,19 +70,22 @@ class People:
                 )
             except pg_errors.UniqueViolation:
                 raise Conflict(f"there is a user '{wanted}' already") from None
+            await note(connection, Told("user.add", f"user:{wanted}", details={"role": role}))
         return await self.get(by, wanted)
 
     async def change_role(self, by: str, person: str, role: PersonRole) -> Person:
         """Give somebody another role; their keys are worth no more than it."""
         known = await self.get(by, person)
-        await self._change(by, known, "update person set role = %(value)s where id = %(id)s", role)
-        return await self.get(by, known.id)
+        told = Told("user.role", f"user:{known.id}", details={"before": known.role, "after": role})
+        await self._change(by, known, "update person set role = %(value)s where id = %(id)s", role, told)
+        return replace(known, role=role)  # who was an administrator until now could not ask
 
     async def suspend(self, by: str, person: str, *, suspended: bool) -> Person:
         """Keep somebody out until further notice, or let them in again; what is theirs stays as it is."""
         known = await self.get(by, person)
-        await self._change(by, known, _SUSPEND, suspended)
-        return await self.get(by, known.id)
+        told = Told("user.suspend" if suspended else "user.resume", f"user:{known.id}")
+        await self._change(by, known, _SUSPEND, suspended, told)
+        return replace(known, suspended=suspended)
 
     async def remove(self, by: str, person: str) -> Person:
         """Remove somebody with their keys, logins, conversations and traces; `Conflict` where documents are theirs."""
@@ -89,16 +95,17 @@ class People:
                 f"'{known.name}' owns documents ({known.documents}), which others may read; remove these first,"
                 f" give them to somebody with: pincite user remove {known.name} --to NAME, or suspend the user"
             )
-        await self._change(by, known, "update person set removed_at = now() where id = %(id)s", None)
+        gone = "update person set removed_at = now() where id = %(id)s"
+        await self._change(by, known, gone, None, Told("user.remove", f"user:{known.id}"))
         async with self._database.transaction(known.id) as connection:  # these are the person's own to remove
             for table in ("session", "evaluation", "evaluation_set", "trace", "folder"):
                 await connection.execute(f"delete from {table} where owner = %s", (known.id,))  # noqa: S608
         async with self._database.transaction(by) as connection:
-            for table in ("api_key", "login", "password", "membership"):
+            for table in ("api_key", "login", "password", "identity", "membership"):
                 await connection.execute(f"delete from {table} where person = %s", (known.id,))  # noqa: S608
         return known
 
-    async def _change(self, by: str, person: Person, statement: str, value: object) -> None:
+    async def _change(self, by: str, person: Person, statement: str, value: object, told: Told) -> None:
         if person.id == LOCAL:
             raise Conflict(f"'{person.name}' owns the data folder and stays its administrator")
         async with self._database.transaction(by) as connection:
@@ -109,6 +116,7 @@ class People:
                 " and exists (select from person where id = %(id)s and coalesce(suspended_at, removed_at) is not null)",
                 {"id": person.id},
             )
+            await note(connection, told)
 
     # --- groups -------------------------------------------------------------------------------------------------
 
@@ -127,15 +135,14 @@ class People:
 
     async def add_group(self, by: str, name: str) -> Group:
         """Add a group nobody is in yet."""
-        wanted = _name(name, "group")
+        wanted, group_id = _name(name, "group"), secrets.token_hex(8)
         async with self._database.transaction(by) as connection:
             await _only_administrators(connection)
             try:
-                await connection.execute(
-                    "insert into people_group (id, name) values (%s, %s)", (secrets.token_hex(8), wanted)
-                )
+                await connection.execute("insert into people_group (id, name) values (%s, %s)", (group_id, wanted))
             except pg_errors.UniqueViolation:
                 raise Conflict(f"there is a group '{wanted}' already") from None
+            await note(connection, Told("group.add", f"group:{group_id}", details={"name": wanted}))
         return await self.group(by, wanted)
 
     async def remove_group(self, by: str, group: str) -> Group:
@@ -144,21 +151,32 @@ class People:
         async with self._database.transaction(by) as connection:
             await _only_administrators(connection)
             await connection.execute("delete from people_group where id = %s", (known.id,))
+            await note(connection, Told("group.remove", f"group:{known.id}", details={"name": known.name}))
         return known
 
     async def join(self, by: str, group: str, person: str) -> Group:
         """Put somebody into a group; what is shared with it, they may read from now on."""
-        return await self._in_or_out(by, group, person, "insert into membership values (%s, %s) on conflict do nothing")
+        statement = "insert into membership values (%s, %s) on conflict do nothing"
+        return await self._in_or_out(by, group, person, statement, "group.join")
 
     async def leave(self, by: str, group: str, person: str) -> Group:
         """Take somebody out of a group."""
-        return await self._in_or_out(by, group, person, "delete from membership where person = %s and group_id = %s")
+        statement = "delete from membership where person = %s and group_id = %s"
+        return await self._in_or_out(by, group, person, statement, "group.leave")
 
-    async def _in_or_out(self, by: str, group: str, person: str, statement: str) -> Group:
+    async def put_into(self, by: str, person: str, names: Collection[str]) -> None:
+        """See to it that somebody is in those groups of these names that there are, and in no others."""
+        wanted = {name.casefold() for name in names}
+        for group in await self.groups(by):
+            if (group.name.casefold() in wanted) != (person in group.members):
+                await (self.leave if person in group.members else self.join)(by, group.id, person)
+
+    async def _in_or_out(self, by: str, group: str, person: str, statement: str, event: EventName) -> Group:
         which, who = await self.group(by, group), await self.get(by, person)
         async with self._database.transaction(by) as connection:
             await _only_administrators(connection)
-            await connection.execute(statement, (who.id, which.id))
+            if (await connection.execute(statement, (who.id, which.id))).rowcount:
+                await note(connection, Told(event, f"user:{who.id}", details={"group": which.id}))
         return await self.group(by, which.id)
 
 

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 import psycopg
 from psycopg import sql
 
+from pincite.core.audit import Told
 from pincite.core.documents import Progress
 from pincite.errors import Conflict, DataFolderError, StoreDown
+from pincite.store.audit import Audit
 from pincite.store.database import Connection, Database, one, rows
 from pincite.store.files import Files
 from pincite.store.intake import Intake
 from pincite.store.originals import Originals
+from pincite.store.people import LOCAL
 
 LOCK = 0x70757267  # "purg": one at a time in a database
 PATIENCE_S = 60.0
@@ -56,7 +59,9 @@ async def purge(database: Database, files: Files, *, embedded: bool, report: Rep
         report(Progress("rewriting", len(tables), len(tables), 0.0, of="table"))
         if embedded:
             await _renew_log(admin, report)
-        return Purged(len(tables), before, await _size(admin), log=embedded)
+        purged = Purged(len(tables), before, await _size(admin), log=embedded)
+    await Audit(database).note(LOCAL, Told("library.purge", details={"log": embedded}))
+    return purged
 
 
 async def _size(admin: Connection) -> int:

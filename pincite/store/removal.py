@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from pincite.core.audit import Told
 from pincite.core.callers import Scope
 from pincite.core.documents import Receipt
 from pincite.errors import NotFound
+from pincite.store.audit import note
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.files import Files
 from pincite.store.packs import take_out
@@ -37,6 +39,8 @@ class Removal:
             turns, quotes = await forget_quotes(connection, scope.person, document_id)
             await connection.execute("delete from document where id = %s", (document_id,))
             await changed(connection, realm)
+            told = Told("document.remove", f"document:{document_id}", details={"versions": len(versions)})
+            await note(connection, told)
         gone_files = [await asyncio.to_thread(self._files.remove, document_id, version) for version in versions]
         wanted = {
             "id": document_id,

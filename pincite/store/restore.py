@@ -10,12 +10,15 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
+from pincite.core.audit import Told
 from pincite.core.documents import Progress
 from pincite.errors import Conflict, DataFolderError, NotAllowed, StoreDown, Unreadable
 from pincite.store import archive
 from pincite.store.archive import BLOCK, Manifest, Table
+from pincite.store.audit import note
 from pincite.store.database import Connection, administrator_of, one, rows
 from pincite.store.files import Files
+from pincite.store.people import LOCAL
 from pincite.store.schema import LOCK, index_vectors, migrate, migration_files
 
 Report = Callable[[Progress], None]
@@ -32,6 +35,7 @@ MADE_BY_ITSELF = frozenset(
         "corpus",
         "generation",
         "backup",
+        "audit_head",
     }
 )
 """Tables that may hold something though nobody has put anything into the library."""
@@ -94,6 +98,10 @@ async def restore(url: str, data: Path, path: Path, manifest: Manifest, report: 
         finally:
             await asyncio.to_thread(shutil.rmtree, aside, ignore_errors=True)
         await migrate(admin)
+        async with admin.transaction():
+            await admin.execute("set local search_path = pincite, public")
+            await admin.execute("select set_config('pincite.person', %s, true)", (LOCAL,))
+            await note(admin, Told("library.restore", details={"made_at": manifest.made_at}))
     return Restored(manifest, count)
 
 

@@ -8,9 +8,11 @@ from typing import Any
 from psycopg import errors as pg_errors
 from psycopg import sql
 
+from pincite.core.audit import Told
 from pincite.core.callers import Scope
 from pincite.core.people import Person
 from pincite.errors import Conflict, Invalid, NotFound
+from pincite.store.audit import note
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.packs import take_out
 from pincite.store.survey import changed
@@ -69,6 +71,7 @@ class Rights:
             if not done.rowcount:
                 raise NotFound(f"there is no document '{document_id}'")
             moved = await refile(connection, scope.person, [document_id])
+            await note(connection, Told("document.share", f"document:{document_id}", details={"readers": readers}))
         await self._settle(scope.person, moved)
 
     async def share_folder(self, scope: Scope, path: str, readers: Readers | None) -> None:
@@ -81,6 +84,7 @@ class Rights:
                 (scope.person, path, None if readers is None else list(readers)),
             )
             moved = await refile(connection, scope.person, await inside(connection, scope.person, path))
+            await note(connection, Told("folder.share", f"folder:{path}", details={"readers": readers}))
         await self._settle(scope.person, moved)
 
     async def hand_over(self, by: str, whose: Person, heir: Person) -> int:

@@ -15,6 +15,9 @@ APP_ROLE = "pincite_app"
 LOCK = 0x70696E63  # "pinc": one migration at a time in a database
 Administrator = AsyncConnection[TupleRow]
 """A connection that may change the schema."""
+NOT_WRITTEN = ("migration", "library", "realm", "embedding_model", "audit_event", "audit_head", "told_trace",
+               "told_span")  # fmt: skip
+"""Tables and views that the application reads, and writes by functions alone or not at all."""
 
 
 def migration_files() -> list[tuple[int, str, str]]:
@@ -103,9 +106,10 @@ async def _change(admin: Administrator, number: int, name: str, text: str) -> No
         sql.SQL("grant select, insert, update, delete on all tables in schema pincite to {}").format(role)
     )
     await admin.execute(sql.SQL("grant execute on all functions in schema pincite to {}").format(role))
-    await admin.execute(
-        sql.SQL("revoke insert, update, delete on migration, library, realm, embedding_model from {}").format(role)
-    )
+    there = "select relname from pg_class where relnamespace = 'pincite'::regnamespace and relname = any(%s)"
+    for (table,) in await (await admin.execute(there, (list(NOT_WRITTEN),))).fetchall():
+        revoke = sql.SQL("revoke insert, update, delete, truncate on {} from {}")
+        await admin.execute(revoke.format(sql.Identifier(table), role))
 
 
 async def index_vectors(admin: Administrator) -> None:

@@ -10,13 +10,18 @@ from typing import Any, Literal
 import psycopg
 from psycopg.types.json import Jsonb
 
+from pincite.core.audit import EventName, Told
 from pincite.core.callers import Caller
 from pincite.errors import StoreDown
+from pincite.store.audit import note
 from pincite.store.database import Connection, Database, one, rows
 
 log = logging.getLogger(__name__)
 
 Kind = Literal["set", "reset", "undo", "apply"]
+_EVENTS: Mapping[Kind, EventName] = {
+    "set": "settings.set", "reset": "settings.reset", "undo": "settings.undo", "apply": "settings.apply",
+}  # fmt: skip
 LOCK = 0x70696E73  # "pins": one change at a time, in whichever process
 POLL_S = 0.5
 """How often the revision is looked up where no word of a change came, as behind a pooler."""
@@ -86,7 +91,9 @@ class StoredSettings:
             if not changed:
                 return ()
             await _write(connection, changed)
-            return await _record(connection, caller, replace(wish, values=changed), stored)
+            recorded = await _record(connection, caller, replace(wish, values=changed), stored)
+            await note(connection, Told(_EVENTS[wish.kind], details={"keys": sorted(changed), "profile": wish.profile}))
+            return recorded
 
     async def history(self, person: str, *, limit: int, before: int | None = None) -> list[Change]:
         """Changes, newest first, whole batches of them; those of batches earlier than `before`."""

@@ -5,10 +5,12 @@ import secrets
 from collections.abc import Collection
 
 from pincite.core.answers import Answer
+from pincite.core.audit import Told
 from pincite.core.callers import Scope
 from pincite.core.shares import Share, SharedAnswer
 from pincite.errors import NotFound
 from pincite.store.answers import from_json, only_readable, without_documents
+from pincite.store.audit import note
 from pincite.store.database import Database, one, rows
 
 PREFIX = "sh_"
@@ -35,6 +37,9 @@ class Shares:
                 " values (%s, %s, %s, %s, now() + make_interval(days => %s)) returning created_at, expires_at",
                 (share_id, _hash(link), scope.person, found[0], days),
             )
+            await note(
+                connection, Told("answer.share", f"answer:{answer_id}", details={"share": share_id, "days": days})
+            )
         assert row is not None
         return link, Share(share_id, scope.person, answer_id, *row)
 
@@ -56,11 +61,12 @@ class Shares:
 
     async def remove(self, scope: Scope, named: str) -> str:
         """End a link, by itself or by its id, and tell the id; its owner or an administrator does."""
-        values = {"id": named, "hash": _hash(named)}
-        [gone] = await self._database.at_once(scope.person, _END, values=values)
-        if not gone:
-            raise _missing()
-        return str(gone[0][0])
+        async with self._database.transaction(scope.person) as connection:
+            gone = await one(connection, _END, {"id": named, "hash": _hash(named)})
+            if gone is None:
+                raise _missing()
+            await note(connection, Told("answer.unshare", f"share:{gone[0]}"))
+        return str(gone[0])
 
     async def forget_expired(self) -> None:
         """Clear away links that count no more."""

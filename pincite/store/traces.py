@@ -1,9 +1,9 @@
-"""Traces: what each request did, kept for its owner."""
+"""Traces: what each request did, kept for its owner; administrators see all of them without their words."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, LiteralString
 
 from psycopg import sql
 from psycopg.types.json import Jsonb
@@ -18,7 +18,7 @@ from pincite.store.database import LONG_WORK, Database, one, rows
 
 @dataclass(frozen=True, slots=True)
 class TraceFilter:
-    """Which traces a list is about, newest first."""
+    """Which traces a list is about, newest first; one's own, or for an administrator everybody's."""
 
     kind: str | None = None
     errors: bool = False
@@ -26,6 +26,7 @@ class TraceFilter:
     since: datetime | None = None
     limit: int = 100
     cursor: str | None = None
+    everybody: bool = False
 
 
 class Traces:
@@ -49,7 +50,7 @@ class Traces:
 
     async def list(self, scope: Scope, wanted: TraceFilter) -> tuple[list[Trace], str | None]:
         """Traces without their spans, newest first, and the cursor of the next page where there is one."""
-        conditions, values = ["owner = %s"], [scope.person]
+        conditions, values = [_WHOSE], [scope.person, wanted.everybody]
         for condition, value in _conditions(wanted):
             conditions.append(condition)
             values.extend(value)
@@ -61,23 +62,22 @@ class Traces:
         traces = [_trace(row, ()) for row in found[: wanted.limit]]
         return traces, cursor_of(traces[-1].started_at, traces[-1].id) if len(found) > wanted.limit else None
 
-    async def get(self, scope: Scope, trace_id: str) -> Trace:
+    async def get(self, scope: Scope, trace_id: str, *, everybody: bool = False) -> Trace:
         """One trace with its spans, by its own id or by that of the client's trace it was part of (the newest)."""
+        values = (scope.person, everybody, trace_id)
         async with self._database.transaction(scope.person) as connection:
-            row = await one(
-                connection, _TRACE + " where owner = %s and id = %s", (scope.person, trace_id)
-            ) or await one(
+            row = await one(connection, f"{_TRACE} where {_WHOSE} and id = %s", values) or await one(
                 connection,
-                _TRACE + " where owner = %s and left(remote, 32) = %s order by started_at desc limit 1",
-                (scope.person, trace_id),
+                f"{_TRACE} where {_WHOSE} and left(remote, 32) = %s order by started_at desc limit 1",
+                values,
             )
             if row is None:
                 raise NotFound(f"there is no trace '{trace_id}'")
             spans = await rows(
                 connection,
-                "select name, parent, started_ms, duration_ms, error, attributes, id from span"
+                "select name, parent, started_ms, duration_ms, error, attributes, id from told_span"
                 " where trace_id = %s and owner = %s order by number",
-                (row[0], scope.person),
+                (row[0], row[14]),
             )
         return _trace(row, [Span(*span) for span in spans])
 
@@ -90,11 +90,12 @@ class Traces:
 
 _PLAIN = ("id", "kind", "strategy", "started_at", "duration_ms", "error", "code", "request_id", "remote")
 _SPAN = tuple(field.name for field in fields(Span))
-_TRACE = (
+_TRACE: LiteralString = (
     "select id, kind, started_at, duration_ms, strategy, error, code, degraded, request_id, remote, options, settings,"
     " outcome, case when exists (select from unnest(documents) named where not exists"
-    " (select from document d where d.id = named)) then content - 'answer' else content end from trace"
+    " (select from document d where d.id = named)) then content - 'answer' else content end, owner from told_trace"
 )
+_WHOSE: LiteralString = "(owner = %s or %s)"
 _KEEP = """
     with held as (
         select id from hold_documents(%(documents)s, readable())
@@ -140,6 +141,7 @@ def _trace(row: tuple[Any, ...], spans: Sequence[Span]) -> Trace:
         row[8], row[9], row[10], row[11],
         outcome=Outcome(**_tuples(row[12])) if row[12] else None,
         content=Content(**_tuples(row[13])) if row[13] else None,
+        owner=row[14],
     )  # fmt: skip
 
 

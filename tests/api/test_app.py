@@ -88,6 +88,8 @@ def test_every_route_is_open_or_declares_its_right() -> None:
         "GET /api/v1/keys": "administer",
         "POST /api/v1/keys": "administer",
         "DELETE /api/v1/keys/{key_id}": "administer",
+        "GET /api/v1/audit": "administer",
+        "POST /api/v1/audit/verify": "administer",
         "GET /api/v1/settings": "administer",
         "PUT /api/v1/settings": "administer",
         "GET /api/v1/settings/schema": "administer",

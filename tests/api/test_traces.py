@@ -22,7 +22,7 @@ def test_an_answers_trace_tells_its_stages_and_not_its_words(client: httpx2.Clie
     ).json()
     trace = client.get(f"/api/v1/traces/{answer['metadata']['trace_id']}").json()
     assert set(trace) == {
-        "id", "kind", "question", "strategy", "started_at", "duration_ms", "error", "code", "degraded", "request_id",
+        "id", "owner", "kind", "question", "strategy", "started_at", "duration_ms", "error", "code", "degraded", "request_id",
         "parent", "options", "settings", "outcome", "content", "spans",
     }  # fmt: skip
     assert (trace["kind"], trace["question"], trace["content"]) == ("query", None, None)

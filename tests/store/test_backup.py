@@ -88,10 +88,15 @@ def test_everything_comes_back_elsewhere_with_the_same_ids(
         assert indexes_of(another_database_url) == indexes_of(database_url)
         kept, restored = rows_of(database_url), rows_of(another_database_url)
         kept["trace"], kept["span"] = restored["trace"], restored["span"]  # one was asked since
+        *before_it, backed_up = kept.pop("audit_event")
+        *chain, last = restored.pop("audit_event")
+        assert (chain, backed_up[0]["event"], last[0]["event"]) == (before_it, "library.backup", "library.restore")
+        del kept["audit_head"], restored["audit_head"]
         assert {name: len(lines) for name, lines in restored.items()} == {n: len(lines) for n, lines in kept.items()}
         assert restored == kept
         async with AsyncPincite(settings=settings_for(another_database_url, tmp_path / "there")) as pincite:
             assert (await inspect(pincite.database, pincite.originals.files, silent)).wrong == ()
+            assert (await pincite.audit.verify("local")).fault is None
             after = await pincite.ask("When is the cat fed?")
             assert (after.text, after.citations) == (before.text, before.citations)
             assert pincite.settings.rag.top_k == 7

@@ -50,6 +50,18 @@ def test_only_administrators_manage_people_even_where_a_check_was_forgotten(with
     with_shelf(test)
 
 
+def test_an_administrator_may_step_back(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        people = People(shelf.database)
+        await people.add("local", "bob", "administrator")
+        assert (await people.change_role("bob", "bob", "reader")).role == "reader"
+        assert (await people.get("local", "bob")).role == "reader"
+        with pytest.raises(NotFound):
+            await people.change_role("bob", "bob", "administrator")
+
+    with_shelf(test)
+
+
 def test_a_key_is_worth_no_more_than_its_owner(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         people, keys = People(shelf.database), Keys(shelf.database)

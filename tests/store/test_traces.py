@@ -11,6 +11,7 @@ from pincite.core.callers import Scope
 from pincite.core.traces import Content, Outcome, Span, Trace
 from pincite.errors import Invalid, NotFound
 from pincite.store.database import one
+from pincite.store.people import People
 from pincite.store.traces import TraceFilter, Traces
 
 NOW = datetime.now(UTC)
@@ -39,7 +40,8 @@ async def listed(traces: Traces, scope: Scope, wanted: TraceFilter = ANY) -> lis
 def test_a_trace_comes_back_as_it_was(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         traces, scope = Traces(shelf.database), await shelf.scope()
-        kept = trace("t1", content=Content("q", ("also",), "q alone", "be brief", "an answer"))
+        content = Content("q", ("also",), "q alone", "be brief", "an answer")
+        kept = trace("t1", content=content, owner="local")
         await traces.keep("local", kept)
         assert await traces.get(scope, "t1") == kept
         assert await listed(traces, scope) == ["t1"]
@@ -57,6 +59,28 @@ def test_nobody_sees_the_traces_of_others(with_shelf: Any) -> None:
         for trace_id in ("t1", "a" * 32):
             with pytest.raises(NotFound):
                 await traces.get(stranger, trace_id)
+
+    with_shelf(test)
+
+
+def test_administrators_see_that_others_asked_and_the_database_keeps_the_words_from_them(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        traces, scope = Traces(shelf.database), await shelf.scope()
+        await People(shelf.database).add("local", "anna", "administrator")
+        content = Content("q", (), "q alone", "be brief", "an answer")
+        of_folders = {"category_labels": {"hr": "Secret"}, "rag.top_k": 5}
+        await traces.keep("local", trace("t1", content=content, options={"folder": "hr"}, settings=of_folders))
+        anna = Scope("anna", scope.realms)
+        everybody = TraceFilter(everybody=True)
+        [seen], _ = await traces.list(anna, everybody)
+        assert (seen.owner, seen.content, seen.options, seen.settings) == ("local", None, {}, {"rag.top_k": 5})
+        assert (await traces.get(anna, "t1", everybody=True)).spans
+        assert (await traces.list(anna, ANY))[0] == []
+        await People(shelf.database).change_role("local", "anna", "editor")
+        assert (await traces.list(anna, everybody))[0] == []  # even where a check was forgotten
+        async with shelf.database.transaction("local") as connection:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                await connection.execute("delete from told_trace")
 
     with_shelf(test)
 

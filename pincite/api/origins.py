@@ -1,0 +1,57 @@
+"""Whose page it is that asks: this server's own by cookie, and others only where they are named, by key."""
+
+from collections.abc import Iterable, Mapping
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pincite.errors import NotAllowed
+
+HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
+ANSWERED: Mapping[str, str] = {
+    "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, Last-Event-ID, X-Request-ID, traceparent",
+    "Access-Control-Max-Age": "600",
+}
+"""What a browser is told that asks beforehand. Not that cookies may be sent: a page elsewhere comes with a key."""
+
+
+class NamedOrigins:
+    """Middleware that lets pages of the named origins read answers; to all others CORS is off."""
+
+    def __init__(self, app: ASGIApp, origins: Iterable[str]) -> None:
+        self._app = app
+        self._origins = frozenset(origin.lower() for origin in origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        origin = Headers(scope=scope).get("origin", "") if scope["type"] == "http" else ""
+        if origin.lower() not in self._origins:
+            return await self._app(scope, receive, send)
+        allowed = {"Access-Control-Allow-Origin": origin, "Vary": "Origin"}
+        if scope["method"] == "OPTIONS" and "access-control-request-method" in Headers(scope=scope):
+            return await Response(status_code=204, headers={**allowed, **ANSWERED})(scope, receive, send)
+
+        async def shared(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update({**allowed, "Access-Control-Expose-Headers": "X-Request-ID"})
+            await send(message)
+
+        return await self._app(scope, receive, shared)
+
+
+def check_own_page(scope: Scope, *, cookie: bool) -> None:
+    """Refuse what a page of another site sends in a browser's name; with a cookie, what does not say whose page it is.
+
+    A browser sends its cookie whoever wrote the page, and takes one from whoever logs it in.
+    """
+    if scope["type"] == "http" and scope["method"] in HARMLESS:
+        return
+    headers = Headers(scope=scope)
+    if not cookie and "origin" not in headers and "sec-fetch-site" not in headers:
+        return  # no browser
+    own = urlsplit(headers.get("origin", "")).netloc.lower() == headers.get("host", "").lower()
+    if not own or headers.get("sec-fetch-site", "same-origin") != "same-origin":
+        raise NotAllowed("a page of another site may not do this with your login", code="wrong_origin")
