@@ -1,6 +1,7 @@
 """What becomes of passages between finding and answering, through the engine, the store and a model server."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
