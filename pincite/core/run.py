@@ -88,6 +88,7 @@ class Run:
     degraded: list[Degraded] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     embedded: dict[str, Vector] = field(default_factory=dict)
+    unembedded: Unavailable | None = None
 
     @property
     def answer_id(self) -> str:
@@ -133,11 +134,17 @@ class Run:
             self.degraded.append(entry)
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """The vectors of what is asked; each text is embedded once in a request."""
+        """The vectors of what is asked; each text is embedded once in a request, and who failed is not waited for again."""
         if new := [text for text in dict.fromkeys(texts) if text not in self.embedded]:
+            if self.unembedded is not None:
+                raise self.unembedded
             embedder = self.kit.embedder
             with span("query_embedding", **embedding(self.settings.embedding.provider, embedder.name, len(new))):
-                self.embedded.update(zip(new, await embedder.embed(new, as_query=True), strict=True))
+                try:
+                    self.embedded.update(zip(new, await embedder.embed(new, as_query=True), strict=True))
+                except Unavailable as error:
+                    self.unembedded = error
+                    raise
         return [self.embedded[text] for text in texts]
 
     def provider_of(self, llm: LLM) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import time
 from dataclasses import asdict, dataclass, replace
 
 from pincite import __version__
@@ -115,7 +116,7 @@ def _again(run: Run, plan: Plan, kept: Answer, hit: Alike) -> Answer:
 async def keep(run: Run, plan: Plan, answer: Answer, lookup: Lookup) -> None:
     """Keep an answer for the next time; a failure here never fails it, and comes too late to be told in it."""
     run.observe(kept=False)
-    if not _worth_keeping(run, plan, answer):
+    if not _worth_keeping(run, plan, answer) or run.deadline - time.monotonic() < KEEP_S:
         return
     assert run.kit.cache is not None
     assert lookup.state is not None

@@ -124,3 +124,18 @@ def test_a_text_is_embedded_once_in_a_request() -> None:
     assert asyncio.run(run.embed(["b", "c"]))[0] == first[1]
     assert first[0] == first[2]
     assert asked == [["a", "b"], ["c"]]
+
+
+def test_an_embedder_that_failed_is_not_waited_for_again() -> None:
+    run, calls = make_run(), list[int]()
+
+    class Failing(ScriptedEmbedder):
+        async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+            calls.append(len(texts))
+            raise Unavailable("it is down")
+
+    run.kit = SimpleNamespace(embedder=Failing(Options()))  # type: ignore[assignment]
+    for _ in range(2):
+        with pytest.raises(Unavailable, match="it is down"):
+            asyncio.run(run.embed(["a"]))
+    assert calls == [1]
