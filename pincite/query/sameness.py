@@ -22,16 +22,16 @@ MOST_FORMS = 2
 """Words that may have another form in two questions, where that is allowed at all."""
 
 _POLITE = re.compile(
-    r"^(?:(?:please|kindly|hi|hello|hey|ok|okay|so|well|bitte|hallo|also|sag mal)\b[\s,:.!-]*|"
-    r"(?:can|could|would|will) you (?:please |kindly )?(?:tell me|let me know)\b[\s,:-]*|"
-    r"(?:please )?tell me\b[\s,:-]*|(?:i would|i'd) like to know\b[\s,:-]*|i (?:want|need) to know\b[\s,:-]*|do you know\b[\s,:-]*|"
-    r"(?:kannst|könntest) du mir (?:bitte )?sagen\b[\s,:-]*|(?:können|könnten) sie mir (?:bitte )?sagen\b[\s,:-]*|"
-    r"sag(?:e|en sie)? mir(?: bitte)?\b[\s,:-]*|ich (?:möchte|will|würde gerne?) (?:gerne? )?wissen\b[\s,:-]*|"
-    r"weißt du\b[\s,:-]*|wissen sie\b[\s,:-]*)+",
+    r"^(?:(?:please|kindly|bitte)\b[\s,:]*|(?:hi|hello|hey|ok|okay|so|well|hallo|also|sag mal)[,:.!–]\s+|"
+    r"(?:can|could|would|will) you (?:please |kindly )?(?:tell me|let me know)\b[\s,:]*|tell me\b[\s,:]*|"
+    r"(?:i would|i'd) like to know\b[\s,:]*|i (?:want|need) to know\b[\s,:]*|do you know\b[\s,:]*|"
+    r"(?:kannst|könntest) du mir (?:bitte )?sagen\b[\s,:]*|(?:können|könnten) sie mir (?:bitte )?sagen\b[\s,:]*|"
+    r"sag(?:e|en sie)? mir(?: bitte)?\b[\s,:]*|ich (?:möchte|will|würde gerne?) (?:gerne? )?wissen\b[\s,:]*|"
+    r"weißt du\b[\s,:]*|wissen sie\b[\s,:]*)+",
     re.IGNORECASE,
 )
 _THANKS = re.compile(
-    r"[\s,.!?–-]*\b(?:please|thanks(?: a lot)?|thank you(?: very much)?|bitte|danke(?: schön| sehr)?|vielen dank)[\s.!?]*$",
+    r"[,.!?–]\s*(?:please|thanks(?: a lot)?|thank you(?: very much)?|bitte|danke(?: schön| sehr)?|vielen dank)[\s.!?]*$",
     re.IGNORECASE,
 )
 _PHRASES: Mapping[str, str] = {
@@ -58,18 +58,18 @@ _PHRASES: Mapping[str, str] = {
     r"'ll\b": " will",
     r"\bi'm\b": "i am",
     r"(?<=\w)'s?\b": "",
-    r"(?<=\d),(?=\d{3}(?!\d))": "",
 }
 """What is said in two ways, and the one it is read as."""
 _PATTERNS = [(re.compile(said, re.IGNORECASE), meant) for said, meant in _PHRASES.items()]
 
-_SAME_WORD = {
-    "which": "what", "whom": "who", "does": "do",
+_SAME_ASKED = {"which": "what", "whom": "who", "does": "do"}
+_SYNONYMS = {
     "large": "big", "larger": "bigger", "largest": "biggest", "begin": "start", "began": "started", "begins": "starts",
     "permitted": "allowed", "purchase": "buy", "purchased": "bought", "situated": "located", "maximum": "max",
     "minimum": "min", "telephone": "phone", "movie": "film", "gestattet": "erlaubt", "zulässig": "erlaubt",
     "notwendig": "nötig", "erforderlich": "nötig", "beginnt": "startet", "maximal": "max", "minimal": "min",
 }  # fmt: skip
+"""Plain words that mean the same; with a capital they may be part of a name."""
 _SILENT = frozenset({"a", "an", "the"})
 _ASKING = frozenset(
     "what who whose when where why how wer wen wem wessen was wann wo woher wohin wie warum womit wofür wodurch welche welcher "
@@ -104,7 +104,10 @@ _UNITS = frozenset(
     "sekunde sekunden minute minuten stunde stunden tag tage tagen woche wochen monat monate monaten quartal jahr jahre jahren "
     "meile meilen zoll gramm tonnen pfund liter franken prozent grad tausend millionen milliarden dutzend".split()
 )
-_TOKEN = re.compile(r"(?<![\w.])[-−+](?=\d)|[^\W_]+(?:[.:/_-](?=[^\W_])[^\W_]+|,(?=\d)\d+)*(?:[+#]+)?|[%€$£¥°§]|,")
+_TOKEN = re.compile(r"(?<!\w)[-−+.]+(?=\d)|[^\W_]+(?:[.:/_-](?=[^\W_])[^\W_]+|,(?=\d)\d+)*[+#]*|\S")
+_NEUTRAL = ".,;:!?\"'„“”»«‚‘…–—()[]{}¿¡"
+"""What means nothing at the edge of a word, and may inside of one: `f(x)`."""
+_LEADING = re.compile(rf"^(?!\.\d)[{re.escape(_NEUTRAL)}]+?(?=\.\d|[^{re.escape(_NEUTRAL)}]|$)")
 _PARTS = re.compile(r"[-/_]")
 
 
@@ -129,7 +132,7 @@ def difference(asked: str, kept: str, *, other_forms: bool = False) -> Differenc
 
 
 def _weightiest(apart: list[str], names: frozenset[str]) -> Difference:
-    if any(any(map(str.isdigit, word)) or not word[0].isalnum() for word in apart):
+    if any(any(map(str.isdigit, word)) or unicodedata.category(word[0])[0] in "SP" for word in apart):
         return "numbers"
     kinds: tuple[tuple[Difference, frozenset[str]], ...] = (
         ("negation", _DENYING), ("question", _ASKING), ("units", _UNITS), ("comparison", _COMPARING), ("names", names)
@@ -151,46 +154,53 @@ def _stemmed(gist: Gist) -> list[list[str]]:
 @lru_cache(maxsize=1024)
 def gist_of(question: str) -> Gist:
     """A question without what means nothing."""
-    text = unicodedata.normalize("NFKC", question).replace("’", "'").strip()
+    text = unicodedata.normalize("NFC", question).replace("’", "'").strip()
     bare = _THANKS.sub("", _POLITE.sub("", text))
     text = bare if any(map(str.isalnum, bare)) else text
     for pattern, meant in _PATTERNS:
         text = pattern.sub(meant, text)
-    shouted = text.isupper()
+    written = _split(text)
     main: list[str] = []
     parts: list[list[str]] = []
     here, names = main, set[str]()
-    for number, written in enumerate(_split(text)):
-        word = _read(written, shouted)
+    for number, word in enumerate(_read(one, shouted=text.isupper()) for one in written):
         if word == ",":
             here = main
-            continue
-        if written[0].isupper() and number:
-            names.add(word)
-        if word in _LEADS:
+        elif word in _LEADS:
             here = [word]
             parts.append(here)
-            continue
-        if word in _RESUMES and here[-1:] != here[:1]:  # `in which year` goes on, `in 1990 what` does not
-            here = main
-        if word not in _SILENT:
+        elif not _is_silent(number, written):
+            if word in _RESUMES and here[-1:] != here[:1]:  # `in which year` goes on, `in 1990 what` does not
+                here = main
             here.append(word)
+            names |= {word} if number and written[number][0].isupper() else set()
     counted = Counter(main) + Counter(word for part in parts for word in part)
     return Gist(tuple(main), tuple(sorted(map(tuple, parts))), counted, frozenset(names))
 
 
 def _split(text: str) -> list[str]:
-    """The words as they are written; what joins letters to letters parts them, what joins figures does not."""
+    """The words as they are written, and every sign that may mean something; hyphens part letters, but not figures."""
     found: list[str] = []
-    for match in _TOKEN.finditer(text):
-        word = match.group()
-        found += [word] if any(map(str.isdigit, word)) else [part for part in _PARTS.split(word) if part] or [word]
+    for chunk in text.split():
+        bare = chunk.rstrip(_NEUTRAL)
+        for match in _TOKEN.finditer(_LEADING.sub("", bare)):
+            word = match.group()
+            found += [word] if any(map(str.isdigit, word)) else [part for part in _PARTS.split(word) if part] or [word]
+        if "," in chunk[len(bare) :]:
+            found.append(",")
     return found
 
 
-def _read(written: str, shouted: bool) -> str:
+def _is_silent(number: int, written: list[str]) -> bool:
+    """Whether a word is an article; `A` within a sentence, or `a` at its end, may be hepatitis A."""
+    article, following = written[number], written[number + 1 : number + 2]
+    as_article = article.islower() or number == 0 or article.lower() != "a"
+    return article.lower() in _SILENT and as_article and bool(following) and following[0].isalnum()
+
+
+def _read(written: str, *, shouted: bool) -> str:
     """A word as it is compared: `US` is no `us`."""
-    word = written.casefold() if written != "ß" else written
+    word = written.lower()
     if len(written) > 1 and written.isupper() and not shouted and word in STOP_WORDS["en"] | STOP_WORDS["de"] | {"us"}:
         return written
-    return _SAME_WORD.get(word, word)
+    return _SAME_ASKED.get(word) or (_SYNONYMS.get(word, word) if written.islower() else word)

@@ -1,4 +1,9 @@
+import unicodedata
+from collections import Counter
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pincite.query.sameness import Difference, difference, gist_of
 
@@ -10,12 +15,14 @@ from pincite.query.sameness import Difference, difference, gist_of
         ("WHEN DID TESLA MOVE TO BUDAPEST?", "When did Tesla move to Budapest?"),
         ("Please tell me: what's the capital of France?", "What is the capital of France"),
         ("Could you please tell me how many days there are?", "How many days there are, thank you!"),
+        ("Hi, how many days are there?", "How many days are there? Thanks a lot."),
+        ("Who wrote “Faust”?", "Who wrote 'Faust'"),
         ("In 1852, what did Dylan write?", "What did Dylan write in 1852?"),
         ("In which year did Tesla leave?", "In what year did Tesla leave?"),
         ("Which person pays?", "Who pays?"),
         ("For what reason did he leave?", "Why did he leave?"),
         ("What number of days are there?", "How many days are there?"),
-        ("Don't they pay 1,000 euros?", "Do not they pay 1000 euros?"),
+        ("Don't they pay 1,000 euros?", "Do not they pay 1,000 euros?"),
         ("How long is it to Austin from Boston?", "How long is it from Boston to Austin?"),
         ("Which is the largest city?", "Which is the biggest city?"),
         ("Is real-time data used?", "Is real time data used?"),
@@ -37,8 +44,15 @@ def test_one_question_in_other_words(asked: str, kept: str) -> None:
         ("What is new in 3.10?", "What is new in 3.1?", "numbers"),
         ("Does it run at -5 °C?", "Does it run at 5 °C?", "numbers"),
         ("Is it 5 %?", "Is it 5?", "numbers"),
+        ("Sind es 1,500 kg?", "Sind es 1500 kg?", "numbers"),
         ("What is due on May 5, 2020?", "What is due on May 6, 2020?", "numbers"),
         ("What is due on 2020-05-01?", "What is due on 2020-06-01?", "numbers"),
+        ("Is it .5 or more?", "Is it 5 or more?", "numbers"),
+        ("What is 5²?", "What is 52?", "numbers"),
+        ("Is a < b?", "Is a > b?", "numbers"),
+        ("What does f(x) do?", "What does f x do?", "numbers"),
+        ("Is _id used?", "Is id used?", "numbers"),
+        ("क्या कि", "क्या की", "words"),
         ("How far are 5 km?", "How far are 5 miles?", "units"),
         ("Sind es 5 Tage?", "Sind es 5 Wochen?", "units"),
         ("What is allowed?", "What is not allowed?", "negation"),
@@ -53,6 +67,9 @@ def test_one_question_in_other_words(asked: str, kept: str) -> None:
         ("Was ist größer als ein Haus?", "Was ist kleiner als ein Haus?", "comparison"),
         ("Where was Tesla born?", "Where was Edison born?", "names"),
         ("Is C++ used?", "Is C# used?", "names"),
+        ("What is hepatitis A?", "What is hepatitis?", "names"),
+        ("Where is Big Ben?", "Where is Large Ben?", "names"),
+        ("Was sind Maße?", "Was sind Masse?", "names"),
         ("Who works for us?", "Who works for US?", "names"),
         ("Was kosten Küchen?", "Was kosten Kuchen?", "names"),
         ("Which university is it?", "Which universe is it?", "words"),
@@ -89,3 +106,16 @@ def test_a_question_of_politeness_alone_keeps_its_words() -> None:
     assert gist_of("Please?").words == {"please": 1}
     assert difference("Please?", "Thanks!") is not None
     assert gist_of("???").main == ()
+
+
+@settings(deadline=None)
+@given(st.text("abA1²ß<=+-_.%, ", max_size=12), st.text("abA1²ß<=+-_.%, ", max_size=12))
+def test_whatever_two_questions_say_nothing_of_it_is_lost(one: str, other: str) -> None:
+    """What counts as the same holds the same letters, figures and signs, but for case, articles and punctuation between words."""
+
+    def said(text: str) -> Counter[str]:
+        left = unicodedata.normalize("NFC", text.lower()).replace("a", "")
+        return Counter(char for char in left if char not in " ,._-")
+
+    if difference(one, other) is None:
+        assert said(one) == said(other)
