@@ -104,7 +104,7 @@ _UNITS = frozenset(
     "sekunde sekunden minute minuten stunde stunden tag tage tagen woche wochen monat monate monaten quartal jahr jahre jahren "
     "meile meilen zoll gramm tonnen pfund liter franken prozent grad tausend millionen milliarden dutzend".split()
 )
-_TOKEN = re.compile(r"(?<!\w)[-−+.]+(?=\d)|[^\W_]+(?:[.:/_-](?=[^\W_])[^\W_]+|,(?=\d)\d+)*[+#]*|\S")
+_TOKEN = re.compile(r"(?<![\w.+−-])[-−+.]{1,3}(?=\d)|[^\W_]+(?:[.:/_-](?=[^\W_])[^\W_]+|,(?=\d)\d+)*[+#]*|\S")
 _NEUTRAL = ".,;:!?\"'„“”»«‚‘…–—()[]{}¿¡"
 """What means nothing at the edge of a word, and may inside of one: `f(x)`."""
 _LEADING = re.compile(rf"^(?!\.\d)[{re.escape(_NEUTRAL)}]+?(?=\.\d|[^{re.escape(_NEUTRAL)}]|$)")

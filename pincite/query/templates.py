@@ -108,6 +108,8 @@ def _own(name: str, path: Path, _changed_ns: int, size: int) -> Template:
 
 def own_prompts(data: Path) -> tuple[tuple[str, int, int], ...]:
     """Which prompts are one's own, and in which state: another one means that the same question is put otherwise."""
+    if not (data / "prompts").is_dir():
+        return ()
     found = ((name, _place(name, data)) for name in REQUIRED)
     stamps = ((name, path.stat()) for name, path in found if path.is_file())
     return tuple((name, stamp.st_mtime_ns, stamp.st_size) for name, stamp in stamps)

@@ -1,3 +1,4 @@
+import time
 import unicodedata
 from collections import Counter
 
@@ -119,3 +120,12 @@ def test_whatever_two_questions_say_nothing_of_it_is_lost(one: str, other: str) 
 
     if difference(one, other) is None:
         assert said(one) == said(other)
+
+
+@pytest.mark.parametrize(
+    "piece", ["-", "+.", "(", "a, ", "please ", "hi, ", "!", "1,", ".5", " ' ", "n't", "thanks!", "in which "]
+)
+def test_a_long_question_is_read_in_time_that_grows_with_its_length(piece: str) -> None:
+    started = time.perf_counter()
+    gist_of("x" + piece * (20_000 // len(piece)) + "x")
+    assert time.perf_counter() - started < 5  # what grows with the square takes minutes
