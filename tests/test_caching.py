@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from pincite.access import LOCAL
-from pincite.core.answers import Answer, Filters, Question, Sampling
+from pincite.core.answers import Answer, Filters, Piece, Question, Sampling
 from pincite.core.callers import Caller
 from pincite.core.documents import Folder
 from pincite.core.run import Answered, Event, Planned, SourcesFound, Started
 from pincite.engine import AsyncPincite
+from pincite.providers.scripted import ScriptedLLM
 from pincite.store.filing import Refiled
 from pincite.store.rights import Wish
 
@@ -385,7 +386,7 @@ def test_what_changed_while_an_answer_was_written_keeps_it_out(
 
 
 def test_a_removal_waits_for_an_answer_that_is_being_kept_and_takes_it_along(
-    open_pincite: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_pincite: Open, tmp_path: Path
 ) -> None:
     async def main() -> None:
         async with open_pincite() as pincite:
@@ -428,9 +429,6 @@ def test_what_is_not_whole_or_not_usual_is_never_kept(open_pincite: Open, tmp_pa
 def test_a_cut_answer_is_never_kept_nor_any_where_the_cache_is_off(
     open_pincite: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
-    from pincite.core.answers import Piece
-    from pincite.providers.scripted import ScriptedLLM
-
     async def cut(_self: ScriptedLLM, _prompt: Any) -> Any:
         yield Piece("Unused days expire on 31 March [1].")
         yield Piece(finish_reason="length")
