@@ -60,6 +60,7 @@ from pincite.settings import Settings
 from pincite.signon import SignOn
 from pincite.store.arrivals import Turn
 from pincite.store.audit import Audit
+from pincite.store.cache import AnswerCache
 from pincite.store.database import Database
 from pincite.store.enrichments import Enrichments
 from pincite.store.evaluations import Evaluations
@@ -156,6 +157,7 @@ class AsyncPincite:
         self.audit = Audit(self.database)
         self.sign_on = SignOn(settings.oidc, self.people, self.logins) if settings.oidc.issuer else None
         self.sessions, self.shares = Sessions(self.database), Shares(self.database)
+        self.cache = AnswerCache(self.database)
         self.vocabulary = PostgresVocabulary(self.database)
         self.evaluations = Evaluations(self.database)
         self.folders, self.filing = Folders(self.database), Filing(self.database)
@@ -246,6 +248,7 @@ class AsyncPincite:
         await self.packs.make()
         await self.intake.sweep()
         await self.queue.forget()
+        await self.cache.forget_expired()
         await self.traces.forget_old(self.settings.traces.retention_days)
 
     async def _open_database(self) -> Database:
@@ -644,7 +647,7 @@ class AsyncPincite:
     ) -> tuple[str | None, Trace]:
         witness = Witness("replay", asked, replays=before)
         async with self._run(caller, witness, settings) as run:
-            await (pipeline.search if before.searched else pipeline.answer)(run, asked)
+            await (pipeline.search if before.searched else pipeline.answer)(run, replace(asked, fresh=True))
         assert witness.told is not None
         return witness.answer, witness.told
 
@@ -669,6 +672,7 @@ class AsyncPincite:
                 index=index,
                 memory=self.sessions,
                 vocabulary=self.vocabulary,
+                cache=self.cache,
             ),
             settings=settings,
             caller=caller,

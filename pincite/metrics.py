@@ -50,6 +50,7 @@ class Metrics:
         self._tokens = counter("tokens", "Tokens a model counted.", "direction")
         self._retries = counter("retries", "Calls of a provider that were tried again.")
         self._fallbacks = counter("fallbacks", "Answers written by somebody else than the configured model.")
+        self._lookups = counter("cache_lookups", "Questions looked up among those answered before.", "result")
         self._http = counter("http_requests", "Requests answered.", "method", "status")
         self._request_seconds = histogram("request_seconds", "How long requests take.", "kind")
         self._stage_seconds = histogram("stage_seconds", "How long each part takes.", "stage")
@@ -107,6 +108,8 @@ class Metrics:
         told = span.attributes
         if span.name in ENGINES:
             self._searches.labels(ENGINES[span.name]).inc()
+        if span.name == "cache_lookup":
+            self._lookups.labels("hit" if told.get("hit") else "miss").inc()
         for counter, amount in (
             (self._fallbacks, told.get("fallbacks", 1 if span.name == "extractive_generation" else 0)),
             (self._retries, told.get("retries", 0)),

@@ -23,9 +23,10 @@ SAMPLING = ("model", "temperature", "top_p", "top_k", "max_tokens")
 """The parts of a question that hold no words. Its profile is in the settings; its conversation in what it means alone."""
 
 NOT_REPLAYED = re.compile(
-    r"(access|traces|logs|ingest|embedding|rerank|resilience)\.|.*\b(provider|base_url|path)$|.*timeout_s$|.*\.fallback\."
+    r"(access|traces|logs|ingest|embedding|rerank|resilience|cache)\.|.*\b(provider|base_url|path)$|.*timeout_s$|.*\.fallback\."
 )
-"""Settings an answer does not depend on, those that say who the providers are and where, and how long they may take."""
+"""Settings an answer does not depend on (a replay is made anew), those that say who the providers are and
+where, and how long they may take."""
 
 _WORD = re.compile(r"\s*(?:\[Source \d+\]|[^\s\[]+|\[)|\s+")
 """Words and marks of sources, each with the space before it; they change as a whole."""

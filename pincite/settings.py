@@ -488,6 +488,28 @@ class Spelling(_Branch):
     )
 
 
+class Cache(_Branch):
+    """Answers that are given again when the same is asked; see docs/caching.md."""
+
+    enabled: bool = Field(
+        default=True,
+        description="Give an answer again where the same person asks the same, in these words or others, while nothing "
+        "they may read has changed.",
+    )
+    max_entries: int = Field(
+        default=1000, ge=1, le=1_000_000, description="Answers kept for a person; the oldest go first."
+    )
+    default_ttl_seconds: int = Field(default=300, ge=1, le=86_400, description="Seconds an answer is kept.")
+    threshold_mode: Literal["precision", "recall", "adaptive"] = Field(
+        default="adaptive",
+        description="How alike two questions must be. In every mode numbers, names, dates, units and negations agree. "
+        "`precision`: the higher threshold, and the same words but for those that say nothing; `adaptive`: the lower "
+        "threshold is enough where the words are the same; `recall`: besides, above the higher one two words may have another form.",
+    )
+    precision_threshold: Share = Field(default=0.95, description="The higher threshold, a cosine of two questions.")
+    recall_threshold: Share = Field(default=0.85, description="The lower one.")
+
+
 class Ingest(_Branch):
     """How files come in."""
 
@@ -614,6 +636,7 @@ class Settings(_Branch):
     citations: Citations = Citations()
     conversation: Conversation = Conversation()
     spelling: Spelling = Spelling()
+    cache: Cache = Cache()
     ingest: Ingest = Ingest()
     web: Web = Web()
     versions: Versions = Versions()

@@ -103,3 +103,10 @@ def test_people_get_the_same_numbers_without_buckets() -> None:
     assert told["pincite_tokens_total"] == {"direction=input": 100, "direction=output": 20}
     assert told["pincite_request_seconds_sum"] == {"kind=query": 0.12}
     assert not [name for name in told if "bucket" in name]
+
+
+def test_what_was_answered_before_is_counted() -> None:
+    looked = Trace("t5", "query", NOW, 1.0, spans=(Span("cache_lookup", None, 0, 1.0, None, {"hit": True}),))
+    missed = Trace("t6", "query", NOW, 1.0, spans=(Span("cache_lookup", None, 0, 1.0, None, {"hit": False}),))
+    found = counted(looked, missed, missed)
+    assert (found["pincite_cache_lookups_total", ("hit",)], found["pincite_cache_lookups_total", ("miss",)]) == (1, 2)

@@ -88,9 +88,9 @@ def test_a_listener_changes_nothing_about_the_trace(open_pincite: Callable[..., 
             pass
 
         with answering(pincite, Writer(nothing)):
-            await pincite.ask(QUESTION)
+            await pincite.ask(Question(QUESTION, fresh=True))
             silent = await newest(pincite)
-            await pincite.ask(QUESTION, listen=heard.append)
+            await pincite.ask(Question(QUESTION, fresh=True), listen=heard.append)
         streamed = await newest(pincite)
         assert any(isinstance(event, Token) for event in heard)
         assert silent.id != streamed.id
@@ -156,7 +156,7 @@ def test_the_requests_id_reaches_the_model_and_its_calls_the_trace(
             assert (told["gen_ai.request.model"], told["gen_ai.response.model"]) == ("m", "stub-1")
             assert [span.name for span in trace.spans if span.parent == writing] == ["provider_call"]
             stub.requests.clear()
-            await pincite.ask(QUESTION)
+            await pincite.ask(Question(QUESTION, fresh=True))
             assert {_id_of(headers) for _, _, headers in stub.requests} == {(await newest(pincite)).id}
 
         in_a_library(open_pincite, tmp_path, test, llm__base_url=stub.url, llm__model="m")

@@ -1,6 +1,7 @@
 """What becomes of passages between finding and answering, through the engine, the store and a model server."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,7 @@ def test_the_model_verifies_all_passages_in_one_call(asking: Callable[..., Any])
             assert documents(answer.sources) == documents(found.sources)[:1]
             assert len(stub.calls) == 2  # the verdicts, and the answer
             stub.play(answers=["I would rather not say."])
-            doubted = await pincite.ask(with_changes(**changes))
+            doubted = await pincite.ask(replace(with_changes(**changes), fresh=True))
             assert [note.stage for note in doubted.degraded] == ["verify"]
             assert len(doubted.sources) >= 1
 

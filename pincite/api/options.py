@@ -191,6 +191,7 @@ class AnswerOptions(SearchOptions):
     max_documents_to_expand: int | None = Field(default=None, ge=1, le=50)
     max_chunks_per_document: int | None = Field(default=None, ge=1, le=200)
     expansion_threshold: Share | None = None
+    no_cache: bool = False
     rag: RagOptions = RagOptions()
 
     @model_validator(mode="after")
@@ -216,6 +217,7 @@ class AnswerOptions(SearchOptions):
             changes=self._changes(),
             levels=levels(agreed(levels=self.levels, level_filter=self.level_filter)),
             retrieve=self.rag.enabled,
+            fresh=self.no_cache,
         )
 
     def _changes(self) -> tuple[tuple[str, bool | int | float | str], ...]:

@@ -14,7 +14,7 @@ import typer
 
 from pincite.cli.documents import FolderOption, TagOption, pick
 from pincite.cli.door import Door, command
-from pincite.cli.questions import AsOfOption, ProfileOption, filters_of, notes_in_the_result
+from pincite.cli.questions import AsOfOption, NoCacheOption, ProfileOption, filters_of, notes_in_the_result
 from pincite.cli.safe import complain, one_line, print_json, remark
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ async def chat(
     tag: TagOption = None,
     profile: ProfileOption = None,
     as_of: AsOfOption = None,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Talk about your documents; each answer shows its sources.
 
@@ -63,7 +64,7 @@ async def chat(
 
     if new and session is not None:
         raise Invalid("--new begins a conversation and --session goes on with one; leave one of them out")
-    question = Question("", filters=filters_of(folder, tag, as_of), profile=profile)
+    question = Question("", filters=filters_of(folder, tag, as_of), profile=profile, fresh=no_cache)
     with notes_in_the_result():
         async with door.open() as pincite:
             talk = _Talk(pincite, question, door.json, interactive=sys.stdin.isatty() and not door.json)

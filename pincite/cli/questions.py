@@ -43,7 +43,9 @@ ProfileOption = Annotated[
     ),
 ]
 
-
+NoCacheOption = Annotated[
+    bool, typer.Option("--no-cache", help="Answer anew, even if the same was answered a moment ago.")
+]
 AsOfOption = Annotated[
     str | None,
     typer.Option("--as-of", metavar="T", help="From the versions of that time: 2026-05-01T12:00, or a date's end."),
@@ -72,6 +74,7 @@ async def ask(
             help="Look into the documents (--no-documents: do not), whatever rag.mode says.",
         ),
     ] = None,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Answer a question and cite the passages it stands on."""
     from pincite.api import shapes
@@ -79,7 +82,10 @@ async def ask(
     from pincite.cli.view.screen import Screen, waiting
 
     asked = replace(
-        _question(question, filters_of(folder, tag, as_of), top_k, strategy), profile=profile, retrieve=documents
+        _question(question, filters_of(folder, tag, as_of), top_k, strategy),
+        profile=profile,
+        retrieve=documents,
+        fresh=no_cache,
     )
     with notes_in_the_result():
         async with door.open() as pincite:

@@ -67,6 +67,7 @@ class Question:
     is what is searched instead where words were misspelt; where either is `guessed`, the text is searched for as well.
     `levels` are those wanted: 0 documents, 1 sections, 2 passages. `retrieve` says whether to look into the documents,
     where the caller wishes to decide that. `changes` are settings by dotted key that this request has its own value for.
+    `fresh` asks for an answer that is made now, whatever was answered before.
     """
 
     text: str
@@ -87,6 +88,7 @@ class Question:
     levels: tuple[int, ...] | None = None
     retrieve: bool | None = None
     changes: tuple[tuple[str, bool | int | float | str], ...] = ()
+    fresh: bool = False
 
     @property
     def meant(self) -> str:

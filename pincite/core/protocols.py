@@ -4,11 +4,12 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from pincite.core.answers import Filters, Found, Piece, Prompt, Turn
+from pincite.core.answers import Answer, Filters, Found, Piece, Prompt, Turn
 from pincite.core.callers import Scope
 from pincite.core.conversations import KeptTurn
 from pincite.core.documents import Parsed
 from pincite.core.locate import Extract, Leaf
+from pincite.settings import Cache as CacheLimits
 
 Vector = Sequence[float]
 
@@ -147,3 +148,44 @@ class Memory(Protocol):
 
     async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Turn, ...]: ...
     async def keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a first look at kept answers finds: the entry of the very same question, and whether there are others.
+
+    `state` is that of all that may be read; None where it is changing, and then nothing is given or kept.
+    """
+
+    state: str | None
+    same: int | None = None
+    others: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """A kept question, and its cosine to one that is asked."""
+
+    id: int
+    question: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToKeep:
+    """An answer to be kept: to which question, under which key, and in which state of the documents it was made."""
+
+    key: bytes
+    state: str
+    question: str
+    vector: Vector
+    answer: Answer
+
+
+class Cache(Protocol):
+    """Answers that may be given again: only to whoever asked, and only while nothing they may read has changed."""
+
+    async def look(self, scope: Scope, key: bytes, question: str) -> Looked: ...
+    async def alike(self, scope: Scope, key: bytes, vector: Vector, least: float) -> list[Alike]: ...
+    async def read(self, scope: Scope, entry: int) -> Answer | None: ...
+    async def keep(self, scope: Scope, entry: ToKeep, limits: CacheLimits) -> bool: ...

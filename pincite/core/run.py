@@ -2,13 +2,14 @@
 
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pincite.core.answers import Answer, Degraded, Plan, Question, Source
 from pincite.core.callers import Caller, Scope
-from pincite.core.protocols import LLM, Embedder, Index, Memory, Reranker, Vocabulary
+from pincite.core.genai import embedding
+from pincite.core.protocols import LLM, Cache, Embedder, Index, Memory, Reranker, Vector, Vocabulary
 from pincite.core.traces import NAMES, Recording, Span, observe, span
 from pincite.errors import OverBudget, Unavailable
 from pincite.settings import Settings
@@ -29,6 +30,7 @@ class Kit:
     reranker: Reranker | None = None
     memory: Memory | None = None
     vocabulary: Vocabulary | None = None
+    cache: Cache | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class Run:
     recording: Recording = field(default_factory=Recording)
     degraded: list[Degraded] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    embedded: dict[str, Vector] = field(default_factory=dict)
+    unembedded: Unavailable | None = None
 
     @property
     def answer_id(self) -> str:
@@ -128,6 +132,20 @@ class Run:
         entry = Degraded(stage, reason.replace("\0", " "))
         if entry not in self.degraded:
             self.degraded.append(entry)
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """The vectors of what is asked; each text is embedded once in a request, and who failed is not waited for again."""
+        if new := [text for text in dict.fromkeys(texts) if text not in self.embedded]:
+            if self.unembedded is not None:
+                raise self.unembedded
+            embedder = self.kit.embedder
+            with span("query_embedding", **embedding(self.settings.embedding.provider, embedder.name, len(new))):
+                try:
+                    self.embedded.update(zip(new, await embedder.embed(new, as_query=True), strict=True))
+                except Unavailable as error:
+                    self.unembedded = error
+                    raise
+        return [self.embedded[text] for text in texts]
 
     def provider_of(self, llm: LLM) -> str:
         """Who a model is, by the name the settings use."""

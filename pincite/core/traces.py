@@ -23,6 +23,7 @@ NAMES: Mapping[str, str] = {
     "rewrite": "query_rewriting",
     "correct": "spelling_correction",
     "understand": "query_analysis",
+    "look_up": "cache_lookup",
     "expand": "query_expansion",
     "look_closer": "second_look",
     "rise": "hierarchy",
@@ -43,6 +44,7 @@ NAMES: Mapping[str, str] = {
     "place": "placing",
     "nothing_found": "no_answer",
     "save": "history_saving",
+    "keep": "cache_saving",
 }
 """The span of each stage. Below them lie spans named where they are made: `query_embedding`, `vector_search`,
 `lexical_search`, `passage_fetch`, `title_search`, and one for each call of a model that was tried again."""

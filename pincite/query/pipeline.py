@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pincite.core.answers import Answer, Evidence, Hit, Plan, Question, Strategy
-from pincite.core.run import Planned, Run, Started
+from pincite.core.run import Planned, Run, SourcesFound, Started
 from pincite.query.assemble import assemble
+from pincite.query.cache import NOT_ASKED, keep, look_up, may_ask
 from pincite.query.closer import look_closer
 from pincite.query.converse import talk
 from pincite.query.expand import expand
@@ -43,9 +44,24 @@ async def answer(run: Run, question: Question) -> Answer:
     async with kept_when_cut(run, question):
         question = await run.attempt(question, rewrite, question)
         question = await run.attempt(question, correct, question)
-        plan = await prepare(run, await run.step(understand, question))
-        final = await (respond if plan.retrieves else converse)(run, plan)
-    return await run.finish(save, plan, final)
+        plan = await run.step(understand, question)
+        known = await run.attempt(NOT_ASKED, look_up, plan) if may_ask(run, plan) else NOT_ASKED
+        if known.answer:
+            final = repeat(run, plan, known.answer)
+        else:
+            plan = await prepare(run, plan)
+            final = await (respond if plan.retrieves else converse)(run, plan)
+    final = await run.finish(save, plan, final)
+    if known.state is not None and not known.answer:
+        await run.finish(keep, plan, final, known)
+    return final
+
+
+def repeat(run: Run, plan: Plan, known: Answer) -> Answer:
+    """Tell what was answered before; there is nothing to wait for on the way."""
+    run.emit(Planned(plan))
+    run.emit(SourcesFound(known.sources))
+    return known
 
 
 async def prepare(run: Run, plan: Plan) -> Plan:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from pincite.core.answers import Found, Hit, Plan, Search
-from pincite.core.genai import embedding
 from pincite.core.protocols import Fetched, Vector
 from pincite.core.run import Run
 from pincite.core.traces import span
@@ -112,10 +111,8 @@ async def _search(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> tuple[
 
 async def _embed(run: Run, plan: Plan) -> Mapping[int, Vector]:
     """The queries' vectors by number; none where the embedder is down, and then the answer says so."""
-    embedder = run.kit.embedder
     try:
-        with span("query_embedding", **embedding(run.settings.embedding.provider, embedder.name, len(plan.searched))):
-            return dict(enumerate(await embedder.embed(plan.searched, as_query=True)))
+        return dict(enumerate(await run.embed(plan.searched)))
     except Unavailable as error:
         run.note("embedding", f"search by meaning was left out: {error}")
         return {}

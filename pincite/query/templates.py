@@ -106,6 +106,15 @@ def _own(name: str, path: Path, _changed_ns: int, size: int) -> Template:
     return _LAST_GOOD[path]
 
 
+def own_prompts(data: Path) -> tuple[tuple[str, int, int], ...]:
+    """Which prompts are one's own, and in which state: another one means that the same question is put otherwise."""
+    if not (data / "prompts").is_dir():
+        return ()
+    found = ((name, _place(name, data)) for name in REQUIRED)
+    stamps = ((name, path.stat()) for name, path in found if path.is_file())
+    return tuple((name, stamp.st_mtime_ns, stamp.st_size) for name, stamp in stamps)
+
+
 def check_own(data: Path) -> None:
     """Refuse prompts in the data folder that cannot work or that nothing asks for; called at the start."""
     folder = data / "prompts"

@@ -52,6 +52,7 @@ async def purge(database: Database, files: Files, *, embedded: bool, report: Rep
         before = await _size(admin)
         await _nobody_looks_back(admin)
         await _forget_samples(admin)
+        await admin.execute("delete from pincite.cached_answer")  # what it repeats may have been replaced since
         tables = await _tables(admin)
         for number, table in enumerate(tables):
             report(Progress("rewriting", number, len(tables), 0.0, of="table"))

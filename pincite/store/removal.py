@@ -9,6 +9,7 @@ from pincite.core.callers import Scope
 from pincite.core.documents import Receipt
 from pincite.errors import NotFound
 from pincite.store.audit import note
+from pincite.store.cache import forget_answers
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.files import Files
 from pincite.store.packs import take_out
@@ -37,6 +38,7 @@ class Removal:
                 for table, statement in _REMOVALS.items()
             }
             turns, quotes = await forget_quotes(connection, scope.person, document_id)
+            answers = await forget_answers(connection, document_id)
             await connection.execute("delete from document where id = %s", (document_id,))
             await changed(connection, realm)
             told = Told("document.remove", f"document:{document_id}", details={"versions": len(versions)})
@@ -54,7 +56,8 @@ class Removal:
         left = await self._left(scope, wanted)
         return Receipt(
             document_id, versions=len(versions), chunks=gone["chunk"], vectors=gone["vector"] + gone["past_vector"],
-            postings=gone["posting"] + gone["past_posting"], facts=0, cache_entries=gone["enrichment"], quotes=quotes,
+            postings=gone["posting"] + gone["past_posting"], facts=0,
+            cache_entries=answers + gone["enrichment"], quotes=quotes,
             file=all(gone_files), verified=left == 0 and all(gone_files),
         )  # fmt: skip
 
@@ -90,6 +93,7 @@ _LEFT = """
          + (select count(*) from posting where edition = any(%(editions)s))
          + (select count(*) from past_posting where edition = any(%(editions)s))
          + (select count(*) from turns_quoting(%(id)s) where turn_id = any(%(turns)s))
+         + cached_from(%(id)s)
          + (select count(*) from trace where documents @> array[%(id)s] and content->>'answer' is not null)
          + (select count(*) from evaluation_question where document_id = %(id)s and version = any(%(versions)s))
          + (select count(*) from unnest(%(terms)s::text[]) as gone (term)

@@ -150,3 +150,8 @@ def test_verification_and_expansion_are_settings_a_request_has_its_own_values_fo
     }
     for name, value in (("max_documents_to_expand", 0), ("max_chunks_per_document", 201), ("expansion_threshold", 1.1)):
         assert "Input should be" in fault(QueryBody, query="q", **{name: value})
+
+
+def test_an_answer_can_be_wanted_anew() -> None:
+    assert QueryBody(query="q", no_cache=True).question() == Question("q", fresh=True)
+    assert QueryBody(query="q", no_cache=False).question() == Question("q")

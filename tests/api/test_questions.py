@@ -139,3 +139,34 @@ def test_sections_can_be_what_an_answer_stands_on(client: httpx2.Client, leave: 
     assert citation["quote"] == TEXT[citation["quote_start_char"] : citation["quote_end_char"]]
     assert "Five vacation days" in citation["quote"]
     assert answer["sources"][0]["heading_path"] == ["Leave"]
+
+
+def test_the_same_question_is_answered_again_with_ids_of_its_own_unless_told_otherwise(
+    client: httpx2.Client, leave: dict[str, object]
+) -> None:
+    asked = {"query": "How many vacation days carry over to the next year, all in all?", "folder": "questions"}
+    first = client.post("/api/v1/query", json=asked).json()
+    again = client.post("/api/v1/query", json=asked).json()
+    anew = client.post("/api/v1/query", json={**asked, "no_cache": True}).json()
+    assert [one["metadata"]["cached"] for one in (first, again, anew)] == [False, True, False]
+    assert (again["answer"], again["citations"], again["sources"]) == (
+        first["answer"],
+        first["citations"],
+        first["sources"],
+    )
+    assert len({one["id"] for one in (first, again, anew)}) == 3
+    assert again["metadata"]["trace_id"] in again["id"]
+    chat = client.post("/api/v1/chat", json={"message": asked["query"], "folder": "questions"}).json()
+    assert chat["metadata"]["cached"] is True
+    [turn] = client.get(f"/api/v1/sessions/{chat['session_id']}").json()["turns"]
+    assert (turn["answer"]["id"], turn["complete"]) == (chat["id"], True)
+
+
+def test_an_answer_given_again_streams_no_token(client: httpx2.Client, leave: dict[str, object]) -> None:
+    asked = {"query": "How many vacation days carry over, counted once more?", "folder": "questions", "stream": True}
+    names = [
+        [line.removeprefix("event: ") for line in client.post("/api/v1/query", json=asked).text.splitlines() if line.startswith("event: ")]
+        for _ in range(2)
+    ]  # fmt: skip
+    assert "token" in names[0]
+    assert names[1] == ["start", "plan", "sources", "answer", "done"]

@@ -150,7 +150,7 @@ def test_the_profiles_are_listed_without_what_is_still_to_come(admin: httpx2.Cli
     assert set(items["vexora"]) == {"name", "about", "query", "index"}
     assert items["vexora"]["query"]["rag.alpha"] == 0.3
     assert items["zoeflow"]["index"]["chunking.size"] == 500
-    assert "cache.enabled" not in {**items["zoeflow"]["index"], **items["zoeflow"]["query"]}
+    assert "rag.knowledge_graph_enabled" not in {**items["zoeflow"]["index"], **items["zoeflow"]["query"]}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tests.api.models import Talker, speaking
 from tests.builders import plan
 
 TEXT = "# Leave\n\nFive vacation days carry over to the next year.\n"
-ASKED = {"query": "How many vacation days carry over?", "stream": True}
+ASKED = {"query": "How many vacation days carry over?", "stream": True, "no_cache": True}
 
 
 @pytest.fixture(scope="module")

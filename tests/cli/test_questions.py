@@ -174,3 +174,13 @@ def test_documents_can_be_left_out_and_asked_for(library: Call) -> None:
     manual = ("--set", "rag.mode=manual", "--json")
     assert library("ask", QUESTION, *manual).json["sources"] == []
     assert library("ask", QUESTION, "--documents", *manual).json["sources"]
+
+
+def test_an_answer_given_again_says_so_and_how_to_have_it_made_anew(library: Call) -> None:
+    asked = "Where exactly does the key to the generator room hang?"
+    assert "Cached" not in library("ask", asked).words
+    again = library("ask", asked)
+    assert "blue cup" in again.words
+    assert "Cached answered before: the same words; --no-cache answers anew" in again.words
+    assert "Cached" not in library("ask", asked, "--no-cache").words
+    assert library("ask", asked, "--json").json["metadata"]["cached"] is True

@@ -1,5 +1,7 @@
 import asyncio
 import time
+from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +11,7 @@ from pincite.core.request import read_traceparent
 from pincite.core.run import Run
 from pincite.errors import Invalid, OverBudget, Unavailable
 from pincite.layers import load_settings
+from pincite.providers.scripted import Options, ScriptedEmbedder
 
 
 def make_run(seconds: float = 10.0) -> Run:
@@ -105,3 +108,34 @@ def test_what_was_told_to_its_end_is_finished_even_where_no_time_is_left() -> No
         asyncio.run(run.step(double, 2))
     assert asyncio.run(run.finish(double, 2)) == 4
     assert [span.name for span in run.spans] == ["double"]
+
+
+def test_a_text_is_embedded_once_in_a_request() -> None:
+    asked: list[list[str]] = []
+
+    class Counting(ScriptedEmbedder):
+        async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+            asked.append(list(texts))
+            return await super().embed(texts, as_query=as_query)
+
+    run = make_run()
+    run.kit = SimpleNamespace(embedder=Counting(Options()))  # type: ignore[assignment]
+    first = asyncio.run(run.embed(["a", "b", "a"]))
+    assert asyncio.run(run.embed(["b", "c"]))[0] == first[1]
+    assert first[0] == first[2]
+    assert asked == [["a", "b"], ["c"]]
+
+
+def test_an_embedder_that_failed_is_not_waited_for_again() -> None:
+    run, calls = make_run(), list[int]()
+
+    class Failing(ScriptedEmbedder):
+        async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+            calls.append(len(texts))
+            raise Unavailable("it is down")
+
+    run.kit = SimpleNamespace(embedder=Failing(Options()))  # type: ignore[assignment]
+    for _ in range(2):
+        with pytest.raises(Unavailable, match="it is down"):
+            asyncio.run(run.embed(["a"]))
+    assert calls == [1]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pincite.errors import SettingsError
-from pincite.query.templates import REQUIRED, Prompts, Template, check_own, template
+from pincite.query.templates import REQUIRED, Prompts, Template, check_own, own_prompts, template
 
 SHIPPED = Path(__file__).parents[2] / "pincite" / "query" / "prompts"
 
@@ -83,3 +83,14 @@ def test_one_that_is_spoilt_later_leaves_the_last_good_one_or_the_shipped_one_an
 def test_an_unknown_prompt_names_the_known_ones() -> None:
     with pytest.raises(SettingsError, match="there are: default/system"):
         template("nonsense")
+
+
+def test_a_prompt_of_ones_own_that_changes_is_another_state(tmp_path: Path) -> None:
+    assert own_prompts(tmp_path) == ()
+    own = tmp_path / "prompts" / "talk.txt"
+    own.parent.mkdir()
+    own.write_text("Be kind.")
+    before = own_prompts(tmp_path)
+    assert [name for name, *_ in before] == ["talk"]
+    own.write_text("Be kinder.")
+    assert own_prompts(tmp_path) != before

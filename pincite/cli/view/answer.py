@@ -127,6 +127,8 @@ def _print_verdict(screen: Screen, answer: Answer) -> None:
     for warning in answer.warnings:
         _print_note(screen, "Warning", styled(warning, "yellow"))
     print_degraded(screen, answer.degraded)
+    if answer.metadata.cached:
+        _print_note(screen, "Cached", styled(f"{answer.metadata.plan[-1]}; --no-cache answers anew"))
     model = answer.metadata.model or "no model was asked"
     _print_note(screen, "Written by", styled(f"{model}; trace {answer.metadata.trace_id}", "dim"))
 

@@ -1,0 +1,514 @@
+"""Answers given again, through the engine: to whom, until when, and never from what is gone."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pincite.access import LOCAL
+from pincite.core.answers import Answer, Filters, Piece, Question, Sampling
+from pincite.core.callers import Caller
+from pincite.core.documents import Folder
+from pincite.core.run import Answered, Event, Planned, SourcesFound, Started
+from pincite.engine import AsyncPincite
+from pincite.providers.scripted import ScriptedLLM
+from pincite.store.filing import Refiled
+from pincite.store.rights import Wish
+
+LEAVE = "# Leave\n\nUnused days of leave expire on 31 March.\n"
+ASKED = "When do unused days of leave expire?"
+OTHERWISE = "Please tell me when do unused days of leave expire"
+Open = Callable[..., Any]
+
+
+def add(pincite: AsyncPincite, path: Path, text: str = LEAVE, **more: Any) -> Any:
+    path.write_text(text, encoding="utf-8")
+    return pincite.add(path, **more)
+
+
+def cached(answer: Answer) -> bool:
+    return answer.metadata.cached
+
+
+async def twice(pincite: AsyncPincite, question: str | Question = ASKED, **more: Any) -> tuple[Answer, Answer]:
+    return await pincite.ask(question, **more), await pincite.ask(question, **more)
+
+
+async def rows(pincite: AsyncPincite) -> list[Any]:
+    async with pincite.database.administrator() as admin:
+        return await (
+            await admin.execute("select owner, documents, expires_at, answer from pincite.cached_answer order by id")
+        ).fetchall()
+
+
+def test_the_second_answer_is_the_first_with_ids_of_its_own(open_pincite: Open, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            await add(pincite, tmp_path / "leave.md")
+            heard: list[Event] = []
+            first = await pincite.ask(ASKED)
+            again = await pincite.ask(ASKED, listen=heard.append)
+            assert (cached(first), cached(again)) == (False, True)
+            assert (again.text, again.sources, again.citations) == (first.text, first.sources, first.citations)
+            assert again.id != first.id
+            assert again.metadata.trace_id != first.metadata.trace_id
+            assert again.metadata.usage is None
+            assert again.metadata.plan[-1] == "answered before: the same words"
+            assert [type(event) for event in heard] == [Started, Planned, SourcesFound, Answered]
+            assert isinstance(heard[0], Started)
+            assert heard[0].answer_id == again.id
+            scope = await pincite.scope()
+            trace = await pincite.traces.get(scope, again.metadata.trace_id)
+            [span] = [span for span in trace.spans if span.name == "cache_lookup"]
+            assert span.attributes["hit"] is True
+            assert span.attributes["similarity"] == 1.0
+            assert span.attributes["from_trace"] == first.metadata.trace_id
+            assert trace.documents == tuple(dict.fromkeys(source.document_id for source in first.sources))
+            assert "retrieval" not in {span.name for span in trace.spans}
+
+    asyncio.run(main())
+
+
+def test_the_same_in_other_words_is_answered_again_and_another_question_is_not(
+    open_pincite: Open, tmp_path: Path
+) -> None:
+    async def main() -> None:
+        async with open_pincite(cache__recall_threshold=0.3) as pincite:  # the fake embedder counts every word alike
+            await add(pincite, tmp_path / "leave.md", LEAVE + "Days of 2024 expire on 31 March 2025.\n")
+            await pincite.ask(ASKED)
+            again = await pincite.ask(OTHERWISE)
+            assert cached(again)
+            assert again.metadata.plan[-1].endswith("alike, its words checked")
+            for other in ("When do unused days of leave not expire?", "When do unused days of leave of 2024 expire?"):
+                answer = await pincite.ask(other)
+                assert not cached(answer)
+                trace = await pincite.traces.get(await pincite.scope(), answer.metadata.trace_id)
+                [told] = [span.attributes for span in trace.spans if span.name == "cache_lookup"]
+                assert told["differs_in"] in ("negation", "numbers")
+                assert told["nearest"] > 0.3
+
+    asyncio.run(main())
+
+
+def test_a_hit_goes_into_the_history_of_its_own_session(open_pincite: Open, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            await add(pincite, tmp_path / "leave.md")
+            await pincite.ask(ASKED)
+            scope = await pincite.scope()
+            session = await pincite.sessions.create(scope)
+            answer = await pincite.ask(Question(ASKED, session_id=session.id))
+            assert (cached(answer), answer.session_id) == (True, session.id)
+            [turn] = (await pincite.sessions.get(scope, session.id)).turns
+            assert turn.answer is not None
+            assert (turn.answer.id, turn.trace_id) == (answer.id, answer.metadata.trace_id)
+            follow_up = await pincite.ask(Question("And when do they not?", session_id=session.id))
+            assert not cached(follow_up)
+
+    asyncio.run(main())
+
+
+# --- who -------------------------------------------------------------------------------------------------------
+
+
+async def person(pincite: AsyncPincite, name: str, *groups: str) -> Caller:
+    added = await pincite.add_person(name, "reader")
+    for group in groups:
+        await pincite.people.join("local", group, name)
+    return Caller(added.id, "reader")
+
+
+def probes() -> list[str]:
+    """The question in sixty ways, all of which its asker would be given the answer for."""
+    starts = ("", "Please ", "Tell me: ", "Could you tell me ", "Hi, ", "Do you know ", "I would like to know: ")
+    ends = ("?", "", "??", "? Thanks!")
+    cases: tuple[Callable[[str], str], ...] = (str, str.lower, str.upper)
+    bare = ASKED.rstrip("?")
+    return [case(f"{start}{bare}{end}") for start in starts for end in ends for case in cases][:60]
+
+
+def test_nobody_is_answered_with_what_another_was_told_whatever_they_share(open_pincite: Open, tmp_path: Path) -> None:
+    async def given_by(pincite: AsyncPincite, caller: Caller, probe: str) -> str:
+        """The trace of the answer that was given: of this request, or of the one that it repeats."""
+        answer = await pincite.ask(probe, caller=caller)
+        assert answer.sources
+        trace = await pincite.traces.get(await pincite.scope(caller), answer.metadata.trace_id)
+        [told] = [span.attributes for span in trace.spans if span.name == "cache_lookup"]
+        return str(told.get("from_trace", answer.metadata.trace_id))
+
+    async def main() -> None:
+        async with open_pincite(cache__recall_threshold=0.3) as pincite:
+            await pincite.people.add_group("local", "staff")
+            anna, ben = await person(pincite, "anna", "staff"), await person(pincite, "ben", "staff")
+            document = await add(pincite, tmp_path / "leave.md")
+            await pincite.share(document.id, Wish(groups=("staff",)))
+            first, *others = [await given_by(pincite, anna, probe) for probe in probes()]
+            assert others.count(first) > 40  # to her they are one question
+            told_ben = {await given_by(pincite, ben, probe) for probe in probes()}
+            assert not told_ben & {first, *others}
+
+    asyncio.run(main())
+
+
+def test_a_probe_meets_the_same_work_whether_others_asked_or_not(open_pincite: Open, tmp_path: Path) -> None:
+    async def spans_of(pincite: AsyncPincite, caller: Caller) -> list[tuple[str, Any]]:
+        answer = await pincite.ask(ASKED, caller=caller)
+        trace = await pincite.traces.get(await pincite.scope(caller), answer.metadata.trace_id)
+        return [(span.name, span.attributes.get("known")) for span in trace.spans]
+
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            anna, ben, carl = [await person(pincite, name) for name in ("anna", "ben", "carl")]
+            document = await add(pincite, tmp_path / "leave.md")
+            await pincite.share(document.id, Wish(everyone=True))
+            before = await spans_of(pincite, anna)
+            assert await spans_of(pincite, ben) == before
+            assert await spans_of(pincite, carl) == before
+            assert ("cache_lookup", False) in before
+            assert ("cache_lookup", True) in await spans_of(pincite, ben)
+
+    asyncio.run(main())
+
+
+def test_whoever_may_read_something_else_now_is_answered_anew(open_pincite: Open, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            await pincite.people.add_group("local", "staff")
+            anna = await person(pincite, "anna", "staff")
+            document = await add(pincite, tmp_path / "leave.md")
+            await pincite.share(document.id, Wish(groups=("staff",)))
+            assert [cached(answer) for answer in await twice(pincite, caller=anna)] == [False, True]
+            await pincite.people.leave("local", "staff", "anna")
+            assert not (await pincite.ask(ASKED, caller=anna)).sources
+            await pincite.share(document.id, Wish(users=("anna",)))
+            assert (await pincite.ask(ASKED, caller=anna)).sources  # the very same may be read as before
+            other = await add(pincite, tmp_path / "other.md", "# Other\n\nUnused days of holiday expire in May.\n")
+            await pincite.share(other.id, Wish(everyone=True))
+            assert not cached(await pincite.ask(ASKED, caller=anna))
+            await pincite.share(document.id, Wish())
+            assert document.id not in {source.document_id for source in (await pincite.ask(ASKED, caller=anna)).sources}
+
+    asyncio.run(main())
+
+
+def test_somebody_who_is_suspended_has_no_answers(open_pincite: Open, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            anna = await person(pincite, "anna")
+            document = await add(pincite, tmp_path / "leave.md")
+            await pincite.share(document.id, Wish(everyone=True))
+            await twice(pincite, caller=anna)
+            await pincite.people.suspend("local", "anna", suspended=True)
+            answer = await pincite.ask(ASKED, caller=anna)
+            assert (cached(answer), answer.sources) == (False, ())
+
+    asyncio.run(main())
+
+
+# --- until when ------------------------------------------------------------------------------------------------
+
+
+async def update(pincite: AsyncPincite, tmp_path: Path, _document: str) -> None:
+    await add(pincite, tmp_path / "leave.md", LEAVE.replace("March", "April"))
+
+
+async def another(pincite: AsyncPincite, tmp_path: Path, _document: str) -> None:
+    await add(pincite, tmp_path / "more.md", "# More\n\nUnused days of leave may be paid.\n")
+
+
+async def retitle(pincite: AsyncPincite, _tmp_path: Path, document: str) -> None:
+    await pincite.refile(document, Refiled(title="Holidays"))
+
+
+async def move(pincite: AsyncPincite, _tmp_path: Path, document: str) -> None:
+    await pincite.refile(document, Refiled(folder="hr"))
+
+
+async def reindex(pincite: AsyncPincite, _tmp_path: Path, document: str) -> None:
+    await pincite.reindex([document])
+    await pincite.wait([document])
+
+
+async def set_top_k(pincite: AsyncPincite, _tmp_path: Path, _document: str) -> None:
+    await pincite.control.set({"rag.top_k": 3}, LOCAL)
+
+
+async def label(pincite: AsyncPincite, _tmp_path: Path, _document: str) -> None:
+    await pincite.folders.make(await pincite.scope(), Folder("hr", category_label="People"))
+
+
+async def write_a_prompt(pincite: AsyncPincite, _tmp_path: Path, _document: str) -> None:
+    own = pincite.settings.data / "prompts" / "answer" / "factual.txt"
+    own.parent.mkdir(parents=True)
+    own.write_text("Answer in one word.\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("change", [update, another, retitle, move, reindex, set_top_k, label, write_a_prompt])
+def test_a_change_of_what_an_answer_depends_on_makes_it_anew(
+    open_pincite: Open, tmp_path: Path, change: Callable[[AsyncPincite, Path, str], Any]
+) -> None:
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            document = await add(pincite, tmp_path / "leave.md")
+            assert [cached(answer) for answer in await twice(pincite)] == [False, True]
+            await change(pincite, tmp_path, document.id)
+            answer, again = await twice(pincite)
+            assert (cached(answer), cached(again)) == (False, True)
+            if change is update:
+                assert "April" in again.text
+
+    asyncio.run(main())
+
+
+def test_another_index_is_another_state(open_pincite: Open, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            await add(pincite, tmp_path / "leave.md")
+            await twice(pincite)
+            await pincite.control.set({"chunking.size": 60}, LOCAL)
+            assert cached(await pincite.ask(ASKED))  # nothing is searched otherwise yet
+            await pincite.reindex()
+            while (await pincite.switchover.standing()).building:
+                await asyncio.sleep(0.05)
+            assert not cached(await pincite.ask(ASKED))
+
+    asyncio.run(main())
+
+
+def test_other_wishes_get_answers_of_their_own(open_pincite: Open, tmp_path: Path) -> None:
+    asked = Question(ASKED)
+    wishes = [
+        asked, replace(asked, top_k=3), replace(asked, strategy="lexical_only"), replace(asked, alpha=0.1),
+        replace(asked, filters=Filters(tags=("hr",))), replace(asked, levels=(1,)), replace(asked, min_score=0.01),
+        replace(asked, sampling=Sampling(max_tokens=50)), replace(asked, sampling=Sampling(system_prompt="Be brief.")),
+        replace(asked, changes=(("rag.verification_enabled", False),)),
+    ]  # fmt: skip
+
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            document = await add(pincite, tmp_path / "leave.md")
+            await pincite.refile(document.id, Refiled(tags=("hr",)))
+            assert not any([cached(await pincite.ask(wish)) for wish in wishes])
+            assert all([cached(await pincite.ask(wish)) for wish in wishes])
+
+    asyncio.run(main())
+
+
+def test_an_answer_is_too_old_after_its_time_by_the_clock_of_the_database(open_pincite: Open, tmp_path: Path) -> None:
+    async def age(pincite: AsyncPincite, created: str, expires: str) -> None:
+        async with pincite.database.administrator() as admin:
+            await admin.execute(
+                "update pincite.cached_answer set created_at = clock_timestamp() + %s::interval,"
+                " expires_at = clock_timestamp() + %s::interval",
+                (created, expires),
+            )
+
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            await add(pincite, tmp_path / "leave.md")
+            await pincite.ask(ASKED)
+            await age(pincite, "-301 s", "-1 s")
+            assert not cached(await pincite.ask(ASKED))
+            await age(pincite, "1 h", "65 min")  # the clock was put back by an hour
+            assert not cached(await pincite.ask(ASKED))
+            await age(pincite, "-1 h", "-55 min")
+            assert await pincite.cache.forget_expired() == 3
+            assert await rows(pincite) == []
+
+    asyncio.run(main())
+
+
+def test_the_oldest_answers_give_way(open_pincite: Open, tmp_path: Path) -> None:
+    questions = [f"When do unused days of {kind} leave expire?" for kind in ("annual", "sick", "special", "parental")]
+
+    async def main() -> None:
+        async with open_pincite(cache__max_entries=3) as pincite:
+            await add(pincite, tmp_path / "leave.md")
+            for question in questions:
+                await pincite.ask(question)
+            assert len(await rows(pincite)) == 3
+            assert [cached(await pincite.ask(question)) for question in reversed(questions)] == [
+                True,
+                True,
+                True,
+                False,
+            ]
+
+    asyncio.run(main())
+
+
+# --- what is gone, and what never comes in ---------------------------------------------------------------------
+
+
+def test_removing_a_document_removes_what_anybody_was_told_from_it(open_pincite: Open, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            anna = await person(pincite, "anna")
+            document = await add(pincite, tmp_path / "leave.md")
+            await add(pincite, tmp_path / "noon.md", "# Canteen\n\nThe canteen opens at noon.\n")
+            await pincite.share(document.id, Wish(everyone=True))
+            await pincite.ask(ASKED)
+            await pincite.ask(ASKED, caller=anna)
+            receipt = await pincite.remove(document.id)
+            assert (receipt.cache_entries, receipt.verified) == (2, True)
+            assert not any(document.id in documents for _, documents, *_ in await rows(pincite))
+            assert not cached(await pincite.ask(ASKED))
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("change", [update, another])
+def test_what_changed_while_an_answer_was_written_keeps_it_out(
+    open_pincite: Open,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[AsyncPincite, Path, str], Any],
+) -> None:
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            document = await add(pincite, tmp_path / "leave.md")
+            keep = pincite.cache.keep
+
+            async def too_late(*given: Any) -> bool:
+                await change(pincite, tmp_path, document.id)
+                kept = await keep(*given)
+                assert kept is False
+                return kept
+
+            monkeypatch.setattr(pincite.cache, "keep", too_late)
+            await pincite.ask(ASKED)
+            assert await rows(pincite) == []
+
+    asyncio.run(main())
+
+
+def test_a_removal_waits_for_an_answer_that_is_being_kept_and_takes_it_along(
+    open_pincite: Open, tmp_path: Path
+) -> None:
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            for number in range(5):
+                document = await add(pincite, tmp_path / "leave.md")
+                asking = [pincite.ask(Question(ASKED, top_k=n + 1)) for n in range(4)]
+                *_, receipt = await asyncio.gather(*asking, pincite.remove(document.id))
+                assert receipt.verified
+                left = await rows(pincite)
+                assert not any(document.id in documents for _, documents, *_ in left), number
+
+    asyncio.run(main())
+
+
+def test_what_is_not_whole_or_not_usual_is_never_kept(open_pincite: Open, tmp_path: Path) -> None:
+    asked = Question(ASKED)
+    never = {
+        "fresh": replace(asked, fresh=True),
+        "warm": replace(asked, sampling=Sampling(temperature=1.2)),
+        "many": replace(asked, also=("holiday",)),
+        "no documents": replace(asked, retrieve=False),
+        "unknown folder": replace(asked, filters=Filters(folder="nowhere")),
+        "abstained": Question("Which colour has the moon rover?"),
+        "another profile": replace(asked, profile="vexora"),
+    }
+
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            await add(pincite, tmp_path / "leave.md")
+            for name, question in never.items():
+                assert not any(map(cached, await twice(pincite, question))), name
+            assert await rows(pincite) == []
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    "options", [{"llm.provider": "scripted"}, {"embedding.provider": "scripted", "cache.enabled": False}]
+)
+def test_a_cut_answer_is_never_kept_nor_any_where_the_cache_is_off(
+    open_pincite: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    async def cut(_self: ScriptedLLM, _prompt: Any) -> Any:
+        yield Piece("Unused days expire on 31 March [1].")
+        yield Piece(finish_reason="length")
+
+    monkeypatch.setattr(ScriptedLLM, "write", cut)
+
+    async def main() -> None:
+        async with open_pincite(**options) as pincite:
+            await add(pincite, tmp_path / "leave.md")
+            assert not any(map(cached, await twice(pincite)))
+            assert await rows(pincite) == []
+
+    asyncio.run(main())
+
+
+def test_what_a_model_wrote_in_a_conversation_stays_in_it(open_pincite: Open, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_pincite(llm__provider="scripted") as pincite:
+            await add(pincite, tmp_path / "leave.md")
+            scope = await pincite.scope()
+            session = await pincite.sessions.create(scope)
+            first = Question("What is said about days?", session_id=session.id)
+            assert not cached(await pincite.ask(first))
+            before = len(await rows(pincite))
+            asked = Question("Do unused days of leave expire?", session_id=session.id)
+            assert not any(map(cached, await twice(pincite, asked)))
+            assert len(await rows(pincite)) == before
+
+    asyncio.run(main())
+
+
+# --- faults ----------------------------------------------------------------------------------------------------
+
+
+def test_many_who_ask_at_once_are_all_answered_and_the_limit_holds(open_pincite: Open, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_pincite(cache__max_entries=5) as pincite:
+            await add(pincite, tmp_path / "leave.md")
+            asked = [f"When do {number} unused days of leave expire?" for number in range(8) for _ in range(3)]
+            answers = await asyncio.gather(*map(pincite.ask, asked))
+            assert all(answer.sources and not answer.degraded for answer in answers)
+            await pincite.ask(ASKED)
+            assert len(await rows(pincite)) <= 5
+
+    asyncio.run(main())
+
+
+async def held(pincite: AsyncPincite, admin: Any) -> None:
+    await admin.execute("begin; lock table pincite.cached_answer in access exclusive mode")
+
+
+async def gone(_pincite: AsyncPincite, admin: Any) -> None:
+    await admin.execute("alter table pincite.cached_answer rename to elsewhere")
+
+
+@pytest.mark.parametrize("fault", [held, gone])
+def test_answers_go_on_without_the_table_and_say_so(
+    open_pincite: Open, tmp_path: Path, fault: Callable[[AsyncPincite, Any], Any]
+) -> None:
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            await add(pincite, tmp_path / "leave.md")
+            await pincite.ask(ASKED)
+            async with pincite.database.administrator() as admin:
+                await fault(pincite, admin)
+                answer = await pincite.ask(ASKED)
+                assert (cached(answer), [note.stage for note in answer.degraded]) == (False, ["look_up"])
+                assert "31 March" in answer.text
+
+    asyncio.run(main())
+
+
+def test_an_answer_whose_bytes_changed_is_not_given(open_pincite: Open, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_pincite() as pincite:
+            await add(pincite, tmp_path / "leave.md")
+            await pincite.ask(ASKED)
+            async with pincite.database.administrator() as admin:
+                await admin.execute("update pincite.cached_answer set answer = replace(answer, 'March', 'Marsh')")
+            answer = await pincite.ask(ASKED)
+            assert (cached(answer), "Marsh" in answer.text) == (False, False)
+
+    asyncio.run(main())
