@@ -352,7 +352,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the model wrote, before anyone checked it."""
+    """What the model wrote, before anyone checked it; `warnings` say what of it was held back."""
 
     text: str
     model: str | None
@@ -360,6 +360,7 @@ class Draft:
     usage: Usage | None = None
     quotes: tuple[Quote, ...] = ()
     suggested_questions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
