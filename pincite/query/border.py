@@ -85,7 +85,7 @@ class Border:
         text, to = found["text"], _target(found)
         if _MARK.fullmatch(text.strip()):
             return f"[{text}]"
-        words, host = self._unlinked(text), host_of(to)
+        words, host = self._unlinked(text), host_of(to).removeprefix("www.")
         said = words if words.strip() in (host, to) else f"{words} ({host or to})".strip()
         if self._passes(to):
             return f"[{said}]({_safe(to)})"

@@ -37,6 +37,7 @@ CASES = [
     ("[a](https://\u0430pple.example/x)", "a (xn--pple-43d.example)"),
     ("[a](javascript:alert(1)) [b](data:text/html,x) [c](jav&#97;script:x) [d](file:///etc/passwd)", "a b c d"),
     ("<javascript:alert(1)> and javascript:alert(1)", "< javascript :alert(1)> and javascript :alert(1)"),
+    ("[x](https://www.evil.example/?d=secret)", "x (evil.example)"),
     ("<a href='https://evil.example/?d=1'>x</a>", "x</a>"),
     ("a <b and c=d> e", "a < b and c=d> e"),
     ("<!-- hidden --> <?x?>", "< !-- hidden --> < ?x?>"),
@@ -76,7 +77,8 @@ def test_neither_neighbours_nor_several_cuts_change_that(texts: list[str], data:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
     said, warnings = shown(text, *cuts)
     assert (said, warnings) == shown(text)
-    assert "secret" not in "".join(part for part in said.split() if "://" in part)
+    if "```" not in text:  # in a fence everything is text
+        assert "secret" not in "".join(part for part in said.split() if "://" in part)
 
 
 def test_the_reader_is_told_what_was_held_back() -> None:
