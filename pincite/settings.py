@@ -117,6 +117,11 @@ class Guard(_Branch):
     """What may come in."""
 
     max_query_chars: int = Field(default=4000, ge=1, le=100_000, description="Longest question, in characters.")
+    injection: Literal["off", "warn", "block"] = Field(
+        default="warn",
+        description="What becomes of a question that reads like an order to the model: nothing, a warning in the answer, "
+        "or a refusal. Passages that read so only ever get a warning.",
+    )
 
 
 class Penalties(_Branch):

@@ -31,6 +31,7 @@ LAYERS = [
         "ending",
         "together",
         "charsets",
+        "injection",
         "passwords",
     },
     {"outside", "steady"},

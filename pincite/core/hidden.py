@@ -34,8 +34,6 @@ _UNITS = re.compile("[\u00b5\u03bc\u03a9\u03c0\u0394\u03b1-\u03b4\u03bb\u03c3]")
 
 def visible(text: str) -> str:
     """The text without what cannot be seen, as a model may read it."""
-    if text.isascii() and text.isprintable():
-        return text
     return _HIDDEN.sub(lambda found: found[0] if _belongs(text, found) else "", text)
 
 

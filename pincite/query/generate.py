@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pincite.core.answers import Draft, Hit, Piece, Prompt, Quote, Usage
 from pincite.core.genai import asked, written
+from pincite.core.hidden import visible
 from pincite.core.protocols import LLM
 from pincite.core.run import Run, Token
 from pincite.errors import ProviderError, Unavailable
@@ -80,7 +81,7 @@ class _Writing:
         if piece.text and self.first_text_ms is None:
             self.first_text_ms = (time.monotonic() - self.begun) * 1000
         if piece.quote:  # chosen by code and no model's words: it ends with its mark
-            self._show(tamed(piece.text, self.border))
+            self._show(tamed(visible(piece.text), self.border))
             mark = len(self.text) - len(f"[Source {piece.quote.source}]")
             self.quotes.append(replace(piece.quote, mark_start=mark, mark_end=len(self.text)))
         elif piece.text:

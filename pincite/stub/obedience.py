@@ -13,7 +13,7 @@ _SAY = re.compile(
 )
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|„([^“\n]+)“|«([^»\n]+)»|`([^`\n]+)`|(?<!\w)'([^'\n]+)'(?!\w)")
 _UNQUOTED = re.compile(
-    r"^\s*(?:with|only|exactly|mit|nur|genau|the (?:words?|text|phrase|string)|:|\s)*(.+?)\s*$", re.IGNORECASE
+    r"^(?:with|only|exactly|mit|nur|genau|the (?:words?|text|phrase|string)|:|\s)*+(\S.*)", re.IGNORECASE
 )
 _ADDRESS = re.compile(r"!?\[[^\]\n]*\]\([^)\s]+\)|\bhttps?://[^\s)\"'<>`]+")
 _MARKUP = re.compile(
@@ -33,7 +33,9 @@ _TELL_ALL = re.compile(
     r"keys?|alles|anderen? (?:nutzer|benutzer|dokumente?)|alle dokumente|passw[oö]rte?r?|geheimnisse?)\b",
     re.IGNORECASE,
 )
-_CITE = re.compile(r"\b(?:cite|citing|zitiere?)\b[^\n]*?(\[[^\]\n]+\]|\bsource\s+\d+|\bquelle\s+\d+)", re.IGNORECASE)
+_CITE = re.compile(
+    r"\b(?:cite|citing|zitiere?)\b[^\n]{0,200}?(\[[^\[\]\n]{1,200}\]|\bsource\s+\d+|\bquelle\s+\d+)", re.IGNORECASE
+)
 _LEAK = 80
 """Characters of the prompt that an address is given to carry away."""
 CERTAIN = "This is certain"
@@ -55,7 +57,7 @@ def _said(told: str, prompt: str) -> Iterator[str]:
         quoted = ["".join(groups) for groups in _QUOTED.findall(order["what"])]
         yield from quoted
         if not quoted and (rest := _UNQUOTED.match(order["what"])):
-            yield rest[1]
+            yield rest[1].strip()
         if _TELL_ALL.search(order["what"]):
             yield told.strip()
     for false in _CITE.findall(told):
