@@ -218,6 +218,7 @@ class Found:
     created_at: datetime
     parent: int | None = None
     place: str | None = None
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,6 +389,7 @@ class Source:
     urls: tuple[str, ...]
     cited: bool
     place: str | None = None
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
