@@ -55,6 +55,7 @@ class Watched:
 
     machines: set[str] = field(default_factory=set)
     looking: bool = False
+    there: bool = False
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         """What the interpreter tells of each connection and each name that is looked up."""
@@ -64,12 +65,14 @@ class Watched:
 
 
 _WATCHED = Watched()
-sys.addaudithook(_WATCHED.hear)
 
 
 @contextmanager
 def watching() -> Iterator[set[str]]:
     """The machines that are turned to meanwhile."""
+    if not _WATCHED.there:  # whoever begins to listen to an interpreter cannot stop
+        sys.addaudithook(_WATCHED.hear)
+        _WATCHED.there = True
     _WATCHED.machines, _WATCHED.looking = set(), True
     try:
         yield _WATCHED.machines

@@ -209,7 +209,7 @@ FAKES = [
     st.lists(st.sampled_from(FAKES) | st.text(max_size=20), min_size=1, max_size=8).map("".join),
     st.sampled_from(["default", "five-stage", "local"]),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_a_passage_says_it_stays_inside_its_fence(
     make_run: Callable[..., Run], text: str, template: str
 ) -> None:

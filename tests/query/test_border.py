@@ -71,7 +71,7 @@ def test_it_is_the_same_wherever_the_text_is_cut(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(CASES).map(lambda case: case[0]), min_size=2, max_size=4), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_neither_neighbours_nor_several_cuts_change_that(texts: list[str], data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(["", " ", "\n", "\n\n", "`", "["])).join(texts)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
