@@ -74,7 +74,7 @@ def test_what_one_may_not_read_is_in_no_prompt_however_it_is_asked_for(database_
 
 
 def test_a_title_like_anothers_is_cited_by_number_or_not_at_all(open_pincite: Callable[..., Any]) -> None:
-    """Row 45: two documents of one title; the mark that names the title stays unmatched, the one by number has its id."""
+    """Two documents of one title; the mark that names the title stays unmatched, the one by number has its id."""
 
     async def asked() -> None:
         with StubLLM(answers=["Five days carry over. [Leave] Five days carry over. [Source 2]"]) as stub:
@@ -95,7 +95,7 @@ def test_a_title_like_anothers_is_cited_by_number_or_not_at_all(open_pincite: Ca
 def test_what_five_poisoned_documents_of_one_person_say_is_capped_told_and_gone_with_them(
     database_url: str, tmp_path: Path
 ) -> None:
-    """Row 44: the owner of each source is told, a cap keeps one person from filling an answer, and removal restores it."""
+    """The owner of each source is told, a cap keeps one person from filling an answer, and removal restores it."""
 
     async def poisoned() -> None:
         async with besieged(tmp_path / "data", **{"database.url": database_url}) as siege:
