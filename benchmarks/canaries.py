@@ -1,6 +1,7 @@
 """Words of what one may not read: thousands of requests by others through every door, and none of them comes back."""
 
 import argparse
+import logging
 import tempfile
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=10_000, help="how many (10000)")
     parser.add_argument("--seed", type=int, default=7, help="which ones (7)")
     chosen = parser.parse_args()
+    logging.getLogger("pincite").setLevel(logging.ERROR)  # what is asked for wrongly is told in every answer
     with tempfile.TemporaryDirectory(prefix="pincite-canaries-") as folder, Door(Path(folder) / "data") as door:
         made, began, found = world(door), time.monotonic(), list[str]()
         for n, request in enumerate(requests(made, chosen.requests, chosen.seed)):

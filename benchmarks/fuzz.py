@@ -1,6 +1,7 @@
 """Requests made from the service's own description, right and wrong ones, to every route: none may break it."""
 
 import argparse
+import logging
 import tempfile
 from pathlib import Path
 
@@ -13,6 +14,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="./run bench fuzz", description=__doc__)
     parser.add_argument("--examples", type=int, default=200, help="requests to each route (200)")
     chosen = parser.parse_args()
+    logging.getLogger("pincite").setLevel(logging.ERROR)  # what is asked for wrongly is told in every answer
     wrong: list[str] = []
     routes = 0
     with tempfile.TemporaryDirectory(prefix="pincite-fuzz-") as folder, Door(Path(folder) / "data") as door:
