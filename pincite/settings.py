@@ -117,6 +117,11 @@ class Guard(_Branch):
     """What may come in."""
 
     max_query_chars: int = Field(default=4000, ge=1, le=100_000, description="Longest question, in characters.")
+    injection: Literal["off", "warn", "block"] = Field(
+        default="warn",
+        description="What becomes of a question that reads like an order to the model: nothing, a warning in the answer, "
+        "or a refusal. Passages that read so only ever get a warning.",
+    )
 
 
 class Penalties(_Branch):
@@ -142,6 +147,13 @@ class Rag(_Branch):
     """How passages are found."""
 
     top_k: int = Field(default=10, ge=1, le=1000, description="Passages a search returns and an answer may stand on.")
+    max_per_owner: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        description="Passages that any one other person's documents may have among those found; one's own are not "
+        "counted. 0: no limit.",
+    )
     candidates: int = Field(default=100, ge=1, le=10_000, description="Passages each engine brings before fusion.")
     use_hybrid_search: bool = Field(default=True, description="Search by words as well as by meaning.")
     strategy: Literal["auto", "hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"] = Field(

@@ -298,3 +298,39 @@ def test_the_pdf_is_what_its_script_makes() -> None:
         check=True,
     ).stdout
     assert made == (DOCUMENTS / "annual-report-2023.pdf").read_bytes()
+
+
+# --- the audit of dependencies ----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("found", "code", "told"),
+    [
+        ("", 0, "Dependencies: no known advisory"),
+        (
+            "error: error sending request for url",
+            2,
+            "Dependencies: not looked at, as the list of advisories (api.osv.dev) cannot",
+        ),
+        ("thing 1.0 has 1 known vulnerability", 1, "thing 1.0 has 1 known vulnerability"),
+    ],
+)
+def test_check_looks_for_advisories_or_says_that_nobody_could(
+    checkout: Path, machine: Path, found: str, code: int, told: str
+) -> None:
+    uv = (machine / "uv").read_text(encoding="utf-8")
+    looks = f'audit) [ "$2" = --help ] || {{ echo "{found}"; exit {code}; }} ;;\n            --version)'
+    (machine / "uv").write_text(uv.replace("--version)", looks, 1), encoding="utf-8")
+    assert told in run(checkout / "run", "check", path=machine).stderr
+
+
+@pytest.mark.slow
+def test_check_says_so_where_no_uv_can_look(checkout: Path, machine: Path) -> None:
+    uv = (machine / "uv").read_text(encoding="utf-8")
+    (machine / "uv").write_text(
+        uv.replace("--version)", "audit) exit 2 ;;\n            --version)", 1), encoding="utf-8"
+    )
+    assert (
+        "Dependencies: not looked at, as no uv is here that can" in run(checkout / "run", "check", path=machine).stderr
+    )

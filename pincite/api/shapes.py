@@ -8,6 +8,7 @@ from typing import Any
 from pincite.core.answers import Adjustment, Answer, AnswerMetadata, Found, Hit, Placing, Plan, SearchResult, Source
 from pincite.core.conversations import KeptTurn, Session
 from pincite.core.documents import Chunk, Document, Folder, Passage, Receipt, Version
+from pincite.injection import notices
 from pincite.settings import Rag
 from pincite.store.keys import Key
 
@@ -64,7 +65,10 @@ def chunk(document_id: str, version_id: str, value: Chunk) -> Json:
         "header": value.header,
         "chunk_variant": "original" if value.vectorized_text is None else "augmented",
     }
-    return told if value.vectorized_text is None else told | {"vectorized_text": value.vectorized_text}
+    if value.vectorized_text is not None:
+        told["vectorized_text"] = value.vectorized_text
+    warnings = [f"this passage {what}" for what in notices(value.text)]
+    return told | ({"warnings": warnings} if warnings else {})
 
 
 def passage(value: Passage) -> Json:

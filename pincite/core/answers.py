@@ -220,6 +220,7 @@ class Found:
     created_at: datetime
     parent: int | None = None
     place: str | None = None
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +355,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the model wrote, before anyone checked it."""
+    """What the model wrote, before anyone checked it; `warnings` say what of it was held back."""
 
     text: str
     model: str | None
@@ -362,6 +363,7 @@ class Draft:
     usage: Usage | None = None
     quotes: tuple[Quote, ...] = ()
     suggested_questions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,6 +391,7 @@ class Source:
     urls: tuple[str, ...]
     cited: bool
     place: str | None = None
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from pincite.core.places import Box, Mark, Page, PageKind
 
 PLAIN = "text"
 """The reference of what a slide says outside of titles, tables and notes: it says nothing more than the slide."""
-_COUNTED = re.compile(r"(.*?)(\w+) (\d+)")
+_COUNTED = re.compile(r"(.*\W|)(\w++) (\d++)")
 """`table 2, row 3` → what stands before, what is counted, and the number."""
-_RANGE = re.compile(r"(.*?)(\w+)s (\d+)[–-](\d+)")
+_RANGE = re.compile(r"(.*\W|)(\w+)s (\d++)[–-](\d++)")
 """`table 2, rows 3–5` likewise, with both numbers."""
 
 

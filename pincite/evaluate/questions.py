@@ -41,7 +41,7 @@ _POINTS = re.compile(
 _ASK = {"en": "What {verb} {what}?", "de": "Was {verb} {what}?"}
 _ABOUT = {"en": "What is said about {what}?", "de": "Was steht zu {what}?"}
 _WITHIN = {"en": "What is said about {what} in {where}?", "de": "Was steht zu {what} unter {where}?"}
-_NUMBERED = re.compile(r"^(?:\d+[.)]?)+\s+|^[A-Z][.)]\s+")
+_NUMBERED = re.compile(r"^(?:\d++[.)]?)++\s+|^[A-Z][.)]\s+")
 _ASKED = re.compile(
     r"(?:what|who|whom|whose|which|when|where|why|how|was|wer|wen|wem|wann|wo|wohin|woher|warum|wie|welche[rsnm]?)\b",
     re.IGNORECASE,

@@ -15,6 +15,7 @@ from typing import Any
 
 from pincite.core.answers import Message, Prompt, Sampling
 from pincite.core.documents import About, Chunk, Enriched
+from pincite.core.hidden import visible
 from pincite.core.protocols import LLM
 from pincite.core.text import storable
 from pincite.core.traces import count
@@ -136,7 +137,7 @@ class Enricher:
     async def _said(self, writer: LLM, model: str, chunk: Chunk) -> str:
         greedy = facts_of(model).greedy
         sampling = Sampling(self._tools.settings.model or None, 0.0 if greedy else _WARM, max_tokens=TOKENS)
-        shown = _shown(chunk, self._about, self._text)
+        shown = visible(_shown(chunk, self._about, self._text))
         prompt = Prompt(chunk.text[:SHOWN], (Message("user", shown),), (), len(shown) // 3, sampling)
         said = ""
         try:

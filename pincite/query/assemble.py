@@ -9,6 +9,7 @@ from pincite.core.answers import Evidence, Hit, Message, Plan, Prompt, Question,
 from pincite.core.documents import NO_HEADINGS
 from pincite.core.run import Run, SourcesFound
 from pincite.errors import Invalid
+from pincite.injection import notices
 from pincite.models import facts_of
 from pincite.query.budget import MESSAGE, Budget, counted, tokenizer
 from pincite.query.order import sandwich
@@ -42,6 +43,8 @@ async def assemble(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     chosen, blocks, filled = page.fitting(evidence.hits, _room(page, fixed, budget))
     if settings.context.order == "sandwich" and llm is not run.kit.extractive:
         chosen, blocks = page.sandwiched(chosen)
+    if settings.guard.injection != "off" and llm is not run.kit.extractive:
+        run.warnings.extend(_warnings(chosen))
     tokens = fixed + filled + said
     run.observe(
         sources=len(chosen), left_out=len(evidence.hits) - len(chosen), turns=len(history) // 2, tokens=tokens,
@@ -50,6 +53,15 @@ async def assemble(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     run.emit(SourcesFound(sources_of(chosen, cited=frozenset())))
     messages = page.messages(blocks, history)
     return Prompt(plan.text, tuple(messages), tuple(chosen), tokens, sampling_of(plan.question, budget, run=run))
+
+
+def _warnings(chosen: Sequence[Hit]) -> list[str]:
+    """Which sources talk to the model, so that a reader knows whose words an answer may be."""
+    return [
+        f"source {number} ({hit.chunk.title}) {what}"
+        for number, hit in enumerate(chosen, start=1)
+        for what in notices(hit.chunk.text)
+    ]
 
 
 def sampling_of(question: Question, budget: Budget, *, run: Run) -> Sampling:
@@ -136,8 +148,8 @@ class _Page:
         chunk = hit.chunk
         path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
         return template.fill(
-            boundary=self.boundary, number=str(number), label=" > ".join([chunk.title, *path]), title=chunk.title,
-            file=chunk.document_name, page=f", {chunk.place or f'page {chunk.page}'}" if chunk.page else "",
+            boundary=self.boundary, number=str(number), label=_one_line(" > ".join([chunk.title, *path])),
+            title=_one_line(chunk.title), file=_one_line(chunk.document_name), page=f", {chunk.place or f'page {chunk.page}'}" if chunk.page else "",
             page_number=str(chunk.page or "-"), score=f"{hit.score:.2f}",
             text=f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text,
         )  # fmt: skip
@@ -149,6 +161,11 @@ class _Page:
         led = "\n\n".join(part for part in (self.wish, system) if part)
         user = Message("user", self.prompts.get(f"{self.name}/user").fill(**fills))
         return [*([Message("system", led)] if led else []), *history, user]
+
+
+def _one_line(name: str) -> str:
+    """A name as it stands in a line: one with line ends of its own would look like more than a name."""
+    return " ".join(name.split())
 
 
 def remembered(conversation: Sequence[Turn], room: int, tokenizer_name: str) -> tuple[list[Message], int]:

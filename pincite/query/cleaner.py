@@ -1,7 +1,7 @@
 """What a model writes becomes what a reader may see, while it is being written.
 
-Reasoning, preambles, images and the line of suggested questions never come through; fenced code comes through as
-it stands. Text is let go at the ends of lines and sentences, and after a few words at the latest. Where to let go
+Reasoning, preambles, images, HTML that acts, made-up addresses and the line of suggested questions never come through;
+fenced code comes through as it stands. Text is let go at the ends of lines and sentences, and after a few words at the latest. Where to let go
 is decided by the text alone, never by how it was cut on its way, so that the pieces joined are the same always.
 
 No `![` and no tag that loads anything is ever let go but in a fence that every reader of Markdown takes for one. In
@@ -11,6 +11,8 @@ other code, where an image is only shown as text, it gets a space: what is code 
 import re
 from collections.abc import Callable
 
+from pincite.core.hidden import unmarked
+from pincite.query.border import Border
 from pincite.query.preamble import without_preamble
 from pincite.query.prose import AHEAD, MARKERS, QUESTIONS, REASONED, Begun, stretch, tamed
 
@@ -19,21 +21,25 @@ FIRST, LIVE = 200, 40
 LONGEST_FENCE = 2000
 """A first line of code longer than this is none."""
 MOST_QUESTIONS = 5
+DRAWN = frozenset("mermaid plantuml dot graphviz vega vega-lite math latex katex svg geojson topojson stl".split())
+"""Languages of code that some readers make a drawing of, with links and images of its own."""
 
 _REASONING = ("<think>", "<thinking>", "<reasoning>")
 _FENCE = re.compile(r"(?P<lead>(?:[ \t>*+\-.)\d]{0,39}[ \t>])?)(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})")
 _MAYBE_FENCE = re.compile(r"[ \t>*+\-.)\d]{0,40}(?:`{0,2}|~{0,2})\Z")
+_LANGUAGE = re.compile(r"[ \t]*+([\w+#.-]*+)(?:[ \t]++[\w.=\"-]*+)*+")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
 
 
 class Cleaner:
     """Takes what the model writes piece by piece, and gives what may be shown."""
 
-    def __init__(self, mend: Callable[[str], str] = lambda text: text) -> None:
-        """`mend` may change each stretch of prose before it is let go, such as the form of its citations."""
+    def __init__(self, mend: Callable[[str], str] = lambda text: text, border: Border | None = None) -> None:
+        """`mend` may change each stretch of prose before it is let go; `border` says which addresses may pass."""
         self._mend = mend
+        self._border = border or Border()
         self._raw = ""
-        self._begun = Begun()
+        self._begun = Begun(self._border)
         self._read = self._prose
         self._at_line_start = True
         self._shown = False
@@ -51,7 +57,7 @@ class Cleaner:
 
     def feed(self, text: str) -> str:
         """What may be shown now that this was written."""
-        self._raw += text.replace("\r", "")
+        self._raw += unmarked(text.replace("\r", ""))
         return self._let_go(final=False)
 
     def close(self) -> str:
@@ -71,7 +77,7 @@ class Cleaner:
     def _take(self, length: int) -> str:
         taken, self._raw = self._raw[:length], self._raw[length:]
         self._at_line_start = taken.endswith("\n")
-        self._begun = Begun()
+        self._begun = Begun(self._border)
         return taken
 
     def _show(self, text: str) -> str:
@@ -117,7 +123,7 @@ class Cleaner:
         if kept == begun.lstrip():
             return False
         self._dropped = self._dropped or begun
-        self._raw, self._begun = kept + self._raw[length:], Begun()
+        self._raw, self._begun = kept + self._raw[length:], Begun(self._border)
         return True
 
     def _begins(self, final: bool) -> str | None:
@@ -137,7 +143,15 @@ class Cleaner:
         if not complete:
             return ""
         self._open(fence)
-        return self._code_line(line + newline)
+        self._take(len(line) + len(newline))
+        return self._show(self._first_line(line, fence) + newline)
+
+    def _first_line(self, line: str, fence: re.Match[str]) -> str:
+        """A language that readers draw rather than show, or do not know, is none."""
+        spoken = _LANGUAGE.fullmatch(line, fence.end())
+        if spoken and spoken[1].lower() not in DRAWN:
+            return line if self._verbatim else tamed(line, self._border)
+        return f"{line[: fence.end()]}text"
 
     def _open(self, fence: re.Match[str]) -> None:
         """In a list, a quotation or a table, code may end before its fence: from then on no fence is beyond doubt."""
@@ -157,7 +171,7 @@ class Cleaner:
 
     def _code_line(self, line: str) -> str:
         self._take(len(line))
-        return self._show(line if self._verbatim else tamed(line))
+        return self._show(line if self._verbatim else tamed(line, self._border))
 
     def _reasoning(self, final: bool) -> str:
         end = REASONED.search(self._raw)
@@ -182,5 +196,5 @@ class Cleaner:
         for part in taken.replace(QUESTIONS, "").split("|"):
             question = _ITEM.sub("", part, count=1).strip(" \t\r\n*:\"'")
             if question:
-                self._asked.append(question)
+                self._asked.append(tamed(question, self._border))
         return ""

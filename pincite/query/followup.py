@@ -81,7 +81,7 @@ FINITE = {
 }  # fmt: skip
 """What a whole sentence has one of."""
 
-_DEFINES = re.compile(r"\b(?:an?|eine?|ein)\s+\S++\W*$|^\W*(?:[\w']+\s+){1,2}[A-Z]\w*\W*$")
+_DEFINES = re.compile(r"\b(?:an?|eine?|ein)\s+\S++\W*+$|^\W*+(?:[\w']++\s++){1,2}[A-Z]\w*+\W*+$")
 """`What is a galaxy?`, `Explain Spark.`: short, and yet they name what they ask about."""
 
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from pincite.core.answers import Draft, Hit, Piece, Prompt, Quote, Usage
 from pincite.core.genai import asked, written
+from pincite.core.hidden import visible
 from pincite.core.protocols import LLM
 from pincite.core.run import Run, Token
 from pincite.errors import ProviderError, Unavailable
+from pincite.query.border import Border
 from pincite.query.cite import normalise_marks
 from pincite.query.cleaner import Cleaner
 from pincite.query.prose import tamed
@@ -30,7 +32,9 @@ async def extract(run: Run, prompt: Prompt) -> Draft:
 
 async def _write(run: Run, llm: LLM, prompt: Prompt) -> Draft:
     run.observe(**asked(run.provider_of(llm), prompt, llm.name))
-    writing = _Writing(run, Cleaner(mend=_one_form(prompt.sources)))
+    given = [*(message.content for message in prompt.messages), *(hit.chunk.text for hit in prompt.sources)]
+    border = Border.around(given)
+    writing = _Writing(run, Cleaner(_one_form(prompt.sources), border), border)
     broken: Unavailable | None = None
     try:
         async with aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
@@ -46,8 +50,9 @@ async def _write(run: Run, llm: LLM, prompt: Prompt) -> Draft:
     finish = BROKEN_OFF if broken else writing.last.finish_reason
     model = writing.last.model or llm.name
     draft = Draft(
-        writing.text, model, finish, writing.usage, tuple(writing.quotes), writing.cleaner.suggested_questions
-    )
+        writing.text, model, finish, writing.usage, tuple(writing.quotes), writing.cleaner.suggested_questions,
+        border.warnings,
+    )  # fmt: skip
     run.observe(**written(draft, writing.first_text_ms))
     return draft
 
@@ -62,6 +67,7 @@ class _Writing:
 
     run: Run
     cleaner: Cleaner
+    border: Border
     text: str = ""
     quotes: list[Quote] = field(default_factory=list)
     usage: Usage | None = None
@@ -75,7 +81,7 @@ class _Writing:
         if piece.text and self.first_text_ms is None:
             self.first_text_ms = (time.monotonic() - self.begun) * 1000
         if piece.quote:  # chosen by code and no model's words: it ends with its mark
-            self._show(tamed(piece.text))
+            self._show(tamed(visible(piece.text), self.border))
             mark = len(self.text) - len(f"[Source {piece.quote.source}]")
             self.quotes.append(replace(piece.quote, mark_start=mark, mark_end=len(self.text)))
         elif piece.text:

@@ -81,7 +81,10 @@ async def unsourced(run: Run, plan: Plan, draft: Draft | None) -> Answer:
     text = draft.text if draft else NOTHING_ASKED[talk_language(plan.text)]
     confidence = Confidence(0.0, "low", "no document was looked into")
     cut = incomplete(draft.finish_reason) if draft else None
-    warnings = ("this answer is not from your documents", *([f"the answer is incomplete: {cut}"] if cut else []))
+    held_back = draft.warnings if draft else ()
+    warnings = (
+        "this answer is not from your documents", *held_back, *([f"the answer is incomplete: {cut}"] if cut else []),
+    )  # fmt: skip
     return _answer(
         run, plan, Evidence((), 0.0), text=text, citations=(), groundedness=Groundedness(0.0), confidence=confidence,
         hits=(), cited=frozenset(), draft=draft or Draft(text, None, None), warnings=warnings,
@@ -235,7 +238,7 @@ def _reason(relevant: Sequence[float], grounded: Groundedness) -> str:
 def _warnings(draft: Draft, text: str, grounded: Groundedness, citations: Sequence[Citation]) -> tuple[str, ...]:
     """What the reader should know before relying on the answer."""
     cut = incomplete(draft.finish_reason)
-    found = [f"the answer is incomplete: {cut}"] if cut else []
+    found = [*draft.warnings, *([f"the answer is incomplete: {cut}"] if cut else [])]
     if draft.finish_reason == NO_ANSWER:
         return tuple(found)
     if not citations:

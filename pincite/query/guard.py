@@ -1,14 +1,18 @@
-"""What may come in."""
+"""What may come in, and what to say about it."""
 
 from dataclasses import replace
 
 from pincite.core.answers import Question
 from pincite.core.run import Run
 from pincite.errors import Invalid
+from pincite.injection import notices
 
 
-async def guard_in(run: Run, question: Question) -> Question:
-    """Refuse a question that is empty, too long or one of too many; drop what a database cannot hold."""
+async def guard_in(run: Run, question: Question, *, answered: bool = True) -> Question:
+    """Refuse a question that is empty, too long or one of too many; drop what a database cannot hold.
+
+    One that a model will answer is looked at for orders to it as well.
+    """
     limit, most = run.settings.guard.max_query_chars, run.settings.rag.max_queries
     texts = [text.replace("\0", " ").strip() for text in (question.text, *question.also)]
     if len(texts) > most:
@@ -21,5 +25,18 @@ async def guard_in(run: Run, question: Question) -> Question:
                 f"the question has {len(text)} characters; ask in at most {limit} (guard.max_query_chars)",
                 code="query_too_long",
             )
+    if answered:
+        _screen(run, texts[0])
     run.observe(characters=sum(map(len, texts)), queries=len(texts))
     return replace(question, text=texts[0], also=tuple(texts[1:]))
+
+
+def _screen(run: Run, text: str) -> None:
+    """Warn of a question that reads like an order to the model, or refuse it, as the settings say."""
+    mode = run.settings.guard.injection
+    found = () if mode == "off" else notices(text)
+    if found and mode == "block":
+        raise Invalid(
+            f"the question {found[0]}; ask about the documents in other words (guard.injection)", code="query_refused"
+        )
+    run.warnings.extend(f"the question {what}" for what in found)

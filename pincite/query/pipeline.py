@@ -110,7 +110,7 @@ async def support(run: Run, plan: Plan) -> Evidence:
 
 async def search(run: Run, question: Question) -> tuple[Plan, list[Hit]]:
     """Find passages for a question, or for several at once, without answering it."""
-    question = await run.step(guard_in, question)
+    question = await run.step(guard_in, question, answered=False)
     question = await run.attempt(question, correct, question)
     plan = await run.step(understand, question)
     plan = await prepare(run, replace(plan, retrieves=True))

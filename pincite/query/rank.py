@@ -1,6 +1,7 @@
 """The final order of a search."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -36,6 +37,7 @@ async def rank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     if calibration is None:
         calibration = await run.attempt(WORDS_ALONE, calibrate)
     at_hand = len(ordered) <= FEW  # changing threads takes longer than so little
+    ordered = capped(ordered, run.settings.rag.max_per_owner, run.caller.person)
     choose = partial(_chosen, plan, ordered, run.settings.rag, calibration)
     chosen = choose() if at_hand else await asyncio.to_thread(choose)
     run.observe(
@@ -54,6 +56,17 @@ def _chosen(plan: Plan, hits: Sequence[Hit], rag: Rag, calibration: Calibration)
         replace(hit, relevance=relevance(plan.queries, hit.chunk, hit.similarity, calibration))
         for hit in kept[: plan.top_k]
     ]
+
+
+def capped(hits: Sequence[Hit], most: int, asker: str) -> list[Hit]:
+    """The hits without what any one other person has beyond so many: nobody else fills an answer alone."""
+    seen: Counter[str] = Counter()
+    kept = list[Hit]()
+    for hit in hits:
+        seen[hit.chunk.owner] += 1
+        if not most or hit.chunk.owner == asker or seen[hit.chunk.owner] <= most:
+            kept.append(hit)
+    return kept
 
 
 async def calibrate(run: Run) -> Calibration:

@@ -22,7 +22,7 @@ def _source(number: int, hit: Hit, cited: bool) -> Source:
         start_line=chunk.start_line, end_line=chunk.end_line, start_char=chunk.start_char, end_char=chunk.end_char,
         heading_path=chunk.heading_path, snippet=snippet(chunk.text), score=hit.score, relevance=hit.relevance,
         similarity_score=hit.similarity, hybrid_score=hit.hybrid_score, urls=urls, cited=cited,
-        place=chunk.place,
+        place=chunk.place, owner=chunk.owner,
     )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ _POSSESSIVE = {"its": "'s", "their": "'s", "his": "'s", "her": "'s"}
 _WHOLE = frozenset("that this das dies".split())
 _PLACES = frozenset("there here dort dorthin da same such both others another one ones former latter".split())
 _OPENING = re.compile(
-    r"^\W*(?:(?:and|but|or|then|what|how)\s+)*(?:about|and|but|or|then)\s+|^\W*(?:und|aber|oder|dann)?\s*(?:was ist mit|"
+    r"^\W*+(?:(?:and|but|or|then|what|how)\s+)*(?:about|and|but|or|then)\s+|^\W*+(?:und|aber|oder|dann)?\s*(?:was ist mit|"
     r"wie (?:sieht|steht|ist) es (?:mit|bei|in)|und|aber|oder|dann)\s+",
     re.IGNORECASE,
 )  # fmt: skip

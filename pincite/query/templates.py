@@ -7,6 +7,7 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
+from pincite.core.hidden import visible
 from pincite.core.run import Run
 from pincite.errors import SettingsError
 
@@ -37,8 +38,11 @@ class Template:
     own: bool = False
 
     def fill(self, **values: str) -> str:
-        """The text with its places filled, once: what is put in is never looked at again, so braces in it stay."""
-        return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), self.text)
+        """The text with its places filled, once: what is put in is never looked at again, so braces in it stay.
+
+        Characters that nobody sees are left out of what is put in: a model would read them.
+        """
+        return _PLACEHOLDER.sub(lambda match: visible(values.get(match[1], match[0])), self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ _AROUND = """
            d.source_uri, d.source_urls, v.mime, w.ordinal, w.level,
            substr(v.text, w.low + 1, least(w.end_char - w.low, %(most)s)), w.header, w.start_char, w.end_char,
            w.start_line, w.end_line, w.page, w.heading_path, w.content_type, w.language, w.vectorized_text, v.page_starts,
-           v.created_at, w.parent, w.place
+           v.created_at, w.parent, w.place, d.owner
     from w join edition e on e.key = w.edition and e.state in ('served', 'retired', 'kept', 'ready')
          join document d on d.id = e.document_id join version v on v.key = e.version
 """

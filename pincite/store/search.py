@@ -190,7 +190,7 @@ _FETCH = """
            case when d.served = e.key then d.title else coalesce(v.about ->> 'title', d.title) end, v.id, v.checksum, d.folder, d.category,
            d.source_uri, d.source_urls, v.mime, c.ordinal, c.level, c.text, c.header, c.start_char, c.end_char,
            c.start_line, c.end_line, c.page, c.heading_path, c.content_type, c.language, c.vectorized_text, v.page_starts,
-           v.created_at, c.parent, c.place
+           v.created_at, c.parent, c.place, d.owner
     from c join edition e on e.key = c.edition join document d on d.id = e.document_id
          join version v on v.key = e.version where {serving}
 """

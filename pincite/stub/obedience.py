@@ -13,9 +13,12 @@ _SAY = re.compile(
 )
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|„([^“\n]+)“|«([^»\n]+)»|`([^`\n]+)`|(?<!\w)'([^'\n]+)'(?!\w)")
 _UNQUOTED = re.compile(
-    r"^\s*(?:with|only|exactly|mit|nur|genau|the (?:words?|text|phrase|string)|:|\s)*(.+?)\s*$", re.IGNORECASE
+    r"^(?:with|only|exactly|mit|nur|genau|the (?:words?|text|phrase|string)|:|\s)*+(\S.*)", re.IGNORECASE
 )
 _ADDRESS = re.compile(r"!?\[[^\]\n]*\]\([^)\s]+\)|\bhttps?://[^\s)\"'<>`]+")
+_MARKUP = re.compile(
+    r"<[a-z!/?][^>\n]{0,500}>|\[[^\]\n]{0,99}\]:\s*\S+|\[[^\]\n]{0,99}\]\([^\n)]{0,500}\)", re.IGNORECASE
+)
 _TOOL = re.compile(
     r"\b(?:call|use|invoke|run|execute|benutze|verwende|rufe)\b[^\n]{0,40}?\b(?:tool|function|werkzeug|funktion)\s+[`'\"]?(\w+)"
     r"|\b(?:call|invoke|execute|rufe)\s+[`'\"]?(\w+)\s*\(",
@@ -25,9 +28,18 @@ _REVEAL = re.compile(
     r"\b(?:reveal|repeat|print|show|output|leak|zeige?|verrate?|gib)\b[^\n]{0,40}\b(?:system prompt|instructions|prompt|anweisungen)\b",
     re.IGNORECASE,
 )
-_CITE = re.compile(r"\b(?:cite|citing|zitiere?)\b[^\n]*?(\[[^\]\n]+\]|\bsource\s+\d+|\bquelle\s+\d+)", re.IGNORECASE)
+_TELL_ALL = re.compile(
+    r"\b(?:everything|other (?:users?|people|documents?|sources?)|all (?:documents?|sources?|files?)|context|passwords?|secrets?|"
+    r"keys?|alles|anderen? (?:nutzer|benutzer|dokumente?)|alle dokumente|passw[oö]rte?r?|geheimnisse?)\b",
+    re.IGNORECASE,
+)
+_CITE = re.compile(
+    r"\b(?:cite|citing|zitiere?)\b[^\n]{0,200}?(\[[^\[\]\n]{1,200}\]|\bsource\s+\d+|\bquelle\s+\d+)", re.IGNORECASE
+)
 _LEAK = 80
 """Characters of the prompt that an address is given to carry away."""
+CERTAIN = "This is certain"
+"""What it says where it is told to cite something falsely."""
 
 
 def obey(prompt: str) -> tuple[str, list[str]]:
@@ -45,15 +57,22 @@ def _said(told: str, prompt: str) -> Iterator[str]:
         quoted = ["".join(groups) for groups in _QUOTED.findall(order["what"])]
         yield from quoted
         if not quoted and (rest := _UNQUOTED.match(order["what"])):
-            yield rest[1]
+            yield rest[1].strip()
+        if _TELL_ALL.search(order["what"]):
+            yield told.strip()
     for false in _CITE.findall(told):
-        yield f"This is certain {false if false.startswith('[') else f'[{false.title()}]'}."
+        yield f"{CERTAIN} {false if false.startswith('[') else f'[{false.title()}]'}."
+    yield from _MARKUP.findall(told)
     for address in _ADDRESS.findall(told):
         yield address
-        yield _carrying(address, prompt)
+        yield from _carrying(address, prompt)
 
 
-def _carrying(address: str, prompt: str) -> str:
-    """An image at that address with a part of the prompt in it: how text is carried away."""
+def _carrying(address: str, prompt: str) -> Iterator[str]:
+    """An address with a part of the prompt in it, in every way in which a page may be made to ask for it."""
     url = address.rpartition("](")[2].rstrip(")")
-    return f"![]({url}{'&' if '?' in url else '?'}d={escape(prompt[-_LEAK:], safe='')})"
+    leak = f"{url}{'&' if '?' in url else '?'}d={escape(prompt[-_LEAK:], safe='')}"
+    yield f"![]({leak})"
+    yield f"[more]({leak}) or [here][leak] or <{leak}> or {leak}"
+    yield f"\n[leak]: {leak}\n"
+    yield f'<img src="{leak}"><a href="{leak}">more</a><iframe src="{leak}"></iframe>'

@@ -151,7 +151,7 @@ def test_an_answer() -> None:
     )
     assert set(shape["sources"][0]) == fields(
         "number document_id document_name title chunk_id version checksum page place start_line end_line start_char end_char"
-        " heading_path snippet score relevance similarity_score hybrid_score urls cited"
+        " heading_path snippet score relevance similarity_score hybrid_score urls cited owner"
     )
     assert set(shape["citations"][0]) == fields(
         "text start end matched matched_by source quote quote_start_char quote_end_char quote_start_line quote_end_line"

@@ -1,5 +1,7 @@
 """The cleaner: what never reaches a reader, what comes through untouched, and that cuts on the way change nothing."""
 
+import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
@@ -7,9 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from pincite.query.border import Border
 from pincite.query.cleaner import Cleaner
 
 READERS = [MarkdownIt("commonmark", {"html": html}).enable("table") for html in (False, True)]
+LINKED = re.compile(r"(?:https?://|(?<![\w.@-])www\.)[^\s<]+")
+"""What a reader that makes links of bare addresses would take for one."""
 SAMPLES = [
     "Sure! Based on the provided context, five days carry over. [Source 1]\n\nSUGGESTED_QUESTIONS: Why?|When?|Who?",
     "<think>\nHm. ![x](http://a)\n</think>\n\nGerne! Basierend auf dem Kontext: fünf Tage 🏖️. [Quelle 1]",
@@ -27,10 +32,25 @@ PIECES = [
 ]  # fmt: skip
 
 
+KNOWN = Border.around(["See https://docs.example/a_(b)?x=1, or <http://k.example>. (www.w.example)"])
+PIECES += ["https://docs.example/a_(b)?x=1", "http://k.example", "https://evil.example/?d=1", "www.w.example", "javascript:x",
+           "](", "[a](", "[b]: ", "<a href=", "<http://", "data:text/html,", "\\href{", "@"]  # fmt: skip
+
+
 def clean(*pieces: str) -> tuple[str, tuple[str, ...]]:
-    cleaner = Cleaner()
+    cleaner = Cleaner(border=Border(KNOWN.known))
     shown = "".join([*(cleaner.feed(piece) for piece in pieces), cleaner.close()])
     return shown, cleaner.suggested_questions
+
+
+def leads_to(reader: MarkdownIt, text: str) -> Iterator[str]:
+    """Everything a reader may be led to by an answer: links, and bare addresses outside of code."""
+    for block in reader.parse(text):
+        for token in block.children or ():
+            if token.type == "link_open":
+                yield str(token.attrs["href"]).replace("%28", "(").replace("%29", ")")
+            elif token.type == "text":
+                yield from (found.rstrip(").,;:!?*_~]'\"") for found in LINKED.findall(token.content))
 
 
 @pytest.mark.parametrize("text", SAMPLES)
@@ -52,6 +72,7 @@ def test_whatever_is_written_and_however_it_is_cut(text: str, cuts: list[int]) -
     assert whole == whole.strip()
     for reader in READERS:
         assert "<img" not in reader.render(whole)
+        assert set(leads_to(reader, whole)) <= KNOWN.known | {"http://www.w.example"}
 
 
 @pytest.mark.parametrize(
@@ -59,21 +80,21 @@ def test_whatever_is_written_and_however_it_is_cut(text: str, cuts: list[int]) -
     [
         ("Look ![x](http://e/a.png) here.", "Look  here."),
         ("Look![x](http://e/a.png)!", "Look !"),
-        ("![x][ref]\n\n[ref]: http://e", "[ref]: http://e"),
+        ("![x][ref]\n\n[ref]: http://e", "[ref] : e"),
         ("So hot![1]", "So hot! [1]"),
         ("![long](http://e/" + "a" * 3000 + ") end", "end"),
-        ("![never closed](http://e/" + "a" * 5000, "! [never closed](http://e/" + "a" * 5000),
-        ("!![x](u)[y](http://e)", "! [y](http://e)"),
-        ("<im<img src=a>g src=http://e>", "g src=http://e>"),
+        ("![never closed](http://e/" + "a" * 5000, "! [never closed] (e " + "a" * 3009),
+        ("!![x](u)[y](http://e)", "! y (e)"),
+        ("<im<img src=a>g src=http://e>", "g src=e >"),
         ('<img src="http://e" <b>x', "x"),
-        ("<img src=http://e", "< img src=http://e"),
+        ("<img src=http://e", "< img src=e"),
         ("<svg/onload=x>y", "y"),
-        ("[![alt](http://i)](http://l)", "[ ](http://l)"),
-        ("Write `![x](u)` or `<img src=u>` or `<img>`.", "Write `! [x](u)` or `< img src=u>` or `<img>`."),
-        ("1. a\n   ```\n![x](http://e)\n", "1. a\n   ```\n! [x](http://e)"),
+        ("[![alt](http://i)](http://l)", "[ ] (l)"),
+        ("Write `![x](u)` or `<img src=u>` or `<img>`.", "Write `! [x] (u)` or `< img src=u>` or `<img>`."),
+        ("1. a\n   ```\n![x](http://e)\n", "1. a\n   ```\n! [x] (e)"),
         ("Sure: ```md\n![x](http://e)\n```", "```md\n![x](http://e)\n```"),
         ("![x](http://e)  ```\n![x](http://e)", "```\n![x](http://e)"),
-        ("<div>\n```\n\n![x](http://e)", "<div>\n```\n\n! [x](http://e)"),
+        ("<div>\n```\n\n![x](http://e)", "<div>\n```\n\n! [x] (e)"),
         ("a < b and <imgur> stay", "a < b and <imgur> stay"),
     ],
 )

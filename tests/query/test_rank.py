@@ -12,7 +12,7 @@ from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.query.calibration import WORDS_ALONE
-from pincite.query.rank import rank
+from pincite.query.rank import capped, rank
 from pincite.query.relevance import relevance
 from tests.builders import hit, plan
 
@@ -135,3 +135,9 @@ def test_where_it_cannot_be_asked_relevance_comes_from_words_and_that_is_noted(m
     best = asyncio.run(rank(run, plan("cats"), HITS))[0]
     assert [note.stage for note in run.degraded] == ["calibrate"]
     assert best.relevance == relevance(["cats"], best.chunk, 0.0, WORDS_ALONE)
+
+
+def test_nobody_else_fills_what_is_found_alone() -> None:
+    hits = [hit(f"Text {n}.", key=n, owner=owner) for n, owner in enumerate(["eve", "eve", "me", "eve", "me", "bob"])]
+    assert [one.chunk.owner for one in capped(hits, 1, "me")] == ["eve", "me", "me", "bob"]
+    assert capped(hits, 0, "me") == hits

@@ -1,0 +1,12 @@
+import pytest
+
+from benchmarks import fuzz
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_small_run_breaks_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["fuzz", "--examples", "1"])
+    with pytest.raises(SystemExit, match="0"):
+        fuzz.main()
+    assert "| 1 | 0 |" in capsys.readouterr().out

@@ -1,0 +1,95 @@
+"""Requests of every shape to every route: whatever comes, the service answers, and text is never a command."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.api.door import Door
+from tests.hostile.fuzzing import API, broken, operations
+
+EXAMPLES = 3
+COMMANDS = [
+    "' OR '1'='1", "'; drop table pincite.document; --", "\" or \"\"=\"", "1); select pg_sleep(5); --", "%' --", "\\", "\\'", "%", "_", "*", "a*", "-a",
+    "NEAR(a b)", "a & b | !c", "a <-> b", ":*", "title:x", "(", ")", "((", "\"", "\"a", "$1", "%s", "{0}", "{\"a\": 1}", "$.a[*]", "$$", "@@", "||",
+    "AND", "OR NOT", "a AND", "\0", "\ud800", "\u202e", "🏖️", "union select null", "admin'--", "/* */", "\x1b[31m", "\r\nX-Evil: 1", "../../etc/passwd",
+]  # fmt: skip
+TEXTS = st.lists(st.sampled_from(COMMANDS) | st.text(max_size=10), min_size=1, max_size=4).map(" ".join)
+PLENTY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(scope="module")
+def fuzzed(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+    with Door(tmp_path_factory.mktemp("fuzz") / "data", **{"database.url": module_database_url}) as door:
+        door.add("real", leave="# Leave\n\nFive vacation days carry over.\n")
+        yield door
+
+
+@pytest.fixture(scope="module")
+def client(fuzzed: Door) -> Iterator[httpx2.Client]:
+    with fuzzed.client() as made:
+        yield made
+
+
+def sent(client: httpx2.Client, path: str, body: Any) -> httpx2.Response:
+    """A body as it is, whatever JSON makes of its characters."""
+    return client.post(f"{API}{path}", content=json.dumps(body), headers={"content-type": "application/json"})
+
+
+@pytest.mark.timeout(400)
+def test_no_request_made_from_the_description_breaks_a_route(fuzzed: Door) -> None:
+    wrong: list[str] = []
+    asked = 0
+    for operation in operations(fuzzed.url):
+        asked += 1
+        wrong += broken(operation, fuzzed.url, fuzzed.keys["administrator"], EXAMPLES)
+    assert asked > 60
+    assert wrong == []
+    with fuzzed.client() as alive:
+        assert alive.get(f"{API}/health/ready").status_code == 200
+
+
+@given(TEXTS, st.sampled_from(["hybrid", "lexical_only", "fusion", "two_stage", "hierarchical"]))
+@PLENTY
+def test_operators_in_a_question_are_words(client: httpx2.Client, text: str, strategy: str) -> None:
+    response = sent(client, "/search", {"query": text, "strategy": strategy})
+    assert response.status_code in (200, 422), response.text
+    beside = sent(client, "/search", {"query": f"vacation {text}", "strategy": strategy})
+    assert beside.status_code in (200, 422), beside.text
+
+
+@given(TEXTS)
+@PLENTY
+def test_a_filter_that_looks_like_a_command_lets_nothing_in(client: httpx2.Client, text: str) -> None:
+    for filters in ({"folder": f"x{text}"}, {"document_ids": [text]}, {"tags": [f"x{text}"]}):
+        response = sent(client, "/search", {"query": "vacation days", **filters})
+        assert response.status_code in (200, 422), response.text
+        if response.status_code == 200:
+            assert response.json()["results"] == []
+
+
+@given(TEXTS)
+@PLENTY
+def test_listings_take_any_text_for_what_it_is(client: httpx2.Client, text: str) -> None:
+    plain = text.encode("utf-8", "replace").decode()
+    for path, name in (
+        ("/documents", "q"),
+        ("/documents", "tag"),
+        ("/documents", "cursor"),
+        ("/sessions", "q"),
+        ("/traces", "cursor"),
+    ):
+        response = client.get(f"{API}{path}", params={name: plain})
+        assert response.status_code in (200, 422), response.text
+
+
+@pytest.mark.parametrize("depth", [100, 5_000, 100_000])
+def test_json_however_deep_is_refused_or_read_and_never_breaks(client: httpx2.Client, depth: int) -> None:
+    for opening, closing in (("[", "]"), ('{"a":', "}")):
+        text = f'{{"query": {opening * depth}1{closing * depth}}}'
+        response = client.post(f"{API}/search", content=text, headers={"content-type": "application/json"})
+        assert 400 <= response.status_code < 500, response.text
