@@ -26,8 +26,8 @@ from pincite.store.people import LOCAL
 
 PART = 8 * 2**20
 """Bytes of a table that are in memory at a time; a row that is longer is taken whole."""
-LEFT_OUT = frozenset({"migration", "reader", "login", "setup", "failed_login"})
-"""Tables that no backup has: what follows from others, and who was logged in."""
+LEFT_OUT = frozenset({"migration", "reader", "login", "setup", "failed_login", "spent", "streaming"})
+"""Tables that no backup has: what follows from others, who was logged in, and what was under way."""
 TRACES = frozenset({"trace", "span"})
 Report = Callable[[Progress], None]
 
