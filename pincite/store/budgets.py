@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass
 
 from psycopg.types.json import Jsonb
 
+from pincite.core.audit import Told
 from pincite.errors import Invalid, NotAllowed, NotFound, OverBudget, OverQuota, Unavailable
+from pincite.store.audit import note
 from pincite.store.database import Connection, Database, one, rows
 
 KEPT = ("jobs", "documents", "storage_mb")
@@ -122,6 +124,7 @@ class Budgets:
                 await connection.execute("delete from allowance where person = %s and name = %s", (person, name))
                 if most is not None:
                     await connection.execute("insert into allowance values (%s, %s, %s)", (person, name, most))
+            await note(connection, Told("user.limit", f"user:{person}", details=dict(limits)))
 
     async def forget(self) -> None:
         """Clear away what counts no more."""

@@ -182,6 +182,9 @@ def test_a_limit_of_ones_own_wins_and_only_administrators_give_one(with_shelf: A
         async with budgets.streaming("bob", 1, 60), budgets.streaming("bob", 1, 60):
             pass
         assert dict((await budgets.used("bob", "bob")).own) == {"requests_per_minute": 3, "streams": 0}
+        async with shelf.database.administrator() as admin:
+            query = "select count(*) from pincite.audit_event where event = 'user.limit'"
+            assert await rows(admin, query) == [(1,)]
         await budgets.allow("local", "bob", {"requests_per_minute": None})
         assert dict((await budgets.used("bob", "bob")).own) == {"streams": 0}
         for by in ("bob", "", "nobody"):
