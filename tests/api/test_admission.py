@@ -99,17 +99,17 @@ def test_of_fifty_streams_at_once_as_many_begin_as_may(database_url: str, data: 
                 if response.status_code == 200:
                     next(lines)
                 begun.release()
-                leave.wait(30)
+                leave.wait(90)
                 return response.status_code
 
         with speaking(door, talker), ThreadPoolExecutor(50) as pool:
             streams = [pool.submit(stream, n) for n in range(50)]
             for _ in streams:
-                assert begun.acquire(timeout=30)
+                assert begun.acquire(timeout=60)
             with door.client() as client:
                 used = client.get(f"{API}/me/usage").json()["usage"]["streams"]
             leave.set()
-            statuses = [one.result(30) for one in streams]
+            statuses = [one.result(90) for one in streams]
             assert (statuses.count(200), statuses.count(429), used) == (3, 47, 3)
             with door.client() as client:
                 deadline = time.monotonic() + 10
