@@ -46,6 +46,7 @@ from pincite.ingest.parse import Reader
 from pincite.ingest.pipeline import Workshop
 from pincite.ingest.worker import Workers
 from pincite.layers import layers_of, read_layers
+from pincite.limits import Limits
 from pincite.metrics import Metrics
 from pincite.outside.web import Web
 from pincite.passwords import check_new
@@ -60,6 +61,7 @@ from pincite.settings import Settings
 from pincite.signon import SignOn
 from pincite.store.arrivals import Turn
 from pincite.store.audit import Audit
+from pincite.store.budgets import Budgets, Quota
 from pincite.store.cache import AnswerCache
 from pincite.store.database import Database
 from pincite.store.enrichments import Enrichments
@@ -156,6 +158,8 @@ class AsyncPincite:
         self.rights, self.logins = Rights(self.database), Logins(self.database)
         self.audit = Audit(self.database)
         self.sign_on = SignOn(settings.oidc, self.people, self.logins) if settings.oidc.issuer else None
+        self.budgets = Budgets(self.database)
+        self.limits = Limits(self.budgets, lambda: self.settings.limits)
         self.sessions, self.shares = Sessions(self.database), Shares(self.database)
         self.cache = AnswerCache(self.database)
         self.vocabulary = PostgresVocabulary(self.database)
@@ -213,7 +217,9 @@ class AsyncPincite:
         bench = self._benches.adopt(prepared.settings)
         self.library = Library(self.database, originals, prepared.wanted)
         self.pointer = Pointer(self.library, Pages(self.database))
-        self.intake = Intake(self.database, originals, prepared.signature)
+        limits = prepared.settings.limits
+        quota = Quota(limits.documents, limits.storage_mb, limits.jobs)
+        self.intake = Intake(self.database, originals, prepared.signature, quota)
         self.indexing = Indexing(self.database, bench.model, prepared.signature)
         self._shop = self._shop_of(prepared.settings, bench, self.indexing)
         self._bench, self.embedder, self.toolbox = bench, bench.embedder, bench.toolbox
@@ -250,6 +256,7 @@ class AsyncPincite:
         await self.queue.forget()
         await self.cache.forget_expired()
         await self.traces.forget_old(self.settings.traces.retention_days)
+        await self.budgets.forget()
 
     async def _open_database(self) -> Database:
         size = self.settings.database.pool_size
@@ -343,7 +350,7 @@ class AsyncPincite:
                 if same and same.checksum == checksum:
                     return Added(same, "unchanged")
                 return await self.upload(upload, caller=caller, priority=priority)
-            except (BadRequest, DataFolderError) as error:
+            except (BadRequest, DataFolderError, OverBudget) as error:
                 return str(file.path), error
 
         for part in files.parts():

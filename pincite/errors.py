@@ -6,7 +6,8 @@ PinciteError
 │   ├── NotAllowed         known, but may not                           403
 │   ├── NotFound           not there, or not for this caller            404
 │   ├── Conflict           clashes with what is there                   409
-│   │   └── Cancelled        ended before its answer, as was asked for  409
+│   │   ├── Cancelled        ended before its answer, as was asked for  409
+│   │   └── OverQuota        what one may keep here is used up          409
 │   ├── TooLarge           over a size limit                            413
 │   ├── Unsupported        a file type we do not read                   415
 │   └── Invalid            well-formed, but the values cannot work      422
@@ -17,7 +18,8 @@ PinciteError
 │   │   ├── ProviderBusy     for the moment: another try may work       502
 │   │   └── ProviderRefused  until a setting or the request changes     502
 │   ├── StoreDown          the database cannot be reached               503
-│   └── Stopping           the server was told to stop                  503
+│   ├── Stopping           the server was told to stop                  503
+│   └── Overloaded         more is in hand than can be done             503
 ├── DataFolderError        the data folder cannot be used               500
 └── SettingsError          wrong at start-up; never at run time         500
 """
@@ -74,6 +76,12 @@ class Cancelled(Conflict):
     code, title = "cancelled", "Cancelled"
 
 
+class OverQuota(Conflict):
+    """What somebody may keep here is used up: something must go, or more be allowed."""
+
+    code, title = "over_quota", "No room left"
+
+
 class TooLarge(BadRequest):
     """Over a size limit."""
 
@@ -99,9 +107,13 @@ class Unreadable(PinciteError):
 
 
 class OverBudget(PinciteError):
-    """The deadline or a rate limit was reached."""
+    """The deadline or a rate limit was reached; `retry_after_s` is when it is worth another try."""
 
     status, code, title = 429, "over_budget", "No time or budget left"
+
+    def __init__(self, message: str, *, code: str | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(message, code=code)
+        self.retry_after_s = retry_after_s
 
 
 class Unavailable(PinciteError):
@@ -151,6 +163,13 @@ class Stopping(Unavailable):
     """The server was told to stop."""
 
     code, title = "stopping", "The server is stopping"
+
+
+class Overloaded(Unavailable):
+    """More is in hand than can be done soon: refused at once rather than kept waiting."""
+
+    code, title = "overloaded", "The server has too much to do"
+    retry_after_s = 1.0
 
 
 class DataFolderError(PinciteError):

@@ -23,7 +23,7 @@ SAMPLING = ("model", "temperature", "top_p", "top_k", "max_tokens")
 """The parts of a question that hold no words. Its profile is in the settings; its conversation in what it means alone."""
 
 NOT_REPLAYED = re.compile(
-    r"(access|traces|logs|ingest|embedding|rerank|resilience|cache)\.|.*\b(provider|base_url|path)$|.*timeout_s$|.*\.fallback\."
+    r"(access|traces|logs|limits|ingest|embedding|rerank|resilience|cache)\.|.*\b(provider|base_url|path)$|.*timeout_s$|.*\.fallback\."
 )
 """Settings an answer does not depend on (a replay is made anew), those that say who the providers are and
 where, and how long they may take."""

@@ -38,7 +38,7 @@ class Database(_Branch):
         "`postgresql://user:password@host/name`. Empty: an embedded server in the data folder.",
     )
     pool_size: int = Field(
-        default=8,
+        default=12,
         ge=2,
         le=200,
         description="Connections this process keeps at most, beside the one that listens for changed settings.",
@@ -64,6 +64,74 @@ class Server(_Branch):
         "`https://intranet.example`; never all of them. Empty: none.",
     )
     max_body_mb: int = Field(default=64, ge=1, le=4096, description="Largest request body.")
+    max_connections: int = Field(
+        default=1000,
+        ge=8,
+        le=1_000_000,
+        description="Connections open at once, fewer where the process may not open so many files; the next is refused.",
+    )
+
+
+class Limits(_Branch):
+    """How much one user may use, so that nobody spoils it for others; 0 is as much as they like. See docs/limits.md."""
+
+    requests_per_minute: int = Field(
+        default=6000,
+        ge=0,
+        le=10_000_000,
+        description="Requests of one user a minute, over all their keys and logins: far above what people and their "
+        "programs make, and below what a program gone wild does.",
+    )
+    questions_per_minute: int = Field(
+        default=1200, ge=0, le=10_000_000, description="Questions among these, which a model answers."
+    )
+    anonymous_per_minute: int = Field(
+        default=600,
+        ge=0,
+        le=10_000_000,
+        description="Requests from one address a minute that bring no key or login that counts.",
+    )
+    streams: int = Field(
+        default=64, ge=0, le=100_000, description="Answers of one user that are on their way at once as streams."
+    )
+    tokens_per_day: int = Field(
+        default=0,
+        ge=0,
+        le=10**12,
+        description="Tokens that models read and write a day (UTC) to answer one user; what an answer may be long at most "
+        "is set aside when it begins. Off: who pays for a model knows what they can spend.",
+    )
+    jobs: int = Field(
+        default=0,
+        ge=0,
+        le=10**9,
+        description="Documents of one user that wait to be processed. Off: who has least in hand goes before others anyway.",
+    )
+    documents: int = Field(
+        default=0,
+        ge=0,
+        le=10**9,
+        description="Documents one user may own. This and the next do not hold for the owner of the data folder.",
+    )
+    storage_mb: int = Field(
+        default=0, ge=0, le=10**9, description="Megabytes that the files of one user may take, all their versions."
+    )
+    at_once: int = Field(
+        default=4,
+        ge=1,
+        le=1000,
+        description="Searches that one server makes at the same time, two database connections each (`database.pool_size`); "
+        "a question needs its place only until its passages are found. Others wait, each user in turn.",
+    )
+    waiting: int = Field(
+        default=128, ge=0, le=100_000, description="Searches that may wait for that; the next is refused at once (503)."
+    )
+    waiting_per_user: int = Field(
+        default=32,
+        ge=0,
+        le=100_000,
+        description="Those of one user among them while others are there, too; their next is refused at once (429).",
+    )
 
 
 class Access(_Branch):
@@ -636,6 +704,7 @@ class Settings(_Branch):
     server: Server = Server()
     access: Access = Access()
     oidc: Oidc = Oidc()
+    limits: Limits = Limits()
     guard: Guard = Guard()
     rag: Rag = Rag()
     llm: Llm = Llm()

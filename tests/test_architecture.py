@@ -37,7 +37,7 @@ LAYERS = [
     {"outside", "steady"},
     {"providers", "parsers", "store"},
     {"query", "ingest", "stub"},
-    {"differences", "pointing", "reading", "signon", "toolbox", "trial"},
+    {"differences", "limits", "pointing", "reading", "signon", "toolbox", "trial"},
     {"profiles", "workbench"},
     {"control", "switchover"},
     {"logs", "metrics", "replay", "telemetry"},

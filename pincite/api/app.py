@@ -40,6 +40,7 @@ from pincite.api import (
     web,
     ws,
 )
+from pincite.api.admission import Admission
 from pincite.api.callers import OPENAPI, Authenticate, undeclared
 from pincite.api.evaluations import Evaluating
 from pincite.api.gate import AddressCheck, BodyLimit
@@ -92,7 +93,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     """The application for an engine that is open; `host` is the name or address it listens on."""
     if missing := undeclared(ROUTERS):
         raise RuntimeError(f"these routes do not say what right they take: {', '.join(missing)}")
-    server = pincite.settings.server
+    server, admission = pincite.settings.server, Admission(pincite)
     app = FastAPI(
         title="pincite",
         version=__version__,
@@ -108,11 +109,12 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
             Middleware(NamedOrigins, origins=server.allowed_origins),
             Middleware(Problems),
             Middleware(AddressCheck, hosts=[host or server.host, *server.allowed_hosts]),
-            Middleware(Authenticate, pincite=pincite),
+            Middleware(Authenticate, pincite=pincite, check=admission.check),
             Middleware(BodyLimit, limit_mb=server.max_body_mb),
         ],
     )
     app.state.pincite = pincite
+    app.state.admission = admission
     app.state.streams = Streams()
     app.state.stopping = asyncio.Event()
     app.state.evaluating = Evaluating()

@@ -7,8 +7,9 @@ and a route that does not declare what right it takes keeps the server from star
 
 import asyncio
 import contextlib
+import hashlib
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, NoReturn
 from urllib.parse import parse_qsl
 
@@ -35,29 +36,70 @@ OPEN = frozenset({
     "/", OPENAPI, *(f"{API}{path}" for path in (
         "/health/live", "/health/ready", "/auth/login", "/auth/setup", "/auth/oidc/login", "/auth/oidc/callback")),
 })  # fmt: skip
+UNCOUNTED = frozenset({"/", f"{API}/health/live", f"{API}/health/ready"})
+"""Asked by whoever watches over the server, however busy it is."""
+REMEMBERED = 10_000
+"""Keys and logins of which it is remembered whose they were."""
 COOKIE = "pincite_login"
 """What a browser holds once somebody has logged in."""
 STILL_WELCOME_S = 2.0
 """How often whoever listens for long is asked for the key again."""
 LONGEST_NOTED = 300
 """Characters of an address that the audit log keeps."""
+Check = Callable[[str, str], None]
+"""Refuses what there is no room for, by its path and by who it seems to be from."""
 _KEYS_IN_ADDRESSES = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
 
 
 class Authenticate:
     """Middleware that finds out who the caller is: from the header `Authorization: Bearer KEY`, or else from the cookie."""
 
-    def __init__(self, app: ASGIApp, pincite: AsyncPincite) -> None:
+    def __init__(self, app: ASGIApp, pincite: AsyncPincite, check: Check) -> None:
         self._app = app
         self._pincite = pincite
+        self._check = check
+        self._who: dict[bytes, str] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket") and scope["path"] in OPEN:
-            check_own_page(scope, cookie=False)
+        if scope["type"] in ("http", "websocket") and scope["path"] not in UNCOUNTED:
+            await self._let_in(scope)
         elif scope["type"] in ("http", "websocket"):
-            caller = scope["state"]["caller"] = await _recognise(self._pincite, scope)
-            request.key_id.set(caller.key_id)
+            check_own_page(scope, cookie=False)
         await self._app(scope, receive, send)
+
+    async def _let_in(self, scope: Scope) -> None:
+        """Know who it is, and count what they ask; whoever is not known is counted by where they come from."""
+        limits = self._pincite.limits
+        if scope["path"] in OPEN:
+            check_own_page(scope, cookie=False)
+            return await limits.stranger(_address(scope))
+        brought = _brought(scope)
+        seems = self._who.get(brought, "")
+        self._check(scope["path"], seems)
+        limits.refuse_if_used_up(seems)
+        try:
+            caller = await _recognise(self._pincite, scope)
+        except Unauthorized:
+            await limits.stranger(_address(scope))
+            raise
+        self._remember(brought, caller.person)
+        await limits.request(caller.person)
+        scope["state"]["caller"] = caller
+        request.key_id.set(caller.key_id)
+        return None
+
+    def _remember(self, brought: bytes, person: str) -> None:
+        """Whose key or login it was, which decides nothing but who is refused unasked."""
+        if len(self._who) >= REMEMBERED:
+            self._who.clear()
+        self._who[brought] = person
+
+
+def _brought(scope: Scope) -> bytes:
+    """What a request is known by, hashed."""
+    headers = Headers(scope=scope)
+    given = f"{headers.get('authorization')}\0{headers.get('cookie')}"
+    return hashlib.sha256(given.encode(errors="surrogatepass")).digest()
 
 
 async def _recognise(pincite: AsyncPincite, scope: Scope) -> Caller:
@@ -81,7 +123,12 @@ def login_of(scope: Scope) -> str | None:
 
 def address_of(connection: HTTPConnection) -> str:
     """Where a request comes from."""
-    return connection.client.host if connection.client else ""
+    return _address(connection.scope)
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def _key(scope: Scope) -> str:

@@ -10,6 +10,7 @@ from pydantic import Field
 from starlette.responses import JSONResponse
 
 from pincite.api import API
+from pincite.api.admission import Admitted
 from pincite.api.callers import Reader
 from pincite.api.engine import Engine
 from pincite.api.options import Body, Words
@@ -28,10 +29,13 @@ class EmbeddingBody(Body):
 
 
 @router.post("/embedding")
-async def embedding(body: EmbeddingBody, request: Request, pincite: Engine, caller: Reader) -> JSONResponse:
+async def embedding(
+    body: EmbeddingBody, request: Request, pincite: Engine, caller: Reader, admitted: Admitted
+) -> JSONResponse:
     """One unit vector a text, in order; a text longer than the model's window is the mean of its parts."""
     texts = [body.input] if isinstance(body.input, str) else body.input
-    vectors = await unless_gone(request.receive, _embed(pincite.embedder, texts))
+    embedding = admitted.search(caller, lambda: _embed(pincite.embedder, texts))
+    vectors = await unless_gone(request.receive, embedding)
     return JSONResponse({"model": pincite.embedder.name, "vectors": vectors})
 
 

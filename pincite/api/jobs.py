@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
 from dataclasses import astuple, replace
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from pincite.api import API
 from pincite.api import jobs_shapes as shapes
+from pincite.api.admission import Admitted
 from pincite.api.callers import Reader, Writer, unwelcome
 from pincite.api.engine import Engine
 from pincite.api.shapes import Json, page
@@ -53,9 +55,16 @@ async def jobs(
 
 
 @router.get("/events")
-async def events(request: Request, pincite: Engine, caller: Reader) -> Response:
+async def events(request: Request, pincite: Engine, caller: Reader, admitted: Admitted) -> Response:
     """The same as it changes: `snapshot`, then `job`, `ended` and `summary`, until the client leaves."""
-    return EventStream(follow(pincite, caller), unwelcome(request))
+
+    async def admitted_ones() -> AsyncGenerator[Told | None]:
+        with admitted.listening(caller):
+            async with aclosing(follow(pincite, caller)) as followed:
+                async for told in followed:
+                    yield told
+
+    return EventStream(admitted_ones(), unwelcome(request))
 
 
 @router.delete("/{job_id}")

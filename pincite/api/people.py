@@ -12,11 +12,13 @@ from pincite.api.callers import Administrator, Reader, address_of
 from pincite.api.engine import Engine
 from pincite.api.options import Body, Name
 from pincite.core.people import Group, Person, PersonRole
+from pincite.engine import AsyncPincite
 
 router = APIRouter(prefix=API, tags=["people"])
 
 PersonName = Annotated[Name, Field(min_length=1, max_length=100)]
 Password = Annotated[Name, Field(max_length=1000)]
+Most = Annotated[int, Field(ge=0, le=10**12)]
 
 
 class PersonBody(Body):
@@ -28,11 +30,12 @@ class PersonBody(Body):
 
 
 class PersonChange(Body):
-    """What shall be otherwise about a user; what is left out stays."""
+    """What shall be otherwise about a user; what is left out stays. A limit that is null is that of the settings again."""
 
     role: PersonRole | None = None
     suspended: bool | None = None
     password: Password | None = None
+    limits: dict[Name, Most | None] | None = Field(default=None, max_length=50)
 
 
 class GroupBody(Body):
@@ -59,6 +62,13 @@ def group_shape(value: Group) -> shapes.Json:
     return asdict(value) | {"created_at": shapes.moment(value.created_at)}
 
 
+async def usage_shape(pincite: AsyncPincite, by: str, person: str) -> shapes.Json:
+    """What somebody uses, and how much they may: `own` are limits that only they have."""
+    used, limits = await pincite.limits.used(by, person)
+    told = asdict(used)
+    return {"own": sorted(told.pop("own")), "usage": told, "limits": dict(limits)}
+
+
 @router.get("/users")
 async def users(pincite: Engine, caller: Administrator) -> JSONResponse:
     """Every user by name."""
@@ -78,10 +88,19 @@ async def user(user_id: str, pincite: Engine, caller: Administrator) -> JSONResp
     return JSONResponse(person_shape(await pincite.people.get(caller.person, user_id)))
 
 
+@router.get("/users/{user_id}/usage")
+async def usage(user_id: str, pincite: Engine, caller: Administrator) -> JSONResponse:
+    """What a user uses, and how much they may."""
+    known = await pincite.people.get(caller.person, user_id)
+    return JSONResponse(await usage_shape(pincite, caller.person, known.id))
+
+
 @router.patch("/users/{user_id}")
 async def change(user_id: str, body: PersonChange, pincite: Engine, caller: Administrator) -> JSONResponse:
-    """Give a user another role or password, suspend them, or let them in again."""
+    """Give a user another role, password or limits, suspend them, or let them in again."""
     known = await pincite.people.get(caller.person, user_id)
+    if body.limits:
+        await pincite.budgets.allow(caller.person, known.id, body.limits)
     if body.password is not None:
         await pincite.logins.set_password(caller.person, known.id, body.password)
     if body.role is not None:
@@ -143,6 +162,12 @@ async def remove_group(group_id: str, pincite: Engine, caller: Administrator) ->
 async def me(pincite: Engine, caller: Reader) -> JSONResponse:
     """Who one is here: id, name, groups, and the role one came in with."""
     return JSONResponse(asdict(await pincite.people.oneself(caller.person, caller.role)))
+
+
+@router.get("/me/usage")
+async def own_usage(pincite: Engine, caller: Reader) -> JSONResponse:
+    """What one uses oneself, and how much one may."""
+    return JSONResponse(await usage_shape(pincite, caller.person, caller.person))
 
 
 @router.post("/me/password")

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,11 +13,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pincite.api.connections import HEARD_LATER
 from pincite.errors import (
     BadRequest,
     DataFolderError,
     Invalid,
     NotFound,
+    OverBudget,
+    Overloaded,
     PinciteError,
     SettingsError,
     Stopping,
@@ -81,12 +85,20 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
 
 def _known(error: PinciteError, request_id: str) -> Problem:
     detail = " ".join(str(error).split())
-    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else {}
-    if error.status >= 500 and not isinstance(error, Stopping):
+    if error.status >= 500 and not isinstance(error, Stopping | Overloaded):
         log.error("request %s failed: %s", request_id, detail)
     if isinstance(error, _INTERNAL):
         detail = f"{error.title.lower()}; the server's log tells more under this request id"
-    return Problem(error.status, error.code, error.title, detail, headers)
+    return Problem(error.status, error.code, error.title, detail, _headers(error))
+
+
+def _headers(error: PinciteError) -> dict[str, str]:
+    """What a client's program should know: what to bring, or when to come again."""
+    if isinstance(error, Unauthorized):
+        return {"WWW-Authenticate": "Bearer"}
+    if isinstance(error, OverBudget | Overloaded) and error.retry_after_s is not None:
+        return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
+    return {}
 
 
 def _from_framework(error: HTTPException, request_id: str) -> Problem:
@@ -147,6 +159,8 @@ class Problems:
         except (Exception, asyncio.CancelledError) as error:
             request_id = request_id_of(scope)
             problem = problem_of(error, request_id)
+            if isinstance(error, OverBudget) and error.retry_after_s is not None:
+                scope["state"][HEARD_LATER] = True
             if not started:
                 await problem.response(request_id)(scope, receive, send)
         return None

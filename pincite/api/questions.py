@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from pincite.api import API, shapes
+from pincite.api.admission import Admission
 from pincite.api.callers import Reader, unwelcome
 from pincite.api.engine import Engine
 from pincite.api.options import AnswerOptions, QueryBody
@@ -28,10 +29,12 @@ async def query(body: QueryBody, request: Request, pincite: Engine, caller: Read
 async def respond(request: Request, body: AnswerOptions, caller: Caller, ask: Ask) -> Response:
     """The answer, whole or as it comes; a client that goes away stops the work, unless it means to come back."""
     ask = while_readable(request.app.state.pincite, caller, ask)
+    admission: Admission = request.app.state.admission
+    asking = admission.question(caller, ask, stream=body.stream, longest=body.max_tokens)
     if not body.stream:
-        return JSONResponse(shapes.answer(await unless_gone(request.receive, ask(_nobody))))
+        return JSONResponse(shapes.answer(await unless_gone(request.receive, asking(_nobody))))
     streams: Streams = request.app.state.streams
-    stream = streams.open(caller.person, ask, request_id_of(request.scope), resumable=body.resumable)
+    stream = streams.open(caller.person, asking, request_id_of(request.scope), resumable=body.resumable)
     return AnswerStream(stream, unwelcome(request))
 
 

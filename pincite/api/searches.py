@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse
 
 from pincite.api import API, shapes
+from pincite.api.admission import Admitted
 from pincite.api.callers import Reader
 from pincite.api.engine import Engine
 from pincite.api.options import ManyBody, SearchBody
@@ -13,14 +14,22 @@ router = APIRouter(prefix=API, tags=["search"])
 
 
 @router.post("/search")
-async def search(body: SearchBody, request: Request, pincite: Engine, caller: Reader) -> JSONResponse:
+async def search(
+    body: SearchBody, request: Request, pincite: Engine, caller: Reader, admitted: Admitted
+) -> JSONResponse:
     """Find passages; `explain` says how each score came about."""
-    result = await unless_gone(request.receive, pincite.search(body.question(), caller=caller))
+    question = body.question()
+    searching = admitted.search(caller, lambda: pincite.search(question, caller=caller))
+    result = await unless_gone(request.receive, searching)
     return JSONResponse(shapes.search_result(result, result.rag, explain=body.explain))
 
 
 @router.post("/query-many")
-async def query_many(body: ManyBody, request: Request, pincite: Engine, caller: Reader) -> JSONResponse:
+async def query_many(
+    body: ManyBody, request: Request, pincite: Engine, caller: Reader, admitted: Admitted
+) -> JSONResponse:
     """Find passages for up to five queries at once, fused by reciprocal rank."""
-    result = await unless_gone(request.receive, pincite.search(body.question(), caller=caller))
+    question = body.question()
+    searching = admitted.search(caller, lambda: pincite.search(question, caller=caller))
+    result = await unless_gone(request.receive, searching)
     return JSONResponse(shapes.search_result(result, result.rag, explain=body.explain))

@@ -14,6 +14,7 @@ from pathlib import Path
 import uvicorn
 
 from pincite.api.app import make_app
+from pincite.api.connections import up_to
 from pincite.api.gate import JSON_LIMIT
 from pincite.engine import AsyncPincite
 from pincite.errors import BadRequest, Conflict
@@ -35,7 +36,7 @@ async def serve(pincite: AsyncPincite, *, host: str, port: int, ready: Callable[
     with _only_server(pincite.settings.data), _listening(host, port) as listener:
         app = make_app(pincite, host=host)
         config = uvicorn.Config(
-            app, http="h11", ws="websockets-sansio", lifespan="on", log_config=None,
+            app, http=up_to(pincite.settings.server.max_connections), ws="websockets-sansio", lifespan="on", log_config=None,
             access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=STUCK_S,
             ws_max_size=JSON_LIMIT, ws_per_message_deflate=False,
         )  # fmt: skip
@@ -100,12 +101,21 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         # Connections inherit it. asyncio would set it only on sockets made with an explicit protocol, and without
         # it every answer waits 40 ms for the client to acknowledge its headers.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        _notice_who_is_gone(listener)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise Conflict(f"port {port} is in use; choose another with --port") from error
         raise BadRequest(f"cannot listen on {host}, port {port}: {error.strerror}; see --host and --port") from error
     with listener:
         yield listener
+
+
+def _notice_who_is_gone(listener: socket.socket) -> None:
+    """Connections whose client vanished without a word end after a minute or two; they inherit this, too."""
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4), ("TCP_USER_TIMEOUT", 90_000)):
+        if hasattr(socket, name):
+            listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def _url(host: str, listener: socket.socket) -> str:

@@ -11,10 +11,13 @@ from starlette.responses import JSONResponse
 
 from pincite.api import API, shapes
 from pincite.api.access import AccessBody
+from pincite.api.admission import Admitted
 from pincite.api.callers import Writer
 from pincite.api.engine import Engine
 from pincite.api.options import Body, DocumentIds, Tag, Text
+from pincite.core.callers import Caller
 from pincite.core.documents import Upload
+from pincite.engine import AsyncPincite
 from pincite.errors import Invalid
 from pincite.ingest.accept import largest
 from pincite.settings import Settings
@@ -44,11 +47,15 @@ def _form(description: type[Body]) -> dict[str, Any]:
 
 
 @router.post("/upload", status_code=202, openapi_extra=_form(UploadFields))
-async def upload(request: Request, pincite: Engine, caller: Writer) -> JSONResponse:
+async def upload(request: Request, pincite: Engine, caller: Writer, admitted: Admitted) -> JSONResponse:
     """Take a file in: 202 and it is processed in the background, or 200 where it is there already."""
     async with request.form(max_files=1, max_fields=120, max_part_size=64 * 1024) as form:
-        fields = _fields(form)
-        file = await _file(form, fields, pincite.settings)
+        return await admitted.file(caller, lambda: _take_in(form, pincite, caller))
+
+
+async def _take_in(form: FormData, pincite: AsyncPincite, caller: Caller) -> JSONResponse:
+    fields = _fields(form)
+    file = await _file(form, fields, pincite.settings)
     if fields.access is not None:
         readers = await pincite.rights.readers(await pincite.scope(caller), fields.access.wish())
         file = replace(file, readers=readers)

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from pincite.api import API
+from pincite.api.admission import Admission, Admitted
 from pincite.api.callers import Reader, unwelcome
 from pincite.api.chat import ChatBody, asking
 from pincite.api.engine import Engine
@@ -39,8 +40,13 @@ async def upgrade(request: Request, caller: Reader) -> Response:
 
 
 @router.websocket("/chat/ws")
-async def converse(socket: WebSocket, pincite: Engine, caller: Reader) -> None:
+async def converse(socket: WebSocket, pincite: Engine, caller: Reader, admitted: Admitted) -> None:
     """One question at a time; a socket that closes stops its answer, unless that is resumable."""
+    with admitted.listening(caller):
+        await _converse(socket, pincite, caller)
+
+
+async def _converse(socket: WebSocket, pincite: AsyncPincite, caller: Caller) -> None:
     await socket.accept()
     line = _Socket(socket, pincite, caller)
     try:
@@ -88,7 +94,9 @@ class _Socket:
         if self._telling and not self._telling.done():
             raise Conflict('one question at a time; wait for its answer or send {"cancel": true}', code="busy")
         body = _checked({**data, "stream": True})
+        admission: Admission = self._socket.app.state.admission
         ask = while_readable(self._pincite, self._caller, asking(body, self._pincite, self._caller))
+        ask = admission.question(self._caller, ask, stream=True, longest=body.max_tokens)
         streams: Streams = self._socket.app.state.streams
         self._stream = streams.open(self._caller.person, ask, self._request_id, resumable=body.resumable)
         self._telling = asyncio.create_task(self._tell(self._stream))

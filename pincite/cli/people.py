@@ -13,10 +13,12 @@ GroupArgument = Annotated[str, typer.Argument(metavar="GROUP", help="A group's n
 
 def register(app: typer.Typer) -> None:
     """Make these groups of commands, and `share`, commands of `app`."""
-    users = typer.Typer(help="Users: add, list, role, suspend, resume, remove.", rich_markup_mode=None)
+    users = typer.Typer(help="Users: add, list, show, role, limit, suspend, resume, remove.", rich_markup_mode=None)
     command(users, "add")(add)
     command(users, "list")(list_users)
+    command(users, "show")(show)
     command(users, "role")(role)
+    command(users, "limit")(limit)
     command(users, "suspend")(suspend)
     command(users, "resume")(resume)
     command(users, "remove")(remove)
@@ -63,6 +65,42 @@ async def list_users(door: Door) -> None:
         print_json(shapes.page([person_shape(one) for one in found]))
     else:
         print_people(Screen(), found)
+
+
+async def show(door: Door, name: UserArgument) -> None:
+    """Show a user: what they use, and how much they may."""
+    from pincite.access import LOCAL
+    from pincite.api.people import person_shape, usage_shape
+    from pincite.cli.view.people import print_usage
+    from pincite.cli.view.screen import Screen
+
+    async with door.open() as pincite:
+        known = await pincite.people.get(LOCAL.person, name)
+        told = await usage_shape(pincite, LOCAL.person, known.id)
+    if door.json:
+        print_json(person_shape(known) | told)
+    else:
+        print_usage(Screen(), known, told)
+
+
+async def limit(
+    door: Door,
+    name: UserArgument,
+    what: Annotated[str, typer.Argument(metavar="LIMIT", help="Such as storage_mb; `user show` names them.")],
+    most: Annotated[str, typer.Argument(metavar="MOST", help="A number, 0 for any number, or `default`.")],
+) -> None:
+    """Give a user a limit of their own, instead of what the settings say for everybody."""
+    from pincite.access import LOCAL
+    from pincite.errors import Invalid
+
+    if most != "default" and not (most.isascii() and most.isdecimal() and len(most) <= 12):
+        raise Invalid("say how much they may as a number; 0 is as much as they like, `default` what the settings say")
+    given = None if most == "default" else int(most)
+    async with door.open() as pincite:
+        known = await pincite.people.get(LOCAL.person, name)
+        await pincite.budgets.allow(LOCAL.person, known.id, {what: given})
+    said = "as the settings have it" if given is None else f"{given:,}" if given else "as much as they like"
+    _tell(door, known.id, f"{known.name}: {what} is {said}", limits={what: given})
 
 
 async def role(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 EventName = Literal[
     "setup", "login", "logout", "password.change",
     "key.create", "key.revoke",
-    "user.add", "user.role", "user.suspend", "user.resume", "user.remove", "user.hand_over",
+    "user.add", "user.role", "user.limit", "user.suspend", "user.resume", "user.remove", "user.hand_over",
     "group.add", "group.remove", "group.join", "group.leave",
     "document.add", "document.change", "document.share", "document.remove",
     "folder.share", "folder.move",

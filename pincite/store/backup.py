@@ -26,8 +26,10 @@ from pincite.store.people import LOCAL
 
 PART = 8 * 2**20
 """Bytes of a table that are in memory at a time; a row that is longer is taken whole."""
-LEFT_OUT = frozenset({"migration", "reader", "login", "setup", "failed_login", "cached_answer"})
-"""Tables that no backup has: what follows from others or is soon forgotten, and who was logged in."""
+LEFT_OUT = frozenset({
+    "migration", "reader", "login", "setup", "failed_login", "cached_answer", "spent", "streaming",
+})  # fmt: skip
+"""Tables that no backup has: what follows from others or is soon forgotten, who was logged in, and what was under way."""
 TRACES = frozenset({"trace", "span"})
 Report = Callable[[Progress], None]
 

@@ -15,10 +15,11 @@ from pincite.core.audit import Told
 from pincite.core.callers import Scope
 from pincite.core.documents import Document, Outcome, Status, Upload
 from pincite.core.request import Origin, origin
-from pincite.errors import NotFound
+from pincite.errors import NotFound, OverBudget, OverQuota
 from pincite.store import arrivals as arrived
 from pincite.store.arrivals import Arrival, Turn
 from pincite.store.audit import note, note_from
+from pincite.store.budgets import Quota, check_quota
 from pincite.store.database import Connection, Database, one, rows
 from pincite.store.documents import DOCUMENT, document_of
 from pincite.store.jobs import SMALL
@@ -44,12 +45,19 @@ async def _new_id(connection: Connection, scope: Scope, upload: Upload) -> str:
 
 
 class Intake:
-    """Takes uploads in for one person at a time; `signature` says how files are indexed now."""
+    """Takes uploads in for one person at a time; `signature` says how files are indexed now, `quota` how much they may keep."""
 
-    def __init__(self, database: Database, originals: Originals, signature: str) -> None:
+    def __init__(
+        self,
+        database: Database,
+        originals: Originals,
+        signature: str,
+        quota: Quota = Quota(),  # noqa: B008
+    ) -> None:
         self._database = database
         self._originals = originals
         self._signature = signature
+        self._quota = quota
         self._library = Library(database, originals, signature)
         self._arriving = Together(self._take_all)
 
@@ -76,9 +84,8 @@ class Intake:
         new: dict[tuple[str, str, str], Document] = {}
         for scope in {scope.person: scope for scope, _ in asked}.values():
             own = {_name(arrival): arrival for theirs, arrival in reversed(asked) if theirs.person == scope.person}
-            with suppress(
-                pg_errors.UniqueViolation
-            ):  # somebody else took one in at the same moment: each sees by itself
+            # Somebody else took one in at the same moment, or there is not room for all: each sees by itself.
+            with suppress(pg_errors.UniqueViolation, OverQuota, OverBudget):
                 new |= {(scope.person, d.folder, d.name): d for d in await self._take_new(scope, own)}
         return [new.pop((scope.person, *_name(arrival)), None) for scope, arrival in asked]
 
@@ -94,11 +101,16 @@ class Intake:
             for document_id in await arrived.taken(connection, list(minted)):
                 del minted[document_id]
             if minted:
+                await self._check_room(connection, list(minted.values()), documents=len(minted))
                 await arrived.insert(connection, scope, self._originals, list(minted.items()))
                 await note_from(connection, _added(minted))
         if not minted:
             return []
         return await self._library.several(await self._library.scope(scope.person), list(minted))
+
+    async def _check_room(self, connection: Connection, arrivals: Sequence[Arrival], *, documents: int) -> None:
+        size = sum(len(arrival.upload.data) for arrival in arrivals)
+        await check_quota(connection, self._quota, documents=documents, size=size, jobs=len(arrivals))
 
     async def _take(self, scope: Scope, arrival: Arrival) -> Taken:
         """Take in one that may be anything."""
@@ -151,12 +163,14 @@ class Intake:
                 (scope.person, upload.folder, upload.name),
             )
             if found is None:
+                await self._check_room(connection, [arrival], documents=1)
                 document_id = await _new_id(connection, scope, upload)
                 await arrived.insert(connection, scope, self._originals, [(document_id, arrival)])
                 await note_from(connection, _added({document_id: arrival}))
                 return document_id, "new"
             document_id, status, key, latest_id, latest_checksum, signature, realm = found
             if latest_checksum != arrival.checksum:
+                await self._check_room(connection, [arrival], documents=0)
                 await self._insert_version(connection, scope, (document_id, realm, latest_id), arrival)
                 await note(
                     connection, Told("document.change", f"document:{document_id}", details={"changed": ["file"]})

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,7 +10,8 @@ from pincite.core.audit import Told
 from pincite.core.callers import Caller, Role
 from pincite.errors import NotFound, Unauthorized
 from pincite.store.audit import note
-from pincite.store.database import Database, one, rows
+from pincite.store.database import Database, rows
+from pincite.together import Together
 
 PREFIX = "pc_"
 
@@ -32,6 +34,7 @@ class Keys:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._recognising = Together(self._recognise_all)
 
     async def create(
         self, person: str, name: str, role: Role, expires_days: int | None, *, by: str | None = None
@@ -75,11 +78,15 @@ class Keys:
 
     async def recognise(self, key: str) -> Caller:
         """Whose key this is; `Unauthorized` for one that is unknown, expired or revoked, all alike."""
-        async with self._database.transaction("") as connection:
-            row = await one(connection, "select * from find_key(%s)", (_hash(key),))
-        if row is None:
-            raise Unauthorized("the key does not count; make one with: pincite key create --name NAME")
-        return Caller(person=row[1], role=row[2], key_id=row[0])
+        return await self._recognising(_hash(key))
+
+    async def _recognise_all(self, hashes: Sequence[bytes]) -> list[Caller | Exception]:
+        """Those that are asked about at about the same time: however many come at once, they take one connection."""
+        query = "select h.hash, k.* from unnest(%(hashes)s::bytea[]) h (hash), find_key(h.hash) k"
+        [found] = await self._database.at_once("", query, values={"hashes": list(set(hashes))})
+        known = {bytes(given): Caller(person=person, role=role, key_id=key) for given, key, person, role in found}
+        unknown = "the key does not count; make one with: pincite key create --name NAME"
+        return [known.get(one) or Unauthorized(unknown) for one in hashes]
 
 
 def _hash(key: str) -> bytes:

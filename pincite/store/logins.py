@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -14,6 +14,7 @@ from pincite.errors import Conflict, Invalid, OverBudget, Unauthorized
 from pincite.passwords import check_new, hashed, matches
 from pincite.store.audit import note
 from pincite.store.database import Connection, Database, one, rows
+from pincite.together import Together
 
 LASTS_DAYS = 14
 WINDOW_S = 15 * 60
@@ -30,6 +31,7 @@ class Logins:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._recognising = Together(self._recognise_all)
 
     async def log_in(self, name: str, password: str, address: str) -> tuple[str, Caller]:
         """What the browser shall hold, and who it is; `Unauthorized` alike for a wrong name and a wrong password."""
@@ -51,7 +53,11 @@ class Logins:
         async with self._database.transaction("") as connection:
             shut = await _too_often(connection, limits)
         if shut:
-            raise OverBudget(f"too many logins failed; try again in {WINDOW_S // 60} minutes", code="too_many_logins")
+            raise OverBudget(
+                f"too many logins failed; try again in {WINDOW_S // 60} minutes",
+                code="too_many_logins",
+                retry_after_s=WINDOW_S,
+            )
 
     async def _failed(self, limits: Limits, told: Told) -> None:
         """Remember a failure. The one that shuts the door is told as that, too; what knocks afterwards is not."""
@@ -73,11 +79,14 @@ class Logins:
 
     async def recognise(self, token: str) -> Caller:
         """Whose login this is; `Unauthorized` for one that is unknown or over."""
-        async with self._database.transaction("") as connection:
-            row = await one(connection, "select person, role from find_login(%s)", (_digest(token),))
-        if row is None:
-            raise Unauthorized("the login is over; log in again")
-        return Caller(person=row[0], role=row[1])
+        return await self._recognising(_digest(token))
+
+    async def _recognise_all(self, hashes: Sequence[bytes]) -> list[Caller | Exception]:
+        """Those that are asked about at about the same time, on one connection."""
+        query = "select h.hash, l.* from unnest(%(hashes)s::bytea[]) h (hash), find_login(h.hash) l"
+        [found] = await self._database.at_once("", query, values={"hashes": list(set(hashes))})
+        known = {bytes(given): Caller(person=person, role=role) for given, person, role in found}
+        return [known.get(one) or Unauthorized("the login is over; log in again") for one in hashes]
 
     # --- those whom a provider vouches for -----------------------------------------------------------------------
 

@@ -31,6 +31,8 @@ MADE_BY_ITSELF = frozenset(
         "reader",
         "setup",
         "failed_login",
+        "spent",
+        "streaming",
         "embedding_model",
         "corpus",
         "generation",

@@ -1,6 +1,8 @@
 """The gate: hosts, addresses and bodies that are let in."""
 
+import contextlib
 import http.client
+import socket
 import time
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -104,3 +106,54 @@ def test_a_body_of_just_under_a_megabyte_is_read(client: httpx2.Client, folder: 
     response = upload(client, "big.md", "word " * 400_000, folder=folder, start="false")
     assert response.status_code == 202
     client.delete(f"/api/v1/documents/{response.json()['document']['id']}")
+
+
+OVERSIZED = {
+    "query": ("/search", {"query": "x" * 100_001}, 422),
+    "queries": ("/query-many", {"queries": ["x"] * 6}, 422),
+    "history": ("/chat", {"messages": [{"role": "user", "content": "x"}] * 501}, 422),
+    "message": ("/chat", {"messages": [{"role": "user", "content": "x" * 100_001}]}, 422),
+    "documents": ("/search", {"query": "x", "document_ids": ["d"] * 100_000}, 422),
+    "texts": ("/embedding", {"input": ["x"] * 257}, 422),
+    "body": ("/search", {"query": "x" * (1 << 20)}, 413),
+}
+
+
+@pytest.mark.parametrize("what", OVERSIZED)
+def test_what_is_too_much_is_refused_quickly(client: httpx2.Client, what: str) -> None:
+    path, body, status = OVERSIZED[what]
+    assert_problem_status(client.post(f"/api/v1{path}", json=body), status)
+
+
+def assert_problem_status(response: httpx2.Response, status: int) -> None:
+    assert response.status_code == status, response.text[:300]
+    assert response.headers["content-type"] == "application/problem+json"
+    assert len(response.text) < 2000  # what was too much is not said again
+
+
+def test_a_body_nested_too_deeply_is_refused(client: httpx2.Client) -> None:
+    deep = b'{"query": ' + b"[" * 200_000 + b"]" * 200_000 + b"}"
+    response = client.post("/api/v1/search", content=deep, headers={"Content-Type": "application/json"})
+    assert_problem_status(response, 422)
+
+
+def test_a_form_of_too_many_parts_is_refused(client: httpx2.Client, folder: str) -> None:
+    fields = {f"field{n}": "x" for n in range(200)}
+    many = client.post("/api/v1/documents/upload", files={"file": ("a.md", "# A")}, data={"folder": folder, **fields})
+    assert many.status_code == 400
+    two = client.post("/api/v1/documents/upload", files=[("file", ("a.md", "# A")), ("file", ("b.md", "# B"))])
+    assert two.status_code == 400
+    long = upload(client, "a.md", "# A", folder=folder, description="x" * 70_000)
+    assert long.status_code in (400, 422)
+    assert client.get("/api/v1/documents", params={"folder": folder}).json()["items"] == []
+
+
+@pytest.mark.parametrize("header", [b"X-Long: " + b"x" * 200_000, b"\r\n".join(b"X-%d: y" % n for n in range(20_000))])
+def test_a_head_that_is_too_long_is_refused(door: Door, client: httpx2.Client, header: bytes) -> None:
+    address = urlsplit(door.url)
+    with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+        with contextlib.suppress(OSError):  # it is not read to its end
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n" + header + b"\r\n\r\n")
+        with contextlib.suppress(ConnectionResetError):
+            assert connection.recv(100).startswith(b"HTTP/1.1 400")
+    assert client.get("/api/v1/me").status_code == 200

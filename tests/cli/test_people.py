@@ -35,6 +35,23 @@ def test_a_user_who_goes_leaves_their_documents_to_somebody(pincite: Call) -> No
     )
 
 
+def test_a_user_is_shown_with_what_they_use_and_may_use(pincite: Call) -> None:
+    pincite("user", "add", "lena", "--role", "editor")
+    assert pincite("user", "limit", "lena", "storage_mb", "500").out == "lena: storage_mb is 500\n"
+    assert pincite("user", "limit", "lena", "streams", "0").out == "lena: streams is as much as they like\n"
+    shown = pincite("user", "show", "lena", "--json").json
+    assert (shown["id"], shown["limits"]["storage_mb"], shown["own"]) == ("lena", 500, ["storage_mb", "streams"])
+    assert shown["usage"]["documents"] == 0
+    told = pincite("user", "show", "lena").out
+    assert "lena (editor)" in told
+    assert [line.split() for line in told.splitlines() if "storage_mb" in line] == [["storage_mb", "0.0", "500", "own"]]
+    assert "as the settings have it" in pincite("user", "limit", "lena", "streams", "default").out
+    assert pincite("user", "show", "lena", "--json").json["limits"]["streams"] == 64
+    assert "there is no limit 'nosuch'" in pincite("user", "limit", "lena", "nosuch", "1").failed_with(2)
+    assert "as a number" in pincite("user", "limit", "lena", "streams", "many").failed_with(2)
+    pincite("user", "remove", "lena")
+
+
 def test_a_document_and_a_folder_are_shared(pincite: Call, papers: Path) -> None:
     pincite("user", "add", "emil")
     pincite("group", "add", "readers")

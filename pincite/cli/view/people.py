@@ -1,6 +1,7 @@
 """People and groups in a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.text import Text
 
@@ -19,6 +20,25 @@ def print_people(screen: Screen, people: Sequence[Person]) -> None:
         state = styled("suspended", "red") if one.suspended else styled("", "green")
         table.add_row(Text(shorten(one.name, LONG)), one.role, groups, f"{one.documents:,}", state)
     screen.table(table, give_way=("groups", "role"))
+
+
+def print_usage(screen: Screen, person: Person, told: Mapping[str, Any]) -> None:
+    """Print what a user uses of each limit; one of their own is marked."""
+    state = ", suspended" if person.suspended else ""
+    screen.say((person.name, "bold"), f" ({person.role}{state})")
+    usage = dict(told["usage"])
+    used = {
+        "documents": usage["documents"],
+        "storage_mb": f"{usage['storage_bytes'] / 2**20:,.1f}",
+        "jobs": usage["jobs"],
+        "streams": usage["streams"],
+        "tokens_per_day": f"{usage['tokens_today']:,}",
+    }
+    table = grid("limit", ">used", ">most", "")
+    for name, most in told["limits"].items():
+        own = "own" if name in told["own"] else ""
+        table.add_row(name, str(used.get(name, "")), f"{most:,}" if most else "any", own)
+    screen.table(table)
 
 
 def print_groups(screen: Screen, groups: Sequence[Group]) -> None:
