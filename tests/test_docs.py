@@ -114,3 +114,18 @@ def test_the_answer_in_the_readme_is_what_the_demo_prints(tmp_path: Path) -> Non
         env={"PATH": "/usr/bin:/bin", "HOME": str(Path.home()), "COLUMNS": "80", "NO_COLOR": "1"},
     )  # fmt: skip
     assert shown.strip() in done.stdout
+
+
+def test_every_test_that_the_security_page_names_is_there() -> None:
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if re.match(r"\| \d+ \|", line)]
+    assert [int(row.split("|")[1]) for row in rows] == [*range(1, 63), *range(75, 82), 87, 88, 89, 97, 98, 99, 100]
+    missing = []
+    for row in rows:
+        file = ""
+        for place, name in re.findall(r"`([\w/]*(?:\.py)?)::(\w+|\*)`", row):
+            file = place or file
+            source = (ROOT / "tests" / file).read_text(encoding="utf-8")
+            if name != "*" and not re.search(rf"^(async )?def {name}\(", source, re.MULTILINE):
+                missing.append(f"{file}::{name}")
+    assert missing == []
