@@ -182,7 +182,7 @@ class _Crowd:
 
     async def _ask(self, client: httpx2.AsyncClient, person: Person) -> Done:
         clock, first, words, tokens, answers, ended = _Clock(), 0.0, 0, "", list[dict[str, Any]](), 0
-        asked = {"query": f"What does the note say about {person.nonce}?", "stream": True}
+        asked = {"query": f"What does the note say about {person.nonce}?", "stream": True, "no_cache": True}
         async with client.stream("POST", f"{API}/query", json=asked) as response:
             if response.status_code != 200:
                 await response.aread()

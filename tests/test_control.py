@@ -173,7 +173,7 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
     async def go() -> None:
         data = tmp_path / "data"
         data.mkdir()
-        text = '[embedding]\nprovider = "scripted"\n[llm]\nquestion_timeout_s = 0.01\n'
+        text = '[embedding]\nprovider = "scripted"\n[llm]\nquestion_timeout_s = 0.5\n'
         (data / "settings.toml").write_text(text, encoding="utf-8")
         chosen = {"data": data, "database.url": database_url, "ingest.workers": 1}
         async with AsyncPincite(settings=chosen) as pincite:
@@ -182,7 +182,7 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
             adding = asyncio.create_task(pincite.add(wrote(tmp_path / "cats.md")))
             await embedding.wait()
             await pincite.control.set({"resilience.retries": 1}, LOCAL)
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.6)
             await pincite._tidy()
             assert old in pincite._benches._set_up.values()
             go_on.set()

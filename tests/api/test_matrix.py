@@ -7,10 +7,12 @@ from typing import Any
 
 import httpx2
 import pytest
+from fastapi.routing import APIRoute, APIWebSocketRoute
 
 from pincite.access import MAY
 from pincite.api import API
 from pincite.api.app import ROUTERS
+from pincite.api.callers import right_of
 from pincite.core.callers import Role
 from tests.api.door import Door, completed, upload
 
@@ -145,11 +147,13 @@ CALLERS: dict[str, Role] = {
 """Everybody here is somebody else than the owner, and nothing of the owner's is shared with them."""
 
 
-def routes() -> Iterator[str]:
+def routes() -> Iterator[tuple[str, str | None]]:
+    """Every route there is, with the right it declares."""
     for router in ROUTERS:
         for route in router.routes:
-            path = route.path.removeprefix(API)  # type: ignore[attr-defined]
-            yield from (f"{method} {path}" for method in sorted(getattr(route, "methods", None) or ["WS"]))
+            assert isinstance(route, APIRoute | APIWebSocketRoute)
+            for method in sorted(getattr(route, "methods", None) or ["WS"]):
+                yield f"{method} {route.path.removeprefix(API)}", right_of(route)
 
 
 @dataclass
@@ -211,7 +215,7 @@ def world(door: Door) -> Iterator[World]:
 
 
 def test_every_route_is_in_the_table() -> None:
-    assert sorted(TABLE) == sorted(routes())
+    assert {name: row.right for name, row in TABLE.items()} == dict(routes())
 
 
 @pytest.mark.parametrize("name", sorted(TABLE))

@@ -6,6 +6,7 @@ import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from pincite.settings import Database as DatabaseSettings
 from tests.api.door import Door, assert_problem
 
 
@@ -45,7 +46,7 @@ def test_what_is_done_is_counted(door: Door, client: httpx2.Client, folder: str)
     }  # fmt: skip
     assert {name: gained[name] for name in expected} == expected
     assert gained["pincite_chunks_total[]"] >= 2
-    assert after["pincite_pool['most']"] == 8
+    assert after["pincite_pool['most']"] == DatabaseSettings().pool_size
     assert folder not in str(after)
 
 
@@ -53,7 +54,7 @@ def test_the_details_tell_the_same_numbers(client: httpx2.Client) -> None:
     client.post("/api/v1/search", json={"query": "x"})
     told = client.get("/api/v1/health/details").json()["metrics"]
     assert told["pincite_requests_total"]["kind=search"] >= 1
-    assert told["pincite_pool"]["state=most"] == 8
+    assert told["pincite_pool"]["state=most"] == DatabaseSettings().pool_size
 
 
 def test_a_key_for_metrics_opens_this_door_and_no_other(

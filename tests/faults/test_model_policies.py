@@ -183,7 +183,7 @@ def test_a_document_that_gives_orders_gets_no_further_than_the_words(bench: Benc
     assert "evil.example/p.png" in bench.stub.calls[-1].prompt
     assert "![" not in asked.answer.text + asked.shown
     assert "<img" not in asked.answer.text + asked.shown
-    assert [(c.text, c.matched) for c in asked.answer.citations if not c.matched] == [("[Source 9]", False)]
+    assert "[Source 9]" in [c.text for c in asked.answer.citations if not c.matched]
     assert Counter(call.path for call in bench.stub.calls)["/v1/chat/completions"] == 1
 
 
