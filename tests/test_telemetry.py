@@ -39,7 +39,7 @@ def collector() -> "Iterator[tuple[str, queue.Queue[Received]]]":
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/v1/traces", received
         server.shutdown()
 
