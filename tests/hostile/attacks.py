@@ -69,8 +69,8 @@ def attacks(number: int = 200, seed: int = 7) -> list[str]:
     every = list(itertools.product(LEADS, ORDERS, DRESSES))
     dice = random.Random(seed)
     first = [(dice.choice(LEADS), order, _plain) for order in ORDERS]
-    rest = dice.sample(every, number - len(first))
-    return [dress(f"{lead} {order}") for lead, order, dress in (*first, *rest)]
+    rest = dice.sample(every, max(0, number - len(first)))
+    return [dress(f"{lead} {order}") for lead, order, dress in (*first, *rest)[:number]]
 
 
 def canaries(what: str, number: int) -> Iterator[str]:
