@@ -3,7 +3,7 @@
     ./run bench scale [--chunks 10000 100000] [--queries 200] [--work DIR]
 
 Made-up passages with the word frequencies of real text go through the product's own store; `--work` keeps the
-libraries (a million chunks take an hour to write and 16 GB). Everything is searched as the unprivileged role under
+libraries (a million chunks take hours to write and 16 GB). Everything is searched as the unprivileged role under
 row-level security. For every question the parts are timed one after the other, so that noise is shared. The raw query
 is a superuser's: ten nearest by the same index, at the same breadth, nothing checked and nothing read back.
 """
