@@ -700,6 +700,7 @@ class AsyncPincite:
             error = raised
             raise
         finally:
+            await run.close()
             await self.records.keep(caller.person, witness.trace(run, error))
             if own:
                 request_id.set("")

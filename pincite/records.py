@@ -5,13 +5,13 @@ import logging
 
 from pincite.core.traces import Trace
 from pincite.metrics import Metrics
-from pincite.store.traces import Traces
+from pincite.store.traces import WAIT_S, Traces
 from pincite.telemetry import Telemetry
 
 log = logging.getLogger(__name__)
 
-WAIT_S = 1.0
-"""How long a request waits for its trace to be written, so that it can be looked up at once."""
+MOST_WAITING = 200
+"""Traces that may wait to be written; beyond them, a request waits for one to be done."""
 
 
 class Records:
@@ -21,21 +21,22 @@ class Records:
         self._traces = traces
         self._metrics = metrics
         self._telemetry = telemetry
-        self._keeping: set[asyncio.Task[None]] = set()
 
     async def keep(self, owner: str, trace: Trace) -> None:
-        """Take a trace over. Writing it goes on even if nobody waits any more: a request never waits long for that."""
+        """Take a trace over. It is written while its answer is on its way; who looks traces up waits for that."""
         self._metrics.count(trace)
         if self._telemetry is not None:
             self._telemetry.send(trace)
-        keeping = asyncio.create_task(self._write(owner, trace))
-        self._keeping.add(keeping)
-        keeping.add_done_callback(self._keeping.discard)
-        await asyncio.wait({keeping}, timeout=WAIT_S)
+        waiting = self._traces.on_their_way
+        writing = asyncio.create_task(self._write(owner, trace))
+        waiting.add(writing)
+        writing.add_done_callback(waiting.discard)
+        if len(waiting) > MOST_WAITING:
+            await asyncio.wait(waiting, timeout=WAIT_S, return_when=asyncio.FIRST_COMPLETED)
 
     async def close(self) -> None:
         """Finish what is being written and sent."""
-        await asyncio.gather(*self._keeping)
+        await asyncio.gather(*self._traces.on_their_way)
         if self._telemetry is not None:
             await self._telemetry.close()
 

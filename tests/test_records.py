@@ -16,7 +16,7 @@ from pincite.errors import Invalid, ProviderError
 from pincite.logs import ReadableLines
 from pincite.metrics import Metrics
 from pincite.records import Records
-from pincite.store.traces import TraceFilter
+from pincite.store.traces import TraceFilter, Traces
 from tests.builders import answering
 from tests.stub_openai import stub_server
 from tests.test_witness import ASKED, Witness, make_run
@@ -256,26 +256,48 @@ def test_no_request_waits_for_a_trace_that_cannot_be_written(
     in_a_library(open_pincite, tmp_path, test)
 
 
-def test_what_is_being_written_is_finished_before_closing_even_if_its_request_is_gone() -> None:
-    class Slow:
-        def __init__(self) -> None:
-            self.begun, self.go_on, self.kept = asyncio.Event(), asyncio.Event(), list[Trace]()
+class Slow(Traces):
+    """Traces that take as long to be written as it is told."""
 
-        async def keep(self, _owner: str, trace: Trace) -> None:
-            self.begun.set()
-            await self.go_on.wait()
-            self.kept.append(trace)
+    def __init__(self) -> None:
+        self.on_their_way = set()
+        self.go_on, self.kept = asyncio.Event(), list[Trace]()
+
+    async def keep(self, _owner: str, trace: Trace) -> None:
+        await self.go_on.wait()
+        self.kept.append(trace)
+
+
+def test_no_answer_waits_for_its_trace_and_closing_does() -> None:
+    async def go() -> None:
+        slow, trace = Slow(), Witness("query", ASKED).trace(make_run(), None)
+        records = Records(slow, Metrics())
+        await records.keep("local", trace)
+        assert slow.kept == []
+        closing = asyncio.create_task(records.close())
+        await asyncio.sleep(0)
+        assert not closing.done()
+        slow.go_on.set()
+        await closing
+        assert slow.kept == [trace]
+
+    asyncio.run(go())
+
+
+def test_where_too_many_wait_to_be_written_the_next_waits_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pincite.records.MOST_WAITING", 2)
 
     async def go() -> None:
         slow, trace = Slow(), Witness("query", ASKED).trace(make_run(), None)
-        records = Records(slow, Metrics())  # type: ignore[arg-type]
-        keeping = asyncio.create_task(records.keep("local", trace))
-        await slow.begun.wait()
-        keeping.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await keeping
+        records = Records(slow, Metrics())
+        await records.keep("local", trace)
+        await records.keep("local", trace)
+        third = asyncio.create_task(records.keep("local", trace))
+        await asyncio.sleep(0.01)
+        assert not third.done()
         slow.go_on.set()
+        await third
         await records.close()
-        assert slow.kept == [trace]
+        assert len(slow.kept) == 3
 
     asyncio.run(go())

@@ -1,5 +1,6 @@
 """One request on its way through a pipeline: its tools, clock, trace and listener."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -89,6 +90,7 @@ class Run:
     warnings: list[str] = field(default_factory=list)
     embedded: dict[str, Vector] = field(default_factory=dict)
     unembedded: Unavailable | None = None
+    foreseen: "dict[str, asyncio.Task[list[Vector]]]" = field(default_factory=dict)
 
     @property
     def answer_id(self) -> str:
@@ -133,8 +135,25 @@ class Run:
         if entry not in self.degraded:
             self.degraded.append(entry)
 
+    def foresee(self, text: str) -> None:
+        """Begin to embed a text that will very likely be searched, while it is still being looked at."""
+        if text not in self.foreseen:
+            self.foreseen[text] = asyncio.create_task(self._embed([text]))
+
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of what is asked; each text is embedded once in a request, and who failed is not waited for again."""
+        for text in texts:
+            if coming := self.foreseen.pop(text, None):
+                await coming
+        return await self._embed(texts)
+
+    async def close(self) -> None:
+        """Let go of what nobody came to want."""
+        for coming in self.foreseen.values():
+            coming.cancel()
+        await asyncio.gather(*self.foreseen.values(), return_exceptions=True)
+
+    async def _embed(self, texts: Sequence[str]) -> list[Vector]:
         if new := [text for text in dict.fromkeys(texts) if text not in self.embedded]:
             if self.unembedded is not None:
                 raise self.unembedded

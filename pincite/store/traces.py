@@ -1,5 +1,6 @@
 """Traces: what each request did, kept for its owner; administrators see all of them without their words."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
@@ -14,6 +15,9 @@ from pincite.core.traces import Content, Outcome, Span, Trace
 from pincite.errors import NotFound
 from pincite.store.cursors import cursor_of, place_of
 from pincite.store.database import LONG_WORK, Database, one, rows
+
+WAIT_S = 1.0
+"""How long whoever looks traces up waits for those that are being written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +34,11 @@ class TraceFilter:
 
 
 class Traces:
-    """Keeps traces for their owner."""
+    """Keeps traces for their owner; `on_their_way` are those of this process that are being written."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.on_their_way: set[asyncio.Task[None]] = set()
 
     async def keep(self, owner: str, trace: Trace) -> None:
         """Write a finished trace with its spans; never the words of an answer about a document that went meanwhile."""
@@ -50,6 +55,7 @@ class Traces:
 
     async def list(self, scope: Scope, wanted: TraceFilter) -> tuple[list[Trace], str | None]:
         """Traces without their spans, newest first, and the cursor of the next page where there is one."""
+        await self._settled()
         conditions, values = [_WHOSE], [scope.person, wanted.everybody]
         for condition, value in _conditions(wanted):
             conditions.append(condition)
@@ -64,6 +70,7 @@ class Traces:
 
     async def get(self, scope: Scope, trace_id: str, *, everybody: bool = False) -> Trace:
         """One trace with its spans, by its own id or by that of the client's trace it was part of (the newest)."""
+        await self._settled()
         values = (scope.person, everybody, trace_id)
         async with self._database.transaction(scope.person) as connection:
             row = await one(connection, f"{_TRACE} where {_WHOSE} and id = %s", values) or await one(
@@ -80,6 +87,11 @@ class Traces:
                 (row[0], row[14]),
             )
         return _trace(row, [Span(*span) for span in spans])
+
+    async def _settled(self) -> None:
+        """Wait until what was asked before can be seen."""
+        if self.on_their_way:
+            await asyncio.wait(set(self.on_their_way), timeout=WAIT_S)
 
     async def forget_old(self, days: int) -> int:
         """Drop traces past their time."""

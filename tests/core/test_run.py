@@ -139,3 +139,25 @@ def test_an_embedder_that_failed_is_not_waited_for_again() -> None:
         with pytest.raises(Unavailable, match="it is down"):
             asyncio.run(run.embed(["a"]))
     assert calls == [1]
+
+
+def test_what_was_foreseen_is_embedded_once_and_what_nobody_wants_is_let_go() -> None:
+    asked: list[list[str]] = []
+
+    class Waiting(ScriptedEmbedder):
+        async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+            asked.append(list(texts))
+            if texts == ["unwanted"]:
+                await asyncio.Event().wait()
+            return await super().embed(texts, as_query=as_query)
+
+    async def go() -> None:
+        run = make_run()
+        run.kit = SimpleNamespace(embedder=Waiting(Options()))  # type: ignore[assignment]
+        for text in ("a", "a", "unwanted"):
+            run.foresee(text)
+        assert len(await run.embed(["a", "b"])) == 2
+        await run.close()
+        assert sorted(asked) == [["a"], ["b"], ["unwanted"]]
+
+    asyncio.run(go())
