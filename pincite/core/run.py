@@ -158,7 +158,8 @@ class Run:
             if self.unembedded is not None:
                 raise self.unembedded
             embedder = self.kit.embedder
-            with span("query_embedding", **embedding(self.settings.embedding.provider, embedder.name, len(new))):
+            facts = embedding(self.settings.embedding.provider, embedder.name, len(new))
+            with span("query_embedding", self.recording, **facts):
                 try:
                     self.embedded.update(zip(new, await embedder.embed(new, as_query=True), strict=True))
                 except Unavailable as error:
