@@ -14,12 +14,13 @@ from pincite.core.callers import Scope
 from pincite.core.documents import Chunk, Level, Parsed, Upload
 from pincite.store.database import Database, rows
 from pincite.store.files import Files
-from pincite.store.indexing import Found, Indexing
+from pincite.store.indexing import Indexing
 from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
 from pincite.store.originals import Originals
 from pincite.store.passages import Entry
 from pincite.store.removal import Removal
+from pincite.store.serving import Found
 from pincite.words import terms
 
 DIMENSIONS, PER_DOCUMENT, CLUSTERS = 384, 20, 200

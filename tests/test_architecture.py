@@ -107,6 +107,7 @@ TESTED_BY = {
     "store/bare.py": "store/test_backup.py",
     "store/restore.py": "store/test_backup.py",
     "store/schema.py": "store/test_migrations.py",
+    "store/serving.py": "store/test_indexing.py",
     "stub/calls.py": "stub/test_server.py",
     "stub/completions.py": "stub/test_server.py",
     "stub/thread.py": "stub/test_server.py",

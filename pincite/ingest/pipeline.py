@@ -19,11 +19,12 @@ from pincite.ingest.parse import Prepared, Reader
 from pincite.ingest.semantic import cuts
 from pincite.parsers import file_types
 from pincite.settings import Settings
-from pincite.store.indexing import Found, Indexing
+from pincite.store.indexing import Indexing
 from pincite.store.jobs import Job, Jobs
 from pincite.store.originals import Originals
 from pincite.store.packs import Packs
 from pincite.store.passages import Entry
+from pincite.store.serving import Found
 
 BATCH = 32
 """Chunks embedded and written at a time: bounds memory, and what a crash can cost."""

@@ -1,25 +1,20 @@
-"""Making a version's passages searchable, and the one step that serves it."""
+"""Making a version's passages searchable, batch by batch, until it is served."""
 
 import asyncio
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeVar
 
 from psycopg.errors import ForeignKeyViolation
-from psycopg.types.json import Jsonb
 
-from pincite.core.documents import Parsed
 from pincite.errors import Conflict, StoreDown
-from pincite.store import passages
+from pincite.store import passages, serving
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.history import clear, lay_apart
 from pincite.store.jobs import Job
-from pincite.store.pages import keep_pages
 from pincite.store.passages import Entry
-from pincite.store.rights import follow
-from pincite.store.survey import changed
+from pincite.store.serving import Edition, Found, Index, digest_of
 from pincite.together import Together
 
 T = TypeVar("T")
@@ -38,24 +33,6 @@ class Target:
     generation: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Edition:
-    """A new indexing of a version, being written away from readers."""
-
-    job: Job
-    key: int
-    realm: int
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a version says and is found by; `notes` are what is missing of it."""
-
-    parsed: Parsed
-    entries: Sequence[Entry] = ()
-    notes: Sequence[str] = ()
-
-
 class Indexing:
     """Fills an edition nobody sees yet, batch by batch, then serves it in one short transaction.
 
@@ -65,9 +42,7 @@ class Indexing:
 
     def __init__(self, database: Database, model: int, signature: str, *, beside: bool = False) -> None:
         self._database = database
-        self._model = model
-        self._signature = signature
-        self._beside = beside
+        self._index = Index(model, signature, beside)
         self._targets = Together(self._find)
         self._known = Together(self._look_up)
         self._publishing = Together(self._publish_all)
@@ -96,7 +71,7 @@ class Indexing:
         known: dict[tuple[str, bytes], list[list[float]]] = {}
         for owner, some in _grouped(asked, lambda one: one[0]):
             wanted = list({digest for _, hashes in some for digest in hashes})
-            [found] = await self._database.at_once(owner, _KNOWN, values={"hashes": wanted, "model": self._model})
+            [found] = await self._database.at_once(owner, _KNOWN, values={"hashes": wanted, "model": self._index.model})
             for digest, vector in found:
                 known.setdefault((owner, digest), []).append(vector)
         return [
@@ -105,7 +80,7 @@ class Indexing:
 
     async def says(self, job: Job, text: str) -> bool:
         """Whether this is the text that is kept of the job's version."""
-        digest = await asyncio.to_thread(_digest, text)
+        digest = await asyncio.to_thread(digest_of, text)
         query = "select md5(text) = %(digest)s from version where key = %(version)s"
         [found] = await self._database.at_once(job.owner, query, values={"digest": digest, "version": job.version})
         return found == [(True,)]
@@ -128,7 +103,7 @@ class Indexing:
             "versions": [target.job.version for target in targets],
             "documents": [target.job.document_id for target in targets],
             "realm": targets[0].realm,
-            "signature": self._signature,
+            "signature": self._index.signature,
         }
         keys: dict[int, int] = dict(await rows(connection, _BEGIN, values))
         return [Edition(target.job, keys[target.job.version], target.realm) for target in targets]
@@ -142,7 +117,7 @@ class Indexing:
                 where = await one(connection, "select realm from edition where key = %s", (edition.key,))
                 if where is None:
                     raise StoreDown(_LOST)
-                await passages.write(connection, where[0], rows, self._model)
+                await passages.write(connection, where[0], rows, self._index.model)
         except ForeignKeyViolation as error:  # what was begun did not wait for the disk, and a crash may undo it
             raise StoreDown(_LOST) from error
 
@@ -153,7 +128,7 @@ class Indexing:
             await _hold(connection, edition.job)
             if edition.job.id not in await self._current(connection, [edition.job]):
                 raise Conflict(_OVERTAKEN)
-            await self._serve(connection, {edition: found})
+            await serving.serve(connection, {edition: found}, self._index)
         await self._switch()
 
     async def publish(self, target: Target, found: Found) -> None:
@@ -189,8 +164,8 @@ class Indexing:
             editions = await self._begin(connection, [target for target, _ in left])
             served = {edition: found for edition, (_, found) in zip(editions, left, strict=True)}
             written = [(edition.key, entry) for edition, found in served.items() for entry in found.entries]
-            await passages.write(connection, editions[0].realm, written, self._model)
-            await self._serve(connection, served)
+            await passages.write(connection, editions[0].realm, written, self._index.model)
+            await serving.serve(connection, served, self._index)
         ended: dict[int, Exception | None] = {job.id: _Busy() for job in jobs}
         for job in free:
             ended[job.id] = None if job.id in current else Conflict(_OVERTAKEN if job.id in held else _GONE)
@@ -198,49 +173,16 @@ class Indexing:
 
     async def _current(self, connection: Connection, jobs: Sequence[Job]) -> set[int]:
         """Those whose version is still the latest; which of an index that is built beside, its switch will tell."""
-        if self._beside:
+        if self._index.beside:
             return {job.id for job in jobs}
         values = ([job.id for job in jobs], [job.document_id for job in jobs], [job.version for job in jobs])
         return {job for (job,) in await rows(connection, _CURRENT, values)}
 
     async def _switch(self) -> None:
         """Have the index that is built searched, where this was the last of it."""
-        if self._beside:
+        if self._index.beside:
             async with self._database.transaction("", local=LONG_WORK) as connection:
                 await connection.execute("select switch_generation(false)")
-
-    async def _serve(self, connection: Connection, served: Mapping[Edition, Found]) -> None:
-        """Switch readers to these editions of one owner; or, for an index that is not searched yet, lay them ready."""
-        values = {
-            "editions": [edition.key for edition in served],
-            "versions": [edition.job.version for edition in served],
-            "documents": [edition.job.document_id for edition in served],
-            "jobs": [edition.job.id for edition in served],
-            "wanting": [edition.key for edition, found in served.items() if found.notes],
-            "state": "ready" if self._beside else "served",
-            "model": self._model,
-            "signature": self._signature,
-        }
-        if not self._beside:
-            await connection.execute(_RETIRE, values)
-        await connection.execute(_STATE, values)
-        await connection.execute(_MEASURE, values)
-        if values["wanting"]:
-            await connection.execute(_WANTING, values)
-        for (document_id,) in await rows(connection, _SHARED, values):  # while it was being read
-            await follow(connection, [document_id])
-        if self._beside:
-            await connection.execute("delete from job where id = any(%(jobs)s)", values)
-            return
-        await connection.execute(_SERVE, {"said": Jsonb([_document(*one) for one in served.items()])})
-        said = await asyncio.to_thread(_texts, served)
-        await connection.execute(_OUTDATE, said)
-        await connection.execute(_SAY, said)
-        for edition, found in served.items():
-            await keep_pages(connection, edition.job.version, found.parsed)
-        await connection.execute(_DONE, values)
-        for (realm,) in await rows(connection, _REALMS, values):
-            await changed(connection, realm)
 
     async def fail(self, job: Job, code: str, message: str) -> None:
         """End a job that cannot succeed; what was served before stays served."""
@@ -355,100 +297,13 @@ _BEGIN = """
     from unnest(%(versions)s::int[], %(documents)s::text[]) as a (version, document)
     returning version, key
 """
-_RETIRE = """
-    update edition e set state = 'retired' from document d where d.id = any(%(documents)s) and e.key = d.served
-"""
-_STATE = """
-    update edition set state = case when key = any(%(editions)s) then %(state)s else 'retired' end
-    where version = any(%(versions)s) and state = 'writing' and signature = %(signature)s
-"""
-_MEASURE = """
-    update edition e set model = %(model)s,
-           languages = array(select distinct language from chunk where edition = e.key and level = 2),
-           chunks = (select count(*) from chunk where edition = e.key and level = 2),
-           vectors = (select count(*) from vector where edition = e.key),
-           words = (select coalesce(sum(frequency), 0) from posting where edition = e.key)
-    where e.key = any(%(editions)s)
-"""
 # Where the version has another job, what is being written may be that one's.
 _WRITING = """
     select key from edition where version = %(version)s and state = 'writing'
        and not exists (select from job where version = %(version)s and id <> %(job)s)
-"""
-_WANTING = "update edition set signature = signature || ':wanting' where key = any(%(wanting)s)"
-# What came while an index is being built becomes part of it; what was begun before a switch is made anew after it.
-_DONE = """
-    with done as (delete from job where id = any(%(jobs)s) returning owner, document_id, version, place)
-    insert into job (owner, document_id, version, place, priority, generation)
-    select d.owner, d.document_id, d.version, d.place, 2, case g.state when 'building' then g.id end
-    from done d join generation g on g.state in ('building', 'serving') and g.signature <> %(signature)s
-    on conflict do nothing
 """
 _READ_ANEW = """
     with gone as (delete from job where id = %s returning owner, document_id, version, place, priority)
     insert into job (owner, document_id, version, place, priority)
     select owner, document_id, version, place, priority from gone on conflict do nothing
 """
-_SERVE = """
-    update document d set served = e.key, model = e.model, status = 'completed', stage = null, progress = 1,
-           error_code = null, error_message = null, updated_at = now(), languages = e.languages, chunks = e.chunks,
-           vectors = e.vectors, words = e.words,
-           title = coalesce(given ->> 'title', s.title, d.name), author = coalesce(given ->> 'author', s.author),
-           description = coalesce(given ->> 'description', s.description), category = s.category,
-           tags = array(select jsonb_array_elements_text(coalesce(given -> 'tags', s.tags))),
-           source_urls = array(select jsonb_array_elements_text(s.urls)),
-           notes = array(select jsonb_array_elements_text(s.notes))
-    from jsonb_to_recordset(%(said)s) as s (id text, edition int, title text, author text, description text,
-                                            category text, tags jsonb, urls jsonb, notes jsonb)
-    join edition e on e.key = s.edition where d.id = s.id
-"""
-_SHARED = """
-    select d.id from edition e join document d on d.id = e.document_id
-    where e.key = any(%(editions)s) and e.realm <> d.realm order by d.id
-"""
-_REALMS = "select distinct realm from document where id = any(%(documents)s) order by realm"
-# Passages of another index stand in the same text: where that is another by now, they are made anew when they are needed.
-_OUTDATE = """
-    update edition e set state = 'retired'
-    from unnest(%(versions)s::int[], %(digests)s::text[]) as s (version, digest) join version v on v.key = s.version
-    where e.version = s.version and e.state = 'ready' and md5(v.text) <> s.digest
-"""
-# What the document says of itself now is what this version said, should another come.
-_SAY = """
-    update version v set state = 'indexed', text = s.text, page_starts = s.page_starts::int[], body_start = s.body_start,
-        about = jsonb_build_object('title', d.title, 'author', d.author, 'description', d.description,
-                                   'category', d.category, 'tags', to_jsonb(d.tags), 'source_urls', to_jsonb(d.source_urls))
-    from unnest(%(versions)s::int[], %(texts)s::text[], %(page_starts)s::text[], %(body_starts)s::int[])
-         as s (version, text, page_starts, body_start), document d
-    where v.key = s.version and d.id = v.document_id
-"""
-
-
-def _document(edition: Edition, found: Found) -> dict[str, object]:
-    parsed = found.parsed
-    return {
-        "id": edition.job.document_id,
-        "edition": edition.key,
-        "title": parsed.title,
-        "author": parsed.author,
-        "description": parsed.description,
-        "category": parsed.category,
-        "tags": parsed.tags,
-        "urls": parsed.source_urls,
-        "notes": found.notes,
-    }
-
-
-def _digest(text: str) -> str:
-    return hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
-
-
-def _texts(served: Mapping[Edition, Found]) -> dict[str, object]:
-    said = [found.parsed for found in served.values()]
-    return {
-        "versions": [edition.job.version for edition in served],
-        "texts": [parsed.text for parsed in said],
-        "page_starts": ["{" + ",".join(map(str, parsed.page_starts)) + "}" for parsed in said],
-        "body_starts": [parsed.body_start for parsed in said],
-        "digests": [_digest(parsed.text) for parsed in said],
-    }

@@ -17,7 +17,7 @@ from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.settings import Rag
 from pincite.store.database import Database
 from pincite.store.files import Files
-from pincite.store.indexing import Found, Indexing
+from pincite.store.indexing import Indexing
 from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
 from pincite.store.library import Library
@@ -25,6 +25,7 @@ from pincite.store.originals import Originals
 from pincite.store.passages import Entry
 from pincite.store.removal import Removal
 from pincite.store.search import PostgresIndex
+from pincite.store.serving import Found
 from pincite.words import forms, terms
 from tests.builders import chunk
 

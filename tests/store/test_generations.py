@@ -2,13 +2,14 @@ from typing import Any
 
 from pincite.core.documents import Parsed
 from pincite.store.generations import Generations
-from pincite.store.indexing import Found, Indexing
+from pincite.store.indexing import Indexing
+from pincite.store.serving import Found
 
 
 async def build(shelf: Any, signature: str) -> int:
     """Do every job that waits for the index that is built; how many there were."""
     done = 0
-    indexing = Indexing(shelf.database, shelf.indexing._model, signature, beside=True)
+    indexing = Indexing(shelf.database, shelf.indexing._index.model, signature, beside=True)
     while job := await shelf.jobs.claim("builder", 60):
         target = await shelf.indexing.target(job)
         assert target.generation is not None

@@ -6,10 +6,11 @@ import pytest
 
 from pincite.core.documents import Level, Parsed, Status
 from pincite.errors import Conflict, NotFound
+from pincite.store import serving
 from pincite.store.database import one
-from pincite.store.indexing import Found
 from pincite.store.jobs import Room
 from pincite.store.passages import Entry
+from pincite.store.serving import Found
 from tests.builders import chunk
 
 
@@ -146,7 +147,7 @@ def test_passages_of_another_index_go_with_the_text_they_stand_in(with_shelf: An
 
         for text, left in (("text", 2), ("text, read otherwise", 0)):
             async with shelf.database.transaction("local") as connection:
-                await shelf.indexing._serve(connection, {edition: Found(Parsed(text, "markdown"))})
+                await serving.serve(connection, {edition: Found(Parsed(text, "markdown"))}, shelf.indexing._index)
             assert await ready() == left
 
     with_shelf(test)

@@ -2,8 +2,8 @@ import asyncio
 from typing import Any
 
 from pincite.core.documents import Status
-from pincite.store.indexing import Found
 from pincite.store.intake import mint_id
+from pincite.store.serving import Found
 
 
 def test_an_id_is_minted_from_who_where_name_and_first_bytes() -> None:

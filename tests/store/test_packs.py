@@ -8,8 +8,8 @@ from pincite.core.documents import Parsed
 from pincite.store import packs
 from pincite.store.bm25 import POSTING
 from pincite.store.database import rows
-from pincite.store.indexing import Found
 from pincite.store.packs import Packs
+from pincite.store.serving import Found
 from tests.store.test_search import bm25, keys_of, texts
 
 ALL = Filters()

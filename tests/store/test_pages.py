@@ -9,9 +9,9 @@ from pincite.core.callers import Scope
 from pincite.core.documents import Parsed
 from pincite.core.locate import Extract, Stretch, in_words, locate
 from pincite.core.places import Mark, Page, pack
-from pincite.store.indexing import Found
 from pincite.store.inspection import inspect
 from pincite.store.pages import PART, Pages, touched
+from pincite.store.serving import Found
 
 ROWS = 12 * PART
 SHEET = "\n".join(f"| {n} | x{n} |" for n in range(1, ROWS + 1))

@@ -18,7 +18,7 @@ def test_passages_of_several_editions_are_written_at_once_and_each_keeps_its_own
             for n, (edition, word) in enumerate(zip(editions, ("apples", "pears"), strict=True))
         ]
         async with shelf.database.transaction("local") as connection:
-            await passages.write(connection, editions[0].realm, entries, shelf.indexing._model)
+            await passages.write(connection, editions[0].realm, entries, shelf.indexing._index.model)
             found = await (
                 await connection.execute(
                     "select c.edition, c.text, p.term, p.frequency, v.edition, v.hash from chunk c"

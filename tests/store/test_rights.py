@@ -183,8 +183,8 @@ def test_what_is_shared_while_it_is_being_read_lies_where_its_readers_look(with_
 
         from pincite.core.documents import Parsed
         from pincite.core.text import fingerprint
-        from pincite.store.indexing import Found
         from pincite.store.passages import Entry
+        from pincite.store.serving import Found
         from tests.builders import chunk
 
         await people(shelf, "bob")

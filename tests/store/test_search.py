@@ -258,8 +258,8 @@ def test_an_edition_being_written_or_replaced_is_not_found(with_shelf: Any) -> N
         from collections import Counter
 
         from pincite.core.documents import Parsed
-        from pincite.store.indexing import Found
         from pincite.store.passages import Entry
+        from pincite.store.serving import Found
         from tests.builders import chunk
 
         text = "brand fresh content"
@@ -303,8 +303,8 @@ def test_languages_meet_in_one_library(with_shelf: Any) -> None:
 
 def test_a_passage_in_another_language_than_its_document_is_found_by_its_words(with_shelf: Any) -> None:
     from pincite.core.documents import Parsed
-    from pincite.store.indexing import Found
     from pincite.store.passages import Entry
+    from pincite.store.serving import Found
     from tests.builders import chunk
 
     async def test(shelf: Any) -> None:
