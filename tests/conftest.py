@@ -17,6 +17,7 @@ import psycopg.conninfo
 import pytest
 
 T = TypeVar("T")
+NO_BROWSER = "no Chromium is here"
 
 
 def pytest_configure() -> None:
@@ -34,6 +35,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "postgres" in getattr(item, "fixturenames", ()):
             item.add_marker("store")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """A run without a browser must not look like one that tried the page."""
+    left_out = [report for report in terminalreporter.stats.get("skipped", ()) if NO_BROWSER in str(report.longrepr)]
+    if left_out:
+        terminalreporter.section("the page was NOT tested", "=", red=True, bold=True)
+        terminalreporter.line(
+            f"{len(left_out)} browser tests did not run: {NO_BROWSER}; the README says how to install it."
+        )
 
 
 @pytest.hookimpl(wrapper=True)

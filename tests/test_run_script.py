@@ -108,7 +108,7 @@ def test_scripts_can_be_executed() -> None:
 def test_usage_names_every_command(arguments: tuple[str, ...]) -> None:
     result = run(RUN, *arguments)
     assert result.returncode == 0
-    for command in ("demo", "serve", "test", "check", "bench"):
+    for command in ("demo", "serve", "test", "check", "bench", "screenshots"):
         assert f"\n  {command} " in result.stdout
 
 

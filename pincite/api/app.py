@@ -4,15 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse
 
 from pincite import __version__
 from pincite.api import (
-    API,
     audit,
     chat,
     contents,
@@ -26,6 +24,7 @@ from pincite.api import (
     logins,
     metrics,
     oidc,
+    page,
     pages,
     people,
     providers,
@@ -50,10 +49,8 @@ from pincite.api.stamp import Stamp
 from pincite.api.streams import Streams
 from pincite.engine import AsyncPincite
 
-front = APIRouter()
-
 ROUTERS = [
-    front,
+    page.router,
     uploads.router,
     web.router,
     documents.router,
@@ -81,12 +78,6 @@ ROUTERS = [
     health.router,
     metrics.router,
 ]
-
-
-@front.get("/", include_in_schema=False)
-async def root() -> PlainTextResponse:
-    """One line that says what this is."""
-    return PlainTextResponse(f"pincite {__version__}: the API is under {API}, described in {OPENAPI}\n")
 
 
 def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:

@@ -1,7 +1,7 @@
 """Who comes in, by the key or the login they bring, and what their role may do.
 
-Open to anyone are only `/`, the two health routes that tell nothing, the OpenAPI description, which says what
-the documentation says, and logging in. Everything else needs a key or a login before a byte of its body is read,
+Open to anyone are only the page's own files, the two health routes that tell nothing, the OpenAPI description,
+which says what the documentation says, and logging in. Everything else needs a key or a login before a byte of its body is read,
 and a route that does not declare what right it takes keeps the server from starting.
 """
 
@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pincite.access import require
 from pincite.api import API
 from pincite.api.origins import check_own_page
+from pincite.api.page import is_page
 from pincite.core import request
 from pincite.core.callers import Caller
 from pincite.engine import AsyncPincite
@@ -33,11 +34,11 @@ log = logging.getLogger(__name__)
 
 OPENAPI = f"{API}/openapi.json"
 OPEN = frozenset({
-    "/", OPENAPI, *(f"{API}{path}" for path in (
+    OPENAPI, *(f"{API}{path}" for path in (
         "/health/live", "/health/ready", "/auth/login", "/auth/setup", "/auth/oidc/login", "/auth/oidc/callback")),
 })  # fmt: skip
-UNCOUNTED = frozenset({"/", f"{API}/health/live", f"{API}/health/ready"})
-"""Asked by whoever watches over the server, however busy it is."""
+UNCOUNTED = frozenset({f"{API}/health/live", f"{API}/health/ready"})
+"""Asked by whoever watches over the server, however busy it is; so is the page, which says nothing of anybody's."""
 REMEMBERED = 10_000
 """Keys and logins of which it is remembered whose they were."""
 COOKIE = "pincite_login"
@@ -51,6 +52,11 @@ Check = Callable[[str, str], None]
 _KEYS_IN_ADDRESSES = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
 
 
+def is_open(path: str) -> bool:
+    """Whether anyone may come to an address."""
+    return path in OPEN or is_page(path)
+
+
 class Authenticate:
     """Middleware that finds out who the caller is: from the header `Authorization: Bearer KEY`, or else from the cookie."""
 
@@ -61,10 +67,11 @@ class Authenticate:
         self._who: dict[bytes, str] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket") and scope["path"] not in UNCOUNTED:
-            await self._let_in(scope)
-        elif scope["type"] in ("http", "websocket"):
-            check_own_page(scope, cookie=False)
+        if scope["type"] in ("http", "websocket"):
+            if scope["path"] in UNCOUNTED or is_page(scope["path"]):
+                check_own_page(scope, cookie=False)
+            else:
+                await self._let_in(scope)
         await self._app(scope, receive, send)
 
     async def _let_in(self, scope: Scope) -> None:
@@ -204,5 +211,5 @@ def undeclared(routers: Iterable[APIRouter]) -> list[str]:
     return [
         getattr(route, "path", str(route))
         for route in routes
-        if not isinstance(route, APIRoute | APIWebSocketRoute) or (route.path not in OPEN and right_of(route) is None)
+        if not isinstance(route, APIRoute | APIWebSocketRoute) or not (is_open(route.path) or right_of(route))
     ]

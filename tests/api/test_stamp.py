@@ -10,7 +10,7 @@ from pincite.api.stamp import HEADERS
 from tests.api.door import Door
 
 
-@pytest.mark.parametrize("path", ["/", "/api/v1/health/live", "/api/v1/documents", "/nowhere", "/api/v1/documents/x"])
+@pytest.mark.parametrize("path", ["/api/v1/health/live", "/api/v1/documents", "/nowhere", "/api/v1/documents/x"])
 def test_every_answer_has_its_headers(client: httpx2.Client, path: str) -> None:
     response = client.get(path)
     assert {name: response.headers[name] for name in HEADERS} == dict(HEADERS)

@@ -1,0 +1,9 @@
+// The page begins here: words, who it is, then the frame.
+import { render } from "preact";
+import { loadWords } from "./shared/words.js";
+import { html } from "./shared/html.js";
+import { Frame } from "./shell/frame.js";
+import { session } from "./shell/session.js";
+
+await Promise.all([loadWords(), session.load()]);
+render(html`<${Frame} />`, document.getElementById("page"));

@@ -1,0 +1,40 @@
+// A dialog over the page, or a sheet beside it: Escape and a click beside it close it, and the focus goes back.
+import { useEffect, useId, useRef } from "preact/hooks";
+import { html } from "../shared/html.js";
+import { t } from "../shared/words.js";
+import { Icon } from "./icon.js";
+
+export function Dialog({ title, close, sheet = false, footer, children }) {
+  const element = useRef();
+  const id = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current.showModal();
+    return () => before?.focus?.();
+  }, []);
+  const beside = (event) => event.target === element.current && close();
+  return html`<dialog ref=${element} class=${sheet ? "sheet" : ""} aria-labelledby=${id} onClick=${beside}
+      onCancel=${(event) => (event.preventDefault(), close())}>
+    <div class="dialog">
+      <header>
+        <h2 id=${id}>${title}</h2>
+        <button class="icon-button" aria-label=${t("dialog.close")} onClick=${close}><${Icon} name="close" /></button>
+      </header>
+      <div class="dialog-body">${children}</div>
+      ${footer && html`<footer>${footer}</footer>`}
+    </div>
+  </dialog>`;
+}
+
+/** Asks before something is done that cannot be taken back. */
+export function Confirm({ title, label, close, onConfirm, children }) {
+  const sure = async () => {
+    await onConfirm();
+    close();
+  };
+  return html`<${Dialog} title=${title} close=${close} footer=${html`
+      <button class="button" onClick=${close}>${t("dialog.cancel")}</button>
+      <button class="button danger" onClick=${sure}>${label}</button>`}>
+    ${children}
+  </${Dialog}>`;
+}

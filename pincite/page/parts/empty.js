@@ -1,0 +1,15 @@
+// What stands where there is nothing yet: what it is, why it is empty, and what to do.
+import { html } from "../shared/html.js";
+import { Icon } from "./icon.js";
+
+export function Empty({ icon, title, action, children }) {
+  const button = action && (action.href
+    ? html`<a class="button primary" href=${action.href}>${action.label}</a>`
+    : html`<button class="button primary" onClick=${action.onClick}>${action.label}</button>`);
+  return html`<section class="empty">
+    <${Icon} name=${icon} />
+    <h2>${title}</h2>
+    <p>${children}</p>
+    ${button}
+  </section>`;
+}

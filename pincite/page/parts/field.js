@@ -1,0 +1,14 @@
+// A labelled field with a hint below it, or with what is wrong.
+import { useId } from "preact/hooks";
+import { html } from "../shared/html.js";
+
+/** `as` is input, textarea or select; everything else goes to it. */
+export function Field({ label, hint, error, as = "input", children, ...rest }) {
+  const id = useId();
+  const below = error || hint;
+  return html`<div class=${`field ${error ? "wrong" : ""}`}>
+    <label for=${id}>${label}</label>
+    <${as} id=${id} aria-describedby=${below ? `${id}-below` : null} aria-invalid=${error ? "true" : null} ...${rest}>${children}</${as}>
+    ${below && html`<p id=${`${id}-below`}>${below}</p>`}
+  </div>`;
+}

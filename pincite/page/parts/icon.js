@@ -1,0 +1,50 @@
+// Line icons, drawn here: one path each on a 24 by 24 grid. They are decoration; what they mean is said beside them.
+import { html } from "../shared/html.js";
+
+const PATHS = {
+  mark: "M8 4H5v16h3M16 4h3v16h-3M10 12h4",
+  ask: "M4 5h16v11H9l-5 4V5z",
+  documents: "M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6",
+  traces: "M4 6h9M8 12h9M13 18h7",
+  bench: "M4 20V10M10 20V4M16 20v-8M22 20H2",
+  evaluation: "M3 17l6-6 4 4 8-9M15 6h6v6",
+  settings: "M4 7h10M18 7h2M4 17h2M10 17h10M16 5v4M8 15v4",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  close: "M6 6l12 12M18 6L6 18",
+  check: "M5 12.5l4.5 4.5L19 7.5",
+  help: "M9 9.2A3 3 0 1 1 12 13v1.5M12 18h.01M12 22a10 10 0 1 0 0-20 10 10 0 0 0 0 20z",
+  person: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21c1-4 4-6 8-6s7 2 8 6",
+  look: "M12 3a9 9 0 1 0 0 18zM12 3a9 9 0 0 1 0 18",
+  leave: "M14 4H5v16h9M10 12h11M17 8l4 4-4 4",
+  search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM16 16l5 5",
+  lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3",
+  warning: "M12 3.5L22 20H2zM12 10v4.5M12 17.3h.01",
+  info: "M12 11v5.5M12 7.5h.01M12 22a10 10 0 1 0 0-20 10 10 0 0 0 0 20z",
+  refresh: "M20 5v5h-5M4 19v-5h5M5.5 9A7.5 7.5 0 0 1 19.6 10M18.5 15A7.5 7.5 0 0 1 4.4 14",
+  offline: "M3 3l18 18M5 12a10 10 0 0 1 4-2.4M19 12a10 10 0 0 0-5-2.8M8.5 15.5a5 5 0 0 1 7 0M12 19h.01",
+  plus: "M12 5v14M5 12h14",
+  send: "M12 20V5M5.5 11.5L12 5l6.5 6.5",
+  stop: "M7 7h10v10H7z",
+  copy: "M9 9h11v11H9zM5 15H4V4h11v1",
+  link: "M10 14a4 4 0 0 0 6 0l3-3a4.2 4.2 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4.2 4.2 0 0 0 6 6l1-1",
+  edit: "M4 20h4L19.5 8.5a2.1 2.1 0 0 0-3-3L5 17z",
+  trash: "M4 7h16M9 7V4h6v3M6 7l1 14h10l1-14M10 11v6M14 11v6",
+  up: "M7 11v9H3v-9zM7 12l4-8a2.5 2.5 0 0 1 2.5 2.5V10H20l-1.5 10H7",
+  down: "M7 13V4H3v9zM7 12l4 8a2.5 2.5 0 0 0 2.5-2.5V14H20L18.5 4H7",
+  more: "M5 12h.01M12 12h.01M19 12h.01",
+  chevron: "M9 6l6 6-6 6",
+  back: "M15 6l-6 6 6 6",
+  folder: "M3 6h6l2 2.5h10V19H3z",
+  upload: "M12 16V4M7 9l5-5 5 5M4 20h16",
+  download: "M12 4v12M7 11l5 5 5-5M4 20h16",
+  clock: "M12 7v5.5l3.5 2M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18z",
+  filter: "M4 5h16l-6 8v6l-4-2v-4z",
+  tag: "M3 12V4h8l10 10-8 8zM7.5 8.5h.01",
+  people: "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20c.7-3.5 3-5.5 6.5-5.5s5.8 2 6.5 5.5M15.5 4.3a3.5 3.5 0 0 1 0 6.5M18 15c2 .8 3.2 2.6 3.6 5",
+  key: "M14.5 13.5a5 5 0 1 0-4-4L3 17v4h4v-2.5h2.5V16h2.5z",
+  undo: "M9 7L4 12l5 5M4 12h10a6 6 0 0 1 6 6",
+};
+
+export function Icon({ name }) {
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${PATHS[name]} /></svg>`;
+}

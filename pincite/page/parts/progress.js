@@ -1,0 +1,11 @@
+// How far something is: a bar with its name; without a value it only says that something is under way.
+import { html } from "../shared/html.js";
+import { percent } from "../shared/words.js";
+
+export function Progress({ label, value = null }) {
+  const known = value !== null;
+  return html`<div class=${`progress ${known ? "" : "busy"}`} role="progressbar" aria-label=${label} aria-valuemin="0" aria-valuemax="100"
+      aria-valuenow=${known ? Math.round(value * 100) : null} aria-valuetext=${known ? percent(value) : null}>
+    <div style=${{ width: known ? `${value * 100}%` : null }}></div>
+  </div>`;
+}

@@ -1,0 +1,38 @@
+// Two panes side by side with a line between them that can be dragged, or moved with the arrows.
+import { useRef, useState } from "preact/hooks";
+import { html } from "../shared/html.js";
+import { kept } from "../shared/kept.js";
+import { t } from "../shared/words.js";
+
+const [LEAST, MOST] = [25, 75];
+
+/** `side` is the second pane or null; how wide it is is remembered under `name`. */
+export function Split({ name, side, children }) {
+  const box = useRef();
+  const [share, setShare] = useState(() => kept.get(`split.${name}`, 50));
+  const set = (value) => {
+    const held = Math.min(MOST, Math.max(LEAST, value));
+    setShare(held);
+    kept.set(`split.${name}`, held);
+  };
+  const drag = (event) => {
+    event.currentTarget.setPointerCapture(event.pointerId);
+    event.currentTarget.onpointermove = (move) => {
+      const { left, width } = box.current.getBoundingClientRect();
+      set(((move.clientX - left) / width) * 100);
+    };
+  };
+  const drop = (event) => (event.currentTarget.onpointermove = null);
+  const step = (event) => {
+    const by = { ArrowLeft: -2, ArrowRight: 2 }[event.key];
+    if (by) set(share + by);
+  };
+  return html`<div class=${`split ${side ? "two" : ""}`} ref=${box} style=${{ "--share": `${share}%` }}>
+    <div class="split-main">${children}</div>
+    ${side && html`
+      <div class="split-line" role="separator" tabindex="0" aria-orientation="vertical" aria-label=${t("split.line")}
+        aria-valuenow=${Math.round(share)} aria-valuemin=${LEAST} aria-valuemax=${MOST}
+        onPointerDown=${drag} onPointerUp=${drop} onKeyDown=${step}></div>
+      <div class="split-side">${side}</div>`}
+  </div>`;
+}

@@ -1,0 +1,40 @@
+// Server-sent events over fetch, which can POST and say where to go on.
+import { send } from "./api.js";
+
+/** Cuts a stream of text into events, however it was cut on its way. */
+export function eventReader(onEvent) {
+  let rest = "";
+  let event = fresh();
+  const line = (text) => {
+    if (text === "") {
+      if (event.data !== null) onEvent({ ...event, data: JSON.parse(event.data) });
+      event = fresh(event.id);
+      return;
+    }
+    const [, name, value] = /^([^:]*):? ?(.*)$/s.exec(text);
+    if (name === "event") event.name = value;
+    else if (name === "id") event.id = value;
+    else if (name === "data") event.data = event.data === null ? value : `${event.data}\n${value}`;
+  };
+  return (text) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop();
+    for (const one of lines) line(one.endsWith("\r") ? one.slice(0, -1) : one);
+  };
+}
+
+const fresh = (id = null) => ({ name: "message", id, data: null });
+
+/** Hands each event of one answer to `onEvent` until it ends; throws a Problem where the line breaks. */
+export async function follow(method, path, { body, lastEventId, signal, onEvent }) {
+  const headers = lastEventId ? { "Last-Event-ID": lastEventId } : {};
+  const response = await send(method, path, { body, headers, signal });
+  if (response.status === 204) return;
+  const read = eventReader(onEvent);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    read(value);
+  }
+}

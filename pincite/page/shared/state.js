@@ -1,0 +1,26 @@
+// A value that several parts of the page look at: whoever uses it is drawn again when it changes.
+import { useEffect, useState } from "preact/hooks";
+
+export function state(value) {
+  const listeners = new Set();
+  return {
+    get value() {
+      return value;
+    },
+    set(next) {
+      const made = typeof next === "function" ? next(value) : next;
+      if (made === value) return;
+      value = made;
+      for (const listener of [...listeners]) listener(value);
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    use() {
+      const [, draw] = useState(0);
+      useEffect(() => this.listen(() => draw((n) => n + 1)), []);
+      return value;
+    },
+  };
+}

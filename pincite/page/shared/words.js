@@ -1,0 +1,72 @@
+// The page's own words in the reader's language: `t(name)`, `t(name, { count: 3 })`.
+import { kept } from "./kept.js";
+
+export const LANGUAGES = { en: "English", de: "Deutsch" };
+const LOADERS = { en: () => import("../words/en.js"), de: () => import("../words/de.js") };
+
+let words = {};
+let plurals = new Intl.PluralRules("en");
+export let language = "en";
+
+/** The language chosen on this device, or else the browser's first one that there are words for. */
+export function wanted() {
+  const chosen = kept.get("language");
+  const asked = [chosen, ...navigator.languages.map((one) => one.slice(0, 2))];
+  return asked.find((one) => one in LANGUAGES) ?? "en";
+}
+
+export async function loadWords() {
+  language = wanted();
+  words = (await LOADERS[language]()).default;
+  plurals = new Intl.PluralRules(language);
+  document.documentElement.lang = language;
+}
+
+/** A phrase; `{name}` in it is replaced, and where `count` is given the form that fits it is taken. */
+export function t(key, values = {}) {
+  const form = values.count === undefined ? undefined : words[`${key}.${plurals.select(values.count)}`];
+  const phrase = form ?? words[key] ?? words[`${key}.other`] ?? key;
+  return phrase.replace(/\{(\w+)\}/g, (whole, name) => {
+    const value = values[name];
+    return value === undefined ? whole : typeof value === "number" ? number(value) : String(value);
+  });
+}
+
+/** Whether there is a phrase by that name. */
+export const knows = (key) => key in words;
+
+const format = (options) => new Intl.NumberFormat(language, options);
+
+export const number = (value, digits = 0) => format({ maximumFractionDigits: digits }).format(value);
+export const percent = (value, digits = 0) => format({ style: "percent", maximumFractionDigits: digits }).format(value);
+
+export function bytes(value) {
+  const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
+  const step = Math.min(units.length - 1, value < 1 ? 0 : Math.floor(Math.log10(value) / 3));
+  const digits = step === 0 || value / 1000 ** step >= 100 ? 0 : 1;
+  return format({ style: "unit", unit: units[step], unitDisplay: step ? "short" : "long", maximumFractionDigits: digits })
+    .format(value / 1000 ** step);
+}
+
+const OR = { dateStyle: "medium" };
+export const day = (iso) => new Intl.DateTimeFormat(language, OR).format(new Date(iso));
+export const moment = (iso) => new Intl.DateTimeFormat(language, { ...OR, timeStyle: "short" }).format(new Date(iso));
+
+const STEPS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+
+/** How long ago a moment was, or how far off it is, in words. */
+export function ago(iso, now = Date.now()) {
+  const seconds = (new Date(iso).getTime() - now) / 1000;
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+  const [unit, length] = STEPS.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
+  return relative.format(unit === "second" ? 0 : Math.round(seconds / length), unit);
+}
+
+/** A stretch of time in words: "3 min", "1 h 20 min". */
+export function duration(seconds) {
+  const unit = (value, name) => format({ style: "unit", unit: name, unitDisplay: "short", maximumFractionDigits: 0 }).format(value);
+  if (seconds < 60) return unit(Math.max(1, Math.round(seconds)), "second");
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return unit(minutes, "minute");
+  return [unit(Math.floor(minutes / 60), "hour"), minutes % 60 ? unit(minutes % 60, "minute") : ""].join(" ").trim();
+}

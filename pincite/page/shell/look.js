@@ -1,0 +1,39 @@
+// How the page looks and which language it speaks, kept on this device.
+import { Menu } from "../parts/menu.js";
+import { html } from "../shared/html.js";
+import { kept } from "../shared/kept.js";
+import { state } from "../shared/state.js";
+import { LANGUAGES, language, t } from "../shared/words.js";
+
+const root = document.documentElement;
+const changes = state(0);
+
+function choose(name, value) {
+  try {
+    if (value) localStorage.setItem(`pincite.${name}`, value);
+    else localStorage.removeItem(`pincite.${name}`);
+  } catch {
+    // not remembered, but done
+  }
+  if (value) root.dataset[name] = value;
+  else delete root.dataset[name];
+  changes.set((n) => n + 1);
+}
+
+function speak(code) {
+  kept.set("language", code);
+  location.reload();
+}
+
+export function LookMenu() {
+  changes.use();
+  const { theme = "", contrast = "" } = root.dataset;
+  const themes = ["", "light", "dark"].map((value) => ({
+    label: t(`look.theme.${value || "system"}`), checked: theme === value, onClick: () => choose("theme", value),
+  }));
+  const languages = Object.entries(LANGUAGES).map(([code, name]) => ({
+    label: name, lang: code, checked: code === language, onClick: () => speak(code),
+  }));
+  const more = { label: t("look.contrast"), checked: contrast === "more", toggle: true, onClick: () => choose("contrast", contrast ? "" : "more") };
+  return html`<${Menu} label=${t("look.title")} icon="look" up items=${[...themes, null, more, null, ...languages]} />`;
+}

@@ -1,0 +1,35 @@
+// Who is logged in: asked once at the start, forgotten when the server says that it counts no more.
+import { get, onUnauthorized, post } from "../shared/api.js";
+import { state } from "../shared/state.js";
+
+const person = state(null);
+
+export const session = {
+  /** `{id, name, role, groups}`, or null where nobody is logged in. */
+  get person() {
+    return person.value;
+  },
+  use: () => person.use(),
+  async load() {
+    try {
+      person.set(await get("/me", {}, { quiet: true }));
+    } catch {
+      person.set(null); // not logged in, or not reachable: the frame tells which
+    }
+    return person.value;
+  },
+  async logIn(name, password) {
+    await post("/auth/login", { name, password }, { quiet: true });
+    return session.load();
+  },
+  async logOut() {
+    await post("/auth/logout", {}, { quiet: true });
+    person.set(null);
+  },
+};
+
+onUnauthorized(() => person.set(null));
+
+const RANKS = ["reader", "editor", "administrator"];
+/** Whether a role includes another. */
+export const may = (role, needed) => RANKS.indexOf(role) >= RANKS.indexOf(needed);

@@ -1,0 +1,46 @@
+// The page's words in German, by room. `{name}` is replaced; `.one` and `.other` are chosen by `count`.
+export default {
+  // the frame
+  "frame.skip": "Zum Inhalt springen",
+  "frame.menu": "Menü öffnen",
+  "frame.rooms": "Bereiche",
+  "frame.logout": "Abmelden",
+  "frame.closed": "Nicht für Ihre Rolle",
+  "frame.closed.why": "Eine Administratorin oder ein Administrator kann Ihnen das Recht dazu geben.",
+  "frame.updated": "Die Seite wurde erneuert",
+  "frame.updated.why": "Auf dem Server läuft eine neuere Fassung, oder er ist nicht erreichbar. Neu laden holt die Dateien, die zusammengehören.",
+  "frame.reload": "Neu laden",
+  "frame.broken": "Dieser Teil der Seite ist abgebrochen",
+  "frame.broken.why": "Auf dem Server ging nichts verloren. Meist hilft neu laden; die Konsole des Browsers sagt, was war.",
+  "frame.lost": "Unter dieser Adresse ist nichts",
+  "frame.lost.why": "Der Link ist vielleicht alt, oder ein Buchstabe fehlt.",
+  "frame.begin": "Eine Frage stellen",
+  "frame.away": "Der Server ist nicht erreichbar. Es wird weiter versucht; was Sie sehen, geht nicht verloren.",
+  "frame.back": "Der Server ist wieder da.",
+  "view.ask": "Fragen",
+  "help.title": "Tastatur",
+  "help.ask": "Eine Frage stellen",
+  "help.close": "Schließen, was offen ist",
+  "look.title": "Aussehen und Sprache",
+  "look.theme.system": "Wie das System",
+  "look.theme.light": "Hell",
+  "look.theme.dark": "Dunkel",
+  "look.contrast": "Hoher Kontrast",
+  "dialog.close": "Schließen",
+  "dialog.cancel": "Abbrechen",
+  "toast.request": "Anfrage {id}",
+  "split.line": "Breite der Bereiche",
+
+  // what went wrong, by its code
+  "problem.offline": "Der Server ist nicht erreichbar. Läuft er, und besteht eine Verbindung?",
+  "problem.unauthorized": "Sie sind nicht mehr angemeldet. Melden Sie sich an und versuchen Sie es noch einmal.",
+  "problem.not_allowed": "Ihre Rolle erlaubt das nicht. Ein Administrator kann das ändern.",
+  "problem.overloaded": "Der Server ist ausgelastet. Versuchen Sie es in {seconds} s noch einmal.",
+  "problem.stopping": "Der Server startet neu. Versuchen Sie es gleich noch einmal.",
+  "problem.internal": "Auf dem Server geschah etwas Unvorhergesehenes. Sein Protokoll sagt mehr unter der Nummer der Anfrage.",
+
+  // ask
+  "ask.title": "Fragen Sie Ihre Dokumente",
+  "ask.placeholder": "Eine Frage stellen …",
+  "ask.send": "Fragen",
+};

@@ -1,0 +1,46 @@
+// The page's words in English, by room. `{name}` is replaced; `.one` and `.other` are chosen by `count`.
+export default {
+  // the frame
+  "frame.skip": "Skip to content",
+  "frame.menu": "Open the menu",
+  "frame.rooms": "Rooms",
+  "frame.logout": "Log out",
+  "frame.closed": "Not for your role",
+  "frame.closed.why": "An administrator can give you the right to see this.",
+  "frame.updated": "The page was updated",
+  "frame.updated.why": "The server runs a newer release, or cannot be reached. Loading the page again gets the files that belong together.",
+  "frame.reload": "Load again",
+  "frame.broken": "This part of the page broke",
+  "frame.broken.why": "Nothing was lost on the server. Loading the page again usually helps; the browser's console says what went wrong.",
+  "frame.lost": "There is nothing at this address",
+  "frame.lost.why": "The link may be old, or a letter is missing.",
+  "frame.begin": "Ask a question",
+  "frame.away": "The server cannot be reached. It is being tried again; nothing you see is lost.",
+  "frame.back": "The server is back.",
+  "view.ask": "Ask",
+  "help.title": "Keyboard",
+  "help.ask": "Ask a question",
+  "help.close": "Close what is open",
+  "look.title": "Look and language",
+  "look.theme.system": "As the system has it",
+  "look.theme.light": "Light",
+  "look.theme.dark": "Dark",
+  "look.contrast": "High contrast",
+  "dialog.close": "Close",
+  "dialog.cancel": "Cancel",
+  "toast.request": "Request {id}",
+  "split.line": "Width of the panes",
+
+  // what went wrong, by its code
+  "problem.offline": "The server cannot be reached. Check that it runs, and your connection.",
+  "problem.unauthorized": "You are not logged in any more. Log in and try again.",
+  "problem.not_allowed": "Your role does not allow this. An administrator can change that.",
+  "problem.overloaded": "The server is busy. Try again in {seconds} s.",
+  "problem.stopping": "The server is restarting. Try again in a moment.",
+  "problem.internal": "Something unforeseen happened on the server. Its log says more under the request's number.",
+
+  // ask
+  "ask.title": "Ask your documents",
+  "ask.placeholder": "Ask a question …",
+  "ask.send": "Ask",
+};

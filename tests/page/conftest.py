@@ -1,0 +1,31 @@
+"""One browser and one server for each file of tests; every page notices errors, breaches of its policy and requests that leave."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.api.door import Door
+from tests.page.browser import Site, chromium, launched
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever starts a browser takes its time."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Not for longer than one file: while it is open, no other test can have a loop of its own in this thread."""
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def site(browser: Browser, module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A server that answers by itself, without a model."""
+    chromium()
+    with Door(tmp_path_factory.mktemp("page") / "data", **{"database.url": module_database_url}) as door:
+        yield Site(door, browser)

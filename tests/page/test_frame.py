@@ -1,0 +1,77 @@
+"""The frame: what is loaded, how it looks to those who read it otherwise, keys, languages, and what it says when it fails."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.page.browser import NARROW, WIDE, Site, unreadable
+
+FIRST_LOAD = 150_000
+
+
+def test_the_first_load_is_small(site: Site) -> None:
+    with site.visit("/ask") as page:
+        expect(page.locator("[data-ask]")).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        sizes = page.evaluate(
+            "() => [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
+            ".filter((entry) => !entry.name.includes('/api/')).map((entry) => [entry.name, entry.encodedBodySize])"
+        )
+        assert len(sizes) > 10
+        assert all(size > 0 for _, size in sizes), sizes
+        assert sum(size for _, size in sizes) < FIRST_LOAD
+        assert not any("pdf" in name for name, _ in sizes)
+
+
+def test_a_second_visit_loads_nothing_again(site: Site) -> None:
+    with site.visit("/ask") as page:
+        page.wait_for_load_state("networkidle")
+        page.reload()
+        page.wait_for_load_state("networkidle")
+        loaded = page.evaluate(
+            "() => performance.getEntriesByType('resource').filter((entry) => entry.name.includes('/assets/')"
+            " && entry.transferSize > 0).map((entry) => entry.name)"
+        )
+        assert loaded == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_axe_finds_nothing_wrong_with_the_frame(site: Site, scheme: str, size: dict[str, int]) -> None:
+    with site.visit("/ask", color_scheme=scheme, viewport=size) as page:
+        expect(page.locator("[data-ask]")).to_be_visible()
+        assert unreadable(page) == []
+        page.keyboard.press("Escape")  # leaves the field
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+        assert unreadable(page) == []
+
+
+def test_keys_lead_everywhere(site: Site) -> None:
+    with site.visit("/share/") as page:
+        page.locator("main").wait_for()
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.keyboard.press("/")
+        expect(page.locator("[data-ask]")).to_be_focused()
+        assert page.url == f"{site.url}/ask"
+
+
+def test_the_look_and_the_language_are_chosen_and_kept(site: Site) -> None:
+    with site.visit("/ask") as page:
+        page.get_by_role("button", name="Look and language").click()
+        page.get_by_role("menuitemradio", name="Dark").click()
+        assert page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"
+        page.get_by_role("button", name="Look and language").click()
+        page.get_by_role("menuitemradio", name="Deutsch").click()
+        expect(page.get_by_role("link", name="Fragen")).to_be_visible()
+        assert page.evaluate("[document.documentElement.lang, document.documentElement.dataset.theme]") == [
+            "de",
+            "dark",
+        ]
+
+
+def test_whoever_is_not_logged_in_is_sent_to_log_in(site: Site) -> None:
+    with site.visit("/ask?q=1", login=None, expected=("401",)) as page:
+        page.wait_for_url("**/login?next=%2Fask%3Fq%3D1")

@@ -1,0 +1,28 @@
+"""Every view can be read by everybody: axe finds nothing wrong, in both themes, wide and narrow."""
+
+import pytest
+
+from tests.page.browser import NARROW, WIDE, Site, unreadable
+from tests.page.views import VIEWS, View, furnish
+
+
+@pytest.fixture(scope="module")
+def furnished(site: Site) -> Site:
+    """A server with something on it."""
+    furnish(site)
+    return site
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_wrong(furnished: Site, view: View, scheme: str) -> None:
+    login = "" if view.logged_in else None
+    with furnished.visit(view.path, login=login, color_scheme=scheme, expected=("401",)) as page:
+        view.prepare(page)
+        assert unreadable(page) == []
+        page.set_viewport_size(NARROW)
+        assert unreadable(page) == []
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= NARROW["width"], "the page can be pushed sideways"
+        page.set_viewport_size({"width": 320, "height": WIDE["height"]})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
