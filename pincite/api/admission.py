@@ -19,8 +19,8 @@ from pincite.errors import OverBudget
 from pincite.limits import Bill
 
 T = TypeVar("T")
-SEARCHES = frozenset(f"{API}/{name}" for name in ("search", "query-many", "embedding"))
-QUESTIONS = frozenset(f"{API}/{name}" for name in ("query", "chat"))
+SEARCHES = frozenset(f"{API}/{name}" for name in ("search", "query-many", "embedding", "vectorstore/query-many"))
+QUESTIONS = frozenset({f"{API}/query", f"{API}/chat", "/api/query", "/api/chat"})
 """What waits for its turn."""
 MORE = 4
 """Questions may be so many times as many as searches: they wait for models before their passages are found, too."""

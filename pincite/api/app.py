@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 
 from pincite import __version__
 from pincite.api import (
+    aliases,
     audit,
     chat,
     contents,
@@ -77,6 +78,7 @@ ROUTERS = [
     providers.router,
     health.router,
     metrics.router,
+    aliases.router,
 ]
 
 

@@ -12,7 +12,7 @@ from pincite.errors import BadRequest, NotAllowed, TooLarge
 ALWAYS_ALLOWED = ("localhost", "127.0.0.1", "::1")
 MB = 1024 * 1024
 JSON_LIMIT = MB
-LARGE_BODIES = frozenset({f"{API}/documents/upload"})
+LARGE_BODIES = frozenset(f"{API}{path}" for path in ("/documents/upload", "/vectorstore/documents/upload"))
 """Addresses that take a whole file; all others take a JSON body."""
 
 

@@ -1,5 +1,8 @@
 """Questions: answered from the documents, whole or as a stream."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
@@ -11,12 +14,22 @@ from pincite.api.options import AnswerOptions, QueryBody
 from pincite.api.presence import unless_gone
 from pincite.api.problems import request_id_of
 from pincite.api.standing import while_readable
-from pincite.api.stream import AnswerStream
+from pincite.api.stream import AnswerStream, Frame
 from pincite.api.streams import Ask, Streams
 from pincite.core.callers import Caller
 from pincite.core.run import Event
 
 router = APIRouter(prefix=API, tags=["questions"])
+
+Shape = Callable[[shapes.Json], shapes.Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How another door words an answer of ours: as a whole, and each event of its stream."""
+
+    whole: Shape
+    event: Frame
 
 
 @router.post("/query")
@@ -26,16 +39,19 @@ async def query(body: QueryBody, request: Request, pincite: Engine, caller: Read
     return await respond(request, body, caller, lambda listen: pincite.ask(question, caller=caller, listen=listen))
 
 
-async def respond(request: Request, body: AnswerOptions, caller: Caller, ask: Ask) -> Response:
+async def respond(
+    request: Request, body: AnswerOptions, caller: Caller, ask: Ask, telling: Telling | None = None
+) -> Response:
     """The answer, whole or as it comes; a client that goes away stops the work, unless it means to come back."""
     ask = while_readable(request.app.state.pincite, caller, ask)
     admission: Admission = request.app.state.admission
     asking = admission.question(caller, ask, stream=body.stream, longest=body.max_tokens)
     if not body.stream:
-        return JSONResponse(shapes.answer(await unless_gone(request.receive, asking(_nobody))))
+        told = shapes.answer(await unless_gone(request.receive, asking(_nobody)))
+        return JSONResponse(telling.whole(told) if telling else told)
     streams: Streams = request.app.state.streams
     stream = streams.open(caller.person, asking, request_id_of(request.scope), resumable=body.resumable)
-    return AnswerStream(stream, unwelcome(request))
+    return AnswerStream(stream, unwelcome(request), tell=telling.event if telling else None)
 
 
 def _nobody(_event: Event) -> None:

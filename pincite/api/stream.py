@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing
+from functools import partial
 from typing import Any, NoReturn
 
 from starlette.requests import ClientDisconnect
@@ -17,6 +18,8 @@ KEEP_ALIVE_S = 15.0
 """A silent stream is kept alive by a comment this often."""
 
 Write = Callable[[bytes], Awaitable[None]]
+Frame = Callable[[Told], bytes]
+"""How an event is written down."""
 
 
 def frame(told: Told, *, numbered: bool) -> bytes:
@@ -33,12 +36,16 @@ class EventStream(StreamingResponse):
     """
 
     def __init__(
-        self, events: AsyncGenerator[Told | None], unwelcome: Coroutine[Any, Any, NoReturn], *, numbered: bool = False
+        self,
+        events: AsyncGenerator[Told | None],
+        unwelcome: Coroutine[Any, Any, NoReturn],
+        *,
+        tell: Frame | None = None,
     ) -> None:
         super().__init__((), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
         self._events = events
         self._unwelcome = unwelcome
-        self._numbered = numbered
+        self._tell = tell or partial(frame, numbered=False)
         self._begun = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,21 +64,28 @@ class EventStream(StreamingResponse):
         except (Exception, asyncio.CancelledError) as error:  # a cancelled request means that the server stops
             if not self._begun:
                 raise
-            await write(_last_words(error, request_id_of(scope)))
+            await write(self._tell(_last_words(error, request_id_of(scope))))
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _pass_on(self, write: Write) -> None:
         async with aclosing(self._events) as events:
             async for told in events:
-                await write(frame(told, numbered=self._numbered) if told else b": still here\n\n")
+                await write(self._tell(told) if told else b": still here\n\n")
 
 
 class AnswerStream(EventStream):
     """`start`, `plan`, `sources`, `token`*, `answer`, `done`; or `error`, where it failed."""
 
-    def __init__(self, stream: Stream, unwelcome: Coroutine[Any, Any, NoReturn], *, after: int = 0) -> None:
+    def __init__(
+        self,
+        stream: Stream,
+        unwelcome: Coroutine[Any, Any, NoReturn],
+        *,
+        after: int = 0,
+        tell: Frame | None = None,
+    ) -> None:
         events = stream.follow(after, every_s=KEEP_ALIVE_S)
-        super().__init__(events, unwelcome, numbered=stream.id is not None)
+        super().__init__(events, unwelcome, tell=tell or partial(frame, numbered=stream.id is not None))
         self._stream = stream
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,5 +94,5 @@ class AnswerStream(EventStream):
             await super().__call__(scope, receive, send)
 
 
-def _last_words(error: BaseException, request_id: str) -> bytes:
-    return frame(Told.of(0, "error", problem_of(error, request_id).shape(request_id)), numbered=False)
+def _last_words(error: BaseException, request_id: str) -> Told:
+    return Told.of(0, "error", problem_of(error, request_id).shape(request_id))

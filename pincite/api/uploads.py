@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 
 from pincite.api import API, shapes
 from pincite.api.access import AccessBody
-from pincite.api.admission import Admitted
+from pincite.api.admission import Admission, Admitted
 from pincite.api.callers import Writer
 from pincite.api.engine import Engine
 from pincite.api.options import Body, DocumentIds, Tag, Text
@@ -34,7 +34,7 @@ class UploadFields(Body):
     author: Text | None = None
     description: Text | None = None
     tags: list[Tag] = Field(default=[], max_length=100)
-    start: bool = True
+    start: bool | None = None
     access: Json[AccessBody] | None = None
 
 
@@ -46,20 +46,30 @@ def _form(description: type[Body]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
 
 
-@router.post("/upload", status_code=202, openapi_extra=_form(UploadFields))
+FORM = _form(UploadFields)
+
+
+@router.post("/upload", status_code=202, openapi_extra=FORM)
 async def upload(request: Request, pincite: Engine, caller: Writer, admitted: Admitted) -> JSONResponse:
     """Take a file in: 202 and it is processed in the background, or 200 where it is there already."""
+    return await receive(request, pincite, caller, admitted, start=True)
+
+
+async def receive(
+    request: Request, pincite: AsyncPincite, caller: Caller, admitted: Admission, *, start: bool
+) -> JSONResponse:
+    """Take in the file of a form, and start unless that or the door says otherwise."""
     async with request.form(max_files=1, max_fields=120, max_part_size=64 * 1024) as form:
-        return await admitted.file(caller, lambda: _take_in(form, pincite, caller))
+        return await admitted.file(caller, lambda: _take_in(form, pincite, caller, start))
 
 
-async def _take_in(form: FormData, pincite: AsyncPincite, caller: Caller) -> JSONResponse:
+async def _take_in(form: FormData, pincite: AsyncPincite, caller: Caller, start: bool) -> JSONResponse:
     fields = _fields(form)
     file = await _file(form, fields, pincite.settings)
     if fields.access is not None:
         readers = await pincite.rights.readers(await pincite.scope(caller), fields.access.wish())
         file = replace(file, readers=readers)
-    added = await pincite.upload(file, start=fields.start, caller=caller)
+    added = await pincite.upload(file, start=start if fields.start is None else fields.start, caller=caller)
     alike = await pincite.library.alike(await pincite.scope(caller), added.document)
     told: shapes.Json = {"document": shapes.document(added.document)}
     if alike:
