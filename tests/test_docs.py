@@ -129,3 +129,24 @@ def test_every_test_that_the_security_page_names_is_there() -> None:
             if name != "*" and not re.search(rf"^(async )?def {name}\(", source, re.MULTILINE):
                 missing.append(f"{file}::{name}")
     assert missing == []
+
+
+def test_the_page_of_designs_counts_its_statements_and_names_tests_that_are_there() -> None:
+    page = (ROOT / "docs" / "seeds.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| \[([\w-]+)\]\(#[\w-]+\) \| (\d+) \| (\d+) \| (\d+) \|$", page, re.MULTILINE)
+    counted, missing = [], []
+    for design in page.split("\n## ")[1:]:
+        rows = re.findall(r"^\| [A-Z](\d+) \| (.+) \| (.+) \|$", design, re.MULTILINE)
+        assert [int(number) for number, _, _ in rows] == [*range(1, len(rows) + 1)]
+        reasons = sum(held.startswith("— ") for _, _, held in rows)
+        counted.append((design.split("\n")[0], str(len(rows)), str(len(rows) - reasons), str(reasons)))
+        for _, said, held in rows:
+            named = re.findall(r"`([\w/]+\.py)::(test_\w+)`", held)
+            assert named or held.startswith("— "), said
+            missing += [f"{file}::{name}" for file, name in named if not _is_test(ROOT / "tests" / file, name)]
+    assert (counted, missing) == (told, [])
+    assert [name for name, *_ in told] == ["zoeflow", "five-stage", "vexora", "local", "adaptive"]
+
+
+def _is_test(file: Path, name: str) -> bool:
+    return bool(re.search(rf"^(async )?def {name}\(", file.read_text(encoding="utf-8"), re.MULTILINE))

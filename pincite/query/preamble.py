@@ -17,7 +17,7 @@ _PREAMBLE = re.compile(
         | gerne | natürlich | selbstverständlich | aber\ gerne | klar | gute\ frage | danke\ für\ (?:die|deine|ihre)\ frage
       ) \s?[!.,:–—-]++(?=\s|$)
     | (?: i['’]d\ be | i\ am | i['’]m | i\ would\ be ) \ (?:happy|glad)\ to\ (?:help|answer)[^.!?:\n]{{0,80}}[.!:]
-    | i\ can\ help\ (?:you\ )?with\ that[.!]
+    | i(?:['’]ll|\ will|\ can)\ (?:gladly\ |happily\ )?help(?:\ you)?(?:\ with\ (?:that|this))?\s?[.!:](?=\s|$)
     | (?: ich\ helfe\ (?:dir|ihnen)\ gerne?[^.!?:\n]{{0,80}} | gerne\ (?:beantworte|helfe)\ ich[^.!?:\n]{{0,80}} )[.!:]
     | here(?:['’]s|\ is|\ are)\ (?:the|a|an|your|my)\ (?:\w++\ ){{0,3}}?(?:answer|response|summary|overview|information)
       \b[^.!?:\n]{{0,100}}:

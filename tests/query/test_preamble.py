@@ -19,6 +19,8 @@ from pincite.query.preamble import without_preamble
         ("Laut den vorliegenden Dokumenten, die Frist beträgt zehn Tage.", "Die Frist beträgt zehn Tage."),
         ("Auf Grundlage der bereitgestellten Informationen: Ja.", "Ja."),
         ("Selbstverständlich.", ""),
+        ("Sure, I'll help:\nFive days.", "Five days."),
+        ("I can help you with that. Five days.", "Five days."),
     ],
 )
 def test_what_only_introduces_is_gone(text: str, left: str) -> None:
@@ -37,6 +39,7 @@ def test_what_only_introduces_is_gone(text: str, left: str) -> None:
         "Here are the three conditions: a, b and c.",
         "According to [Source 1], five days carry over.",
         "Klare Regeln helfen.",
+        "I'll help those who ask, says the handbook.",
         "From the kitchen: soup.",
     ],
 )

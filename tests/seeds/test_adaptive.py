@@ -1,0 +1,125 @@
+"""The adaptive design, against its profile."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.seeds.walk import Walk, walking
+
+FILES = {
+    "leave": "# Leave\n\nUp to five vacation days carry over into the next year.\n",
+    "travel": "# Travel\n\nTrains are booked in second class. Flights are booked by the office.\n",
+    "tools": "# Tools\n\n- hammer\n- saw\n- drill\n",
+}
+ASKED = "How many vacation days carry over into the next year?"
+CLOSE = {"rag": {"search_threshold": 0.0}}
+
+
+@pytest.fixture(scope="module")
+def walk(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
+    with walking("adaptive", module_database_url, tmp_path_factory.mktemp("adaptive") / "data") as made:
+        made.door.add("all", **FILES)
+        yield made
+
+
+def asked(walk: Walk, says: str, **body: Any) -> Any:
+    walk.says({"say": says, "match": "."})
+    return walk.ask("/api/chat", **{"message": ASKED, "no_cache": True, **body})
+
+
+@pytest.mark.parametrize(
+    ("question", "strategy", "top_k"),
+    [
+        ("Who books flights?", "dense_only", 5),
+        ("How should somebody who travels for the company go about booking?", "hybrid", 10),
+        ("Compare how trains are booked with how flights are booked.", "fusion", 20),
+        ('Where does it say "second class"?', "two_stage", 10),
+        ("Summarise the travel document.", "hierarchical", None),
+        ("List all tools.", None, 15),
+    ],
+)
+def test_the_router_chooses_by_the_kind_of_question(
+    walk: Walk, question: str, strategy: str | None, top_k: int | None
+) -> None:
+    walk.says({"say": "More words", "match": "."})
+    plan = walk.ask("/api/v1/search", query=question)["plan"]
+    assert strategy in (None, plan["strategy"])
+    assert top_k in (None, plan["top_k"])
+
+
+def test_ranks_of_both_engines_are_added_with_thirty(walk: Walk) -> None:
+    for hit in walk.ask("/api/v1/search", query=ASKED, strategy="hybrid", explain=True)["results"]:
+        explain = hit["explain"]
+        assert (explain["fusion"], explain["rrf_k"]) == ("rrf", 30)
+        by_hand = sum(1 / (30 + place["rank"]) for place in explain["placings"] if place["rank"])
+        assert explain["fused_score"] == pytest.approx(by_hand)
+
+
+def test_an_answer_has_the_designs_own_structure(walk: Walk) -> None:
+    told = asked(walk, "Up to five vacation days carry over into the next year. [Source 1]")
+    assert told["content"].endswith("[Source 1]")
+    source = told["sources"][0]
+    assert set(source) >= {"document_id", "document_name", "chunk_id", "page_number", "snippet", "relevance_score",
+                           "similarity_score"}  # fmt: skip
+    assert len(source["snippet"]) <= 200
+    assert 0 <= told["confidence_score"] <= 1
+    assert told["confidence_level"] in ("high", "medium", "low")
+    assert set(told["context_sufficiency"]) >= {"is_sufficient", "coverage_score", "has_conflicts", "missing_aspects"}
+
+
+def test_what_a_model_writes_around_its_answer_is_put_in_its_place(walk: Walk) -> None:
+    told = asked(
+        walk,
+        "Sure, I'll help:\nUp to five vacation days carry over into the next year. [source 1]\n"
+        "SUGGESTED_QUESTIONS: What about sick days?|Who decides?",
+    )
+    assert told["content"] == "Up to five vacation days carry over into the next year. [Source 1]"
+    assert told["suggested_questions"][:2] == ["What about sick days?", "Who decides?"]
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (ASKED, "answer directly"),
+        ("Summarise: vacation days carry over into the next year", "begin with a summary"),
+        ("Compare: trains are booked in second class, flights are booked by the office", "compare point by point"),
+        ("List all vacation days that carry over into the next year", "enumerate everything"),
+        ("Why do vacation days carry over into the next year?", "the evidence first"),
+    ],
+)
+def test_the_prompt_asks_for_the_kind_of_answer_that_is_wanted(walk: Walk, question: str, words: str) -> None:
+    asked(walk, "Yes. [Source 1]", message=question, **CLOSE)
+    assert words in json.dumps(walk.prompts()[-1]["messages"]).lower()
+
+
+def test_the_same_question_again_is_answered_from_the_cache(walk: Walk) -> None:
+    walk.says({"say": "Up to five vacation days carry over into the next year. [Source 1]", "match": "."})
+    first = walk.ask("/api/v1/query", query=ASKED)
+    calls = len(walk.prompts())
+    again = walk.ask("/api/v1/query", query=ASKED)
+    assert (first["metadata"]["cached"], again["metadata"]["cached"]) == (False, True)
+    assert (again["answer"], len(walk.prompts())) == (first["answer"], calls)
+
+
+def test_a_slip_is_corrected_before_anything_is_searched(walk: Walk) -> None:
+    found = walk.ask("/api/v1/search", query="How many vacatoin days carry over?")
+    assert found["corrected_query"] == "How many vacation days carry over?"
+
+
+def test_a_conversation_goes_on_in_its_session(walk: Walk) -> None:
+    first = asked(walk, "Up to five. [Source 1]")
+    asked(walk, "Trains. [Source 1]", message="How are trains booked?", session_id=first["session_id"], **CLOSE)
+    shown = json.dumps(walk.prompts()[-1]["messages"])
+    assert ASKED in shown
+
+
+def test_a_question_keeps_to_its_collection(walk: Walk) -> None:
+    told = asked(walk, "Nothing.", collection_filter="elsewhere", **CLOSE)
+    assert told["sources"] == []
+
+
+def test_temperature_is_for_the_request_to_say(walk: Walk) -> None:
+    asked(walk, "Five. [Source 1]", temperature_override=1.1)
+    assert walk.prompts()[-1]["temperature"] == 1.1

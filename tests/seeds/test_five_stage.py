@@ -1,0 +1,126 @@
+"""The design in five stages, against its profile: retrieval, context, generation, citations, confidence."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.api.door import assert_problem
+from tests.seeds.walk import Walk, walking
+
+LEAVE = """---
+title: Leave Policy
+category: hr
+source_urls: [https://example.org/leave]
+---
+# Leave Policy
+
+## Carrying over
+
+Up to five vacation days carry over into the next year.
+"""
+PARKING = "# Parking\n\nVisitors park bicycles in the yard of the building, beside the vacation board.\n"
+ASKED = "How many vacation days carry over into the next year?"
+
+
+@pytest.fixture(scope="module")
+def walk(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
+    with walking("five-stage", module_database_url, tmp_path_factory.mktemp("five-stage") / "data") as made:
+        made.door.add("hr", leave=LEAVE)
+        made.door.add("office", parking=PARKING)
+        made.door.add("noise", noise="# Quartz\n\nZebras paint violins.\n")
+        yield made
+
+
+def test_a_query_goes_through_the_five_stages_in_their_order(walk: Walk) -> None:
+    walk.says("Up to five vacation days carry over into the next year [Leave Policy > Carrying over].")
+    told = walk.ask("/api/query", query=ASKED)
+    stages = ["retrieval", "prompt_assembly", "llm_generation", "grounding"]
+    assert [name for name in walk.spans(told["metadata"]["traceId"]) if name in stages] == stages
+    assert list(told) == ["answer", "sources", "relatedDocs", "citations", "confidence", "metadata"]
+
+
+def test_a_query_of_more_than_a_thousand_characters_is_refused(walk: Walk) -> None:
+    walk.says("Nobody should be asked.")
+    assert_problem(walk.client.post("/api/query", json={"query": "x" * 1001}), 422, "query_too_long")
+    assert_problem(walk.client.post("/api/query", json={"query": ""}), 422, "empty_query")
+    assert_problem(walk.client.post("/api/query", json={"query": ["x"]}), 422, "invalid")
+    assert walk.prompts() == []
+
+
+def test_the_model_is_sent_two_messages_with_the_context_in_the_first(walk: Walk) -> None:
+    walk.says("Five [Leave Policy].")
+    walk.ask("/api/query", query=ASKED)
+    [sent] = walk.prompts()
+    system, user = sent["messages"]
+    assert (system["role"], user) == ("system", {"role": "user", "content": ASKED})
+    assert "[Leave Policy > Carrying over]\n" in system["content"]
+    assert "Up to five vacation days carry over into the next year.\n" in system["content"]
+
+
+def test_the_model_is_asked_as_the_design_has_it(walk: Walk) -> None:
+    walk.says("Five [Leave Policy].")
+    walk.ask("/api/query", query=ASKED)
+    [sent] = walk.prompts()
+    assert (sent["model"], sent["temperature"], sent["max_tokens"]) == ("llama-3.1-8b-instant", 0.3, 500)
+
+
+def test_passages_stand_in_the_context_from_the_nearest_to_the_farthest(walk: Walk) -> None:
+    walk.says("Five [Leave Policy].")
+    walk.ask("/api/query", query="Which vacation days carry over, and where do visitors park bicycles?")
+    context = walk.prompts()[0]["messages"][0]["content"]
+    hits = walk.ask("/api/v1/search", query="Which vacation days carry over, and where do visitors park bicycles?")[
+        "results"
+    ]
+    near = [hit["similarity_score"] for hit in hits]
+    assert near == sorted(near, reverse=True)
+    places = [context.find(hit["text"].splitlines()[-1]) for hit in hits if hit["similarity_score"] >= 0.15]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_what_is_less_similar_than_the_threshold_reaches_no_prompt(walk: Walk) -> None:
+    walk.says("Five [Leave Policy].")
+    walk.ask("/api/query", query=ASKED)
+    weak = [hit for hit in walk.ask("/api/v1/search", query=ASKED)["results"] if hit["similarity_score"] < 0.15]
+    context = walk.prompts()[0]["messages"][0]["content"]
+    assert "Zebras paint violins." in [hit["text"].splitlines()[-1] for hit in weak]
+    assert not any(hit["text"].splitlines()[-1] in context for hit in weak)
+
+
+def test_titles_that_are_cited_are_matched_and_those_made_up_are_not(walk: Walk) -> None:
+    walk.says("Five days [Leave Policy]. More [leave policy > Carrying over]. Or none [Ghost Story].")
+    told = walk.ask("/api/query", query=ASKED)
+    assert [(one["title"], one["matched"]) for one in told["citations"]] == [
+        ("Leave Policy", True), ("Ghost Story", False),
+    ]  # fmt: skip
+    matched, ghost = told["citations"]
+    assert matched["sourceUrls"] == ["https://example.org/leave"]
+    assert matched["docId"]
+    assert isinstance(matched["score"], float)
+    assert (ghost["docId"], ghost["score"], ghost["sourceUrls"]) == (None, None, [])
+    assert [one["url"] for one in told["sources"]] == ["https://example.org/leave"]
+
+
+def test_documents_that_were_found_are_related_whether_cited_or_not(walk: Walk) -> None:
+    walk.says("Five days [Leave Policy].")
+    told = walk.ask("/api/query", query="Which vacation days carry over, and where do visitors park bicycles?")
+    assert {one["title"] for one in told["relatedDocs"]} == {"Leave Policy", "Parking"}
+    assert {one["title"]: one["category"] for one in told["relatedDocs"]} == {"Leave Policy": "hr", "Parking": "office"}
+
+
+def test_nothing_over_the_threshold_asks_no_model(walk: Walk) -> None:
+    walk.says("Nobody should be asked.")
+    told = walk.ask("/api/query", query="Purple elephants?")
+    assert walk.prompts() == []
+    assert told["answer"].startswith("I don't have specific information")
+    assert told["confidence"]["level"] == "Low"
+    assert (told["sources"], told["relatedDocs"], told["citations"]) == ([], [], [])
+    assert (told["metadata"]["chunksRetrieved"], told["metadata"]["model"]) == (0, None)
+
+
+def test_the_answer_says_who_wrote_it_and_what_it_cost(walk: Walk) -> None:
+    walk.says("Five days [Leave Policy].")
+    metadata = walk.ask("/api/query", query=ASKED)["metadata"]
+    assert metadata["finishReason"] == "stop"
+    assert metadata["usage"]["completion_tokens"] > 0
+    assert metadata["chunksRetrieved"] >= 1

@@ -1,0 +1,108 @@
+"""The design of flows and enriched passages, against its profile."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.api.door import completed
+from tests.seeds.walk import Walk, walking
+
+WRITTEN = json.dumps({"summary": "Felines rest.", "questions": ["Who rests?"]})
+PETS = (
+    "# Pets\r\n\r\nAll pets.\r\n\r\n## Cats\r\n\r\nCats sleep all day.   \r\n\r\n## Dogs\r\n\r\nDogs bark at night.\r\n"
+)
+STORE = "/api/v1/vectorstore"
+
+
+@pytest.fixture(scope="module")
+def walk(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
+    with walking("zoeflow", module_database_url, tmp_path_factory.mktemp("zoeflow") / "data") as made:
+        made.says({"say": WRITTEN, "match": "."})
+        made.door.add("many", **{f"note{n}": f"# Note {n}\n\nHarbour ships number {n} sail.\n" for n in range(8)})
+        yield made
+
+
+def taken_in(walk: Walk, name: str, text: str) -> dict[str, Any]:
+    """What is told of a file that was uploaded, started and processed."""
+    walk.says({"say": WRITTEN, "match": "."})
+    sent = walk.client.post(f"{STORE}/documents/upload", files={"file": (name, text)}, data={"folder": "pets"}).json()
+    assert sent["status"] == "pending"
+    assert walk.client.post(f"{STORE}/documents/start", json={"docId": sent["docId"]}).status_code == 202
+    assert {one["status"] for one in completed(walk.client, "pets")} == {"completed"}
+    return dict(sent)
+
+
+def test_an_id_is_made_of_sixteen_characters_and_a_version_of_its_time(walk: Walk) -> None:
+    first = taken_in(walk, "ids.md", "# One")
+    again = taken_in(walk, "ids.md", "# Two")
+    assert re.fullmatch(r"[A-Za-z0-9_-]{16}", first["docId"])
+    assert again["docId"] == first["docId"]
+    today = datetime.now(UTC).strftime("%Y%m%d")
+    assert (first["version"][:8], again["version"][:8]) == (today, today)
+    assert first["version"] < again["version"]
+
+
+def test_passages_know_their_section_lines_and_characters(walk: Walk) -> None:
+    sent = taken_in(walk, "pets.md", PETS)
+    chunks = walk.client.get(f"/api/v1/documents/{sent['docId']}/chunks", params={"level": 2}).json()["items"]
+    read = walk.ask(f"{STORE}/documents/read", docId=sent["docId"])["content"]
+    assert [chunk["heading_path"] for chunk in chunks] == [["Pets"], ["Pets", "Cats"], ["Pets", "Dogs"]]
+    for chunk in chunks:
+        assert chunk["text"] == read[chunk["start_char"] : chunk["end_char"]]
+        assert chunk["text"] == "\n".join(read.split("\n")[chunk["start_line"] - 1 : chunk["end_line"]])
+    assert "\r" not in read
+    assert "day.   " not in read
+
+
+def test_what_is_embedded_is_enriched_and_what_is_kept_and_found_is_not(walk: Walk) -> None:
+    sent = taken_in(walk, "kept.md", "# Kept\n\nOtters swim in rivers.\n")
+    [found, *_] = walk.ask(f"{STORE}/query-many", queries=["Otters swim in rivers"], folder="pets")["results"]
+    assert found["text"] == "# Kept\n\nOtters swim in rivers."
+    assert found["metadata"]["chunk_variant"] == "augmented"
+    vectorised = found["metadata"]["vectorized_text"]
+    assert [vectorised.index(part) for part in ("source: kept.md", "Felines rest.", "Who rests?", "Otters")] == sorted(
+        vectorised.index(part) for part in ("source: kept.md", "Felines rest.", "Who rests?", "Otters")
+    )
+    metadata = found["metadata"]
+    assert metadata["doc_id"] == sent["docId"]
+    assert {"version", "source_uri", "heading_path", "start_line", "end_line", "content_type", "language"} <= set(
+        metadata
+    )
+
+
+def test_the_model_reads_the_passage_and_not_what_was_written_about_it(walk: Walk) -> None:
+    taken_in(walk, "raw.md", "# Raw\n\nBadgers dig deep burrows.\n")
+    walk.says("Badgers dig deep burrows. [Source 1]")
+    walk.ask("/api/v1/query", query="What do badgers dig?")
+    shown = json.dumps(walk.prompts()[-1]["messages"])
+    assert "Badgers dig deep burrows." in shown
+    assert "Felines rest." not in shown
+
+
+def test_each_query_brings_five_and_ranks_are_added_with_sixty(walk: Walk) -> None:
+    asked = ["Harbour ships number 3 sail", "Note 3", "Harbour ships number 5 sail"]
+    told = walk.ask(f"{STORE}/query-many", queries=asked, folder="many", explain=True)["results"]
+    single = walk.ask(f"{STORE}/query-many", queries=asked[:1], folder="many")["results"]
+    assert len(single) == 5
+    for one in told:
+        places = [place["rank"] for place in one["explain"]["placings"] if place["engine"] == "query"]
+        assert one["score"] == pytest.approx(sum(1 / (60 + rank) for rank in places))
+        assert max(place["rank"] for place in one["explain"]["placings"] if place["rank"]) <= 5
+    assert [one["score"] for one in told] == sorted((one["score"] for one in told), reverse=True)
+    assert len({one["id"] for one in told}) == len(told)
+    found_by = [sum(place["engine"] == "query" for place in one["explain"]["placings"]) for one in told]
+    assert found_by[0] == max(found_by) > min(found_by)
+
+
+def test_the_similarity_is_kept_and_results_are_filtered_by_it(walk: Walk) -> None:
+    asked = ["Harbour ships number 3 sail"]
+    told = walk.ask(f"{STORE}/query-many", queries=asked, folder="many")["results"]
+    middle = max(one["similarityScore"] for one in told)
+    kept = walk.ask(f"{STORE}/query-many", queries=asked, folder="many", minScore=middle)["results"]
+    assert kept
+    assert min(one["similarityScore"] for one in kept) >= middle
+    assert len(kept) < len(told)

@@ -1,0 +1,57 @@
+"""A server that works by one design's profile, with a model server behind it that says what it is told to."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from pincite.layers import load_settings
+from pincite.profiles import find_profile, for_library
+from pincite.stub.thread import StubLLM
+from tests.api.door import Door
+
+
+@dataclass
+class Walk:
+    """What one walks through a design with."""
+
+    door: Door
+    client: httpx2.Client
+    stub: StubLLM
+
+    def says(self, *answers: Any) -> None:
+        """Let the model say these, one after the other."""
+        self.stub.play(answers=list(answers))
+
+    def ask(self, path: str, **body: Any) -> Any:
+        """The answer to a request that works."""
+        response = self.client.post(path, json=body)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    def prompts(self) -> list[dict[str, Any]]:
+        """What the model was asked to complete since it was told what to say."""
+        return [call.body for call in self.stub.calls if call.path.endswith("/chat/completions")]
+
+    def spans(self, trace_id: str) -> list[str]:
+        """The stages of a request, in the order they were begun."""
+        told = self.client.get(f"/api/v1/traces/{trace_id}").json()["spans"]
+        return [span["name"] for span in told]
+
+
+@contextmanager
+def walking(profile: str, database_url: str, data: Path, **settings: Any) -> Iterator[Walk]:
+    """A server under a profile's values, index and all, with the model that it is made for by name."""
+    wanted = find_profile(profile).values
+    with StubLLM() as stub:
+        own = {
+            "database.url": database_url, "llm.base_url": stub.url, "llm.window": 8000, "resilience.retries": 0,
+            "embedding.dimensions": 1024,  # enough for words that differ to lie apart
+            "llm.model": wanted.get("llm.model", "qwen2.5:7b"),
+        }  # fmt: skip
+        values = for_library(find_profile(profile), load_settings(env={})).values
+        with Door(data, **{**values, **own, **settings}) as door, door.client() as client:
+            yield Walk(door, client, stub)
