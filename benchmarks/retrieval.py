@@ -11,6 +11,7 @@ import asyncio
 import sys
 from pathlib import Path
 
+from pincite.core.documents import Progress
 from pincite.evaluate.compare import compare
 from pincite.evaluate.report import markdown
 from pincite.evaluate.sets import load_set
@@ -36,8 +37,9 @@ def main() -> None:
     arguments = parser.parse_args()
     questions = load_set(arguments.data / arguments.set, arguments.split)
 
-    def report(step: object) -> None:
-        print(step, end="\r", file=sys.stderr)
+    def report(step: Progress) -> None:
+        if sys.stderr.isatty():
+            print(f"{step.stage}: {step.done} of {step.total}", end="\r", file=sys.stderr)
 
     result = asyncio.run(compare(questions, variants(arguments.tries), keep=arguments.work, report=report))
     print(markdown(result, "plot.svg"))
