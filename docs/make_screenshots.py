@@ -14,15 +14,17 @@ from playwright.sync_api import Page  # noqa: E402
 from pincite.store.server import EmbeddedServer  # noqa: E402
 from tests.api.door import Door  # noqa: E402
 from tests.page.browser import NARROW, WIDE, Site, launched  # noqa: E402
-from tests.page.views import VIEWS, View, furnish  # noqa: E402
+from tests.page.views import VIEWS, View, furnish, reminisce  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 SIZES = {"wide": WIDE, "narrow": NARROW}
 QUALITY = 82
+SETTINGS = {"embedding.provider": "minilm", "cache.enabled": False}
 
 
 def picture(site: Site, view: View, scheme: str, size: str) -> bytes:
     """One view as a WebP image."""
+    reminisce(site)
     login = "" if view.logged_in else None
     options = {"color_scheme": scheme, "viewport": SIZES[size], "device_scale_factor": 1}
     with site.visit(view.path, login=login, expected=("401",), **options) as page:
@@ -44,7 +46,7 @@ def main(names: list[str]) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         EmbeddedServer.open(Path(folder) / "postgres") as server,
-        Door(Path(folder) / "data", **{"database.url": server.url, "embedding.provider": "minilm"}) as door,
+        Door(Path(folder) / "data", **{"database.url": server.url, **SETTINGS}) as door,
         launched() as browser,
     ):
         site = Site(door, browser)

@@ -1,31 +1,79 @@
-// Ask: a question, its answer, and where each sentence stands.
+// Ask: questions and answers on one side, and on the other the document itself, at the very place.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { toast } from "../parts/toast.js";
-import { post } from "../shared/api.js";
+import { Split } from "../parts/split.js";
 import { html } from "../shared/html.js";
 import { t } from "../shared/words.js";
+import { useKey } from "../shell/keys.js";
+import { go } from "../shell/router.js";
+import { aside } from "../shell/sidebar.js";
+import { Empty } from "../parts/empty.js";
+import { SourceView } from "../source/view.js";
+import { Composer } from "./composer.js";
+import { ask, begin, conversation, isBusy, open } from "./conversation.js";
+import { History } from "./history.js";
+import { Start } from "./start.js";
+import { Turn } from "./turn.js";
 
-export default function Ask() {
-  const [answer, setAnswer] = useState(null);
-  const field = useRef();
+const AT_ONCE = 30;
+
+export default function Ask({ rest, query, person }) {
+  const { sessionId, turns, loading, problem } = conversation.use();
+  const [place, setPlace] = useState(null);
+  const [draft, setDraft] = useState("");
+  const wanted = rest[0] ?? null;
   useEffect(() => {
-    if (matchMedia("(pointer: fine)").matches) field.current.focus();
+    aside.set(() => History);
+    return () => aside.set(null);
   }, []);
-  const ask = async (event) => {
-    event.preventDefault();
-    const message = new FormData(event.target).get("message");
-    try {
-      setAnswer(await post("/chat", { message }));
-    } catch (problem) {
-      toast(problem);
-    }
+  useEffect(() => {
+    if (wanted) open(wanted);
+    else if (!isBusy() || sessionId) begin();
+    setPlace(null);
+  }, [wanted]);
+  useKey("Escape", place ? () => setPlace(null) : null);
+  const put = (question, options = {}) => ask(question, options, (id) => go(`/ask/${id}`, { replace: true }));
+  const edit = (text) => {
+    setDraft(text);
+    document.querySelector("[data-ask]")?.focus();
   };
-  return html`<div class="room narrow">
-    <h1>${t("ask.title")}</h1>
-    <form onSubmit=${ask} class="bar">
-      <input ref=${field} data-ask name="message" aria-label=${t("ask.placeholder")} placeholder=${t("ask.placeholder")} />
-      <button class="button primary">${t("ask.send")}</button>
-    </form>
-    ${answer && html`<p>${answer.answer}</p>`}
+  const side = place && html`<${SourceView} place=${place} close=${() => setPlace(null)} />`;
+  return html`<${Split} name="ask" side=${side}>
+    <div class="ask">
+      <h1 class="hidden-text">${t("view.ask")}</h1>
+      ${problem ? html`<${Empty} icon="warning" title=${t("ask.gone")} action=${{ label: t("ask.new"), href: "/ask" }}>${problem.words}</${Empty}>`
+        : loading ? html`<div class="thread" aria-busy="true"><div class="skeleton wide"></div><div class="skeleton"></div><div class="skeleton"></div></div>`
+        : turns.length ? html`<${Thread} turns=${turns} shown=${place} show=${setPlace} edit=${edit} put=${put} />`
+        : html`<${Start} put=${put} person=${person} />`}
+      <${Composer} draft=${draft} setDraft=${setDraft} put=${put} first=${query.get("q")} />
+    </div>
+  </${Split}>`;
+}
+
+/** The turns, the last ones at once and earlier ones when somebody goes up; it stays at its end while an answer grows. */
+function Thread({ turns, shown, show, edit, put }) {
+  const box = useRef();
+  const atEnd = useRef(true);
+  const [count, setCount] = useState(AT_ONCE);
+  const first = Math.max(0, turns.length - count);
+  const scroll = () => {
+    const { scrollTop, scrollHeight, clientHeight } = box.current;
+    atEnd.current = scrollHeight - scrollTop - clientHeight < 80;
+    if (scrollTop < 200 && first > 0) more();
+  };
+  const more = () => {
+    const before = box.current.scrollHeight - box.current.scrollTop;
+    setCount(count + AT_ONCE);
+    requestAnimationFrame(() => (box.current.scrollTop = box.current.scrollHeight - before));
+  };
+  useEffect(() => {
+    if (atEnd.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [turns]);
+  useEffect(() => {
+    atEnd.current = true;
+    box.current.scrollTop = box.current.scrollHeight;
+  }, [turns.length]);
+  return html`<div class="thread" ref=${box} onScroll=${scroll} tabindex="0" role="log" aria-label=${t("ask.thread")}>
+    ${first > 0 && html`<button class="button small earlier" onClick=${more}>${t("ask.earlier", { count: first })}</button>`}
+    ${turns.slice(first).map((turn) => html`<${Turn} key=${turn.key} turn=${turn} last=${turn === turns.at(-1)} shown=${shown} show=${show} edit=${edit} put=${put} />`)}
   </div>`;
 }

@@ -1,5 +1,6 @@
 // Server-sent events over fetch, which can POST and say where to go on.
-import { send } from "./api.js";
+import { Problem, send } from "./api.js";
+import { connection } from "./connection.js";
 
 /** Cuts a stream of text into events, however it was cut on its way. */
 export function eventReader(onEvent) {
@@ -33,8 +34,18 @@ export async function follow(method, path, { body, lastEventId, signal, onEvent 
   const read = eventReader(onEvent);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await heard(reader);
     if (done) return;
     read(value);
+  }
+}
+
+async function heard(reader) {
+  try {
+    return await reader.read();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    connection.lost();
+    throw new Problem({});
   }
 }

@@ -7,6 +7,7 @@ const LOADERS = { en: () => import("../words/en.js"), de: () => import("../words
 let words = {};
 let plurals = new Intl.PluralRules("en");
 export let language = "en";
+let region = "en";
 
 /** The language chosen on this device, or else the browser's first one that there are words for. */
 export function wanted() {
@@ -19,6 +20,7 @@ export async function loadWords() {
   language = wanted();
   words = (await LOADERS[language]()).default;
   plurals = new Intl.PluralRules(language);
+  region = navigator.languages.find((one) => one.startsWith(language)) ?? language;
   document.documentElement.lang = language;
 }
 
@@ -35,7 +37,7 @@ export function t(key, values = {}) {
 /** Whether there is a phrase by that name. */
 export const knows = (key) => key in words;
 
-const format = (options) => new Intl.NumberFormat(language, options);
+const format = (options) => new Intl.NumberFormat(region, options);
 
 export const number = (value, digits = 0) => format({ maximumFractionDigits: digits }).format(value);
 export const percent = (value, digits = 0) => format({ style: "percent", maximumFractionDigits: digits }).format(value);
@@ -48,16 +50,16 @@ export function bytes(value) {
     .format(value / 1000 ** step);
 }
 
-const OR = { dateStyle: "medium" };
-export const day = (iso) => new Intl.DateTimeFormat(language, OR).format(new Date(iso));
-export const moment = (iso) => new Intl.DateTimeFormat(language, { ...OR, timeStyle: "short" }).format(new Date(iso));
+const DAY = { dateStyle: "medium" };
+export const day = (iso) => new Intl.DateTimeFormat(region, DAY).format(new Date(iso));
+export const moment = (iso) => new Intl.DateTimeFormat(region, { ...DAY, timeStyle: "short" }).format(new Date(iso));
 
 const STEPS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
 
 /** How long ago a moment was, or how far off it is, in words. */
 export function ago(iso, now = Date.now()) {
   const seconds = (new Date(iso).getTime() - now) / 1000;
-  const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+  const relative = new Intl.RelativeTimeFormat(region, { numeric: "auto" });
   const [unit, length] = STEPS.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
   return relative.format(unit === "second" ? 0 : Math.round(seconds / length), unit);
 }

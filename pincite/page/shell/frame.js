@@ -23,7 +23,7 @@ export function Frame() {
   const view = found?.view;
   const closed = view && !view.open && !person;
   useEffect(() => {
-    if (closed && connection.reachable) go(`/login?next=${encodeURIComponent(path + location.search)}`, { replace: true });
+    if (closed && connection.reachable) go(`/login?next=${encodeURIComponent(path + location.search + location.hash)}`, { replace: true });
   }, [closed, path]);
   useEffect(() => openMenu(false), [path]);
   useKey("?", () => openHelp(true));

@@ -4,4 +4,5 @@
 // `menu` puts it into the side bar; `open` lets in whoever is not logged in; `plain` shows it without the frame.
 export const VIEWS = [
   { name: "ask", icon: "ask", menu: true, role: "reader", key: "a", load: () => import("../ask/room.js") },
+  { name: "share", role: "reader", load: () => import("../share/room.js") },
 ];

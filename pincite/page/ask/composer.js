@@ -1,0 +1,50 @@
+// Where one writes: a field that grows, what is asked of, and one button that asks or stops.
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Icon } from "../parts/icon.js";
+import { html } from "../shared/html.js";
+import { keptInTab } from "../shared/kept.js";
+import { t } from "../shared/words.js";
+import { conversation, isBusy, stop } from "./conversation.js";
+import { ScopeButton, ScopeDialog, asOptions, scope } from "./scope.js";
+
+const MOST = 4000;
+
+export function Composer({ draft, setDraft, put, first }) {
+  const field = useRef();
+  const [choosing, setChoosing] = useState(false);
+  const chosen = scope.use();
+  const { turns } = conversation.use();
+  const busy = isBusy();
+  useEffect(() => {
+    setDraft(first ?? keptInTab.get("draft", ""));
+    if (matchMedia("(pointer: fine)").matches) field.current.focus();
+  }, []);
+  useEffect(() => keptInTab.set("draft", draft || null), [draft]);
+  useLayoutEffect(() => {
+    field.current.style.height = "auto";
+    field.current.style.height = `${field.current.scrollHeight + 2}px`;
+  }, [draft]);
+  const send = (event) => {
+    event?.preventDefault();
+    const question = draft.trim();
+    if (!question || busy) return;
+    setDraft("");
+    put(question, asOptions(chosen));
+  };
+  const key = (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) send(event);
+  };
+  return html`<form class="composer" onSubmit=${send}>
+    <div class="composer-box">
+      <textarea ref=${field} data-ask rows="1" maxlength=${MOST} value=${draft} aria-label=${t("ask.placeholder")} placeholder=${t("ask.placeholder")}
+        onInput=${(event) => setDraft(event.target.value)} onKeyDown=${key}></textarea>
+      <div class="composer-bar">
+        <${ScopeButton} chosen=${chosen} open=${() => setChoosing(true)} />
+        ${busy
+          ? html`<button type="button" class="button stop" onClick=${() => stop(turns.at(-1))}><${Icon} name="stop" />${t("ask.stop")}</button>`
+          : html`<button class="button primary" disabled=${!draft.trim()}><${Icon} name="send" />${t("ask.send")}</button>`}
+      </div>
+    </div>
+    ${choosing && html`<${ScopeDialog} close=${() => setChoosing(false)} />`}
+  </form>`;
+}

@@ -1,0 +1,211 @@
+// The conversation that is shown: its turns, and the one answer that may be on its way.
+import { Problem, get, remove } from "../shared/api.js";
+import { connection } from "../shared/connection.js";
+import { follow } from "../shared/events.js";
+import { keptInTab } from "../shared/kept.js";
+import { state } from "../shared/state.js";
+
+const DRAW_MS = 40;
+const EMPTY = { sessionId: null, turns: [], loading: false, problem: null };
+
+/** `turns` are `{key, question, text, answer, status, …}`; status is asking, waiting, done, stopped, cut or failed. */
+export const conversation = state(EMPTY);
+/** Raised whenever the list of conversations may have changed. */
+export const changed = state(0);
+
+let last = 0;
+let leaving = null;
+
+const busy = (turn) => turn?.status === "asking" || turn?.status === "waiting";
+export const isBusy = () => conversation.value.turns.some(busy);
+
+function change(key, more) {
+  conversation.set((now) => ({ ...now, turns: now.turns.map((turn) => (turn.key === key ? { ...turn, ...more } : turn)) }));
+}
+
+/** Begin anew. */
+export function begin() {
+  leaving?.abort();
+  conversation.set(EMPTY);
+}
+
+/** Show a conversation that was kept, and take up the answer that was on its way when this tab was loaded again. */
+export async function open(sessionId) {
+  if (conversation.value.sessionId === sessionId) return;
+  leaving?.abort();
+  conversation.set({ ...EMPTY, sessionId, loading: true });
+  try {
+    const session = await get(`/sessions/${encodeURIComponent(sessionId)}`);
+    if (conversation.value.sessionId !== sessionId) return;
+    conversation.set((now) => ({ ...now, loading: false, turns: session.turns.map(fromKept) }));
+    takeUp(sessionId);
+  } catch (problem) {
+    conversation.set((now) => ({ ...now, loading: false, problem }));
+  }
+}
+
+function fromKept({ question, text, answer, complete, removed, created_at: at }) {
+  return { key: (last += 1), question, text, answer, removed, at, status: complete ? "done" : "cut", steps: [] };
+}
+
+function takeUp(sessionId) {
+  const under = keptInTab.get("stream");
+  if (under?.sessionId !== sessionId) return;
+  if (conversation.value.turns.some((turn) => turn.answer?.id === under.answerId)) return void keptInTab.set("stream", null);
+  const turn = add(under.question, under.options);
+  run(turn, { ...under, lastEventId: null });
+}
+
+function add(question, options) {
+  const turn = { key: (last += 1), question, options, text: "", answer: null, status: "asking", steps: [], at: new Date().toISOString() };
+  conversation.set((now) => ({ ...now, problem: null, turns: [...now.turns, turn] }));
+  return turn;
+}
+
+/** Ask; `onSession` hears the id of the conversation once it has one. */
+export function ask(question, options, onSession) {
+  return run(add(question, options), null, onSession);
+}
+
+/** Stop the answer that is on its way; what was said of it stays. */
+export async function stop(turn) {
+  if (!turn.streamId) return void leaving?.abort("stopped");
+  try {
+    await remove(`/chat/streams/${turn.streamId}`);
+  } catch {
+    leaving?.abort("stopped"); // it ended meanwhile, or cannot be reached
+  }
+}
+
+/** Follow one answer to its end, however often the line breaks on the way. */
+async function run(turn, under, onSession) {
+  const control = (leaving = new AbortController());
+  const ear = listener(turn, under, onSession);
+  let again = false;
+  for (;;) {
+    const problem = await listen(turn, ear, control.signal);
+    if (ear.ended || problem === null) break;
+    if (problem.code === "aborted") {
+      if (control.signal.reason === "stopped") ear.finish({ status: "stopped" });
+      break; // or somebody went elsewhere: it goes on without us, and is taken up when they come back
+    }
+    if (!["offline", "stopping", "overloaded"].includes(problem.code) && !(problem.status === 404 && ear.streamId)) {
+      ear.finish({ status: "failed", problem });
+      break;
+    }
+    change(turn.key, { status: "waiting", problem });
+    if (problem.status !== 404) await reachable(problem);
+    else if (again || !(await lostItsStream(turn, ear))) break;
+    else again = true;
+    change(turn.key, { status: "asking", problem: null, again });
+  }
+  changed.set((n) => n + 1);
+}
+
+async function reachable(problem) {
+  if (problem.code === "overloaded") await new Promise((resolve) => setTimeout(resolve, (problem.retryAfter ?? 2) * 1000));
+  else {
+    connection.lost();
+    await connection.back();
+  }
+}
+
+/** One attempt: what broke it, or null where it went to its end. */
+async function listen(turn, ear, signal) {
+  const onEvent = (event) => ear.hear(event);
+  try {
+    if (ear.streamId) await follow("GET", `/chat/streams/${ear.streamId}`, { lastEventId: ear.lastEventId, signal, onEvent });
+    else {
+      const { sessionId } = conversation.value;
+      const body = { ...turn.options, message: turn.question, stream: true, resumable: true };
+      await follow("POST", "/chat", { body: sessionId ? { ...body, session_id: sessionId } : body, signal, onEvent });
+    }
+    return ear.broke ?? (ear.ended ? null : new Problem({}));
+  } catch (error) {
+    if (signal.aborted) return { code: "aborted" };
+    return error instanceof Problem ? error : new Problem({ code: "internal", detail: error.message });
+  }
+}
+
+/** A server that was started again knows nothing of a stream: the answer is in its conversation, or is asked for again. */
+async function lostItsStream(turn, ear) {
+  const { sessionId } = conversation.value;
+  try {
+    const session = await get(`/sessions/${encodeURIComponent(sessionId)}`);
+    const kept = session.turns.find((one) => one.answer && one.answer.id === ear.answerId);
+    if (kept) {
+      ear.finish({ status: "done", text: kept.text, answer: kept.answer });
+      return false;
+    }
+  } catch (problem) {
+    if (problem.status === 404) conversation.set((now) => ({ ...now, sessionId: null })); // it was its first question
+  }
+  ear.restart();
+  return true;
+}
+
+/** What is known of an answer from its events so far. */
+function listener(turn, under, onSession) {
+  let text = "";
+  let drawing = null;
+  const draw = () => {
+    drawing = null;
+    change(turn.key, { text });
+  };
+  const ear = {
+    streamId: under?.streamId ?? null,
+    answerId: under?.answerId ?? null,
+    lastEventId: under?.lastEventId ?? null,
+    ended: false,
+    broke: null,
+    hear({ name, id, data }) {
+      ear.lastEventId = id ?? ear.lastEventId;
+      ear.broke = null;
+      HEARD[name]?.(data);
+    },
+    finish(more) {
+      clearTimeout(drawing);
+      drawing = null;
+      ear.ended = true;
+      keptInTab.set("stream", null);
+      change(turn.key, { text, problem: null, ...more });
+    },
+    restart() {
+      text = "";
+      Object.assign(ear, { streamId: null, answerId: null, lastEventId: null, broke: null });
+      change(turn.key, { text, streamId: null, sources: null, plan: null, steps: [] });
+    },
+  };
+  const HEARD = {
+    start({ id, session_id: sessionId, stream_id: streamId }) {
+      Object.assign(ear, { streamId, answerId: id });
+      keptInTab.set("stream", { streamId, sessionId, answerId: id, question: turn.question, options: turn.options });
+      change(turn.key, { streamId, status: "asking", problem: null });
+      if (sessionId && conversation.value.sessionId !== sessionId) {
+        conversation.set((now) => ({ ...now, sessionId }));
+        onSession?.(sessionId);
+        changed.set((n) => n + 1);
+      }
+    },
+    plan: (plan) => change(turn.key, { plan }),
+    step: (step) => conversation.set((now) => ({ ...now, turns: now.turns.map((one) => (one.key === turn.key ? { ...one, steps: [...one.steps, step] } : one)) })),
+    sources: (found) => change(turn.key, { sources: found.sources ?? found }),
+    token({ text: more }) {
+      text += more;
+      drawing ??= setTimeout(draw, DRAW_MS);
+    },
+    answer(answer) {
+      text = answer.answer;
+      clearTimeout(drawing);
+      drawing = null;
+      change(turn.key, { text, answer });
+    },
+    done: () => ear.finish({ status: "done" }),
+    error(told) {
+      const problem = new Problem(told);
+      if (problem.code === "stopping") ear.broke = problem;
+      else ear.finish(problem.code === "cancelled" ? { status: "stopped" } : { status: "failed", problem });
+    },
+  };
+  return ear;
+}

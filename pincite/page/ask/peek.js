@@ -1,0 +1,46 @@
+// What stands behind a citation, shown beside it while one points at it; one can point at the card itself, too.
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { html } from "../shared/html.js";
+import { percent, t } from "../shared/words.js";
+import { useKey } from "../shell/keys.js";
+import { SUPPORTED } from "./answer.js";
+
+const LEAVE_MS = 220;
+const GAP = 8;
+
+export function Peek({ mark, citation, answer, close }) {
+  const card = useRef();
+  const found = answer.citations[citation];
+  const source = answer.sources.find((one) => one.number === found.source);
+  useKey("Escape", close);
+  useEffect(() => {
+    let timer = null;
+    const inside = (target) => target instanceof Node && (card.current?.contains(target) || mark.contains(target));
+    const moved = (event) => {
+      if (inside(event.target)) {
+        clearTimeout(timer);
+        timer = null;
+      } else timer ??= setTimeout(close, LEAVE_MS);
+    };
+    const events = ["mouseover", "focusin"];
+    for (const name of events) document.addEventListener(name, moved);
+    mark.setAttribute("aria-describedby", "peek");
+    return () => {
+      clearTimeout(timer);
+      mark.removeAttribute("aria-describedby");
+      for (const name of events) document.removeEventListener(name, moved);
+    };
+  }, [mark]);
+  useLayoutEffect(() => {
+    const [at, size] = [mark.getBoundingClientRect(), card.current.getBoundingClientRect()];
+    const below = at.bottom + GAP + size.height < innerHeight;
+    card.current.style.left = `${Math.max(GAP, Math.min(at.left - 24, innerWidth - size.width - GAP))}px`;
+    card.current.style.top = `${below ? at.bottom + GAP : Math.max(GAP, at.top - GAP - size.height)}px`;
+  }, [mark]);
+  return html`<div class="peek" role="tooltip" id="peek" ref=${card}>
+    <p class="peek-title"><strong>${source.title || source.document_name}</strong>${source.heading_path.length > 0 && html` <span class="muted">› ${source.heading_path.at(-1)}</span>`}</p>
+    <blockquote>${found.quote || source.snippet}</blockquote>
+    <p class="peek-foot muted">${found.place ?? source.place ?? t("ask.lines", { from: source.start_line, to: source.end_line })}
+      ${" · "}${t(found.support < SUPPORTED ? "ask.support.weak" : "ask.support", { share: percent(found.support) })}</p>
+  </div>`;
+}

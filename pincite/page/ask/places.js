@@ -1,0 +1,55 @@
+// Where a citation or a source leads: the document, its version, and the span that stands there.
+
+/** The place of one citation of an answer. */
+export function placeOfCitation(answer, citation) {
+  const source = answer.sources.find((one) => one.number === citation.source);
+  if (!source || citation.quote_start_char === null) return source ? placeOfSource(source) : null;
+  return {
+    ...placeOfSource(source),
+    key: `${source.chunk_id}:${citation.quote_start_char}`,
+    start: citation.quote_start_char,
+    end: citation.quote_end_char,
+    page: citation.page,
+    where: citation.place ?? source.place,
+    quote: citation.quote,
+    lines: [citation.quote_start_line, citation.quote_end_line],
+  };
+}
+
+/** The place of a whole passage. */
+export function placeOfSource(source) {
+  return {
+    key: source.chunk_id,
+    documentId: source.document_id,
+    version: source.version,
+    title: source.title,
+    name: source.document_name,
+    heading: source.heading_path,
+    start: source.start_char,
+    end: source.end_char,
+    page: source.page,
+    where: source.place,
+    quote: source.snippet,
+    lines: [source.start_line, source.end_line],
+    urls: source.urls,
+  };
+}
+
+/** The place of one side of a conflict. */
+export function placeOfStatement(statement) {
+  return {
+    key: `${statement.document_id}:${statement.start_char}`,
+    documentId: statement.document_id,
+    version: statement.version,
+    title: statement.title,
+    name: statement.title,
+    heading: [],
+    start: statement.start_char,
+    end: statement.end_char,
+    page: null,
+    where: null,
+    quote: statement.quote,
+    lines: [null, null],
+    urls: [],
+  };
+}

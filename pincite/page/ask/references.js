@@ -1,0 +1,21 @@
+// An answer as text to take along: its marks as numbers, and below it what they stand for.
+import { unitsOf } from "../shared/points.js";
+import { t } from "../shared/words.js";
+
+/** The answer with `[1]` for each citation, and its sources with places and quotes. */
+export function withReferences(question, answer) {
+  const unit = unitsOf(answer.answer);
+  let [text, from] = ["", 0];
+  for (const one of [...answer.citations].sort((a, b) => a.start - b.start)) {
+    text += `${answer.answer.slice(from, unit(one.start))}[${one.source ?? "?"}]`;
+    from = unit(one.end);
+  }
+  text += answer.answer.slice(from);
+  const cited = answer.sources.filter((source) => source.cited);
+  const lines = cited.map((source) => {
+    const quotes = answer.citations.filter((one) => one.source === source.number && one.quote).map((one) => `“${one.quote.trim()}”`);
+    const where = [source.title || source.document_name, source.document_name, source.place, `v. ${source.version}`].filter(Boolean);
+    return `[${source.number}] ${[...new Set(where)].join(", ")}${quotes.length ? `: ${[...new Set(quotes)].join(" … ")}` : ""}`;
+  });
+  return [question, "", text.trim(), ...(lines.length ? ["", `${t("ask.sources")}:`, ...lines] : []), ""].join("\n");
+}

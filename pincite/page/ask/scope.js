@@ -1,0 +1,97 @@
+// What a question is asked of, and how hard: folder, documents, a day in the past, level and mode.
+import { useEffect, useState } from "preact/hooks";
+import { Dialog } from "../parts/dialog.js";
+import { Field } from "../parts/field.js";
+import { Icon } from "../parts/icon.js";
+import { toast } from "../parts/toast.js";
+import { get, pages } from "../shared/api.js";
+import { html } from "../shared/html.js";
+import { state } from "../shared/state.js";
+import { day, t } from "../shared/words.js";
+
+const NOTHING = { folder: "", documents: [], asOf: "", level: "", mode: "" };
+const LEVELS = ["basic", "standard", "enhanced", "maximum"];
+const MODES = ["chat", "agent", "general"];
+const SHOWN = 20;
+
+export const scope = state(NOTHING);
+
+/** The choice as options of a question; what was not chosen is left out. */
+export function asOptions({ folder, documents, asOf, level, mode }) {
+  return {
+    ...(folder && { folder }),
+    ...(documents.length > 0 && { document_ids: documents.map((one) => one.id) }),
+    ...(asOf && { as_of: asOf }),
+    ...(level && { intelligence_level: level }),
+    ...(mode && { mode }),
+  };
+}
+
+/** A button that says in words what is chosen. */
+export function ScopeButton({ chosen, open }) {
+  const { folder, documents, asOf, level, mode } = chosen;
+  const parts = [
+    folder,
+    documents.length > 0 && t("scope.documents.chosen", { count: documents.length }),
+    asOf && t("scope.asof.chosen", { day: day(asOf) }),
+    level && t(`scope.level.${level}`),
+    mode && t(`scope.mode.${mode}`),
+  ].filter(Boolean);
+  return html`<span class="scope">
+    <button type="button" class="button quiet small" onClick=${open} aria-haspopup="dialog"><${Icon} name="filter" /><span class="clip">${parts.join(" · ") || t("scope.all")}</span></button>
+    ${parts.length > 0 && html`<button type="button" class="icon-button small" aria-label=${t("scope.clear")} onClick=${() => scope.set(NOTHING)}><${Icon} name="close" /></button>`}
+  </span>`;
+}
+
+export function ScopeDialog({ close }) {
+  const chosen = scope.use();
+  const [folders, setFolders] = useState([]);
+  useEffect(() => {
+    (async () => {
+      for await (const page of pages("/folders", { limit: 200 })) setFolders((before) => [...before, ...page]);
+    })().catch(toast);
+  }, []);
+  const set = (more) => scope.set((before) => ({ ...before, ...more }));
+  const choose = (name) => (event) => set({ [name]: event.target.value });
+  return html`<${Dialog} title=${t("scope.title")} close=${close} footer=${html`
+      <button type="button" class="button" onClick=${() => scope.set(NOTHING)}>${t("scope.clear")}</button>
+      <button type="button" class="button primary" onClick=${close}>${t("scope.done")}</button>`}>
+    <${Field} as="select" label=${t("scope.folder")} value=${chosen.folder} onChange=${choose("folder")}>
+      <option value="">${t("scope.folder.all")}</option>
+      ${folders.map(({ path, documents }) => html`<option key=${path} value=${path} selected=${path === chosen.folder}>${path} (${documents})</option>`)}
+    </${Field}>
+    <${Documents} chosen=${chosen.documents} folder=${chosen.folder} set=${(documents) => set({ documents })} />
+    <${Field} type="date" label=${t("scope.asof")} hint=${t("scope.asof.why")} value=${chosen.asOf} max=${new Date().toISOString().slice(0, 10)} onChange=${choose("asOf")} />
+    <div class="two-fields">
+      ${choice(t("scope.level"), "scope.level.", LEVELS, chosen.level, choose("level"), t("scope.level.why"))}
+      ${choice(t("scope.mode"), "scope.mode.", MODES, chosen.mode, choose("mode"), t("scope.mode.why"))}
+    </div>
+  </${Dialog}>`;
+}
+
+function choice(label, prefix, values, chosen, onChange, hint) {
+  return html`<${Field} as="select" label=${label} hint=${hint} value=${chosen} onChange=${onChange}>
+    <option value="">${t("scope.usual")}</option>
+    ${values.map((value) => html`<option key=${value} value=${value} selected=${value === chosen}>${t(prefix + value)}</option>`)}
+  </${Field}>`;
+}
+
+function Documents({ chosen, folder, set }) {
+  const [words, setWords] = useState("");
+  const [found, setFound] = useState([]);
+  useEffect(() => {
+    const timer = setTimeout(() => get("/documents", { q: words, folder, limit: SHOWN, status: "completed" }).then(({ items }) => setFound(items), toast), 150);
+    return () => clearTimeout(timer);
+  }, [words, folder]);
+  const ids = new Set(chosen.map((one) => one.id));
+  const shown = [...chosen, ...found.filter((one) => !ids.has(one.id))];
+  const toggle = (one) => set(ids.has(one.id) ? chosen.filter(({ id }) => id !== one.id) : [...chosen, { id: one.id, title: one.title, name: one.name }]);
+  return html`<fieldset class="field document-choice">
+    <legend>${t("scope.documents")}</legend>
+    <input type="search" aria-label=${t("scope.documents.search")} placeholder=${t("scope.documents.search")} value=${words} onInput=${(event) => setWords(event.target.value)} />
+    <div class="choices">
+      ${shown.map((one) => html`<label key=${one.id} class="choice"><input type="checkbox" checked=${ids.has(one.id)} onChange=${() => toggle(one)} /><span>${one.title || one.name}</span></label>`)}
+      ${shown.length === 0 && html`<p class="muted">${t("scope.documents.none")}</p>`}
+    </div>
+  </fieldset>`;
+}

@@ -1,0 +1,25 @@
+// The passages an answer stands on, by number; those that were found and not cited are folded away.
+import { Icon } from "../parts/icon.js";
+import { html } from "../shared/html.js";
+import { t } from "../shared/words.js";
+
+export function Sources({ sources, open, chosen }) {
+  if (!sources.length) return null;
+  const cited = sources.filter((one) => one.cited);
+  const others = sources.filter((one) => !one.cited);
+  return html`<section class="sources" aria-label=${t("ask.sources")}>
+    ${cited.length > 0 && html`<h3>${t("ask.sources")}</h3>${list(cited, open, chosen)}`}
+    ${others.length > 0 && html`<details><summary>${t("ask.uncited", { count: others.length })}</summary>${list(others, open, chosen)}</details>`}
+  </section>`;
+}
+
+function list(sources, open, chosen) {
+  return html`<ol>${sources.map((one) => html`<li key=${one.number}>
+    <button class="source" aria-pressed=${chosen?.startsWith(one.chunk_id) ?? false} onClick=${() => open(one)}>
+      <span class="cite" aria-hidden="true">${one.number}</span>
+      <span class="source-name"><strong>${one.title || one.document_name}</strong>
+        <span class="muted">${[...one.heading_path.slice(-1), one.place ?? t("ask.lines", { from: one.start_line, to: one.end_line })].filter(Boolean).join(" · ")}</span></span>
+      <${Icon} name="chevron" />
+    </button>
+  </li>`)}</ol>`;
+}

@@ -1,0 +1,36 @@
+// What happens before and while an answer is written: its plan, the steps of an agent, and where it is.
+import { useEffect, useState } from "preact/hooks";
+import { Icon } from "../parts/icon.js";
+import { html } from "../shared/html.js";
+import { t } from "../shared/words.js";
+
+const LONG_MS = 8000;
+
+export function Waiting({ turn }) {
+  const phase = turn.status === "waiting" ? "waiting" : turn.text ? "writing" : turn.sources ? "reading" : turn.again ? "again" : "searching";
+  const [long, setLong] = useState(false);
+  useEffect(() => {
+    setLong(false);
+    const timer = setTimeout(() => setLong(true), LONG_MS);
+    return () => clearTimeout(timer);
+  }, [phase, turn.text]);
+  return html`<p class=${`waiting ${phase}`} role="status">
+    <span class="dots" aria-hidden="true"><i></i><i></i><i></i></span>
+    ${t(`ask.phase.${phase}`, { count: turn.sources?.length ?? 0 })} ${long && phase !== "waiting" && t("ask.long")}
+  </p>`;
+}
+
+/** What an agent did on the way, one line a step. */
+export function Steps({ steps, plan }) {
+  const told = plan && plan.question && plan.searches?.length > 1;
+  if (!steps.length && !told) return null;
+  return html`<details class="steps" open=${steps.length > 0}>
+    <summary>${steps.length ? t("ask.steps", { count: steps.length }) : t("ask.searches", { count: plan.searches.length })}</summary>
+    <ol>
+      ${steps.map((step, place) => html`<li key=${place}><${Icon} name="search" /><span><code>${step.tool ?? step.kind}</code> ${words(step.arguments)} <span class="muted">${step.result ?? ""}</span></span></li>`)}
+      ${!steps.length && plan.searches.map((one, place) => html`<li key=${place}><${Icon} name="search" /><span>${one.text} <span class="muted">${one.engine}</span></span></li>`)}
+    </ol>
+  </details>`;
+}
+
+const words = (value) => (value === undefined || value === null ? "" : typeof value === "string" ? value : Object.values(value).flat().join(", "));

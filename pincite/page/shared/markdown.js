@@ -1,0 +1,133 @@
+// Markdown as it is shown: the only place where text becomes HTML, and DOMPurify has the last word on what of it stays.
+//
+// Spans to be marked are given as offsets. They travel through Markdown as brackets nobody types, and become elements
+// once the HTML is safe: so a mark may cross whatever structure there is, and no text can forge one.
+import { Marked } from "../vendor/marked.mjs";
+import DOMPurify from "../vendor/dompurify.mjs";
+import { unitsOf } from "./points.js";
+
+const [OPEN, CLOSE, POINT, END] = ["\u2e55", "\u2e56", "\u2e57", "\u2e58"]; // square brackets with a stroke
+const OURS = /[\u2e55-\u2e58]/g;
+const SENTINEL = /([\u2e55\u2e56\u2e57])(\d+)\u2e58/g;
+const NUMBERED = /^\[(?:Source )?(\d{1,3})\](?![[(:])/;
+const LEADING = /^(?:\s*(?:[>|]|#{1,6}(?=\s)|[*+-](?=\s)|\d{1,9}[.)](?=\s)))*\s*/;
+const TRAILING = /[\s|]*$/;
+
+const TAGS = "p br hr strong em del code pre ul ol li h2 h3 h4 h5 h6 blockquote table thead tbody tr th td a span sup sub input".split(" ");
+const SAFE = {
+  ALLOWED_TAGS: TAGS,
+  ALLOWED_ATTR: ["href", "rel", "target", "start", "align", "class", "type", "checked", "disabled", "data-number"],
+  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i,
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  RETURN_DOM_FRAGMENT: true,
+};
+
+const escaped = (text) => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+
+const numbered = {
+  name: "numbered",
+  level: "inline",
+  start: (text) => text.indexOf("["),
+  tokenizer(text) {
+    const found = NUMBERED.exec(text);
+    return found ? { type: "numbered", raw: found[0], number: found[1] } : undefined;
+  },
+  renderer: ({ number }) => `<span class="cite" data-number="${number}"></span>`,
+};
+
+const renderer = {
+  html: ({ text }) => escaped(text),
+  image: ({ text }) => escaped(text),
+  heading({ tokens, depth }) {
+    const level = Math.min(6, depth + 2);
+    return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`;
+  },
+  link({ href, tokens }) {
+    return `<a href="${escaped(href)}" rel="noopener noreferrer nofollow" target="_blank">${this.parser.parseInline(tokens)}</a>`;
+  },
+  checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+};
+
+const plain = new Marked({ gfm: true, async: false, renderer });
+const citing = new Marked({ gfm: true, async: false, renderer, extensions: [numbered] });
+
+/**
+ * A fragment that shows Markdown. `spans` are `{start, end, make}` in code points: `make(number)` gives the element that
+ * goes around each piece of such a span, or, where start and end enclose a mark to be replaced (`replace`), in its place.
+ * With `cites`, `[1]` and `[Source 1]` become marks by their number, as long as nothing better is known of them.
+ */
+export function rendered(text, { spans = [], cites = false } = {}) {
+  const source = withSentinels(text.replace(OURS, "\ufffd"), spans);
+  const fragment = DOMPurify.sanitize((cites ? citing : plain).parse(source), SAFE);
+  for (const element of fragment.querySelectorAll("[class]")) if (element.className !== "cite") element.removeAttribute("class");
+  for (const pre of fragment.querySelectorAll("pre")) pre.tabIndex = 0; // it may scroll
+  for (const table of fragment.querySelectorAll("table")) framed(table);
+  place(fragment, spans);
+  return fragment;
+}
+
+function framed(table) {
+  const frame = document.createElement("div");
+  frame.className = "table";
+  frame.tabIndex = 0;
+  table.replaceWith(frame);
+  frame.append(table);
+}
+
+/** Puts brackets with numbers where spans begin and end, past what Markdown needs at the beginning of a line. */
+function withSentinels(text, spans) {
+  const unit = unitsOf(text);
+  const cuts = spans.flatMap((span, number) => {
+    let [start, end] = [unit(span.start), unit(span.end)];
+    if (span.replace) return [{ at: start, until: end, text: `${POINT}${number}${END}`, order: 1 }];
+    if (start === 0 || text[start - 1] === "\n" || /^\s*\|/.test(text.slice(start, start + 8))) start += LEADING.exec(text.slice(start, end))[0].length;
+    end -= TRAILING.exec(text.slice(start, end))[0].length;
+    if (end <= start) return [];
+    return [{ at: start, until: start, text: `${OPEN}${number}${END}`, order: 2 }, { at: end, until: end, text: `${CLOSE}${number}${END}`, order: 0 }];
+  });
+  cuts.sort((one, two) => one.at - two.at || one.order - two.order);
+  let [made, from] = ["", 0];
+  for (const cut of cuts) {
+    if (cut.at < from) continue; // inside a mark that is replaced
+    made += text.slice(from, cut.at) + cut.text;
+    from = cut.until;
+  }
+  return made + text.slice(from);
+}
+
+/** Turns the brackets into elements, in text that is safe by now. */
+function place(root, spans) {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const nodes = [];
+  while (walker.nextNode()) nodes.push(walker.currentNode);
+  const open = new Set();
+  for (const node of nodes) {
+    if (!open.size && !/[\u2e55-\u2e57]/.test(node.data)) continue;
+    node.replaceWith(...pieces(node.data, open, spans));
+  }
+}
+
+function pieces(text, open, spans) {
+  const made = [];
+  const say = (part) => {
+    if (!part) return;
+    const around = [...open].at(-1);
+    const piece = document.createTextNode(part);
+    if (around === undefined || !part.trim()) return void made.push(piece);
+    const element = spans[around].make(around);
+    element.append(piece);
+    made.push(element);
+  };
+  let from = 0;
+  for (const found of text.matchAll(SENTINEL)) {
+    say(text.slice(from, found.index));
+    from = found.index + found[0].length;
+    const number = Number(found[2]);
+    if (found[1] === OPEN) open.add(number);
+    else if (found[1] === CLOSE) open.delete(number);
+    else made.push(spans[number].make(number));
+  }
+  say(text.slice(from));
+  return made;
+}

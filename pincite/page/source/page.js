@@ -1,0 +1,108 @@
+// A page of a PDF, drawn by pdf.js, with the passage's lines marked on it. Both are loaded when the first PDF is shown.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Icon } from "../parts/icon.js";
+import { API, get, send } from "../shared/api.js";
+import { html } from "../shared/html.js";
+import { t } from "../shared/words.js";
+
+const here = new URL("../vendor/pdf/", import.meta.url);
+let library = null;
+
+/** pdf.js with its worker, which may decode images; nothing else on the page may make a worker. */
+function pdfjs() {
+  library ??= import("../vendor/pdf/pdf.min.mjs").then((made) => {
+    const policy = globalThis.trustedTypes?.createPolicy("pincite", { createScriptURL: (url) => url });
+    const address = new URL("pdf.worker.min.mjs", here).href;
+    made.GlobalWorkerOptions.workerPort = new Worker(policy?.createScriptURL(address) ?? address, { type: "module" });
+    return made;
+  });
+  return library;
+}
+
+/** The file of a version, opened. */
+async function opened(documentId, version) {
+  const [{ getDocument }, response] = await Promise.all([
+    pdfjs(), send("GET", `/documents/${documentId}/file`, { params: { version } }),
+  ]);
+  const data = await response.arrayBuffer();
+  const options = { standardFontDataUrl: new URL("fonts/", here).href, wasmUrl: new URL("wasm/", here).href };
+  return getDocument({ data, ...options, isEvalSupported: false, enableXfa: false, stopAtErrors: false }).promise;
+}
+
+export function PageView({ place }) {
+  const [file, setFile] = useState(null);
+  const [spots, setSpots] = useState([]);
+  const [number, setNumber] = useState(place.page ?? 1);
+  const [problem, setProblem] = useState(null);
+  useEffect(() => {
+    let left = false;
+    let mine = null;
+    opened(place.documentId, place.version).then((found) => {
+      mine = found;
+      if (left) found.destroy();
+      else setFile(found);
+    }, (error) => left || setProblem(error));
+    return () => {
+      left = true;
+      mine?.destroy();
+    };
+  }, [place.documentId, place.version]);
+  useEffect(() => {
+    let left = false;
+    const span = { start: place.start, end: place.end, version: place.version };
+    get(`/documents/${place.documentId}/places`, span).then(({ places }) => {
+      if (left) return;
+      setSpots(places);
+      setNumber(places[0]?.page ?? place.page ?? 1);
+    }, () => left || setNumber(place.page ?? 1));
+    return () => (left = true);
+  }, [place.key]);
+  if (problem) return html`<p class="notice bad" role="alert"><${Icon} name="warning" />${problem.words ?? t("source.unreadable")}
+    <a href=${`${API}/documents/${place.documentId}/file?version=${encodeURIComponent(place.version)}`} download>${t("source.download")}</a></p>`;
+  const rects = spots.filter((one) => one.page === number).flatMap((one) => one.rects);
+  return html`<div class="source-body pdf" aria-busy=${file === null}>
+    ${file && html`
+      <div class="pager">
+        <button class="icon-button" aria-label=${t("source.page.before")} disabled=${number <= 1} onClick=${() => setNumber(number - 1)}><${Icon} name="back" /></button>
+        <span aria-live="polite">${t("source.page", { number, of: file.numPages })}</span>
+        <button class="icon-button" aria-label=${t("source.page.after")} disabled=${number >= file.numPages} onClick=${() => setNumber(number + 1)}><${Icon} name="chevron" /></button>
+      </div>
+      <${Sheet} key=${number} file=${file} number=${number} rects=${rects} quote=${place.quote} />`}
+    ${!file && html`<div class="skeleton sheet"></div>`}
+  </div>`;
+}
+
+/** One page as wide as its pane, and over it the marks, in shares of its size so that they fit however it is drawn. */
+function Sheet({ file, number, rects, quote }) {
+  const box = useRef();
+  const canvas = useRef();
+  const [size, setSize] = useState(null);
+  useEffect(() => {
+    let drawing = null;
+    let left = false;
+    (async () => {
+      const page = await file.getPage(number);
+      const plain = page.getViewport({ scale: 1 });
+      if (left) return;
+      setSize(plain);
+      const scale = (box.current.clientWidth / plain.width) * devicePixelRatio;
+      const viewport = page.getViewport({ scale: Math.min(scale, 4) });
+      Object.assign(canvas.current, { width: Math.floor(viewport.width), height: Math.floor(viewport.height) });
+      drawing = page.render({ canvas: canvas.current, viewport });
+      await drawing.promise.catch((error) => error.name === "RenderingCancelledException" || Promise.reject(error));
+      if (!left) canvas.current.dataset.drawn = "true";
+    })();
+    return () => {
+      left = true;
+      drawing?.cancel();
+    };
+  }, [file, number]);
+  useEffect(() => box.current.querySelector(".rect")?.scrollIntoView({ block: "center" }), [size, rects.length]);
+  const share = (value, of) => `${(value / of) * 100}%`;
+  return html`<div class="sheet" ref=${box} style=${size ? { aspectRatio: `${size.width} / ${size.height}` } : {}}>
+    <canvas ref=${canvas} role="img" aria-label=${rects.length ? t("source.page.marked", { number, quote }) : t("source.page.plain", { number })}></canvas>
+    ${size && rects.map(([x, y, right, bottom], place) => html`<div key=${place} class="rect" style=${{
+      left: share(x, size.width), top: share(y, size.height), width: share(right - x, size.width), height: share(bottom - y, size.height),
+    }}></div>`)}
+  </div>`;
+}
