@@ -20,7 +20,8 @@ def ask(run: Run, text: str = "When do unused days of leave expire?") -> Answer:
 
 
 def stages(run: Run) -> list[str]:
-    return [span.name for span in run.spans if span.parent is None]
+    """The stages in their order; what is embedded beside the first of them is none."""
+    return [span.name for span in run.spans if span.parent is None and span.name != "query_embedding"]
 
 
 def scripted(*answers: str) -> ScriptedLLM:
