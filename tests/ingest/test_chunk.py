@@ -266,6 +266,7 @@ def test_sections_share_nothing():
 # Size and time
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["x" * 600_000, "word " * 60_000, "Short one. " * 15_000, "- " + "a b " * 50_000, "|a" * 50_000],
@@ -370,6 +371,7 @@ def check_rows(text: str, found: list[Chunk], size: int, overlap: int) -> None:
             assert right.start >= left.end
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(documents(), st.integers(20, 80), st.integers(0, 30))
 def test_no_document_breaks_the_rules(draft: Draft, size: int, overlap: int):

@@ -114,6 +114,7 @@ def test_the_sample_documents_raise_no_false_alarm() -> None:
     assert all(kind == "glossary" and "lossar" in " ".join(path) for _, path, kind in labelled), labelled
 
 
+@pytest.mark.slow
 def test_blanks_and_dots_take_no_time() -> None:
     began = time.perf_counter()
     for run in (" ", ".", " .", "\t"):

@@ -126,6 +126,7 @@ def test_an_archive_inside_a_pdf_is_no_second_nature():
     assert is_also_archive(PDF + archive("x.txt"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [

@@ -80,6 +80,7 @@ def test_events_come_as_objects_whatever_stands_between_them(there: ModelServer)
     assert streamed(there, Reply((said,))) == [{"n": 1}, {"n": 2}, {"n": 3}, {}]
 
 
+@pytest.mark.slow
 def test_one_byte_at_a_time_takes_no_longer_the_longer_a_line_is() -> None:
     started = process_time()
     assert split_lines([b"x"] * 200_000) == ["x" * 200_000]

@@ -231,6 +231,7 @@ def test_what_a_server_refuses_is_told(site: ModelServer, status: int, kind: typ
     assert str(status) in str(error) or "404" in str(error)
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs_is_left_in_time(site: ModelServer):
     site.says("/page", b"<p>", hangs=True)
     assert "web.timeout_s" in str(refused(ProviderBusy, web(site, timeout_s=0.5), at(site)))

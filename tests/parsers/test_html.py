@@ -244,6 +244,7 @@ def test_a_page_without_text_is_told(page: bytes):
     assert caught.value.code == "empty"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tag", ["div", "b", "p", "table", "ul><li", "blockquote", "span", "a href=x", "table><tr><td", "font"]
 )
@@ -254,6 +255,7 @@ def test_deep_nesting_takes_bounded_time(tag: str):
     assert time.monotonic() - started < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [

@@ -283,6 +283,7 @@ def nested(levels: int) -> bytes:
     return f"From: a@x\nSubject: s\n{head}\n\ndeep".encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [

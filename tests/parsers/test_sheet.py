@@ -177,6 +177,7 @@ def test_merged_ranges_without_end_fill_only_rows_that_are_there():
     assert by_cell(parsed, parsed.pages[0])["A9"] == "x"
 
 
+@pytest.mark.slow
 def test_a_large_sheet_is_cut_between_rows_under_its_header_and_tells_how_far_it_is():
     target = io.BytesIO()
     with xlsxwriter.Workbook(target, {"constant_memory": True}) as book:

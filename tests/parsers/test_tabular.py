@@ -119,6 +119,7 @@ def test_a_table_without_a_header_has_a_blank_one():
     assert told("1 2", "3 4")[0] == "|  |  |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
 
 
+@pytest.mark.slow
 def test_many_blank_rows_cost_no_more_than_the_others():
     rows = [(number * 2, {1: f"{number}", 2: "x"}) for number in range(20_000)]
     out = Manuscript()

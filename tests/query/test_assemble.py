@@ -86,6 +86,7 @@ def test_five_stage_counts_four_characters_a_token(make_run: Callable[..., Run])
     assert len(shown[shown.index("[Handbook]") : shown.rindex("===")]) <= 8000
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     window=st.sampled_from([2_000, 8_000, 128_000]),

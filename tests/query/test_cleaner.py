@@ -53,6 +53,7 @@ def leads_to(reader: MarkdownIt, text: str) -> Iterator[str]:
                 yield from (found.rstrip(").,;:!?*_~]'\"") for found in LINKED.findall(token.content))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", SAMPLES)
 def test_where_it_is_cut_on_its_way_changes_nothing(text: str) -> None:
     whole = clean(text)
@@ -63,6 +64,7 @@ def test_where_it_is_cut_on_its_way_changes_nothing(text: str) -> None:
         assert clean(*(text[at : at + size] for at in range(0, len(text), size))) == whole
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join), st.lists(st.integers(0, 200), max_size=8))
 @settings(max_examples=400, deadline=None)
 def test_whatever_is_written_and_however_it_is_cut(text: str, cuts: list[int]) -> None:

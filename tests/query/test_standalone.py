@@ -71,6 +71,7 @@ def test_in_german_the_nearest_thing_of_the_right_gender_is_meant() -> None:
     assert standalone("Fällt er bei Regen aus?", said) == "Fällt der Abend bei Regen aus?"
 
 
+@pytest.mark.slow
 def test_a_long_answer_or_question_before_takes_no_time() -> None:
     started = time.process_time()
     for answer in ("A-" * 25_000, "Aa von " * 10_000, "A. " * 15_000, "Aa A. " * 10_000):
