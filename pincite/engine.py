@@ -45,6 +45,7 @@ from pincite.ingest.enrich import Enriching
 from pincite.ingest.parse import Reader
 from pincite.ingest.pipeline import Workshop
 from pincite.ingest.worker import Workers
+from pincite.intelligence import LEVEL, find_level, lacking, level_of
 from pincite.layers import layers_of, read_layers
 from pincite.limits import Limits
 from pincite.metrics import Metrics
@@ -642,6 +643,8 @@ class AsyncPincite:
         if profile is not None:
             values = for_request(find_profile(profile), self.settings).values
             changes = {**{key: value for key, value in values.items() if key in replayable()}, **changes}
+        if LEVEL in changes:
+            changes = {**find_level(changes[LEVEL]).values, **changes}
         settings = settings_for(self.settings, before, changes)
         was = before.content.answer if before.content and question is None else None
         if was is None and not before.searched:
@@ -664,9 +667,9 @@ class AsyncPincite:
         scope, searched = await self.library.scope_now(caller.person)
         if searched != self._prepared.index:  # before the tools are taken: all are of the index that is searched
             await self.control.renew()
-        missing: tuple[str, ...] = ()
+        missing: tuple[Degraded, ...] = ()
         if settings is None:
-            settings, missing = self._settings_for(witness.question)
+            settings, missing = self._settings_for(witness)
         if labels := await self.folders.labels(scope):
             settings = settings.model_copy(update={"category_labels": {**settings.category_labels, **labels}})
         error: BaseException | None = None
@@ -691,7 +694,7 @@ class AsyncPincite:
         if own:
             request_id.set(run.id)
         for note in missing:
-            run.note("profile", note)
+            run.note(note.stage, note.reason)
         try:
             async with _until(run.deadline):
                 run.warnings.extend(await self.library.unknown(run.scope, witness.question.filters))
@@ -711,11 +714,19 @@ class AsyncPincite:
         beside = next((one.id for one in standing if one.signature == index), None)
         return self._bench if beside is None else (await self.switchover.beside(beside))[1]
 
-    def _settings_for(self, question: Question) -> tuple[Settings, tuple[str, ...]]:
-        """The snapshot a request works by, its own changes in it, and what the profile it names would like besides."""
-        profile, changes = question.profile, dict(question.changes)
-        settings, missing = (self.settings, ()) if profile is None else self.control.profiled(profile)
-        return (changed(settings, changes, "a request") if changes else settings), missing
+    def _settings_for(self, witness: Witness) -> tuple[Settings, tuple[Degraded, ...]]:
+        """The snapshot a request works by, and what its profile and its level would like besides.
+
+        A level lies over the profile, and the request's own changes over both; a search has no level.
+        """
+        question, profile = witness.question, witness.question.profile
+        settings, wished = (self.settings, ()) if profile is None else self.control.profiled(profile)
+        missing = [Degraded("profile", note) for note in wished]
+        changes, level = dict(question.changes), level_of(question, settings) if witness.answers else None
+        if level is not None:
+            changes = {**find_level(level).values, **changes}
+            missing += lacking(level)
+        return (changed(settings, changes, "a request") if changes else settings), tuple(missing)
 
 
 async def _kit(toolbox: Toolbox, settings: Settings) -> Kit:

@@ -42,6 +42,7 @@ class ModelFacts:
     no_thinking: str = ""
     greedy: bool = True
     sampling: Literal["both", "one", "none"] = "both"
+    thinking: Literal["", "effort", "budget", "adaptive", "switch", "always"] = ""
 
 
 @lru_cache(maxsize=1024)

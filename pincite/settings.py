@@ -307,6 +307,10 @@ class Rag(_Branch):
         default="rules",
         description="Who judges: rules on the calibrated relevance, or after them the model as well, in one call for all.",
     )
+    second_look: bool = Field(
+        default=False,
+        description="Search once more, for what of the question the passages found say nothing about.",
+    )
     exact_rows: int = Field(
         default=4000,
         ge=0,
@@ -541,6 +545,35 @@ class Citations(_Branch):
     )
 
 
+class Answers(_Branch):
+    """How much is done for an answer; a level sets these and others at once, see docs/levels.md."""
+
+    level: Literal["basic", "standard", "enhanced", "maximum"] = Field(
+        default="standard",
+        description="The level of questions that name none: `standard` is all settings as they are, the others change "
+        "them as docs/levels.md has it.",
+    )
+    chain_of_thought: Literal["off", "auto", "on"] = Field(
+        default="off",
+        description="Have the model reason step by step before it answers, which is never shown: never, for comparisons "
+        "and questions that ask for reasons, or always.",
+    )
+    ensemble_voting: bool = Field(
+        default=False,
+        description="Have the model write several drafts at once, and give the one whose statements the others agree with.",
+    )
+    drafts: int = Field(default=3, ge=2, le=7, description="How many drafts that are.")
+    extended_thinking: bool = Field(
+        default=False, description="Let a model that can do so think for long before it answers."
+    )
+    thinking_tokens: int = Field(
+        default=4096,
+        ge=1024,
+        le=100_000,
+        description="Tokens it may think with, where its window has the room; reasoning step by step gets a quarter of it.",
+    )
+
+
 class Conversation(_Branch):
     """What is remembered of a conversation."""
 
@@ -715,6 +748,7 @@ class Settings(_Branch):
     enrichment: Enrichment = Enrichment()
     context: Context = Context()
     citations: Citations = Citations()
+    answers: Answers = Answers()
     conversation: Conversation = Conversation()
     spelling: Spelling = Spelling()
     cache: Cache = Cache()

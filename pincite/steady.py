@@ -83,7 +83,7 @@ class FallbackLLM:
         try:
             async with aclosing(cast(AsyncGenerator[Piece, None], self._first.write(prompt))) as pieces:
                 async for piece in pieces:
-                    begun = True
+                    begun = begun or bool(piece.text)  # who failed while it was thinking has said nothing
                     yield piece
             return
         except Unavailable as error:

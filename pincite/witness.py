@@ -33,6 +33,11 @@ class Witness:
         self.told: Trace | None = None
 
     @property
+    def answers(self) -> bool:
+        """Whether what is asked for is an answer, and not only passages."""
+        return self._kind in ("query", "chat")
+
+    @property
     def answer(self) -> str | None:
         """The answer's words, where there was one."""
         return self._answer.text if self._answer else None
@@ -55,11 +60,11 @@ class Witness:
             remote=remote_span.get(), options=options_of(self._understood) | self._replays,
             settings=settings_of(run.settings),
             outcome=_outcome(self._answer) if self._answer else None,
-            content=self._content() if run.settings.traces.content else None,
+            content=self._content(run) if run.settings.traces.content else None,
         )  # fmt: skip
         return self.told
 
-    def _content(self) -> Content:
+    def _content(self, run: Run) -> Content:
         asked = self._understood
         return Content(
             storable(asked.text), tuple(map(storable, asked.also)),
@@ -67,6 +72,7 @@ class Witness:
             system_prompt=storable(asked.sampling.system_prompt) if asked.sampling.system_prompt else None,
             answer=storable(self._answer.text) if self._answer else None,
             stop=tuple(map(storable, asked.sampling.stop)),
+            thoughts=tuple(map(storable, run.thoughts)),
         )  # fmt: skip
 
 

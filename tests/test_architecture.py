@@ -17,7 +17,7 @@ LAYERS = [
     {"errors", "wording"},
     {"settings"},
     {"core"},
-    {"catalogue"},
+    {"catalogue", "intelligence"},
     {"layers"},
     {
         "access",

@@ -102,6 +102,16 @@ def test_a_model_that_has_begun_is_not_replaced() -> None:
     assert other.prompts == []
 
 
+def test_one_that_failed_while_it_was_thinking_is_replaced() -> None:
+    class Thinker(Writer):
+        async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+            yield Piece(thought="hm")
+            raise ProviderError("cut")
+
+    pieces = written(FallbackLLM(Thinker("main"), Writer("spare", "All of it.")))
+    assert "".join(piece.text for piece in pieces) == "All of it."
+
+
 def test_where_both_fail_both_reasons_are_told() -> None:
     llm = FallbackLLM(Writer("main", ProviderBusy("down")), Writer("spare", ProviderRefused("wrong key")))
     with pytest.raises(ProviderError, match="down; its fallback failed too: wrong key"):

@@ -34,8 +34,11 @@ def test_the_words_are_kept_where_the_settings_allow() -> None:
     run, witness = make_run(), Witness("query", ASKED)
     run.settings = load_settings({"traces.content": True, "rag.fusion": "rrf", "llm.base_url": "http://there"}, env={})
     witness.hear(Answered(ANSWER))
+    run.thoughts.append("so it must be")
     trace = witness.trace(run, None)
-    assert trace.content == Content("why", system_prompt="be brief", answer="Because. [Source 1]")
+    assert trace.content == Content(
+        "why", system_prompt="be brief", answer="Because. [Source 1]", thoughts=("so it must be",)
+    )
     assert trace.settings == {"rag.fusion": "rrf"}
 
 

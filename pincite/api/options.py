@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from pincite.core.answers import Filters, Question, Sampling, Strategy
+from pincite.core.answers import Filters, Level, Question, Sampling, Strategy
 from pincite.core.times import FORMS, moment
 from pincite.errors import Invalid
 from pincite.ingest.accept import clean_folder
@@ -169,9 +169,6 @@ class AnswerOptions(SearchOptions):
 
     later: ClassVar[Mapping[str, tuple[Any, ...]]] = {
         "mode": ("chat",),
-        "intelligence_level": ("standard",),
-        "enable_cot": (False,),
-        "ensemble_voting": (False,),
     }
 
     stream: bool = False
@@ -186,6 +183,11 @@ class AnswerOptions(SearchOptions):
     stop: Text | list[Text] | None = None
     model: Text | None = None
     system_prompt: Words | None = Field(default=None, max_length=20_000)
+    intelligence_level: Level | None = None
+    enable_cot: bool | None = None
+    ensemble_voting: bool | None = None
+    extended_thinking: bool | None = None
+    second_look: bool | None = None
     enable_verification: bool | None = None
     enable_document_expansion: bool | None = None
     max_documents_to_expand: int | None = Field(default=None, ge=1, le=50)
@@ -218,11 +220,17 @@ class AnswerOptions(SearchOptions):
             levels=levels(agreed(levels=self.levels, level_filter=self.level_filter)),
             retrieve=self.rag.enabled,
             fresh=self.no_cache,
+            intelligence_level=self.intelligence_level,
         )
 
     def _changes(self) -> tuple[tuple[str, bool | int | float | str], ...]:
         """The settings that this request has its own values for."""
+        thought = None if self.enable_cot is None else "on" if self.enable_cot else "off"
         wished = {
+            "answers.chain_of_thought": thought,
+            "answers.ensemble_voting": self.ensemble_voting,
+            "answers.extended_thinking": self.extended_thinking,
+            "rag.second_look": self.second_look,
             "rag.verification_enabled": self.enable_verification,
             "rag.expansion.enabled": self.enable_document_expansion,
             "rag.expansion.max_documents": self.max_documents_to_expand,

@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pincite.cli.documents import FolderOption, TagOption, pick
-from pincite.cli.door import Door, command
-from pincite.cli.questions import AsOfOption, NoCacheOption, ProfileOption, filters_of, notes_in_the_result
+from pincite.cli.door import Door, command, one_of
+from pincite.cli.questions import (
+    AsOfOption,
+    LevelOption,
+    NoCacheOption,
+    ProfileOption,
+    filters_of,
+    notes_in_the_result,
+)
 from pincite.cli.safe import complain, one_line, print_json, remark
 
 if TYPE_CHECKING:
@@ -51,6 +58,7 @@ async def chat(
     new: NewOption = False,
     folder: FolderOption = None,
     tag: TagOption = None,
+    level: LevelOption = None,
     profile: ProfileOption = None,
     as_of: AsOfOption = None,
     no_cache: NoCacheOption = False,
@@ -59,12 +67,18 @@ async def chat(
 
     Reads one question a line where its input is not a terminal.
     """
-    from pincite.core.answers import Question
+    from pincite.core.answers import Level, Question
     from pincite.errors import Invalid
 
     if new and session is not None:
         raise Invalid("--new begins a conversation and --session goes on with one; leave one of them out")
-    question = Question("", filters=filters_of(folder, tag, as_of), profile=profile, fresh=no_cache)
+    question = Question(
+        "",
+        filters=filters_of(folder, tag, as_of),
+        profile=profile,
+        fresh=no_cache,
+        intelligence_level=one_of(Level, level, "level"),
+    )
     with notes_in_the_result():
         async with door.open() as pincite:
             talk = _Talk(pincite, question, door.json, interactive=sys.stdin.isatty() and not door.json)

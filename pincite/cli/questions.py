@@ -43,6 +43,14 @@ ProfileOption = Annotated[
     ),
 ]
 
+LevelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--level",
+        metavar="L",
+        help="How much to do for the answer: basic, standard, enhanced or maximum; see docs/levels.md.",
+    ),
+]
 NoCacheOption = Annotated[
     bool, typer.Option("--no-cache", help="Answer anew, even if the same was answered a moment ago.")
 ]
@@ -65,6 +73,7 @@ async def ask(
     tag: TagOption = None,
     top_k: TopKOption = None,
     strategy: StrategyOption = None,
+    level: LevelOption = None,
     profile: ProfileOption = None,
     as_of: AsOfOption = None,
     documents: Annotated[
@@ -80,12 +89,14 @@ async def ask(
     from pincite.api import shapes
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen, waiting
+    from pincite.core.answers import Level
 
     asked = replace(
         _question(question, filters_of(folder, tag, as_of), top_k, strategy),
         profile=profile,
         retrieve=documents,
         fresh=no_cache,
+        intelligence_level=one_of(Level, level, "level"),
     )
     with notes_in_the_result():
         async with door.open() as pincite:

@@ -8,10 +8,12 @@ from typing import Literal
 from pincite.settings import Rag
 
 Via = Literal["dense", "lexical"]
-Cause = Literal["dense", "lexical", "named", "near", "section", "document", "part", "query"]
+Cause = Literal["dense", "lexical", "named", "near", "section", "document", "part", "query", "look"]
 """What can add to a score: an engine; a title that was named; the question's words, near to each other; the section and
-the document it stands in; a further part of what it is; its place for one of several texts."""
+the document it stands in; a further part of what it is; its place for one of several texts; its place in one of two looks."""
 Strategy = Literal["hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"]
+Level = Literal["basic", "standard", "enhanced", "maximum"]
+"""How much is done for an answer."""
 ConfidenceLevel = Literal["high", "medium", "low"]
 Intent = Literal["FACTUAL", "SUMMARY", "COMPARISON", "LIST", "ANALYTICAL"]
 QuestionType = Literal["factual", "comparative", "procedural", "relational", "aggregative", "temporal"]
@@ -44,6 +46,8 @@ class Sampling:
     stop: tuple[str, ...] = ()
     system_prompt: str | None = None
     top_k: int | None = None
+    thinking: int | None = None
+    """Tokens to think with before the answer, where the model can; None asks for no thinking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,8 @@ class Question:
     is what is searched instead where words were misspelt; where either is `guessed`, the text is searched for as well.
     `levels` are those wanted: 0 documents, 1 sections, 2 passages. `retrieve` says whether to look into the documents,
     where the caller wishes to decide that. `changes` are settings by dotted key that this request has its own value for.
-    `fresh` asks for an answer that is made now, whatever was answered before.
+    `fresh` asks for an answer that is made now, whatever was answered before. `intelligence_level` is how much shall be
+    done for the answer, where that is not as the settings say.
     """
 
     text: str
@@ -89,6 +94,7 @@ class Question:
     retrieve: bool | None = None
     changes: tuple[tuple[str, bool | int | float | str], ...] = ()
     fresh: bool = False
+    intelligence_level: Level | None = None
 
     @property
     def meant(self) -> str:
@@ -310,13 +316,17 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Exactly what the model is shown; source N of the text is `sources[N - 1]`."""
+    """Exactly what the model is shown; source N of the text is `sources[N - 1]`.
+
+    `reordered` are the same messages with the passages in other orders, for further drafts.
+    """
 
     question: str
     messages: tuple[Message, ...]
     sources: tuple[Hit, ...]
     tokens: int
     sampling: Sampling = Sampling()
+    reordered: tuple[tuple[Message, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +335,10 @@ class Usage:
 
     prompt_tokens: int
     completion_tokens: int
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """What both cost."""
+        return Usage(self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,6 +357,7 @@ class Piece:
     """A part of what a model writes: text, and at the end why it stopped, who it was and what it cost.
 
     `note` is what the reader should know about how it came to be written, such as that another model stepped in.
+    `thought` is what it says to itself before it answers, which is no part of the answer.
     """
 
     text: str = ""
@@ -351,11 +366,15 @@ class Piece:
     model: str | None = None
     usage: Usage | None = None
     note: str | None = None
+    thought: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the model wrote, before anyone checked it; `warnings` say what of it was held back."""
+    """What the model wrote, before anyone checked it; `warnings` say what of it was held back.
+
+    `agreement` is the share of its statements that other drafts of the same answer make as well, where there were any.
+    """
 
     text: str
     model: str | None
@@ -364,6 +383,7 @@ class Draft:
     quotes: tuple[Quote, ...] = ()
     suggested_questions: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    agreement: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -514,7 +534,7 @@ class Answer:
     mode: str = "chat"
     intent: str | None = None
     question_type: str | None = None
-    intelligence_level: str = "standard"
+    intelligence_level: Level = "standard"
 
 
 @dataclass(frozen=True, slots=True)

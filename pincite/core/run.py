@@ -88,6 +88,7 @@ class Run:
     recording: Recording = field(default_factory=Recording)
     degraded: list[Degraded] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
     embedded: dict[str, Vector] = field(default_factory=dict)
     unembedded: Unavailable | None = None
     foreseen: "dict[str, asyncio.Task[list[Vector]]]" = field(default_factory=dict)

@@ -25,7 +25,7 @@ NAMES: Mapping[str, str] = {
     "understand": "query_analysis",
     "look_up": "cache_lookup",
     "expand": "query_expansion",
-    "look_closer": "second_look",
+    "look_closer": "closer_look",
     "rise": "hierarchy",
     "lift": "levels",
     "talk": "prompt_assembly",
@@ -34,11 +34,14 @@ NAMES: Mapping[str, str] = {
     "rank": "ranking",
     "rerank": "reranking",
     "widen": "document_expansion",
-    "sift": "verification",
+    "sift": "sifting",
+    "look_again": "second_look",
     "verify": "model_verification",
     "refine": "evidence_selection",
     "assemble": "prompt_assembly",
     "generate": "llm_generation",
+    "draft": "llm_generation",
+    "vote": "voting",
     "extract": "extractive_generation",
     "ground": "grounding",
     "place": "placing",
@@ -77,6 +80,7 @@ class Content:
     system_prompt: str | None = None
     answer: str | None = None
     stop: tuple[str, ...] = ()
+    thoughts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +129,16 @@ class Trace:
 
     @property
     def hits(self) -> tuple[tuple[str, float], ...]:
-        """The passages that were found, in their final order, with their scores."""
-        found = next((span.attributes["hits"] for span in self.spans if "hits" in span.attributes), ())
-        return tuple((str(chunk), float(score)) for chunk, score in found)
+        """The passages that were found, in their final order, with their scores; after a second look those of both."""
+        told = [span for span in self.spans if "hits" in span.attributes]
+        both = next((span for span in told if span.name == "second_look"), told[0] if told else None)
+        return tuple((str(chunk), float(score)) for chunk, score in both.attributes["hits"]) if both else ()
 
     @property
     def documents(self) -> tuple[str, ...]:
-        """The documents those passages are of: an id of a passage begins with its document's."""
-        return tuple(dict.fromkeys(chunk.split(".")[0] for chunk, _ in self.hits))
+        """The documents that any search found passages of: an id of a passage begins with its document's."""
+        found = [str(chunk) for span in self.spans for chunk, _ in span.attributes.get("hits", ())]
+        return tuple(dict.fromkeys(chunk.split(".")[0] for chunk in found))
 
 
 def told(error: BaseException) -> str:

@@ -20,12 +20,12 @@ async def spoken(pieces: AsyncGenerator[Piece, None], who: str, max_tokens: int)
     thoughts, received, said, model = _Thoughts(), 0, False, None
     async with aclosing(pieces):
         async for piece in pieces:
-            received += len(piece.text)
+            received += len(piece.text) + len(piece.thought)
             model = piece.model or model
             text = thoughts.without(piece.text)
-            if text:
-                said = said or not text.isspace()
-                yield Piece(text)
+            if text or piece.thought or thoughts.new:
+                said = said or bool(text.strip())
+                yield Piece(text, thought=piece.thought + thoughts.taken())
             if piece.finish_reason or received > max_tokens * CHARACTERS_A_TOKEN:
                 reason = piece.finish_reason or "length"
                 if rest := thoughts.rest():
@@ -61,6 +61,13 @@ class _Thoughts:
     def __init__(self) -> None:
         self._held = ""
         self._state = "start"
+        self.new = ""
+        """What was thought since it was last taken."""
+
+    def taken(self) -> str:
+        """What was thought since."""
+        thought, self.new = self.new, ""
+        return thought
 
     def without(self, text: str) -> str:
         """The part of what came that may be shown now."""
@@ -69,10 +76,14 @@ class _Thoughts:
         self._held += text
         if self._state == "start" and not self._held.lstrip().startswith(_OPEN):
             return "" if _OPEN.startswith(self._held.lstrip()) else self._answer(self._held)
-        if self._state != "thought":
+        if self._state == "start":
+            self._state, self._held = "thinking", self._held.lstrip().removeprefix(_OPEN)
+        if self._state == "thinking":
             before, found, after = self._held.partition(_CLOSE)
+            sure = len(before) if found else max(0, len(before) - len(_CLOSE))
+            self.new += before[:sure]
             self._state = "thought" if found else "thinking"
-            self._held = after if found else before[-len(_CLOSE) :]
+            self._held = after if found else before[sure:]
         shown = self._held.lstrip() if self._state == "thought" else ""
         return self._answer(shown) if shown else ""
 

@@ -30,13 +30,20 @@ def usage_of(asked: object, said: object) -> Usage | None:
     return Usage(asked, said) if 0 <= asked <= MOST_TOKENS and 0 <= said <= MOST_TOKENS else None
 
 
-def piece_of(text: object = None, reason: object = None, model: object = None, usage: Usage | None = None) -> Piece:
-    """A piece of an answer; its text must be one, while a reason or a name that is none is left out."""
+def piece_of(
+    text: object = None,
+    reason: object = None,
+    model: object = None,
+    usage: Usage | None = None,
+    thought: object = None,
+) -> Piece:
+    """A piece of an answer; its text must be one, while a reason, a name or a thought that is none is left out."""
     return Piece(
         text="" if text is None else text_of(text),
         finish_reason=_name(reason),
         model=_name(model),
         usage=usage,
+        thought=text_of(thought) if isinstance(thought, str) else "",
     )
 
 

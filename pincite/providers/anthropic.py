@@ -57,9 +57,8 @@ class AnthropicLLM(ServedLLM):
         messages = messages_of(order.prompt)
         chosen = {
             "system": "\n\n".join(one["content"] for one in messages if one["role"] == "system") or None,
-            "top_k": wish.top_k,
             "stop_sequences": list(wish.stop) or None,
-            **self._sampling(order),
+            **(self._thinking(order) or self._sampling(order)),
         }
         return {
             "model": order.model,
@@ -68,23 +67,36 @@ class AnthropicLLM(ServedLLM):
             "stream": True,
         } | {name: value for name, value in chosen.items() if value is not None}
 
-    def _sampling(self, order: Order) -> dict[str, float | None]:
-        """Temperature and top_p; newer models take only one: the temperature, unless only the other was asked for."""
-        wish = order.prompt.sampling
+    def _thinking(self, order: Order) -> dict[str, Any]:
+        """How to think before the answer, where that is asked for; whoever does so takes no wishes for sampling."""
+        way, tokens = facts_of(order.model).thinking, order.prompt.sampling.thinking
+        if tokens is None or way not in ("budget", "adaptive"):
+            return {}
+        by_budget = {"type": "enabled", "budget_tokens": tokens}
+        return {"thinking": by_budget if way == "budget" else {"type": "adaptive"}}
+
+    def _sampling(self, order: Order) -> dict[str, Any]:
+        """Newer models take one of temperature and top_p, the newest neither; one means the temperature, unless only
+        the other was asked for."""
+        wish, taken = order.prompt.sampling, facts_of(order.model).sampling
+        if taken == "none":
+            return {}
         warmth = {"temperature": min(1.0, order.temperature)}
-        if facts_of(order.model).sampling == "both":
-            return {**warmth, "top_p": order.top_p}
-        return {"top_p": wish.top_p} if wish.top_p is not None and wish.temperature is None else {**warmth}
+        if taken == "both":
+            return {"top_k": wish.top_k, **warmth, "top_p": order.top_p}
+        nucleus = {"top_p": wish.top_p} if wish.top_p is not None and wish.temperature is None else None
+        return {"top_k": wish.top_k, **(nucleus or warmth)}
 
 
 def _piece(event: dict[str, Any], model: object, asked: object) -> Piece:
-    """What an event says; thoughts and tools' arguments are no text."""
+    """What an event says; tools' arguments are neither text nor thought."""
     delta = event.get("delta") or {}
     if event.get("type") == "message_delta":
         reason, usage = delta.get("stop_reason"), event.get("usage")
         counted = usage_of(asked, usage.get("output_tokens", 0)) if isinstance(usage, dict) else None
         return piece_of(None, _REASONS.get(reason, reason) if isinstance(reason, str) else None, model, counted)
-    return piece_of(delta.get("text") if delta.get("type") == "text_delta" else None, None, model)
+    said, thought = (delta.get(kind) if delta.get("type") == f"{kind}_delta" else None for kind in ("text", "thinking"))
+    return piece_of(said, None, model, thought=thought)
 
 
 def make_llm(options: Options) -> LLM:

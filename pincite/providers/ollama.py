@@ -1,4 +1,4 @@
-"""Ollama's own API: it sets the window, switches thinking off and says what each model can see."""
+"""Ollama's own API: it sets the window, switches thinking on and off, and says what each model can see."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -8,6 +8,7 @@ from typing import Any
 from pincite.core.answers import Piece
 from pincite.core.protocols import LLM, Embedder, Offered
 from pincite.errors import ProviderError, SettingsError
+from pincite.models import facts_of
 from pincite.outside.heard import piece_of, text_of, usage_of, window_of
 from pincite.outside.served import Options, Order, ServedLLM, messages_of
 from pincite.outside.server import Server
@@ -72,7 +73,7 @@ class OllamaLLM(ServedLLM):
             "model": order.model,
             "messages": messages_of(order.prompt),
             "stream": True,
-            "think": False,
+            "think": _think(order),
             "options": {name: value for name, value in chosen.items() if value is not None},
         }
 
@@ -129,10 +130,21 @@ def _server(options: Options, section: str) -> Server:
     return Server(address, section, options.timeout_s, options.api_key)
 
 
+def _think(order: Order) -> bool | str:
+    """Whether to think before the answer; models that only take an effort have no other switch."""
+    way = facts_of(order.model).thinking
+    if order.prompt.sampling.thinking is None or not way:
+        return False
+    return "high" if way == "effort" else True
+
+
 def _piece(event: dict[str, Any]) -> Piece:
     done = bool(event.get("done"))
     counted = usage_of(event.get("prompt_eval_count", 0), event.get("eval_count")) if done else None
-    piece = piece_of((event.get("message") or {}).get("content"), event.get("done_reason"), event.get("model"), counted)
+    said = event.get("message") or {}
+    piece = piece_of(
+        said.get("content"), event.get("done_reason"), event.get("model"), counted, thought=said.get("thinking")
+    )
     return replace(piece, finish_reason=(piece.finish_reason or "stop") if done else None)
 
 

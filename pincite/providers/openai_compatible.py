@@ -43,7 +43,7 @@ class OpenAICompatibleLLM(ServedLLM):
 
     def _body(self, order: Order) -> dict[str, Any]:
         wish, facts, messages = order.prompt.sampling, facts_of(order.model), messages_of(order.prompt)
-        if facts.no_thinking and messages:
+        if facts.no_thinking and messages and wish.thinking is None:
             messages[-1]["content"] += f" {facts.no_thinking}"
         body: dict[str, Any] = {
             "model": order.model,
@@ -57,6 +57,8 @@ class OpenAICompatibleLLM(ServedLLM):
             chosen = {"max_tokens": order.max_tokens, "temperature": order.temperature, "top_p": order.top_p}
             chosen["top_k"] = wish.top_k
         chosen["stop"] = list(wish.stop) or None
+        if wish.thinking is not None and facts.thinking in ("effort", "budget", "adaptive"):
+            chosen["reasoning_effort"] = "high"
         return body | {name: value for name, value in chosen.items() if value is not None}
 
 
@@ -119,8 +121,9 @@ def _piece(event: dict[str, Any]) -> Piece:
     counted = (
         usage_of(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)) if isinstance(usage, dict) else None
     )
-    said = (choice.get("delta") or choice.get("message") or {}).get("content")
-    return piece_of(said, choice.get("finish_reason"), event.get("model"), counted)
+    said = choice.get("delta") or choice.get("message") or {}
+    thought = said.get("reasoning_content") or said.get("reasoning")
+    return piece_of(said.get("content"), choice.get("finish_reason"), event.get("model"), counted, thought)
 
 
 def make_llm(options: Options) -> LLM:

@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pincite.core.answers import Evidence, Hit, Message, Plan, Prompt, Question, Sampling, Turn
@@ -10,11 +10,12 @@ from pincite.core.documents import NO_HEADINGS
 from pincite.core.run import Run, SourcesFound
 from pincite.errors import Invalid
 from pincite.injection import notices
-from pincite.models import facts_of
+from pincite.models import ModelFacts, facts_of
 from pincite.query.budget import MESSAGE, Budget, counted, tokenizer
 from pincite.query.order import sandwich
 from pincite.query.sources import sources_of
 from pincite.query.templates import Prompts, Template
+from pincite.query.thinking import NONE, Thinking, thinking_for
 from pincite.tokens import Tokenizer
 
 CHARS_A_TOKEN = 4
@@ -35,8 +36,9 @@ async def assemble(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     """Number the passages, best first, and fit everything into its share: whole or not at all."""
     llm, settings = run.kit.llm, run.settings
     facts = facts_of(run.model_of(plan.question))
-    budget = Budget.of(llm.window, facts.tier, settings.context.max_tokens)
-    page = _Page.of(run, plan, quote_first=facts.quote_first)
+    thinking = thinking_for(run, plan, facts)
+    budget = Budget.of(llm.window, facts.tier, settings.context.max_tokens, thinking.tokens)
+    page = _Page.of(run, plan, _advice(facts, thinking))
     fixed = page.cost(page.messages([], []))
     turns = () if llm is run.kit.extractive else plan.question.conversation
     history, said = remembered(turns, budget.history, page.tokenizer.name)
@@ -48,11 +50,19 @@ async def assemble(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     tokens = fixed + filled + said
     run.observe(
         sources=len(chosen), left_out=len(evidence.hits) - len(chosen), turns=len(history) // 2, tokens=tokens,
-        room=budget.prompt, window=llm.window,
+        room=budget.prompt, window=llm.window, thinks_aloud=thinking.aloud, thinking=thinking.tokens,
     )  # fmt: skip
     run.emit(SourcesFound(sources_of(chosen, cited=frozenset())))
-    messages = page.messages(blocks, history)
-    return Prompt(plan.text, tuple(messages), tuple(chosen), tokens, sampling_of(plan.question, budget, run=run))
+    sampling = sampling_of(plan.question, budget, run=run, thinking=thinking)
+    prompt = Prompt(plan.text, tuple(page.messages(blocks, history)), tuple(chosen), tokens, sampling)
+    if settings.answers.ensemble_voting and llm is not run.kit.extractive:
+        return replace(prompt, reordered=tuple(page.reordered(blocks, history, settings.answers.drafts - 1)))
+    return prompt
+
+
+def _advice(facts: ModelFacts, thinking: Thinking) -> tuple[str, ...]:
+    """The prompts that tell a model how to go about an answer, beside the one for its kind."""
+    return (*(("quote-first",) if facts.quote_first else ()), *(("think-first",) if thinking.aloud else ()))
 
 
 def _warnings(chosen: Sequence[Hit]) -> list[str]:
@@ -64,12 +74,13 @@ def _warnings(chosen: Sequence[Hit]) -> list[str]:
     ]
 
 
-def sampling_of(question: Question, budget: Budget, *, run: Run) -> Sampling:
-    """How the model should write: as the caller wishes, else as the settings of this request say."""
+def sampling_of(question: Question, budget: Budget, *, run: Run, thinking: Thinking = NONE) -> Sampling:
+    """How the model should write: as the caller wishes, else as the settings say; what it thinks comes on top of the answer."""
     wish, llm = question.sampling, run.settings.llm
     return replace(
         wish,
-        max_tokens=min(wish.max_tokens or llm.max_tokens, max(1, budget.answer)),
+        max_tokens=min(wish.max_tokens or llm.max_tokens, max(1, budget.answer)) + budget.thinking,
+        thinking=thinking.by_itself,
         temperature=llm.temperature if wish.temperature is None else wish.temperature,
         top_p=llm.top_p if wish.top_p is None else wish.top_p,
     )
@@ -102,13 +113,12 @@ class _Page:
     fills: dict[str, str]
 
     @classmethod
-    def of(cls, run: Run, plan: Plan, *, quote_first: bool) -> "_Page":
+    def of(cls, run: Run, plan: Plan, advice: Sequence[str]) -> "_Page":
         settings = run.settings
         name, form, prompts = settings.context.template, settings.citations.form, Prompts.of(run)
         boundary = f"=== {secrets.token_hex(8)} ==="
-        answer = prompts.get(f"answer/{plan.intent.lower()}").text
-        if quote_first:
-            answer = f"{prompts.get('quote-first').text} {answer}"
+        kind = f"answer/{plan.reading.hints.template}"
+        answer = " ".join(prompts.get(name).text for name in (*advice, kind))
         fills = {"boundary": boundary, "citation": CITATION.get((name, form), BY_PLACE), "answer": answer}
         counting = tokenizer(settings.chunking.tokenizer)
         return cls(name, prompts, counting, boundary, plan.text, plan.question.sampling.system_prompt or "", fills)
@@ -153,6 +163,21 @@ class _Page:
             page_number=str(chunk.page or "-"), score=f"{hit.score:.2f}",
             text=f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text,
         )  # fmt: skip
+
+    def reordered(self, blocks: Sequence[str], history: Sequence[Message], times: int) -> Iterator[tuple[Message, ...]]:
+        """The same messages with the passages in other orders: from the end, then from other places in the middle.
+
+        Where the model is to cite a passage by its place, they stay where they are.
+        """
+        for number in range(times):
+            start = len(blocks) * number // max(1, times)
+            turned = (*blocks[start:], *blocks[:start])[::-1] if self.numbered else blocks
+            yield tuple(self.messages(turned, history))
+
+    @property
+    def numbered(self) -> bool:
+        """Whether each passage says its own number."""
+        return "{number}" in self.prompts.get(f"{self.name}/source").text
 
     def messages(self, blocks: Sequence[str], history: Sequence[Message]) -> list[Message]:
         """System message, conversation, question; the template `local` has all of it in the last."""

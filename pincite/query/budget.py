@@ -9,6 +9,8 @@ from pincite.tokens import Tokenizer
 
 SYSTEM, HISTORY, SMALL_HISTORY, SOURCES, ANSWER = 0.125, 0.125, 0.10, 0.56, 0.19
 """Shares of the window; models of up to 3B parameters get the smaller history. The question counts as a source."""
+THOUGHT = 3
+"""At most a third of the sources' share is given to what a model thinks before it answers."""
 MESSAGE = 4
 """Tokens that go around every message."""
 
@@ -36,17 +38,25 @@ class Budget:
     history: int
     sources: int
     answer: int
+    thinking: int = 0
 
     @classmethod
-    def of(cls, window: int, tier: Tier, most_sources: int = 0) -> "Budget":
-        """The shares of a window; `most_sources` lowers that of the sources where it is set."""
+    def of(cls, window: int, tier: Tier, most_sources: int = 0, thinking: int = 0) -> "Budget":
+        """The shares of a window; `most_sources` lowers that of the sources, and what is thought with is taken from it."""
         sources = int(window * SOURCES)
+        thought = min(thinking, sources // THOUGHT)
+        left = sources - thought
         return cls(
             system=int(window * SYSTEM),
             history=int(window * (SMALL_HISTORY if tier == "up_to_3b" else HISTORY)),
-            sources=min(sources, most_sources) if most_sources else sources,
+            sources=min(left, most_sources) if most_sources else left,
             answer=int(window * ANSWER),
+            thinking=thought,
         )
+
+    def for_thinking(self, wished: int) -> int:
+        """Tokens that can be had to think with, of so many that are wished for."""
+        return min(wished, self.sources // THOUGHT)
 
     @property
     def prompt(self) -> int:

@@ -4,14 +4,16 @@ import asyncio
 import hashlib
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from pincite import __version__
-from pincite.core.answers import Answer, Plan
+from pincite.core.answers import Answer, Degraded, Plan
 from pincite.core.phrases import NO_ANSWER
 from pincite.core.protocols import Alike, ToKeep
 from pincite.core.run import Run
 from pincite.errors import PinciteError, Unavailable
+from pincite.intelligence import lacking
 from pincite.query.ground import incomplete
 from pincite.query.sameness import Difference, difference
 from pincite.query.templates import own_prompts
@@ -48,7 +50,7 @@ def may_ask(run: Run, plan: Plan) -> bool:
     plain = plan.retrieves and not (question.fresh or question.guessed or question.also or question.many)
     now = question.filters.as_of is None and question.filters.index is None
     whole = not _leans(run, plan) or question.standalone is not None
-    usual = not run.degraded and not run.warnings and (warmth or 0.0) <= WARM
+    usual = not _passing(run.degraded, run) and not run.warnings and (warmth or 0.0) <= WARM
     return run.kit.cache is not None and settings.cache.enabled and plain and now and whole and usual
 
 
@@ -135,7 +137,13 @@ def _worth_keeping(run: Run, plan: Plan, answer: Answer) -> bool:
     """Only what is whole, stands on sources, came about as it should and owes nothing to a conversation is given again."""
     reason = answer.metadata.finish_reason
     whole = incomplete(reason) is None and reason != NO_ANSWER
-    return whole and bool(answer.sources) and not (answer.warnings or answer.degraded or _leans(run, plan))
+    unusual = answer.warnings or _passing(answer.degraded, run)
+    return whole and bool(answer.sources) and not (unusual or _leans(run, plan))
+
+
+def _passing(notes: Sequence[Degraded], run: Run) -> bool:
+    """Whether something is missing that may be there the next time; what a level always lacks is not."""
+    return not set(notes) <= set(lacking(run.settings.answers.level))
 
 
 def _key(run: Run, plan: Plan) -> bytes:

@@ -49,6 +49,8 @@ class Cleaner:
         self._trusted = True
         self._verbatim = True
         self._asked: list[str] = []
+        self.thoughts = ""
+        """What was reasoned, without its tags."""
 
     @property
     def suggested_questions(self) -> tuple[str, ...]:
@@ -129,7 +131,8 @@ class Cleaner:
     def _begins(self, final: bool) -> str | None:
         """A line that begins reasoning or fenced code, or may yet do so; None where it is prose."""
         head = self._raw.lstrip(" \t").lower()
-        if head.startswith(_REASONING):
+        if tag := next((tag for tag in _REASONING if head.startswith(tag)), None):
+            self._take(len(self._raw) - len(head) + len(tag))
             self._read = self._reasoning
             return ""
         line, newline, _ = self._raw.partition("\n")
@@ -176,10 +179,10 @@ class Cleaner:
     def _reasoning(self, final: bool) -> str:
         end = REASONED.search(self._raw)
         if end:
-            self._take(end.end())
+            self.thoughts += self._take(end.end())[: end.start()]
             self._read, self._at_line_start = self._prose, True
         else:
-            self._take(len(self._raw) if final else max(0, len(self._raw) - AHEAD))
+            self.thoughts += self._take(len(self._raw) if final else max(0, len(self._raw) - AHEAD))
         return ""
 
     def _questions(self, final: bool) -> str:

@@ -14,8 +14,8 @@ SAME_DOCUMENT = 0.5
 
 
 def diversifies(plan: Plan, rag: Rag) -> bool:
-    """Whether passages are spread: where the settings say so, and for comparisons unless they forbid it."""
-    return rag.mmr == "on" or (rag.mmr == "auto" and plan.intent == "COMPARISON")
+    """Whether passages are spread: where the settings say so, and, unless they forbid it, where that serves the question."""
+    return rag.mmr == "on" or (rag.mmr == "auto" and plan.reading.hints.mmr)
 
 
 def diversified(hits: Sequence[Hit], weight: float, wanted: int) -> list[Hit]:

@@ -6,7 +6,7 @@ judged by what was asked and by nothing else.
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 
 from pincite.core.answers import Plan
@@ -15,6 +15,7 @@ from pincite.errors import ProviderError
 from pincite.query.aside import Bounds, prompted, said
 from pincite.query.parts import parts_of
 from pincite.query.understand import searching
+from pincite.settings import Rag
 
 VARIATIONS = 3
 ABSTRACT = 5
@@ -36,19 +37,16 @@ _TALK = re.compile(
 """What a model says about its task instead of doing it."""
 
 
+def expands(plan: Plan, rag: Rag) -> bool:
+    """Whether there may be further texts to search by."""
+    room = rag.max_queries - len(plan.searched)
+    return room > 0 and (plan.strategy == "fusion" or bool(_calls(plan, rag)))
+
+
 async def expand(run: Run, plan: Plan) -> Plan:
     """The plan with further texts, `rag.max_queries` of them in all at most; every call to the model is made at once."""
-    room = run.settings.rag.max_queries - len(plan.searched)
-    if room < 1:
-        return plan
-    fusion = plan.strategy == "fusion"
     rag = run.settings.rag
-    wanted = {
-        step_back: rag.step_back_enabled or fusion,
-        hyde: (rag.hyde_enabled or fusion) and plan.strategy != "lexical_only" and _is_abstract(plan),
-        query_expansion: rag.query_expansion_enabled or fusion,
-    }
-    calls = [stage for stage, wished in wanted.items() if wished]
+    room, fusion, calls = rag.max_queries - len(plan.searched), plan.strategy == "fusion", _calls(plan, rag)
     if run.kit.llm is run.kit.extractive:
         for stage in calls:
             run.note(stage.__name__, "it takes a model, and none is configured (llm.*); it was left out")
@@ -60,6 +58,18 @@ async def expand(run: Run, plan: Plan) -> Plan:
     extra = tuple(_new((*parts, *(text for texts in written for text in texts)), plan.searched))[:room]
     run.observe(parts=len(parts), by_model=sum(map(len, written)), searched=len(plan.searched) + len(extra))
     return searching(replace(plan, extra=extra), by_meaning=supposed) if extra else plan
+
+
+def _calls(plan: Plan, rag: Rag) -> list[Callable[[Run, Plan], Awaitable[Sequence[str]]]]:
+    """What the model is asked for."""
+    fusion = plan.strategy == "fusion"
+    by_meaning = plan.strategy != "lexical_only" and _is_abstract(plan)
+    wanted = {
+        step_back: rag.step_back_enabled or fusion,
+        hyde: (rag.hyde_enabled or fusion) and by_meaning,
+        query_expansion: rag.query_expansion_enabled or fusion,
+    }
+    return [stage for stage, wished in wanted.items() if wished]
 
 
 async def query_expansion(run: Run, plan: Plan) -> Sequence[str]:

@@ -16,6 +16,8 @@ from pincite.query.cite import normalise_marks
 from pincite.query.cleaner import Cleaner
 from pincite.query.prose import tamed
 
+MOST_THOUGHT = 50_000
+"""Characters of what a model thinks that are kept for a trace."""
 BROKEN_OFF = "incomplete"
 """Finish reason of a draft whose model failed in the middle."""
 
@@ -25,16 +27,21 @@ async def generate(run: Run, prompt: Prompt) -> Draft:
     return await _write(run, run.kit.llm, prompt)
 
 
+async def draft(run: Run, prompt: Prompt) -> Draft:
+    """Let the configured model write one of several drafts, which nobody hears of yet."""
+    return await _write(run, run.kit.llm, prompt, aloud=False)
+
+
 async def extract(run: Run, prompt: Prompt) -> Draft:
     """Let code choose and cite sentences: the way out when no model answers."""
     return await _write(run, run.kit.extractive, prompt)
 
 
-async def _write(run: Run, llm: LLM, prompt: Prompt) -> Draft:
+async def _write(run: Run, llm: LLM, prompt: Prompt, *, aloud: bool = True) -> Draft:
     run.observe(**asked(run.provider_of(llm), prompt, llm.name))
     given = [*(message.content for message in prompt.messages), *(hit.chunk.text for hit in prompt.sources)]
     border = Border.around(given)
-    writing = _Writing(run, Cleaner(_one_form(prompt.sources), border), border)
+    writing = _Writing(run, Cleaner(_one_form(prompt.sources), border), border, aloud)
     broken: Unavailable | None = None
     try:
         async with aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
@@ -43,18 +50,21 @@ async def _write(run: Run, llm: LLM, prompt: Prompt) -> Draft:
     except Unavailable as error:
         broken = error
     writing.finish()
-    if not writing.text:
+    if not writing.text or (broken and not aloud):  # of several drafts, only whole ones are compared
         raise broken or ProviderError(f"the model {llm.name} wrote nothing that can be shown")
     if broken:
         run.note("generate", f"the model stopped in the middle: {broken}")
     finish = BROKEN_OFF if broken else writing.last.finish_reason
     model = writing.last.model or llm.name
-    draft = Draft(
+    made = Draft(
         writing.text, model, finish, writing.usage, tuple(writing.quotes), writing.cleaner.suggested_questions,
         border.warnings,
     )  # fmt: skip
-    run.observe(**written(draft, writing.first_text_ms))
-    return draft
+    run.observe(**written(made, writing.first_text_ms))
+    if thought := writing.thought:
+        run.observe(thought_characters=len(thought))
+        run.thoughts.append(thought)
+    return made
 
 
 def _one_form(sources: Sequence[Hit]) -> Callable[[str], str]:
@@ -68,7 +78,9 @@ class _Writing:
     run: Run
     cleaner: Cleaner
     border: Border
+    aloud: bool = True
     text: str = ""
+    thinks: str = ""
     quotes: list[Quote] = field(default_factory=list)
     usage: Usage | None = None
     last: Piece = field(default_factory=Piece)
@@ -86,13 +98,20 @@ class _Writing:
             self.quotes.append(replace(piece.quote, mark_start=mark, mark_end=len(self.text)))
         elif piece.text:
             self._show(self.cleaner.feed(piece.text))
+        self.thinks += piece.thought[: MOST_THOUGHT - len(self.thinks)]
         self.usage = piece.usage or self.usage
         self.last = piece if piece.finish_reason else self.last
 
     def finish(self) -> None:
         self._show(self.cleaner.close())
 
+    @property
+    def thought(self) -> str:
+        """What the model thought, apart from its answer or in it."""
+        return (self.thinks + self.cleaner.thoughts).strip()[:MOST_THOUGHT]
+
     def _show(self, text: str) -> None:
         if text:
-            self.run.emit(Token(text))
+            if self.aloud:
+                self.run.emit(Token(text))
             self.text += text

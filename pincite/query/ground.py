@@ -119,6 +119,7 @@ def _answer(
         has_relevant_sources=bool(hits), metadata=metadata, warnings=(*run.warnings, *warnings),
         degraded=tuple(run.degraded),
         intent=plan.intent, question_type=plan.reading.type, suggested_questions=draft.suggested_questions,
+        intelligence_level=run.settings.answers.level,
     )  # fmt: skip
 
 

@@ -82,9 +82,9 @@ _TYPES: Mapping[QuestionType, tuple[tuple[float, str], ...]] = {
 
 _HINTS: Mapping[Intent, Hints] = {
     "FACTUAL": Hints(template="factual"),
-    "SUMMARY": Hints(mmr=True, template="summary"),
+    "SUMMARY": Hints(template="summary"),
     "COMPARISON": Hints(mmr=True, chain_of_thought=True, graph=True, template="comparison"),
-    "LIST": Hints(breadth=1.5, mmr=True, template="list"),
+    "LIST": Hints(breadth=1.5, template="list"),
     "ANALYTICAL": Hints(chain_of_thought=True, graph=True, template="analytical"),
 }
 _LEVELS: Mapping[QuestionType, tuple[int, ...]] = {

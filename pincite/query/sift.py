@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pincite.core.answers import Hit, Plan
 from pincite.core.run import Run
+from pincite.core.traces import span
 from pincite.query.relevance import has_cosines
 
 LOW = 0.02
@@ -20,7 +21,11 @@ async def sift(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """
     rag = run.settings.rag
     strong = [hit for hit in hits if strength(run, hit) >= rag.similarity_threshold]
-    sound = verified(strong) if rag.verification_enabled else strong
+    sound = strong
+    if rag.verification_enabled:
+        with span("verification", passages=len(strong)) as it:
+            sound = verified(strong)
+            it.attributes["kept"] = len(sound)
     chosen = {hit.chunk.key for hit in sound}
     kept = [hit for hit in hits if hit.chunk.key in chosen or is_named(hit)] if sound else []
     run.observe(weak=len(hits) - len(strong), unverified=len(strong) - len(sound), kept=len(kept))

@@ -18,7 +18,7 @@ REQUIRED: Mapping[str, frozenset[str]] = {
         "five-stage/system": "sources boundary", "five-stage/source": "text", "five-stage/user": "question",
         "local/source": "text", "local/user": "question sources boundary",
         "answer/factual": "", "answer/summary": "", "answer/comparison": "", "answer/list": "", "answer/analytical": "",
-        "quote-first": "", "rewrite": "conversation question",
+        "quote-first": "", "think-first": "", "rewrite": "conversation question",
         "expand/variations": "question", "expand/hyde": "question", "expand/step-back": "question", "talk": "",
         "verify": "question passages",
     }.items()

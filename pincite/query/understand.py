@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from pincite.core.answers import Plan, Question, Reading, Search, Strategy
 from pincite.core.run import Run
+from pincite.query.diversify import diversifies
+from pincite.query.effort import effort_of
 from pincite.query.intent import read
 from pincite.query.smalltalk import is_small_talk
 from pincite.query.strategy import WAYS, breadth_of, chosen
@@ -20,11 +22,14 @@ EXTRA = 0.5
 """What a place for a text nobody asked counts: a part of the question, or what a model made of it."""
 
 
-async def understand(run: Run, question: Question) -> Plan:
+async def understand(run: Run, question: Question, *, answered: bool = True) -> Plan:
     """Say what kind of question it is; choose the strategy, the searches and how many passages are wanted."""
     rag, text = run.settings.rag, question.meant
     reading = read(text)
+    effort = effort_of(question, run.settings, reading) if answered else None
     strategy, why = chosen(question, rag, reading, text)
+    if effort and effort.decides and question.strategy is None:
+        why = f"the level {effort.level} says so"
     top_k, way = breadth_of(question, rag, strategy, reading), WAYS[strategy]
     levels = levels_of(question, strategy, reading)
     wide = 0 if levels == (2,) else WIDE
@@ -32,13 +37,14 @@ async def understand(run: Run, question: Question) -> Plan:
         question, text, strategy, (), top_k, max(rag.candidates, way.candidates, wide, top_k), reading,
         levels=levels, reads=max(way.reads, wide),
         rerank_top=0 if way.reranked is None else max(way.reranked, rag.rerank_top),
-        retrieves=retrieves(question, rag), reasons=_reasons(reading, strategy, why, top_k),
+        retrieves=retrieves(question, rag),
     )  # fmt: skip
+    plan = replace(plan, reasons=(*_reasons(plan, rag, why), *([effort.told(reading)] if effort else [])))
     run.observe(
         strategy=strategy, strategy_because=why, top_k=top_k, candidates=plan.candidates, levels=list(plan.levels),
         intent=reading.intent, intent_confidence=reading.intent_confidence, question_type=reading.type,
         type_confidence=reading.type_confidence, entities=len(reading.entities), multi_hop=reading.is_multi_hop,
-        retrieves=plan.retrieves,
+        retrieves=plan.retrieves, **({"level": effort.level, "level_because": effort.because} if effort else {}),
     )  # fmt: skip
     return searching(plan)
 
@@ -69,12 +75,12 @@ def retrieves(question: Question, rag: Rag) -> bool:
     return rag.mode == "always" or not is_small_talk(question.text)
 
 
-def _reasons(reading: Reading, strategy: Strategy, why: str, top_k: int) -> tuple[str, ...]:
+def _reasons(plan: Plan, rag: Rag, why: str) -> tuple[str, ...]:
     """Why the plan is as it is, in words that hold none of the question's."""
-    hints = [name.replace("_", " ") for name in ("mmr", "chain_of_thought", "graph") if getattr(reading.hints, name)]
+    reading = plan.reading
     return (
         f"intent {reading.intent} ({reading.intent_confidence:.2f})",
         f"type {reading.type} ({reading.type_confidence:.2f})" + (", several steps" if reading.is_multi_hop else ""),
-        f"strategy {strategy}: {why}",
-        f"{top_k} passages" + (f"; would be served by {', '.join(hints)}" if hints else ""),
+        f"strategy {plan.strategy}: {why}",
+        f"{plan.top_k} passages" + (", spread over documents" if diversifies(plan, rag) else ""),
     )

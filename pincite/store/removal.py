@@ -94,7 +94,7 @@ _LEFT = """
          + (select count(*) from past_posting where edition = any(%(editions)s))
          + (select count(*) from turns_quoting(%(id)s) where turn_id = any(%(turns)s))
          + cached_from(%(id)s)
-         + (select count(*) from trace where documents @> array[%(id)s] and content->>'answer' is not null)
+         + (select count(*) from trace where documents @> array[%(id)s] and content ?| array['answer', 'thoughts'])
          + (select count(*) from evaluation_question where document_id = %(id)s and version = any(%(versions)s))
          + (select count(*) from unnest(%(terms)s::text[]) as gone (term)
             where not exists (select from posting p where p.realm = %(realm)s and p.term = gone.term)

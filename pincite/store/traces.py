@@ -105,7 +105,7 @@ _SPAN = tuple(field.name for field in fields(Span))
 _TRACE: LiteralString = (
     "select id, kind, started_at, duration_ms, strategy, error, code, degraded, request_id, remote, options, settings,"
     " outcome, case when exists (select from unnest(documents) named where not exists"
-    " (select from document d where d.id = named)) then content - 'answer' else content end, owner from told_trace"
+    " (select from document d where d.id = named)) then content - array['answer', 'thoughts'] else content end, owner from told_trace"
 )
 _WHOSE: LiteralString = "(owner = %s or %s)"
 _KEEP = """
@@ -117,7 +117,7 @@ _KEEP = """
         select %(id)s, %(owner)s, %(kind)s, %(strategy)s, %(started_at)s, %(duration_ms)s, %(error)s, %(code)s,
                %(degraded)s, %(request_id)s, %(remote)s, %(options)s, %(settings)s, %(outcome)s,
                case when (select count(*) from held) = cardinality(%(documents)s::text[])
-                    then %(content)s::jsonb else %(content)s::jsonb - 'answer' end, %(documents)s
+                    then %(content)s::jsonb else %(content)s::jsonb - array['answer', 'thoughts'] end, %(documents)s
         returning id, owner
     )
     insert into span (trace_id, number, parent, owner, name, started_ms, duration_ms, error, attributes, id)

@@ -49,7 +49,9 @@ THOUGHTFUL = "\n<think>\nIs 2 < 3? Surely </ think>…\n</think>\n\n  Yes: <thin
 def test_thoughts_before_the_answer_are_left_out_wherever_the_pieces_are_cut(cuts: list[int]) -> None:
     places = [0, *sorted(cuts), len(THOUGHTFUL)]
     pieces = [Piece(THOUGHTFUL[a:b]) for a, b in pairwise(places)]
-    assert text_of(said([*pieces, END])) == "Yes: <think>2</think> < 3."
+    heard = said([*pieces, END])
+    assert text_of(heard) == "Yes: <think>2</think> < 3."
+    assert "".join(piece.thought for piece in heard) == "\nIs 2 < 3? Surely </ think>…\n"
 
 
 @pytest.mark.parametrize("text", ["  <thin ice>", " plain", "<", "<think", "x <think>y</think>"])
@@ -68,6 +70,11 @@ def test_nothing_said_is_an_error_that_says_why() -> None:
         said([Piece(finish_reason="tool_calls")])
     with pytest.raises(ProviderError, match=r"length\); raise llm.max_tokens"):
         said([Piece("<think>hm"), Piece(" hmm", finish_reason="length")])
+
+
+def test_one_that_never_stops_thinking_is_stopped_as_well() -> None:
+    with pytest.raises(ProviderError, match=r"wrote nothing \(finish reason: length\)"):
+        said([Piece(thought="hm ")] * 10_000, max_tokens=10)
 
 
 def test_a_server_that_never_stops_is_stopped() -> None:

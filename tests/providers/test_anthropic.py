@@ -61,6 +61,24 @@ def test_thoughts_and_tools_are_no_part_of_the_answer(server: ModelServer) -> No
     pieces = write(server)
     assert "".join(piece.text for piece in pieces) == "Yes."
     assert pieces[-1].finish_reason == "length"
+    assert "".join(piece.thought for piece in pieces) == "hm"
+
+
+def test_who_is_to_think_is_told_how_and_gets_no_wishes_for_sampling(server: ModelServer) -> None:
+    wish = Sampling(thinking=2000, max_tokens=3000, temperature=0.2, top_k=5)
+    for model in ("claude-sonnet-4-5", "claude-opus-4-6", "claude-3-opus"):
+        write(server, wish, model=model)
+    budget, adaptive, cannot = (body for _, body, _ in server.requests)
+    assert (budget["thinking"], budget["max_tokens"]) == ({"type": "enabled", "budget_tokens": 2000}, 3000)
+    assert adaptive["thinking"] == {"type": "adaptive"}
+    assert {"temperature", "top_p", "top_k"}.isdisjoint(budget | adaptive)
+    assert ("thinking" in cannot, cannot["temperature"]) == (False, 0.2)
+
+
+def test_the_newest_models_take_no_sampling_at_all(server: ModelServer) -> None:
+    write(server, Sampling(temperature=0.2, top_p=0.5, top_k=5), model="claude-opus-4-7")
+    [(_, body, _)] = server.requests
+    assert {"temperature", "top_p", "top_k", "thinking"}.isdisjoint(body)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,14 @@ def test_it_is_told_its_window_its_limit_and_not_to_think(server: ModelServer) -
 def test_a_model_that_thinks_all_the_same_is_not_quoted_on_it(server: ModelServer) -> None:
     thought = b'{"message": {"content": "", "thinking": "hm"}, "done": false}\n'
     server.says("/api/chat", thought, ollama_lines("Yes."), kind="application/x-ndjson")
-    assert "".join(piece.text for piece in write(server)) == "Yes."
+    pieces = write(server)
+    assert ("".join(piece.text for piece in pieces), "".join(piece.thought for piece in pieces)) == ("Yes.", "hm")
+
+
+def test_a_model_that_can_think_does_so_where_that_is_asked_for(server: ModelServer) -> None:
+    for model in ("qwen3:8b", "gpt-oss:20b", "llama3.1:8b"):
+        write(server, Sampling(thinking=2000), model=model)
+    assert [body["think"] for path, body, _ in server.requests if path == "/api/chat"] == [True, "high", False]
 
 
 @pytest.mark.parametrize(

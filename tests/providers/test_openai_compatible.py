@@ -72,6 +72,15 @@ def test_what_nobody_wishes_comes_from_the_model_table(server: ModelServer) -> N
     assert qwen["messages"][-1]["content"] == "q /no_think"
 
 
+def test_who_is_to_think_is_told_how_hard_and_nobody_else(server: ModelServer) -> None:
+    for model in ("gpt-5", "anthropic/claude-sonnet-4.5", "qwen3:8b", "gpt-4o"):
+        write(server, Sampling(model=model, thinking=2000))
+    gpt, claude, qwen, cannot = (body for _, body, _ in server.requests)
+    assert (gpt["reasoning_effort"], claude["reasoning_effort"]) == ("high", "high")
+    assert "reasoning_effort" not in qwen | cannot
+    assert qwen["messages"][-1]["content"] == "q"
+
+
 def test_thoughts_and_tool_calls_are_no_part_of_the_answer(server: ModelServer) -> None:
     call = {"index": 0, "function": {"name": "rm", "arguments": "{}"}}
     events = [
@@ -80,7 +89,8 @@ def test_thoughts_and_tool_calls_are_no_part_of_the_answer(server: ModelServer) 
         *openai_events("Yes."),
     ]
     server.says(COMPLETIONS, sse(*events))
-    assert text_of(write(server)) == "Yes."
+    pieces = write(server)
+    assert (text_of(pieces), "".join(piece.thought for piece in pieces)) == ("Yes.", "hm")
     server.says(COMPLETIONS, sse(*events[:2], {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}))
     with pytest.raises(ProviderError, match="wrote nothing"):
         write(server)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pincite.core.answers import Evidence, Plan, Prompt, Question, Reading, Sampling, Turn
+from pincite.core.answers import Evidence, Hints, Plan, Prompt, Question, Reading, Sampling, Turn
 from pincite.core.hidden import visible
 from pincite.core.run import Event, Run, SourcesFound
 from pincite.errors import Invalid
@@ -177,8 +177,9 @@ def test_instructions_longer_than_their_share_are_refused_and_it_says_by_how_muc
 
 
 def test_the_answer_is_asked_for_in_the_form_the_question_wants(make_run: Callable[..., Run]) -> None:
-    for intent, words in {"LIST": "one item a line", "COMPARISON": "point by point", "FACTUAL": "directly"}.items():
-        prompt = assembled(make_run(), replace(plan("q"), reading=Reading(intent)))  # type: ignore[arg-type]
+    wanted = {"list": "one item a line", "comparison": "point by point", "factual": "directly"}
+    for template, words in wanted.items():
+        prompt = assembled(make_run(), replace(plan("q"), reading=Reading(hints=Hints(template=template))))
         assert words in prompt.messages[0].content
 
 

@@ -20,5 +20,14 @@ def test_a_setting_lowers_the_share_of_the_sources_and_never_raises_it() -> None
     assert Budget.of(8000, "unknown", 9000).sources == 4480
 
 
+def test_what_is_thought_with_is_taken_from_the_sources_and_never_most_of_it() -> None:
+    budget = Budget.of(8000, "unknown", thinking=1000)
+    assert (budget.thinking, budget.sources, budget.answer) == (1000, 3480, 1520)
+    greedy = Budget.of(8000, "unknown", thinking=50_000)
+    assert (greedy.thinking, greedy.sources) == (4480 // 3, 4480 - 4480 // 3)
+    assert Budget.of(8000, "unknown").for_thinking(50_000) == greedy.thinking
+    assert greedy.prompt + greedy.answer + greedy.thinking <= 8000
+
+
 def test_turns_by_size() -> None:
     assert list(TURNS.values()) == [3, 6, 10, 15, 6]

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.core.answers import Reading
 from pincite.query.diversify import diversified, diversifies
+from pincite.query.intent import read
 from pincite.settings import Rag
 from tests.builders import hit, plan
 
@@ -43,7 +43,7 @@ def test_equal_scores_and_single_hits_are_no_trouble() -> None:
 
 
 def test_comparisons_are_spread_unless_forbidden_and_others_only_where_wished() -> None:
-    comparison = replace(plan("a or b"), reading=Reading("COMPARISON"))
+    comparison = replace(plan("a or b"), reading=read("Compare a and b"))
     modes = [Rag(mmr=mode) for mode in ("off", "auto", "on")]  # type: ignore[arg-type]
     assert [diversifies(comparison, rag) for rag in modes] == [False, True, True]
     assert [diversifies(plan("a"), rag) for rag in modes] == [False, False, True]

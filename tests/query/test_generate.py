@@ -5,20 +5,21 @@ import pytest
 
 from pincite.core.answers import Piece, Prompt
 from pincite.core.run import Event, Run, Token
+from pincite.core.traces import span
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
-from pincite.query.generate import BROKEN_OFF, extract, generate
+from pincite.query.generate import BROKEN_OFF, draft, extract, generate
 from tests.builders import hit, prompt
 
 
 def test_pieces_are_streamed_and_joined(make_run: Callable[..., Run]) -> None:
     events: list[Event] = []
     run = make_run(llm=ScriptedLLM(Options(answers=("Cats purr. [Source 1]",))), events=events)
-    draft = asyncio.run(generate(run, prompt("q", hit("x"))))
-    assert draft.text == "Cats purr. [Source 1]"
-    assert "".join(event.text for event in events if isinstance(event, Token)) == draft.text
-    assert (draft.finish_reason, draft.model) == ("stop", "scripted")
-    assert draft.usage
+    made = asyncio.run(generate(run, prompt("q", hit("x"))))
+    assert made.text == "Cats purr. [Source 1]"
+    assert "".join(event.text for event in events if isinstance(event, Token)) == made.text
+    assert (made.finish_reason, made.model) == ("stop", "scripted")
+    assert made.usage
 
 
 def test_a_model_that_fails_at_once_is_unavailable(make_run: Callable[..., Run]) -> None:
@@ -29,8 +30,8 @@ def test_a_model_that_fails_at_once_is_unavailable(make_run: Callable[..., Run])
 
 def test_a_model_that_stops_in_the_middle_is_never_taken_for_whole(make_run: Callable[..., Run]) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=("one two three",), fail_after=2)))
-    draft = asyncio.run(generate(run, prompt("q", hit("x"))))
-    assert (draft.text, draft.finish_reason) == ("one two", BROKEN_OFF)
+    made = asyncio.run(generate(run, prompt("q", hit("x"))))
+    assert (made.text, made.finish_reason) == ("one two", BROKEN_OFF)
     assert run.degraded[0].stage == "generate"
 
 
@@ -60,10 +61,31 @@ def test_a_model_is_let_go_at_once_when_a_listener_fails(make_run: Callable[...,
     asyncio.run(go())
 
 
+def test_what_a_model_thinks_is_kept_apart_for_the_trace(make_run: Callable[..., Run]) -> None:
+    events: list[Event] = []
+    run = make_run(llm=ScriptedLLM(Options(answers=("<think>1 < 2, so yes.</think>\nYes. [Source 1]",))), events=events)
+    with span("llm_generation", run.recording):
+        made = asyncio.run(generate(run, prompt("q", hit("x"))))
+    assert (made.text, run.thoughts) == ("Yes. [Source 1]", ["1 < 2, so yes."])
+    assert run.spans[0].attributes["thought_characters"] == 14
+    assert "so yes" not in "".join(event.text for event in events if isinstance(event, Token))
+
+
+def test_one_of_several_drafts_is_not_heard_and_must_be_whole(make_run: Callable[..., Run]) -> None:
+    events: list[Event] = []
+    run = make_run(llm=ScriptedLLM(Options(answers=("one two three",))), events=events)
+    assert asyncio.run(draft(run, prompt("q", hit("x")))).text == "one two three"
+    assert events == []
+    broken = make_run(llm=ScriptedLLM(Options(answers=("one two three",), fail_after=2, fail="gone")))
+    with pytest.raises(ProviderError, match="gone"):
+        asyncio.run(draft(broken, prompt("q", hit("x"))))
+    assert broken.degraded == []
+
+
 def test_code_answers_where_no_model_does(make_run: Callable[..., Run]) -> None:
-    draft = asyncio.run(extract(make_run(), prompt("Why do cats purr?", hit("Cats purr when they are content."))))
-    assert draft.text == "Cats purr when they are content. [Source 1]"
-    assert draft.quotes[0].source == 1
+    made = asyncio.run(extract(make_run(), prompt("Why do cats purr?", hit("Cats purr when they are content."))))
+    assert made.text == "Cats purr when they are content. [Source 1]"
+    assert made.quotes[0].source == 1
 
 
 def test_what_a_model_says_around_its_answer_is_neither_streamed_nor_kept(make_run: Callable[..., Run]) -> None:
@@ -73,10 +95,10 @@ def test_what_a_model_says_around_its_answer_is_neither_streamed_nor_kept(make_r
         "SUGGESTED_QUESTIONS: Why?|When?"
     )
     run = make_run(llm=ScriptedLLM(Options(answers=(said,))), events=events)
-    draft = asyncio.run(generate(run, prompt("q", hit("x"))))
-    assert draft.text == "Cats purr [Source 1]."
-    assert "".join(event.text for event in events if isinstance(event, Token)) == draft.text
-    assert draft.suggested_questions == ("Why?", "When?")
+    made = asyncio.run(generate(run, prompt("q", hit("x"))))
+    assert made.text == "Cats purr [Source 1]."
+    assert "".join(event.text for event in events if isinstance(event, Token)) == made.text
+    assert made.suggested_questions == ("Why?", "When?")
 
 
 @pytest.mark.parametrize("said", ["<think>I never come to an end", " \n ", "![x](http://e)"])
@@ -89,13 +111,13 @@ def test_a_model_that_says_nothing_to_be_shown_is_unavailable(make_run: Callable
 def test_what_was_held_back_when_a_model_broke_off_is_told(make_run: Callable[..., Run]) -> None:
     events: list[Event] = []
     run = make_run(llm=ScriptedLLM(Options(answers=("Cats purr when they",), fail_after=3)), events=events)
-    draft = asyncio.run(generate(run, prompt("q", hit("x"))))
-    assert (draft.text, draft.finish_reason) == ("Cats purr when", BROKEN_OFF)
-    assert "".join(event.text for event in events if isinstance(event, Token)) == draft.text
+    made = asyncio.run(generate(run, prompt("q", hit("x"))))
+    assert (made.text, made.finish_reason) == ("Cats purr when", BROKEN_OFF)
+    assert "".join(event.text for event in events if isinstance(event, Token)) == made.text
 
 
 def test_a_quoted_sentence_stands_as_it_is_and_its_mark_is_found(make_run: Callable[..., Run]) -> None:
     text = "Sure! Cats purr <img src=http://e> when they are content."
-    draft = asyncio.run(extract(make_run(), prompt("Why do cats purr when content?", hit(text))))
-    assert "Cats purr < img src=http://e> when they are content. [Source 1]" in draft.text
-    assert next(draft.text[quote.mark_start : quote.mark_end] for quote in draft.quotes) == "[Source 1]"
+    made = asyncio.run(extract(make_run(), prompt("Why do cats purr when content?", hit(text))))
+    assert "Cats purr < img src=http://e> when they are content. [Source 1]" in made.text
+    assert next(made.text[quote.mark_start : quote.mark_end] for quote in made.quotes) == "[Source 1]"

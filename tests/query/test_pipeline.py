@@ -34,7 +34,7 @@ def test_every_stage_runs_once_and_in_order(make_run: Callable[..., Run]) -> Non
     result = ask(run)
     assert stages(run) == [
         "guardrails", "model_lookup", "history_lookup", "query_rewriting", "spelling_correction", "query_analysis",
-        "query_expansion", "retrieval", "ranking", "verification", "evidence_selection", "prompt_assembly", "llm_generation", "grounding", "history_saving",
+        "retrieval", "ranking", "sifting", "evidence_selection", "prompt_assembly", "llm_generation", "grounding", "history_saving",
     ]  # fmt: skip
     kinds = [type(event) for event in events]
     assert (*kinds[:4], kinds[-1]) == (Started, Planned, SourcesFound, Token, Answered)
@@ -110,7 +110,6 @@ def test_searching_neither_assembles_nor_generates(make_run: Callable[..., Run])
         "guardrails",
         "spelling_correction",
         "query_analysis",
-        "query_expansion",
         "retrieval",
         "ranking",
     ]
@@ -141,7 +140,7 @@ def test_min_score_cannot_be_applied_without_an_embedder_and_that_is_said(make_r
     assert [note.stage for note in run.degraded] == ["embedding", "rank"]
 
 
-@pytest.mark.parametrize(("strategy", "stage"), [("two_stage", "second_look"), ("hierarchical", "hierarchy")])
+@pytest.mark.parametrize(("strategy", "stage"), [("two_stage", "closer_look"), ("hierarchical", "hierarchy")])
 def test_a_strategy_of_two_stages_looks_again_before_the_final_order(
     make_run: Callable[..., Run], strategy: Any, stage: str
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.answers import Hit, Plan, Reading
+from pincite.core.answers import Hints, Hit, Plan, Reading
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedEmbedder
@@ -104,12 +104,12 @@ def test_what_says_the_same_makes_room_for_what_does_not(make_run: Callable[...,
     assert ranked(make_run(rag__drop_duplicates=False), asked, hits) == [1, 4, 2]
 
 
-@pytest.mark.parametrize(("mmr", "intent", "order"), [
-    ("auto", "COMPARISON", [1, 3, 2, 4]), ("auto", "FACTUAL", [1, 2, 3, 4]), ("on", "FACTUAL", [1, 3, 2, 4]),
-    ("off", "COMPARISON", [1, 2, 3, 4]),
+@pytest.mark.parametrize(("mmr", "compares", "order"), [
+    ("auto", True, [1, 3, 2, 4]), ("auto", False, [1, 2, 3, 4]), ("on", False, [1, 3, 2, 4]),
+    ("off", True, [1, 2, 3, 4]),
 ])  # fmt: skip
 def test_comparisons_draw_on_several_documents(
-    make_run: Callable[..., Run], mmr: str, intent: Any, order: list[int]
+    make_run: Callable[..., Run], mmr: str, compares: bool, order: list[int]
 ) -> None:
     hits = [
         hit("cats purr at night", key=1, score=0.9, document_id="a"),
@@ -117,7 +117,7 @@ def test_comparisons_draw_on_several_documents(
         hit("dogs bark", key=3, score=0.75, document_id="b"),
         hit("stones are silent", key=4, score=0.1, document_id="c"),
     ]
-    asked = replace(plan("cats or dogs"), reading=Reading(intent))
+    asked = replace(plan("cats or dogs"), reading=Reading(hints=Hints(mmr=compares)))
     assert ranked(make_run(rag__mmr=mmr, rag__mmr_lambda=0.5), asked, hits) == order
 
 

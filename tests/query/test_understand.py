@@ -62,11 +62,14 @@ def test_the_plan_says_why_it_is_as_it_is(make_run: Callable[..., Run]) -> None:
     run = make_run(rag__strategy="auto")
     plan = asyncio.run(run.step(understand, Question("Compare Alpha and Beta since 2019")))
     assert plan.reading.entities != ()
-    intent, kind, strategy, passages = plan.reasons
+    intent, kind, strategy, passages, level = plan.reasons
     assert intent.startswith("intent COMPARISON (0.")
     assert kind.startswith("type comparative (0.")
     assert strategy == "strategy fusion: it has several parts"
-    assert passages == "20 passages; would be served by mmr, chain of thought, graph"
+    assert passages == "20 passages, spread over documents"
+    assert level == (
+        "level standard: the settings as they are; verification by rules; would be served by chain of thought, a graph"
+    )
     told = run.spans[0].attributes
     assert (told["intent"], told["question_type"], told["strategy"]) == ("COMPARISON", "comparative", "fusion")
     assert told["intent_confidence"] == plan.reading.intent_confidence

@@ -7,6 +7,8 @@ import psycopg
 import pytest
 
 from pincite.errors import NotFound
+from pincite.providers.scripted import Options, ScriptedLLM
+from tests.builders import answering
 
 
 def test_removing_leaves_nothing_and_says_what_went(with_shelf: Any) -> None:
@@ -117,6 +119,9 @@ def test_no_column_of_any_table_holds_a_word_of_what_was_removed(
             session = await pincite.sessions.create(await pincite.scope(), "")
             answer = await pincite.ask(Question("Where does the key hang?", session_id=session.id))
             assert CANARY in answer.text
+            thinking = ScriptedLLM(Options(answers=(f"<think>So it is {CANARY}.</think>It hangs there. [Source 1]",)))
+            with answering(pincite, thinking):
+                await pincite.ask(Question("Where does the key hang?", fresh=True))
             await make_set(pincite, Wish(questions=20, by="words"), report=lambda _progress: None)
             with psycopg.connect(database_url) as other:
                 other.execute(

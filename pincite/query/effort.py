@@ -1,0 +1,57 @@
+"""How much is done for an answer, and who decided it: the level of a question, in words."""
+
+from dataclasses import dataclass
+
+from pincite.core.answers import Level, Question, Reading
+from pincite.settings import Settings
+
+
+def thinks_aloud(settings: Settings, reading: Reading) -> bool:
+    """Whether the model is to reason step by step: always, never, or where that serves a question of this kind."""
+    wished = settings.answers.chain_of_thought
+    return wished == "on" or (wished == "auto" and reading.hints.chain_of_thought)
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """A question's level, why it is that one, and what is done at it beyond a search and a direct answer."""
+
+    level: Level
+    because: str
+    done: tuple[str, ...]
+
+    @property
+    def decides(self) -> bool:
+        """Whether somebody named it: else it is the settings as they are."""
+        return self.because != AS_SET
+
+    def told(self, reading: Reading) -> str:
+        """All of it in one line, and what would serve a question of this kind beside it."""
+        hints = {THOUGHT: reading.hints.chain_of_thought, "a graph": reading.hints.graph}
+        wished = [hint for hint, wish in hints.items() if wish and hint not in self.done]
+        done = f"; {', '.join(self.done)}" if self.done else ""
+        return f"level {self.level}: {self.because}{done}" + (
+            f"; would be served by {', '.join(wished)}" if wished else ""
+        )
+
+
+AS_SET, THOUGHT = "the settings as they are", "chain of thought"
+
+
+def effort_of(question: Question, settings: Settings, reading: Reading) -> Effort:
+    """The level a question is answered at, with what its settings switch on."""
+    rag, answers = settings.rag, settings.answers
+    configured = AS_SET if answers.level == "standard" else "answers.level says so"
+    switched = {
+        "other wordings": rag.query_expansion_enabled,
+        "the question behind it": rag.step_back_enabled,
+        "a supposed answer": rag.hyde_enabled,
+        "verification by rules": rag.verification_enabled and rag.verification_by == "rules",
+        "verification by the model": rag.verification_enabled and rag.verification_by == "model",
+        "a second look": rag.second_look,
+        THOUGHT: thinks_aloud(settings, reading),
+        "extended thinking": answers.extended_thinking,
+        f"{answers.drafts} drafts that vote": answers.ensemble_voting,
+    }
+    because = "the request says so" if question.intelligence_level else configured
+    return Effort(answers.level, because, tuple(what for what, on in switched.items() if on))

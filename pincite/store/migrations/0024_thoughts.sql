@@ -1,0 +1,8 @@
+-- What a model thought before it answered may be a document's own words, as its answer may: both go where it goes.
+create or replace function forget_answers() returns trigger
+language plpgsql security definer set search_path = pincite, pg_temp as $$
+begin
+    update trace set content = content - array['answer', 'thoughts']
+    where content is not null and documents @> array[old.id];
+    return null;
+end $$;
