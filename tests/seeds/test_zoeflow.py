@@ -23,6 +23,7 @@ def walk(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
     with walking("zoeflow", module_database_url, tmp_path_factory.mktemp("zoeflow") / "data") as made:
         made.says({"say": WRITTEN, "match": "."})
         made.door.add("many", **{f"note{n}": f"# Note {n}\n\nHarbour ships number {n} sail.\n" for n in range(8)})
+        made.door.add("many", **{f"rose{n}": f"# Rose {n}\n\nGarden roses of kind {n} bloom.\n" for n in range(8)})
         yield made
 
 
@@ -84,7 +85,7 @@ def test_the_model_reads_the_passage_and_not_what_was_written_about_it(walk: Wal
 
 
 def test_each_query_brings_five_and_ranks_are_added_with_sixty(walk: Walk) -> None:
-    asked = ["Harbour ships number 3 sail", "Note 3", "Harbour ships number 5 sail"]
+    asked = ["Harbour ships number 3 sail", "Garden roses bloom", "Number 3: harbour ships sail"]
     told = walk.ask(f"{STORE}/query-many", queries=asked, folder="many", explain=True)["results"]
     single = walk.ask(f"{STORE}/query-many", queries=asked[:1], folder="many")["results"]
     assert len(single) == 5
