@@ -23,7 +23,6 @@ def walk(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
     with walking("zoeflow", module_database_url, tmp_path_factory.mktemp("zoeflow") / "data") as made:
         made.says({"say": WRITTEN, "match": "."})
         made.door.add("many", **{f"note{n}": f"# Note {n}\n\nHarbour ships number {n} sail.\n" for n in range(8)})
-        made.door.add("many", **{f"rose{n}": f"# Rose {n}\n\nGarden roses of kind {n} bloom.\n" for n in range(8)})
         yield made
 
 
@@ -85,7 +84,7 @@ def test_the_model_reads_the_passage_and_not_what_was_written_about_it(walk: Wal
 
 
 def test_each_query_brings_five_and_ranks_are_added_with_sixty(walk: Walk) -> None:
-    asked = ["Harbour ships number 3 sail", "Garden roses bloom", "Number 3: harbour ships sail"]
+    asked = ["Harbour ships number 3 sail", "Note 3", "Harbour ships number 5 sail"]
     told = walk.ask(f"{STORE}/query-many", queries=asked, folder="many", explain=True)["results"]
     single = walk.ask(f"{STORE}/query-many", queries=asked[:1], folder="many")["results"]
     assert len(single) == 5
@@ -96,7 +95,7 @@ def test_each_query_brings_five_and_ranks_are_added_with_sixty(walk: Walk) -> No
     assert [one["score"] for one in told] == sorted((one["score"] for one in told), reverse=True)
     assert len({one["id"] for one in told}) == len(told)
     found_by = [sum(place["engine"] == "query" for place in one["explain"]["placings"]) for one in told]
-    assert found_by[0] == max(found_by) > min(found_by)
+    assert found_by[0] == max(found_by) > 1
 
 
 def test_the_similarity_is_kept_and_results_are_filtered_by_it(walk: Walk) -> None:
