@@ -574,6 +574,26 @@ class Answers(_Branch):
     )
 
 
+class Grounding(_Branch):
+    """How an answer is checked against its sources."""
+
+    judge: Literal["rules", "model"] = Field(
+        default="rules",
+        description="Who says whether a passage supports what it is cited for: rules on words, meaning, numbers, names and "
+        "negations, or after them the model as well, in one call for the whole answer. What a rule refutes stays so.",
+    )
+
+
+class ConfidenceRule(_Branch):
+    """How far an answer can be relied on."""
+
+    rule: Literal["calibrated", "counted"] = Field(
+        default="calibrated",
+        description="Where the level comes from: an estimate of how likely the answer is right, or the number of passages "
+        "found and their mean similarity (high: 3 and .5; medium: 2 and .3).",
+    )
+
+
 class Conversation(_Branch):
     """What is remembered of a conversation."""
 
@@ -749,6 +769,8 @@ class Settings(_Branch):
     context: Context = Context()
     citations: Citations = Citations()
     answers: Answers = Answers()
+    grounding: Grounding = Grounding()
+    confidence: ConfidenceRule = ConfidenceRule()
     conversation: Conversation = Conversation()
     spelling: Spelling = Spelling()
     cache: Cache = Cache()

@@ -420,7 +420,9 @@ class Citation:
 
     `start` and `end` are offsets in the answer; `quote` is literally the text between its offsets in
     that version's normalised text, empty where nothing was matched. `place` is where that stands in the file, in words;
-    `rects` are its lines on the page: left, top, right, bottom in points from the upper left corner.
+    `rects` are its lines on the page: left, top, right, bottom in points from the upper left corner. Where a model left a
+    claim uncited and code found what supports it, `text` is empty and stands at the claim's end. `reason` says why a
+    passage does not support what it is cited for.
     """
 
     text: str
@@ -438,6 +440,7 @@ class Citation:
     support: float
     rects: tuple[tuple[float, float, float, float], ...] = ()
     place: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

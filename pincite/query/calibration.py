@@ -73,3 +73,10 @@ def stretched(related: float, unrelated: float) -> Calibration:
     stretch = (RELATED - UNRELATED) / (related - unrelated)
     bias = FITTED.bias + FITTED.cosine * (UNRELATED - unrelated * stretch)
     return Calibration(bias, FITTED.cosine * stretch, FITTED.coverage)
+
+
+def likened(calibration: Calibration, cosine: float) -> float | None:
+    """A cosine as the fitted model would have it; None of an embedder that is not listened to."""
+    if not calibration.cosine:
+        return None
+    return (calibration.bias + calibration.cosine * cosine - FITTED.bias) / FITTED.cosine

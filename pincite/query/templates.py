@@ -20,7 +20,7 @@ REQUIRED: Mapping[str, frozenset[str]] = {
         "answer/factual": "", "answer/summary": "", "answer/comparison": "", "answer/list": "", "answer/analytical": "",
         "quote-first": "", "think-first": "", "rewrite": "conversation question",
         "expand/variations": "question", "expand/hyde": "question", "expand/step-back": "question", "talk": "",
-        "verify": "question passages",
+        "verify": "question passages", "judge": "claims",
     }.items()
 }  # fmt: skip
 """Every prompt by its name, and the placeholders it cannot do without."""

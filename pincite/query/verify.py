@@ -16,7 +16,8 @@ TOKENS_A_VERDICT, SPARE = 6, 60
 CHARS_A_TOKEN = 6
 
 _VERDICT = re.compile(
-    r"^[^\w\n]*+(?:passage|source|abschnitt)?[^\w\n]*+(\d{1,3})\W++(yes|no|ja|nein)\b", re.IGNORECASE | re.MULTILINE
+    r"^[^\w\n]*+(?:passage|source|claim|abschnitt)?[^\w\n]*+(\d{1,3})\W++(yes|no|ja|nein)\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 _HELPS = ("yes", "ja")
 

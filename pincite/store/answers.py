@@ -90,7 +90,7 @@ def _without(answer: Answer, document_id: str) -> tuple[Answer, int]:
     numbers = {source.number for source in answer.sources if source.document_id == document_id}
     snippets = sum(bool(source.snippet) for source in answer.sources if source.number in numbers)
     quotes = sum(bool(citation.quote) for citation in answer.citations if citation.source in numbers)
-    answer = _uncopied(answer, numbers)
+    answer = _uncopied(replace(answer, warnings=_unquoting(answer, numbers)), numbers)
     return replace(
         answer,
         sources=tuple(_bare_source(one) if one.number in numbers else one for one in answer.sources),
@@ -104,7 +104,7 @@ def _uncopied(answer: Answer, numbers: set[int]) -> Answer:
     """Put a gap where code copied a sentence of these sources; everything after it moves."""
     text, citations, last = "", list[Citation](), 0
     for citation in answer.citations:
-        copied = citation.matched_by == "code" and citation.source in numbers
+        copied = citation.matched_by == "code" and citation.end > citation.start and citation.source in numbers
         text += f"{' ' if last else ''}{GAP} " if copied else answer.text[last : citation.start]
         start = len(text)
         text += answer.text[citation.start : citation.end]
@@ -117,6 +117,12 @@ def _uncopied(answer: Answer, numbers: set[int]) -> Answer:
     return replace(answer, text=text, citations=tuple(citations), groundedness=Groundedness(answer.groundedness.score))
 
 
+def _unquoting(answer: Answer, numbers: Container[int | None]) -> tuple[str, ...]:
+    """The warnings but for those that say what these sources say."""
+    reasons = [one.reason for one in answer.citations if one.source in numbers and one.reason]
+    return tuple(one for one in answer.warnings if not any(reason in one for reason in reasons))
+
+
 def _bare_source(source: Source) -> Source:
     return replace(
         source, document_name="", title="", snippet="", heading_path=(), urls=(), page=None, checksum="", place=None
@@ -126,7 +132,7 @@ def _bare_source(source: Source) -> Source:
 def _bare_citation(citation: Citation) -> Citation:
     return replace(
         citation, matched=False, matched_by=None, quote="", quote_start_char=None, quote_end_char=None,
-        quote_start_line=None, quote_end_line=None, page=None, rects=(), place=None,
+        quote_start_line=None, quote_end_line=None, page=None, rects=(), place=None, reason=None,
     )  # fmt: skip
 
 
@@ -150,7 +156,7 @@ def only_readable(answer: Answer, readable: Container[str]) -> Answer:
         related_documents=tuple(one for one in answer.related_documents if one.document_id in readable),
         context_sufficiency=replace(answer.context_sufficiency, missing_aspects=(), conflicts=()),
         metadata=AnswerMetadata(0, answer.metadata.model, answer.metadata.finish_reason, ""),
-        warnings=(*answer.warnings, WITHHELD) if hidden else answer.warnings,
+        warnings=(*_unquoting(answer, hidden), WITHHELD) if hidden else answer.warnings,
         degraded=(),
         suggested_questions=(),
         session_id=None,

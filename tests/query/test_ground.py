@@ -1,24 +1,62 @@
-from pincite.query.ground import align
-from tests.builders import found
+"""A draft and its sources become an answer."""
 
-TEXT = "# Leave\n\nEvery employee has 30 days of leave. Unused days expire on 31 March.\n\n- Carry-over needs the manager's consent."
+import asyncio
+from collections.abc import Callable
 
+import pytest
 
-def quote(claim: str) -> tuple[str, float]:
-    aligned = align(claim, found(TEXT))
-    return TEXT[aligned.start : aligned.end], aligned.support
+from pincite.core.answers import Answer, Draft, Evidence
+from pincite.core.run import Run
+from pincite.query.ground import ground
+from tests.builders import hit, plan, prompt
 
-
-def test_the_sentence_that_says_it_is_found() -> None:
-    assert quote("Unused days expire on 31 March.") == ("Unused days expire on 31 March.", 1.0)
-    assert quote("The manager must give consent for carry-over")[0] == "Carry-over needs the manager's consent."
-
-
-def test_a_claim_that_needs_two_sentences_gets_both() -> None:
-    text, support = quote("Employees have 30 days of leave and unused days expire on 31 March")
-    assert text == "Every employee has 30 days of leave. Unused days expire on 31 March."
-    assert support == 1.0
+HITS = (
+    hit("Every employee has 30 days of leave. Unused days expire on 31 March.", key=1, relevance=0.99),
+    hit("The canteen opens at noon.", key=2, relevance=0.5),
+)
 
 
-def test_what_the_source_does_not_say_has_little_support() -> None:
-    assert quote("The canteen opens at noon")[1] == 0.0
+def grounded(run: Run, text: str) -> Answer:
+    asked = "When do unused days expire?"
+    draft = Draft(text, "m", "stop")
+    return asyncio.run(ground(run, plan(asked), Evidence(HITS, 1.0), prompt(asked, *HITS), draft))
+
+
+def test_a_citation_that_does_not_hold_says_why_and_so_does_a_warning(make_run: Callable[..., Run]) -> None:
+    made = grounded(make_run(), "Every employee has 25 days of leave. [Source 1]")
+    [citation] = made.citations
+    assert (citation.matched, citation.source, citation.reason) == (True, 1, "says 25 days, the source says 30 days")
+    assert citation.quote == "Every employee has 30 days of leave."
+    assert any("says 25 days, the source says 30 days" in warning for warning in made.warnings)
+    assert made.confidence.level == "low"
+
+
+def test_a_sentence_without_a_mark_is_cited_by_code_at_its_end(make_run: Callable[..., Run]) -> None:
+    made = grounded(make_run(), "Unused days expire on 31 March. Pigs fly over Rome.")
+    [citation] = made.citations
+    assert (citation.text, citation.start, citation.end, citation.matched_by) == ("", 31, 31, "code")
+    assert citation.quote == "Unused days expire on 31 March."
+    assert [sentence.source for sentence in made.groundedness.sentences] == [1, None]
+    assert made.sources[0].cited
+    assert made.warnings == (
+        "the answer cites no source; code matched what it says with them",
+        "1 of 2 sentences stand on no source",
+    )
+
+
+def test_a_source_that_is_not_there_says_so(make_run: Callable[..., Run]) -> None:
+    [citation] = grounded(make_run(), "Unused days expire on 31 March [Source 7].").citations
+    assert (citation.matched, citation.support, citation.reason) == (False, 0.0, "names no source of this answer")
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"), [("calibrated", "1 cited source, relevance 99%"), ("counted", "2 sources found")]
+)
+def test_the_rule_of_confidence_is_a_setting(make_run: Callable[..., Run], rule: str, reason: str) -> None:
+    made = grounded(make_run(confidence__rule=rule), "Unused days expire on 31 March [Source 1].")
+    assert made.confidence.reason.startswith(reason)
+
+
+def test_many_bad_citations_are_counted(make_run: Callable[..., Run]) -> None:
+    made = grounded(make_run(), " ".join(f"There are {n} dogs outside [Source 2]." for n in range(20, 28)))
+    assert "3 more citations do not support what they stand for" in made.warnings

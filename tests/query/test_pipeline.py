@@ -66,7 +66,7 @@ def test_a_citation_points_at_the_exact_passage(make_run: Callable[..., Run]) ->
 def test_what_cannot_be_checked_is_said(make_run: Callable[..., Run], draft: str, warning: str) -> None:
     result = ask(make_run(TEXTS, RANKS, RANKS, llm=scripted(draft)))
     assert warning in result.warnings[0]
-    assert result.confidence.level == "low"
+    assert result.confidence.level != "high"
 
 
 def test_a_source_that_is_not_there_stays_unmatched(make_run: Callable[..., Run]) -> None:

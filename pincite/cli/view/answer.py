@@ -44,14 +44,19 @@ def print_grounds(screen: Screen, answer: Answer) -> None:
 
 
 def marked(answer: Answer) -> Text:
-    """The answer's text with `[1]` for `[Source 1]`, coloured; a mark that leads nowhere is struck out."""
+    """The answer's text with `[1]` for `[Source 1]`, coloured; a mark that leads nowhere is struck out.
+
+    What code found to support a claim that cites nothing stands after it, dimmed.
+    """
     made, end = Text(), 0
     for citation in sorted(answer.citations, key=lambda citation: citation.start):
         made.append_text(styled(answer.text[end : citation.start]))
         if citation.source is None:
             made.append_text(styled(citation.text, "red strike"))
-        else:
+        elif citation.text:
             made.append_text(styled(f"[{citation.source}]", "bold cyan"))
+        else:
+            made.append_text(styled(f" [{citation.source}]", "dim cyan"))
         end = citation.end
     return made.append_text(styled(answer.text[end:]))
 

@@ -1,0 +1,104 @@
+"""How far an answer can be relied on: a calibrated estimate that it is right, and why, in words."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pincite.core.answers import Confidence, ConfidenceLevel, Groundedness, Hit
+from pincite.query.support import SUPPORTED
+
+HIGH, MEDIUM = 0.8, 0.5
+"""The levels of a calibrated score; docs/evaluation.md has how often answers of each are right."""
+COUNTED: tuple[tuple[ConfidenceLevel, int, float], ...] = (("high", 3, 0.5), ("medium", 2, 0.3))
+"""The rule that counts: so many passages, and so high a mean similarity."""
+AGREED = 0.5
+"""Where other drafts make fewer of an answer's statements than this, it is not high."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The score is the logistic of `bias` + `grounded` × relevance × groundedness + `coverage` × the question's part covered."""
+
+    bias: float
+    grounded: float
+    coverage: float
+
+
+# Fitted by `./run bench confidence --data DIR`; see docs/evaluation.md.
+FITTED = Curve(-4.0, 4.0, 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What speaks for an answer and against it.
+
+    `relevant` are the relevances of the sources it stands on, `coverage` how much of the question the evidence covers.
+    """
+
+    relevant: tuple[float, ...]
+    groundedness: Groundedness
+    coverage: float
+    missing: tuple[str, ...] = ()
+    uncited: bool = False
+    conflicts: int = 0
+    agreement: float | None = None
+
+
+def calibrated(grounds: Grounds) -> Confidence:
+    """By the fitted curve; an answer that its own model cited nothing for, or whose sources disagree, is not high."""
+    if not grounds.relevant:
+        return Confidence(0.0, "low", "no sentence stands on a source")
+    score = estimate(raw(grounds), grounds.coverage)
+    level: ConfidenceLevel = "high" if score >= HIGH else "medium" if score >= MEDIUM else "low"
+    disagreed = grounds.agreement is not None and grounds.agreement < AGREED
+    if level == "high" and (grounds.uncited or grounds.conflicts or disagreed):
+        level, score = "medium", min(score, HIGH - 0.01)
+    return Confidence(round(score, 4), level, _reason(grounds))
+
+
+def raw(grounds: Grounds) -> float:
+    """Relevance of what the answer stands on, times how far it does."""
+    return max(grounds.relevant, default=0.0) * grounds.groundedness.score
+
+
+def estimate(grounded: float, coverage: float, curve: Curve = FITTED) -> float:
+    """How likely an answer is right."""
+    return 1 / (1 + math.exp(-(curve.bias + curve.grounded * grounded + curve.coverage * coverage)))
+
+
+def counted(grounds: Grounds, hits: Sequence[Hit], cited: int) -> Confidence:
+    """By the number of passages found and their mean similarity."""
+    if not hits:
+        return Confidence(0.0, "low", "no relevant passage was found")
+    mean = sum(hit.similarity for hit in hits) / len(hits)
+    level: ConfidenceLevel = next((name for name, count, least in COUNTED if len(hits) >= count and mean >= least), "low")
+    found = f"{len(hits)} source{'' if len(hits) == 1 else 's'}"
+    reasons: dict[str, str] = {
+        "high": f"{len(hits)} relevant sources with {cited} citation{'' if cited == 1 else 's'}",
+        "medium": f"{found} found, average relevance {mean:.0%}",
+        "low": f"only {found} found" if len(hits) < COUNTED[1][1] else f"low relevance scores (avg {mean:.0%})",
+    }
+    return Confidence(round(raw(grounds), 4), level, reasons[level])
+
+
+def _reason(grounds: Grounds) -> str:
+    """What the score comes from, and what lowered it."""
+    sentences = grounds.groundedness.sentences
+    supported = sum(sentence.support >= SUPPORTED for sentence in sentences)
+    count = len(grounds.relevant)
+    parts = [
+        f"{count} cited source{'' if count == 1 else 's'}",
+        f"relevance {max(grounds.relevant):.0%}",
+        "every sentence supported"
+        if supported == len(sentences)
+        else f"{supported} of {len(sentences)} sentences supported",
+    ]
+    if grounds.missing:
+        parts.append(f"nothing found about {', '.join(f'“{word}”' for word in grounds.missing[:3])}")
+    if grounds.uncited:
+        parts.append("the model cited nothing itself")
+    if grounds.conflicts:
+        parts.append("sources disagree")
+    if grounds.agreement is not None and grounds.agreement < 1:
+        parts.append(f"other drafts agree with {grounds.agreement:.0%} of it")
+    return ", ".join(parts)
