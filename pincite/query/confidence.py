@@ -71,7 +71,9 @@ def counted(grounds: Grounds, hits: Sequence[Hit], cited: int) -> Confidence:
     if not hits:
         return Confidence(0.0, "low", "no relevant passage was found")
     mean = sum(hit.similarity for hit in hits) / len(hits)
-    level: ConfidenceLevel = next((name for name, count, least in COUNTED if len(hits) >= count and mean >= least), "low")
+    level: ConfidenceLevel = next(
+        (name for name, count, least in COUNTED if len(hits) >= count and mean >= least), "low"
+    )
     found = f"{len(hits)} source{'' if len(hits) == 1 else 's'}"
     reasons: dict[str, str] = {
         "high": f"{len(hits)} relevant sources with {cited} citation{'' if cited == 1 else 's'}",
