@@ -43,6 +43,7 @@ EVIDENCE: Mapping[str, bool | float] = {
     "rag.verification_enabled": False,
     "rag.expansion.enabled": True,
     "rag.similarity_threshold": 0.0,
+    "rag.second_look": True,
     "rag.drop_duplicates": False,
 }
 """What changes what an answer stands on."""

@@ -693,8 +693,7 @@ class AsyncPincite:
         own = not request_id.get()
         if own:
             request_id.set(run.id)
-        for note in missing:
-            run.note(note.stage, note.reason)
+        run.degraded.extend(missing)  # no incident that belongs into a log: it was asked for what is not here
         try:
             async with _until(run.deadline):
                 run.warnings.extend(await self.library.unknown(run.scope, witness.question.filters))

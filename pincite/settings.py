@@ -716,8 +716,8 @@ class Traces(_Branch):
 
     content: bool = Field(
         default=False,
-        description="Keep words in traces: the question, what it means on its own, the caller's system prompt and the "
-        "answer, and nothing else. A replay needs them, or is given the question again. Without it a trace holds ids, "
+        description="Keep words in traces: the question, what it means on its own, the caller's system prompt, the answer and "
+        "what the model thought before it, and nothing else. A replay needs them, or is given the question again. Without it a trace holds ids, "
         "counts, scores and times only.",
     )
     retention_days: int = Field(default=30, ge=1, le=3650, description="Days a trace is kept.")

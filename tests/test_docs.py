@@ -26,7 +26,7 @@ def maker(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["make_settings", "make_commands"])
+@pytest.mark.parametrize("name", ["make_settings", "make_commands", "make_levels"])
 def test_pages_made_from_the_code_are_fresh(name: str) -> None:
     made = maker(name)
     assert made.PAGE.read_text(encoding="utf-8") == made.page(), f"run: python docs/{name}.py"

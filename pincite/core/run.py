@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from pincite.core.answers import Answer, Degraded, Plan, Question, Source
+from pincite.core.answers import Answer, Degraded, Plan, Question, Source, Usage
 from pincite.core.callers import Caller, Scope
 from pincite.core.genai import embedding
 from pincite.core.protocols import LLM, Cache, Embedder, Index, Memory, Reranker, Vector, Vocabulary
@@ -89,6 +89,7 @@ class Run:
     degraded: list[Degraded] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
+    spent: Usage | None = None
     embedded: dict[str, Vector] = field(default_factory=dict)
     unembedded: Unavailable | None = None
     foreseen: "dict[str, asyncio.Task[list[Vector]]]" = field(default_factory=dict)
@@ -167,6 +168,11 @@ class Run:
                     self.unembedded = error
                     raise
         return [self.embedded[text] for text in texts]
+
+    def spend(self, usage: Usage | None) -> None:
+        """Count what a call of the model cost beside the answer it writes."""
+        if usage is not None:
+            self.spent = usage if self.spent is None else self.spent + usage
 
     def provider_of(self, llm: LLM) -> str:
         """Who a model is, by the name the settings use."""

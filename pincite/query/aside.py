@@ -55,5 +55,6 @@ async def said(prompt: Prompt, bounds: Bounds, *, run: Run) -> str:
                     break
     except TimeoutError:
         raise ProviderError(f"the model took longer than {bounds.seconds:g} s; it was done without") from None
+    run.spend(usage)
     run.observe(**written(Draft(text, last.model or llm.name, last.finish_reason, usage), first_ms))
     return text[: bounds.characters]

@@ -19,6 +19,7 @@ from pincite.core.answers import (
     Prompt,
     Quote,
     Sufficiency,
+    Usage,
 )
 from pincite.core.phrases import NO_ANSWER, NOTHING_ASKED, NOTHING_FOUND
 from pincite.core.run import Run
@@ -127,7 +128,7 @@ def _answer(
 ) -> Answer:
     metadata = AnswerMetadata(
         chunks_retrieved=len(evidence.hits), model=draft.model, finish_reason=draft.finish_reason, trace_id=run.id,
-        usage=draft.usage, durations_ms=run.durations(), rewritten_query=plan.question.standalone, plan=plan.reasons,
+        usage=_cost(run, draft), durations_ms=run.durations(), rewritten_query=plan.question.standalone, plan=plan.reasons,
         corrected_query=plan.question.corrected,
     )  # fmt: skip
     return Answer(
@@ -146,6 +147,11 @@ def _answer(
 
 def _code_mark(quote: Quote, text: str) -> Mark:
     return Mark(text[quote.mark_start : quote.mark_end], quote.mark_start, quote.mark_end, quote.source, "code")
+
+
+def _cost(run: Run, draft: Draft) -> Usage | None:
+    """What all calls of the model cost: the answer's, and those beside it."""
+    return draft.usage + run.spent if draft.usage and run.spent else draft.usage or run.spent
 
 
 def _quoted(quote: Quote, mark: Mark, sources: Sequence[Hit]) -> Citation:

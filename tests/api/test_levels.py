@@ -235,6 +235,13 @@ def test_several_drafts_are_written_where_that_is_asked_for(clever: Clever) -> N
     assert three == 3 * one
 
 
+def test_what_an_answer_cost_counts_the_calls_beside_it(clever: Clever) -> None:
+    plain, judged = (clever.ask(intelligence_level=level)["metadata"]["usage"] for level in ("standard", "enhanced"))
+    calls = [call for call in clever.stub.calls if call.path.endswith("/chat/completions")]
+    assert len(calls) == 4
+    assert judged["completion_tokens"] == sum(call.tokens for call in calls) > plain["completion_tokens"]
+
+
 def test_the_chosen_draft_is_streamed(clever: Clever) -> None:
     clever.stub.play(answers=SCRIPT)
     body = {"message": QUESTION, "stream": True, "ensemble_voting": True, "no_cache": True}

@@ -84,8 +84,7 @@ def test_an_unknown_option_is_named_with_the_nearest() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("intelligence_level", "maximum"),
-        ("enable_cot", True), ("ensemble_voting", True), ("mode", "agent"),
+        ("mode", "agent"),
     ],
 )  # fmt: skip
 def test_options_of_later_releases_are_refused_by_name(name: str, value: Any) -> None:
@@ -95,7 +94,7 @@ def test_options_of_later_releases_are_refused_by_name(name: str, value: Any) ->
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("intelligence_level", "standard"), ("mode", "chat"), ("resumable", False), ("enable_cot", False),
+        ("mode", "chat"), ("resumable", False),
         ("enable_verification", None), ("max_documents_to_expand", None), ("profile", None), ("as_of", None), ("level_filter", None),
     ],
 )  # fmt: skip
@@ -155,3 +154,21 @@ def test_verification_and_expansion_are_settings_a_request_has_its_own_values_fo
 def test_an_answer_can_be_wanted_anew() -> None:
     assert QueryBody(query="q", no_cache=True).question() == Question("q", fresh=True)
     assert QueryBody(query="q", no_cache=False).question() == Question("q")
+
+
+def test_a_level_and_switches_become_the_requests_own_settings() -> None:
+    body = QueryBody(
+        query="q",
+        intelligence_level="enhanced",
+        enable_cot=False,
+        ensemble_voting=True,
+        extended_thinking=True,
+        second_look=False,
+        enable_verification=True,
+    )
+    asked = body.question()
+    assert asked.intelligence_level == "enhanced"
+    assert dict(asked.changes) == {
+        "answers.chain_of_thought": "off", "answers.ensemble_voting": True, "answers.extended_thinking": True,
+        "rag.second_look": False, "rag.verification_enabled": True,
+    }  # fmt: skip

@@ -94,7 +94,7 @@ def test_a_model_that_fails_is_told_and_the_answer_extracted(
         ({"query": " \u0000\n"}, "empty_query", "empty"),
         ({"query": "x" * 4001}, "query_too_long", "4000"),
         ({"query": "q", "topk": 3}, "invalid", "did you mean 'top_k'"),
-        ({"query": "q", "intelligence_level": "maximum"}, "invalid", "'intelligence_level' is not available yet"),
+        ({"query": "q", "intelligence_level": "genius"}, "invalid", "'basic', 'standard', 'enhanced' or 'maximum'"),
         ({"query": "q", "strategy": "magic"}, "invalid", "lexical_only"),
         ({"query": "q", "folder": "../x"}, "bad_folder", "folder"),
         ({"query": 7}, "invalid", "query"),
