@@ -67,6 +67,7 @@ from pincite.store.cache import AnswerCache
 from pincite.store.database import Database
 from pincite.store.enrichments import Enrichments
 from pincite.store.evaluations import Evaluations
+from pincite.store.feedback import Opinions
 from pincite.store.files import Files
 from pincite.store.filing import Filing, Refiled
 from pincite.store.folders import Folders
@@ -162,6 +163,7 @@ class AsyncPincite:
         self.budgets = Budgets(self.database)
         self.limits = Limits(self.budgets, lambda: self.settings.limits)
         self.sessions, self.shares = Sessions(self.database), Shares(self.database)
+        self.opinions = Opinions(self.database)
         self.cache = AnswerCache(self.database)
         self.vocabulary = PostgresVocabulary(self.database)
         self.evaluations = Evaluations(self.database)

@@ -278,6 +278,7 @@ def turn(value: KeptTurn) -> Json:
         "complete": value.complete,
         "removed": value.removed,
         "trace_id": value.trace_id,
+        "rating": value.rating,
         "created_at": moment(value.created_at),
     }
 

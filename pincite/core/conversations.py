@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pincite.core.answers import Answer
+from pincite.core.feedback import Rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +13,8 @@ class KeptTurn:
 
     `complete` is false where the answer was cut: the model broke off, the asker left, something failed. Then
     `words` are what had been said so far, and `answer` is there only if the pipeline came to its end.
-    `documents` are those the words stand on; `removed` says that one of them is no longer there.
+    `documents` are those the words stand on; `removed` says that one of them is no longer there. `rating` is what the
+    asker said of it, `up` or `down`.
     """
 
     question: str
@@ -24,6 +26,7 @@ class KeptTurn:
     documents: tuple[str, ...] = ()
     removed: bool = False
     created_at: datetime | None = None
+    rating: Rating | None = None
 
 
 @dataclass(frozen=True, slots=True)

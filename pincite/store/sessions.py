@@ -33,8 +33,8 @@ _SESSION = (
 )
 _TURN = (
     "select t.question, t.standalone, t.words, t.answer, t.complete, t.trace_id,"
-    " array(select d.document_id from turn_document d where d.turn_id = t.id order by 1), t.removed, t.created_at"
-    " from turn t"
+    " array(select d.document_id from turn_document d where d.turn_id = t.id order by 1), t.removed, t.created_at,"
+    " (select f.rating from feedback f where f.turn_id = t.id) from turn t"
 )
 _HOLDS_ALL = (
     " and not exists (select from unnest(%(words)s::text[]) w where position(w in lower(s.title)) = 0 and not exists"
@@ -243,7 +243,7 @@ def _as_readable(turn: KeptTurn, readable: Container[str]) -> KeptTurn:
 
 def _turn(row: Sequence[Any]) -> KeptTurn:
     answer = from_json(row[3]) if row[3] is not None else None
-    return KeptTurn(row[0], row[1], row[2], answer, row[4], row[5], tuple(row[6]), row[7], row[8])
+    return KeptTurn(row[0], row[1], row[2], answer, row[4], row[5], tuple(row[6]), *row[7:10])
 
 
 def _title(text: str) -> str:

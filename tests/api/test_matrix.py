@@ -99,6 +99,8 @@ TABLE = {
     "DELETE /sessions/{session_id}": Row("read"),
     "GET /shares": Row("read"),
     "POST /shares": Row("read", body={"answer_id": "{answer}"}),
+    "GET /feedback": Row("read"),
+    "POST /feedback": Row("read", body={"answer_id": "{answer}", "rating": "up"}),
     "GET /shares/{share_id}": Row("read"),
     "DELETE /shares/{share_id}": Row("read", administered=True),
     "POST /embedding": Row("read", body={"input": "x"}),

@@ -24,7 +24,7 @@ export function Actions({ turn, again }) {
     ${answer && html`
       ${button("copy", t("ask.copy"), async () => (await copy(withReferences(question, answer))) && toast(t("ask.copied")))}
       ${button("link", t("ask.share"), share)}
-      <${Feedback} answerId=${answer.id} button=${button} />`}
+      <${Feedback} answerId=${answer.id} before=${turn.rating} button=${button} />`}
     ${button("refresh", t("ask.again"), again)}
     ${shared && html`<${Shared} share=${shared} close=${() => setShared(null)} />`}
   </div>`;
@@ -39,8 +39,8 @@ function Shared({ share, close }) {
   </${Dialog}>`;
 }
 
-function Feedback({ answerId, button }) {
-  const [rating, setRating] = useState(null);
+function Feedback({ answerId, before, button }) {
+  const [rating, setRating] = useState(before ?? null);
   const [asking, setAsking] = useState(false);
   const rate = async (value, comment) => {
     try {

@@ -44,8 +44,8 @@ export async function open(sessionId) {
   }
 }
 
-function fromKept({ question, text, answer, complete, removed, created_at: at }) {
-  return { key: (last += 1), question, text, answer, removed, at, status: complete ? "done" : "cut", steps: [] };
+function fromKept({ question, text, answer, complete, removed, rating, created_at: at }) {
+  return { key: (last += 1), question, text, answer, removed, rating, at, status: complete ? "done" : "cut", steps: [] };
 }
 
 function takeUp(sessionId) {
