@@ -24,6 +24,7 @@ class Door:
     """Serves an engine over HTTP until left."""
 
     host_listened_on = "127.0.0.1"
+    port_listened_on = 0
 
     def __init__(self, data: Path, **settings: Any) -> None:
         self._settings = {"data": data, "embedding.provider": "scripted", "ingest.workers": 1, **settings}
@@ -62,7 +63,12 @@ class Door:
                 for role in ROLES:
                     self.keys[role], _ = await self.pincite.keys.create("local", role, role, None)
                 self._serving = asyncio.create_task(
-                    serve(self.pincite, host=self.host_listened_on, port=0, ready=self._ready.set_result)
+                    serve(
+                        self.pincite,
+                        host=self.host_listened_on,
+                        port=self.port_listened_on,
+                        ready=self._ready.set_result,
+                    )
                 )
                 await asyncio.gather(self._serving, return_exceptions=True)
         except BaseException as error:

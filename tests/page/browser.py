@@ -74,7 +74,7 @@ class Site:
             page.goto(self.url + path)
             yield page
             found = [text for text in told if not any(word in text for word in expected)]
-            assert found == []
+            assert found == [], "\n".join(found)
 
     @contextmanager
     def context(self, *, login: str | None = "", **options: Any) -> Iterator[BrowserContext]:

@@ -27,5 +27,6 @@ def browser() -> Iterator[Browser]:
 def site(browser: Browser, module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A server that answers by itself, without a model."""
     chromium()
-    with Door(tmp_path_factory.mktemp("page") / "data", **{"database.url": module_database_url}) as door:
+    settings = {"database.url": module_database_url, "cache.enabled": False}
+    with Door(tmp_path_factory.mktemp("page") / "data", **settings) as door:
         yield Site(door, browser)

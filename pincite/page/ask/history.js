@@ -28,7 +28,8 @@ export function History() {
     try {
       const page = await get("/sessions", { q: words, limit: PAGE, cursor });
       next.current = page.next_cursor;
-      setItems((before) => (cursor ? [...before, ...page.items] : page.items));
+      const begun = page.items.filter((one) => one.turn_count > 0); // others wait for their first answer
+      setItems((before) => (cursor ? [...before, ...begun] : begun));
     } catch (problem) {
       if (problem.status !== 401) toast(problem);
       setItems((before) => before ?? []);

@@ -56,6 +56,7 @@ function Thread({ turns, shown, show, edit, put }) {
   const [count, setCount] = useState(AT_ONCE);
   const first = Math.max(0, turns.length - count);
   const scroll = () => {
+    if (!box.current) return;
     const { scrollTop, scrollHeight, clientHeight } = box.current;
     atEnd.current = scrollHeight - scrollTop - clientHeight < 80;
     if (scrollTop < 200 && first > 0) more();
@@ -63,7 +64,7 @@ function Thread({ turns, shown, show, edit, put }) {
   const more = () => {
     const before = box.current.scrollHeight - box.current.scrollTop;
     setCount(count + AT_ONCE);
-    requestAnimationFrame(() => (box.current.scrollTop = box.current.scrollHeight - before));
+    requestAnimationFrame(() => box.current && (box.current.scrollTop = box.current.scrollHeight - before));
   };
   useEffect(() => {
     if (atEnd.current) box.current.scrollTop = box.current.scrollHeight;

@@ -9,6 +9,7 @@ export function Rows({ items, height, row, label, onEnd, role = "list" }) {
   const box = useRef();
   const [range, setRange] = useState([0, 40]);
   const look = () => {
+    if (!box.current) return; // a last word of what is gone by now
     const { scrollTop, clientHeight } = box.current;
     const first = Math.max(0, Math.floor(scrollTop / height) - SPARE);
     const last = Math.ceil((scrollTop + clientHeight) / height) + SPARE;

@@ -13,11 +13,12 @@ const NUMBERED = /^\[(?:Source )?(\d{1,3})\](?![[(:])/;
 const LEADING = /^(?:\s*(?:[>|]|#{1,6}(?=\s)|[*+-](?=\s)|\d{1,9}[.)](?=\s)))*\s*/;
 const TRAILING = /[\s|]*$/;
 
-const TAGS = "p br hr strong em del code pre ul ol li h2 h3 h4 h5 h6 blockquote table thead tbody tr th td a span sup sub input".split(" ");
+const TAGS = "p br hr strong em del code pre ul ol li h2 h3 h4 h5 h6 blockquote table thead tbody tr th td a span sup sub".split(" ");
 const SAFE = {
   ALLOWED_TAGS: TAGS,
-  ALLOWED_ATTR: ["href", "rel", "target", "start", "align", "class", "type", "checked", "disabled", "data-number"],
+  ALLOWED_ATTR: ["href", "rel", "target", "start", "align", "class", "data-number"],
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i,
+  ADD_URI_SAFE_ATTR: ["rel", "target", "start", "align", "class", "data-number"],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   RETURN_DOM_FRAGMENT: true,
@@ -33,7 +34,7 @@ const numbered = {
     const found = NUMBERED.exec(text);
     return found ? { type: "numbered", raw: found[0], number: found[1] } : undefined;
   },
-  renderer: ({ number }) => `<span class="cite" data-number="${number}"></span>`,
+  renderer: ({ number }) => `<span class="cite" data-number="${number}">${number}</span>`,
 };
 
 const renderer = {

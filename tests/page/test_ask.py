@@ -1,0 +1,229 @@
+"""Asking: answers with numbered citations, each read at its source; and all that one does with an answer."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pincite.api import API
+from tests.api.door import completed, upload
+from tests.api.models import Talker, speaking
+from tests.page.browser import NARROW, PASSWORD, Site
+from tests.page.speaking import Speaker
+from tests.page.views import SAMPLES, ask
+
+HANDBOOK = """---
+title: Handbook
+---
+
+# Leave
+
+Up to **five vacation days** carry over into the next year. 🦉 They lapse at the end of March.
+
+# Parking
+
+Cars stand behind the house.
+"""
+PRICES = "item,price\nlamp,12\ntelescope,4100\nchair,80\n"
+NOTES = "The pump hums at night.\nThe pump was replaced in May.\nNobody misses the old one.\n"
+CARRY = "How many vacation days carry over?"
+
+
+@pytest.fixture(scope="module")
+def library(site: Site) -> Site:
+    """A server with a document of each kind that is shown differently."""
+    with site.door.client() as client:
+        upload(client, "handbook.md", HANDBOOK, folder="house/rules")
+        upload(client, "prices.csv", PRICES, folder="house")
+        upload(client, "notes.txt", NOTES, folder="house")
+        upload(
+            client, "annual-report-2023.pdf", (SAMPLES / "annual-report-2023.pdf").read_bytes(), folder="observatory"
+        )
+        assert {one["status"] for one in completed(client, "")} == {"completed"}
+    return site
+
+
+def cite(page: Page) -> None:
+    """Open the first citation of the last answer."""
+    page.locator(".turn").last.locator(".answer button.cite").first.click()
+
+
+def test_a_citation_shows_its_passage_and_opens_the_document_at_the_place(library: Site) -> None:
+    with library.visit("/ask") as page:
+        ask(page, CARRY)
+        mark = page.locator(".answer button.cite").first
+        assert "five vacation days" in page.locator(".answer").inner_text()
+        mark.hover()
+        expect(page.get_by_role("tooltip")).to_contain_text("five vacation days")
+        page.locator("h2").first.hover()
+        expect(page.get_by_role("tooltip")).to_have_count(0)
+        mark.focus()
+        expect(page.get_by_role("tooltip")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("tooltip")).to_have_count(0)
+        mark.click()
+        source = page.get_by_role("region", name="Source", exact=True)
+        expect(source.locator("mark.passage").first).to_be_in_viewport()
+        marked = " ".join(" ".join(source.locator("mark.passage").all_inner_texts()).split())
+        assert marked.startswith("Up to five vacation days carry over into the next year.")
+        assert "Parking" not in marked
+        assert "title: Handbook" not in source.inner_text()  # what stands about the file is not its text
+        expect(source).to_contain_text("version 1 of 1")
+        page.keyboard.press("Escape")
+        expect(source).to_have_count(0)
+
+
+def test_a_pdf_is_shown_as_its_page_with_the_lines_marked(library: Site) -> None:
+    with library.visit("/ask") as page:
+        ask(page, "What did the recoating of the main mirror cost?")
+        cite(page)
+        expect(page.locator("canvas[data-drawn]")).to_be_visible()
+        rects = page.locator(".rect")
+        expect(rects.first).to_be_in_viewport()
+        sheet, first = page.locator(".sheet").bounding_box(), rects.first.bounding_box()
+        assert sheet is not None
+        assert first is not None
+        with library.door.client() as client:
+            answer = client.get(f"{API}/sessions/{page.url.rpartition('/')[2]}").json()["turns"][0]["answer"]
+            [citation, *_] = answer["citations"]
+            size = client.get(f"{API}/documents/{answer['sources'][0]['document_id']}/pages/{citation['page']}").json()
+        assert rects.count() == len(citation["rects"])
+        left, top, right, _ = citation["rects"][0]
+        assert (first["x"] - sheet["x"]) / sheet["width"] == pytest.approx(left / size["width"], abs=0.01)
+        assert (first["y"] - sheet["y"]) / sheet["height"] == pytest.approx(top / size["height"], abs=0.01)
+        assert first["width"] / sheet["width"] == pytest.approx((right - left) / size["width"], abs=0.01)
+        drawn = page.evaluate(
+            "() => { const c = document.querySelector('canvas');"
+            " return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((part) => part < 100); }"
+        )
+        assert drawn  # ink, not a blank page
+        page.get_by_role("tab", name="Text").click()
+        expect(page.locator("mark.passage").first).to_contain_text("recoating")
+
+
+def test_a_table_has_its_row_marked_and_plain_text_its_lines(library: Site) -> None:
+    with library.visit("/ask") as page:
+        ask(page, "What is the price of the telescope?")
+        cite(page)
+        expect(page.locator("tr.marked")).to_contain_text("4100")
+        assert page.locator("tr.marked").count() == 1
+        ask(page, "When was the pump replaced?")
+        cite(page)
+        line = page.locator(".lines li", has=page.locator("mark"))
+        expect(line.first).to_have_text("The pump was replaced in May.")
+        assert line.first.get_attribute("value") == "2"
+
+
+def test_what_nothing_supports_is_marked_and_said(library: Site) -> None:
+    said = "Up to five vacation days carry over into the next year. [Source 1] The moon pays all salaries in cheese."
+    with library.visit("/ask") as page, speaking(library.door, Speaker(said)):
+        ask(page, "How many vacation days carry over, and who pays?")
+        doubtful = page.locator(".answer .unsupported")
+        expect(doubtful).to_have_text("The moon pays all salaries in cheese.")
+        expect(page.locator(".trust")).to_contain_text("not supported by a source")
+        expect(page.locator(".trust .badge")).to_contain_text("confidence")
+
+
+def test_an_answer_is_stopped_retried_and_its_question_edited(library: Site) -> None:
+    with library.visit("/ask") as page, speaking(library.door, Talker()):
+        page.locator("[data-ask]").fill("vacation days, please")
+        page.keyboard.press("Enter")
+        expect(page.locator(".answer")).to_contain_text("word word word")
+        page.get_by_role("button", name="Stop").click()
+        expect(page.locator(".turn")).to_contain_text("Stopped.")
+        expect(page.locator(".answer")).to_contain_text("word word")
+    with library.visit("/ask") as page:
+        ask(page, CARRY)
+        page.get_by_role("button", name="Ask again", exact=True).click()
+        expect(page.locator(".turn")).to_have_count(2)
+        expect(page.locator(".turn").last.locator(".trust")).to_be_visible()
+        assert "given again" not in page.locator(".turn").last.inner_text()
+        page.locator(".turn").first.get_by_role("button", name="Edit and ask again").click()
+        expect(page.locator("[data-ask]")).to_have_value(CARRY)
+        expect(page.locator("[data-ask]")).to_be_focused()
+
+
+def test_an_answer_is_copied_with_its_references_rated_and_shared(library: Site) -> None:
+    with library.visit("/ask", permissions=["clipboard-read", "clipboard-write"]) as page:
+        ask(page, CARRY)
+        page.get_by_role("button", name="Copy with references").click()
+        expect(page.get_by_text("Copied.")).to_be_visible()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied.startswith(CARRY)
+        assert "[1] Handbook" in copied
+        assert "five vacation days" in copied
+        page.get_by_role("button", name="This helped").click()
+        expect(page.get_by_role("button", name="This helped")).to_have_attribute("aria-pressed", "true")
+        page.reload()
+        expect(page.get_by_role("button", name="This helped")).to_have_attribute("aria-pressed", "true")
+        page.get_by_role("button", name="Share by link").click()
+        link = page.get_by_role("dialog").get_by_label("Link").input_value()
+    with library.door.client() as boss:
+        boss.post(f"{API}/users", json={"name": "bob", "role": "reader", "password": PASSWORD}).raise_for_status()
+    login, _ = library.door.do(library.door.pincite.logins.log_in("bob", PASSWORD, "127.0.0.1"))
+    with library.visit(link.removeprefix(library.url), login=login) as page:
+        expect(page.get_by_role("heading", name=CARRY)).to_be_visible()
+        expect(page.locator(".answer")).to_contain_text("vacation days")
+        assert page.locator(".answer button.cite").count() == 0  # bob may not read the handbook
+    with library.visit("/share#sh_nothing", expected=("404",)) as page:
+        expect(page.get_by_text("There is no such answer")).to_be_visible()
+
+
+def test_conversations_are_found_renamed_and_removed(library: Site) -> None:
+    with library.door.client() as client:
+        client.delete(f"{API}/sessions", params={"all": True})
+        for message in ("Where do cars stand?", "When was the pump replaced?"):
+            client.post(f"{API}/chat", json={"message": message}).raise_for_status()
+    with library.visit("/ask") as page:
+        past = page.locator(".past")
+        expect(past).to_have_count(2)
+        page.get_by_label("Search conversations").fill("behind the house")
+        expect(past).to_have_count(1)
+        past.get_by_role("link").click()
+        expect(page.locator(".turn")).to_contain_text("Where do cars stand?")
+        past.hover()
+        past.get_by_role("button", name=re.compile("^More about")).click()
+        page.get_by_role("menuitem", name="Rename").click()
+        page.get_by_role("dialog").get_by_label("Name").fill("Parking")
+        page.keyboard.press("Enter")
+        expect(past.get_by_role("link", name="Parking")).to_be_visible()
+        past.get_by_role("button", name=re.compile("^More about")).click()
+        page.get_by_role("menuitem", name="Remove").click()
+        page.get_by_role("button", name="Remove for good").click()
+        expect(past).to_have_count(0)
+        page.get_by_label("Search conversations").fill("")
+        expect(past).to_have_count(1)
+        assert page.url == f"{library.url}/ask"
+
+
+def test_a_question_is_asked_of_what_was_chosen(library: Site) -> None:
+    with library.visit("/ask") as page:
+        page.get_by_role("button", name="All documents").click()
+        page.get_by_label("Folder").select_option("observatory")
+        page.get_by_role("button", name="Done").click()
+        with page.expect_request("**/api/v1/chat") as sent:
+            ask(page, CARRY)
+        assert sent.value.post_data_json["folder"] == "observatory"
+        assert "five vacation days" not in page.locator(".answer").inner_text()
+        page.get_by_role("button", name="observatory").click()
+        page.get_by_role("dialog").get_by_role("button", name="Ask of everything").click()
+        page.get_by_label("Search by name").fill("notes")
+        page.get_by_role("checkbox", name="notes").check()
+        page.get_by_label("As of").fill("2020-01-31")
+        page.get_by_role("button", name="Done").click()
+        with page.expect_request("**/api/v1/chat") as sent:
+            ask(page, "When was the pump replaced?")
+        assert len(sent.value.post_data_json["document_ids"]) == 1
+        assert sent.value.post_data_json["as_of"] == "2020-01-31"
+
+
+def test_on_a_small_screen_the_source_covers_the_answer_and_goes_again(library: Site) -> None:
+    with library.visit("/ask", viewport=NARROW, has_touch=True) as page:
+        ask(page, CARRY)
+        cite(page)
+        source = page.get_by_role("region", name="Source", exact=True)
+        box = source.bounding_box()
+        assert box is not None
+        assert box["width"] == NARROW["width"]
+        source.get_by_role("button", name="Close").click()
+        expect(page.locator(".answer")).to_be_visible()
