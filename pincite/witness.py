@@ -1,10 +1,10 @@
 """The witness of a run: hears what happens in it and tells it as a trace."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from pincite.core.answers import Answer, Question
+from pincite.core.answers import Answer, Prompt, Question
 from pincite.core.request import remote_span, request_id
 from pincite.core.run import Answered, Event, Planned, Run
 from pincite.core.text import storable
@@ -73,7 +73,15 @@ class Witness:
             answer=storable(self._answer.text) if self._answer else None,
             stop=tuple(map(storable, asked.sampling.stop)),
             thoughts=tuple(map(storable, run.thoughts)),
+            prompt=_shown(run.prompt) if run.prompt else (),
         )  # fmt: skip
+
+
+def _shown(prompt: Prompt) -> tuple[Mapping[str, str], ...]:
+    """What the model was shown, without the turns before: those may hold words of documents this request knows nothing of."""
+    *others, last = prompt.messages
+    kept = [*(message for message in others if message.role == "system"), last]
+    return tuple({"role": message.role, "content": storable(message.content)} for message in kept)
 
 
 def _strategy(run: Run) -> str | None:

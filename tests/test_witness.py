@@ -2,7 +2,7 @@
 
 import asyncio
 
-from pincite.core.answers import Filters, Question, Sampling
+from pincite.core.answers import Filters, Message, Prompt, Question, Sampling
 from pincite.core.request import remote_span, request_id
 from pincite.core.run import Answered, Event
 from pincite.core.traces import Content, Outcome
@@ -40,6 +40,17 @@ def test_the_words_are_kept_where_the_settings_allow() -> None:
         "why", system_prompt="be brief", answer="Because. [Source 1]", thoughts=("so it must be",)
     )
     assert trace.settings == {"rag.fusion": "rrf"}
+
+
+def test_what_the_model_was_shown_is_kept_without_the_turns_before() -> None:
+    said = [("system", "cite"), ("user", "before"), ("assistant", "of another document"), ("user", "[Source 1] why")]
+    run, witness = make_run(), Witness("query", ASKED)
+    run.prompt = Prompt("why", tuple(Message(role, text) for role, text in said), (), 9)  # type: ignore[arg-type]
+    assert witness.trace(run, None).content is None
+    run.settings = load_settings({"traces.content": True}, env={})
+    content = witness.trace(run, None).content
+    assert content is not None
+    assert content.prompt == ({"role": "system", "content": "cite"}, {"role": "user", "content": "[Source 1] why"})
 
 
 def test_an_end_that_was_none_is_told_too() -> None:

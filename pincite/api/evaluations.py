@@ -13,11 +13,12 @@ from pincite.api import evaluations_shapes as shapes
 from pincite.api.callers import Writer
 from pincite.api.engine import Engine
 from pincite.api.options import Body, Name
-from pincite.core.callers import Caller
+from pincite.core.callers import Caller, Scope
 from pincite.core.evaluations import Evaluation, EvaluationSet, MadeBy
 from pincite.engine import AsyncPincite
-from pincite.errors import Conflict, NotFound, PinciteError
+from pincite.errors import Conflict, Invalid, NotFound, PinciteError
 from pincite.evaluate.auto import Wish, begin, make_set, run_set, settings_to_try
+from pincite.evaluate.marking import mark
 from pincite.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -41,6 +42,13 @@ class EvaluationBody(Body):
         if self.renew and self.set_id is not None:
             raise ValueError("send either set_id or renew: true")
         return self
+
+
+class MarkBody(Body):
+    """A question and the passages that answer it, by the ids that searches give them."""
+
+    text: Annotated[Name, Field(min_length=1, max_length=2000)]
+    chunk_ids: Annotated[list[Annotated[Name, Field(max_length=300)]], Field(max_length=50)]
 
 
 class Evaluating:
@@ -127,12 +135,40 @@ async def evaluations(
 
 
 @router.get("/evaluations/{evaluation_id}")
-async def evaluation(evaluation_id: str, pincite: Engine, caller: Writer) -> JSONResponse:
-    """One run: its progress or its figures, the rank of each question, and what changed since the run before."""
+async def evaluation(
+    evaluation_id: str,
+    pincite: Engine,
+    caller: Writer,
+    against: Annotated[str | None, Query(max_length=100)] = None,
+) -> JSONResponse:
+    """One run: its progress or its figures, the rank of each question, and what changed since the run before.
+
+    `against` names another run of the same set to be compared with instead.
+    """
     scope = await pincite.scope(caller)
     found = await pincite.evaluations.get(scope, evaluation_id)
-    before = await pincite.evaluations.before(scope, found) if found.set_id else None
+    before = await pincite.evaluations.get(scope, against) if against else await _before(pincite, scope, found)
+    if before is not None and before.set_id != found.set_id:
+        raise Invalid("against: that is a run of another set; only runs of one set can be compared")
     return JSONResponse(shapes.evaluation(found, ranks=True, before=before))
+
+
+async def _before(pincite: AsyncPincite, scope: Scope, run: Evaluation) -> Evaluation | None:
+    return await pincite.evaluations.before(scope, run) if run.set_id else None
+
+
+@router.post("/evaluation-sets", status_code=201)
+async def make(pincite: Engine, caller: Writer) -> JSONResponse:
+    """Begin a set made by hand; it is empty until passages are marked."""
+    made = await pincite.evaluations.keep_set(await pincite.scope(caller), "hand", 0, [])
+    return JSONResponse(shapes.evaluation_set(made), 201)
+
+
+@router.put("/evaluation-sets/{set_id}/questions")
+async def mark_passages(set_id: str, body: MarkBody, pincite: Engine, caller: Writer) -> JSONResponse:
+    """Keep a question with the passages that answer it, in a set made by hand; without any it is taken out."""
+    changed = await mark(pincite, set_id, body.text, body.chunk_ids, caller=caller)
+    return JSONResponse(_with_questions(changed))
 
 
 @router.get("/evaluation-sets")
@@ -146,8 +182,11 @@ async def sets(pincite: Engine, caller: Writer) -> JSONResponse:
 async def questions(set_id: str, pincite: Engine, caller: Writer) -> JSONResponse:
     """One set with its questions and the places that answer them."""
     found = await pincite.evaluations.get_set(await pincite.scope(caller), set_id)
-    items = [shapes.question(one) for one in found.questions]
-    return JSONResponse(shapes.evaluation_set(found) | {"items": items})
+    return JSONResponse(_with_questions(found))
+
+
+def _with_questions(found: EvaluationSet) -> shapes.Json:
+    return shapes.evaluation_set(found) | {"items": [shapes.question(one) for one in found.questions]}
 
 
 @router.delete("/evaluation-sets/{set_id}")

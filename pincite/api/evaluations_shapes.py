@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from pincite.api.shapes import Json, moment, page
 from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, SetQuestion
 from pincite.evaluate.auto import Change, change
+from pincite.evaluate.reliability import Bin, reliability
 from pincite.evaluate.report import interval_json
 
-__all__ = ["asked", "evaluation", "evaluation_set", "page", "question", "runs"]
+__all__ = ["Json", "asked", "evaluation", "evaluation_set", "page", "question", "runs"]
 
 
 def evaluation_set(value: EvaluationSet) -> Json:
@@ -69,6 +70,7 @@ def evaluation(value: Evaluation, *, ranks: bool, before: Evaluation | None = No
             "notes": list(outcome.notes),
         }
         if ranks:
+            told["reliability"] = [_bin(one) for one in reliability(outcome)]
             told["ranks"] = [{"question_id": one, "rank": rank} for one, rank in outcome.ranks.items()]
     if before is not None and before.outcome is not None and value.outcome is not None:
         told["against"] = {"id": before.id} | _change(change(before, value))
@@ -93,6 +95,11 @@ def runs(
         {"name": name} | evaluation(one, ranks=False, before=before if one is first else first) for name, one in done
     ]
     return {"set": evaluation_set(chosen), "evaluations": told, "notes": list(notes)}
+
+
+def _bin(value: Bin) -> Json:
+    numbers = {"low": value.low, "high": value.high, "questions": value.questions}
+    return numbers | {"predicted": round(value.predicted, 4), "observed": interval_json(value.observed)}
 
 
 def _change(value: Change) -> Json:

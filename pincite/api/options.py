@@ -115,6 +115,7 @@ class SearchBody(SearchOptions):
 
     query: Words
     explain: bool = False
+    settings: Annotated[dict[Name, bool | int | float | Text], Field(max_length=100)] = {}
 
     def question(self) -> Question:
         """The search as the engine takes it."""
@@ -126,6 +127,7 @@ class SearchBody(SearchOptions):
             strategy=self.strategy,
             profile=self.profile,
             levels=levels(self.levels),
+            changes=tuple(self.settings.items()),
         )
 
 

@@ -95,6 +95,13 @@ async def all_profiles(caller: Administrator) -> JSONResponse:
     return JSONResponse(shapes.page([shapes.profile(one) for one in profiles().values()]))
 
 
+@router.get("/profiles/{profile}")
+async def one_profile(profile: str, pincite: Engine, caller: Administrator) -> JSONResponse:
+    """One profile, what applying it would change here, and in words what it would like besides."""
+    changes, missing = pincite.control.against(profile)
+    return JSONResponse(shapes.profile_against(profiles()[profile], changes, missing))
+
+
 async def _told(pincite: AsyncPincite, caller: Caller, outcome: Outcome) -> JSONResponse:
     stale = await pincite.library.stale(await pincite.scope(caller))
     return JSONResponse(shapes.settings_outcome(outcome, stale, pincite.control))

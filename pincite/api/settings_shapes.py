@@ -1,12 +1,24 @@
 """Settings, their changes and profiles as the JSON that the documentation promises."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from pincite.api.shapes import Json, moment, page
 from pincite.catalogue import Key, catalogue, without_password
 from pincite.control import Control, Line, Outcome
 from pincite.profiles import Profile
 from pincite.store.settings import Change
 
-__all__ = ["page", "profile", "setting", "setting_change", "setting_key", "settings", "settings_outcome"]
+__all__ = [
+    "page",
+    "profile",
+    "profile_against",
+    "setting",
+    "setting_change",
+    "setting_key",
+    "settings",
+    "settings_outcome",
+]
 
 
 def settings(control: Control) -> Json:
@@ -100,3 +112,9 @@ def profile(value: Profile) -> Json:
     by_request = {key: one for key, one in value.values.items() if catalogue()[key].acts == "query"}
     by_library = {key: one for key, one in value.values.items() if key not in by_request}
     return {"name": value.name, "about": value.about, "query": by_request, "index": by_library}
+
+
+def profile_against(value: Profile, changes: Mapping[str, tuple[Any, Any]], missing: Sequence[str]) -> Json:
+    """A profile and what applying it would change, from and to."""
+    told = {key: {"before": before, "after": after} for key, (before, after) in changes.items()}
+    return profile(value) | {"changes": told, "notes": list(missing)}

@@ -29,14 +29,17 @@ async def traces(
     caller: Looker,
     kind: Kind | None = None,
     errors: bool = False,
+    degraded: bool = False,
     slower_than_ms: Annotated[float | None, Query(ge=0)] = None,
     since: datetime | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> JSONResponse:
-    """Traces without their spans, newest first; of one kind, only failed or slow ones, or since a time."""
+    """Traces without their spans, newest first; of one kind, only failed, reduced or slow ones, or since a time."""
     start = utc(since) if since else None
-    wanted = TraceFilter(kind, errors, slower_than_ms, start, limit, cursor, everybody=_everybody(caller))
+    wanted = TraceFilter(
+        kind, errors, slower_than_ms, start, limit, cursor, everybody=_everybody(caller), degraded=degraded
+    )
     found, following = await pincite.traces.list(await pincite.scope(caller), wanted)
     return JSONResponse(page([shapes.trace(one, spans=False) for one in found], following))
 

@@ -1,12 +1,14 @@
 """What is kept of measuring search on one's own documents: questions with their places, and runs of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-QuestionKind = Literal["heading", "definition", "phrase", "cloze", "written"]
+QuestionKind = Literal["heading", "definition", "phrase", "cloze", "written", "marked"]
 MadeBy = Literal["words", "model"]
+Origin = Literal["words", "model", "hand"]
+"""Who made a set; one made by hand grows while passages are marked."""
 State = Literal["running", "done", "failed", "interrupted"]
 Verdict = Literal["better", "worse", "within noise"]
 
@@ -88,7 +90,7 @@ class EvaluationSet:
 
     id: str
     version: int
-    made_by: MadeBy
+    made_by: Origin
     seed: int
     size: int
     created_at: datetime
@@ -97,13 +99,17 @@ class EvaluationSet:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run of a set brought: measures with their intervals, each question's rank (None: not found), times."""
+    """What a run of a set brought: measures with their intervals, each question's rank (None: not found), times.
+
+    `relevances` is what the relevance of each question's first passage was; runs of earlier releases have none.
+    """
 
     measures: Mapping[str, Interval]
     ranks: Mapping[int, int | None]
     p50_ms: float
     p95_ms: float
     notes: tuple[str, ...] = ()
+    relevances: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from pincite.core.answers import Answer, Degraded, Plan, Question, Source, Usage
+from pincite.core.answers import Answer, Degraded, Plan, Prompt, Question, Source, Usage
 from pincite.core.callers import Caller, Scope
 from pincite.core.genai import embedding
 from pincite.core.protocols import LLM, Cache, Embedder, Index, Memory, Reranker, Vector, Vocabulary
@@ -93,6 +93,7 @@ class Run:
     embedded: dict[str, Vector] = field(default_factory=dict)
     unembedded: Unavailable | None = None
     foreseen: "dict[str, asyncio.Task[list[Vector]]]" = field(default_factory=dict)
+    prompt: Prompt | None = None
 
     @property
     def answer_id(self) -> str:

@@ -72,7 +72,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The words of a request; kept only where `traces.content` allows."""
+    """The words of a request; kept only where `traces.content` allows.
+
+    `prompt` is what the model was shown, `{role, content}` each: the instructions, and the passages with the question.
+    """
 
     question: str
     also: tuple[str, ...] = ()
@@ -81,6 +84,7 @@ class Content:
     answer: str | None = None
     stop: tuple[str, ...] = ()
     thoughts: tuple[str, ...] = ()
+    prompt: tuple[Mapping[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

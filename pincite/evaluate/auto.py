@@ -120,6 +120,7 @@ async def _outcome(
 ) -> Outcome:
     asked = [one for one in questions.questions if one.current]
     ranks: dict[int, int | None] = {}
+    relevances: dict[int, float] = {}
     times: list[float] = []
     said: list[str] = []
     told = time.monotonic()
@@ -127,6 +128,8 @@ async def _outcome(
     async for response in ask_all(pincite, texts, settings, caller=caller, report=report):
         question = next(waiting)
         ranks[question.id] = rank_of(question, response.hits)
+        if response.hits:
+            relevances[question.id] = round(response.hits[0].relevance, 4)
         times.append(response.ms)
         said.extend(response.notes)
         if time.monotonic() - told > TOLD_S:
@@ -136,7 +139,8 @@ async def _outcome(
     stale = (f"{left_out} questions are about older versions and were left out; --renew makes a new set",)
     measures = {name: bootstrap.mean(values) for name, values in scores(list(ranks.values())).items()}
     notes = (*(stale if left_out else ()), *counted(said))
-    return Outcome(measures, ranks, round(percentile(times, 0.5), 3), round(percentile(times, 0.95), 3), notes)
+    p50, p95 = (round(percentile(times, share), 3) for share in (0.5, 0.95))
+    return Outcome(measures, ranks, p50, p95, notes, relevances)
 
 
 def settings_to_try(base: Settings, changes: Mapping[str, Any], profile: str | None = None) -> Settings:

@@ -24,6 +24,8 @@ BROKEN_OFF = "incomplete"
 
 async def generate(run: Run, prompt: Prompt) -> Draft:
     """Let the configured model write."""
+    if run.kit.llm is not run.kit.extractive:
+        run.prompt = prompt
     return await _write(run, run.kit.llm, prompt)
 
 

@@ -8,10 +8,13 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from pincite.core.callers import Scope
-from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, MadeBy, Outcome, Place, Sampled, SetQuestion
-from pincite.errors import NotFound
+from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, Origin, Outcome, Place, Sampled, SetQuestion
+from pincite.errors import Conflict, NotFound
 from pincite.store.cursors import cursor_of, place_of
 from pincite.store.database import Connection, Database, one, rows
+
+MOST_MARKED = 1000
+"""Questions of a set made by hand; running it takes a search or two for each."""
 
 
 class Evaluations:
@@ -29,7 +32,7 @@ class Evaluations:
     # --- sets -------------------------------------------------------------------------------------------------
 
     async def keep_set(
-        self, scope: Scope, made_by: MadeBy, seed: int, questions: Sequence[SetQuestion]
+        self, scope: Scope, made_by: Origin, seed: int, questions: Sequence[SetQuestion]
     ) -> EvaluationSet:
         """Keep questions as this person's next set; those of documents that went meanwhile are left out."""
         set_id = f"es_{secrets.token_urlsafe(9)}"
@@ -48,11 +51,12 @@ class Evaluations:
         return await self.get_set(scope, set_id)
 
     async def get_set(self, scope: Scope, set_id: str | None = None) -> EvaluationSet:
-        """One set with its questions in the order they were made; the newest where none is named."""
+        """One set with its questions in the order they were made; where none is named, the newest not made by hand."""
         async with self._database.transaction(scope.person) as connection:
             row = await one(
                 connection,
-                _SET + " and (%(id)s::text is null or s.id = %(id)s) order by s.version desc limit 1",
+                _SET
+                + " and (s.id = %(id)s or %(id)s::text is null and s.made_by <> 'hand') order by s.version desc limit 1",
                 {"owner": scope.person, "id": set_id},
             )
             if row is None:
@@ -80,6 +84,27 @@ class Evaluations:
             )
         if not done.rowcount:
             raise NotFound(f"there is no question set '{set_id}'; see: pincite eval list")
+
+    async def mark(self, scope: Scope, set_id: str, text: str, question: SetQuestion | None) -> None:
+        """In a set made by hand, keep a question with the places that answer it, or take it out (None)."""
+        whole = {"set": set_id, "owner": scope.person, "text": text}
+        async with self._database.transaction(scope.person) as connection:
+            found = await one(connection, _SET + " and s.id = %(set)s for update of s", whole)
+            if found is None:
+                raise NotFound(f"there is no question set '{set_id}'; see: pincite eval list")
+            if found[2] != "hand":
+                raise Conflict("this set was made from documents; only one made by hand takes other questions")
+            if question is None:
+                await connection.execute(_REMOVE_QUESTION, whole)
+                return
+            if not await _held(connection, scope, {question.place.document_id}):
+                raise NotFound(f"there is no document '{question.place.document_id}'")
+            values = _row(scope, set_id, question)
+            changed = await connection.execute(_CHANGE_QUESTION, values)
+            if not changed.rowcount and found[4] >= MOST_MARKED:
+                raise Conflict(f"a set holds {MOST_MARKED:,} questions at most; begin another one")
+            if not changed.rowcount:
+                await connection.execute(_ADD_QUESTION, values)
 
     # --- runs -------------------------------------------------------------------------------------------------
 
@@ -163,6 +188,12 @@ _ADD_QUESTION = """
     values (%(set)s, %(owner)s, %(document)s, %(version)s, %(chunk)s, %(kind)s, %(language)s, %(text)s, %(start)s,
             %(end)s, %(twins)s)
 """
+_CHANGE_QUESTION = """
+    update evaluation_question set document_id = %(document)s, version = %(version)s, chunk = %(chunk)s,
+           language = %(language)s, start_char = %(start)s, end_char = %(end)s, twins = %(twins)s
+    where set_id = %(set)s and owner = %(owner)s and text = %(text)s
+"""
+_REMOVE_QUESTION = "delete from evaluation_question where set_id = %(set)s and owner = %(owner)s and text = %(text)s"
 _SET = """
     select s.id, s.version, s.made_by, s.seed, (select count(*) from evaluation_question q where q.set_id = s.id),
            s.created_at from evaluation_set s where s.owner = %(owner)s
@@ -225,6 +256,7 @@ def _outcome(told: Mapping[str, Any]) -> Outcome:
         told["p50_ms"],
         told["p95_ms"],
         tuple(told["notes"]),
+        {int(question): relevance for question, relevance in told.get("relevances", {}).items()},
     )
 
 

@@ -31,6 +31,7 @@ class TraceFilter:
     limit: int = 100
     cursor: str | None = None
     everybody: bool = False
+    degraded: bool = False
 
 
 class Traces:
@@ -41,7 +42,7 @@ class Traces:
         self.on_their_way: set[asyncio.Task[None]] = set()
 
     async def keep(self, owner: str, trace: Trace) -> None:
-        """Write a finished trace with its spans; never the words of an answer about a document that went meanwhile."""
+        """Write a finished trace with its spans; never the words of a document that went meanwhile."""
         spans = [_row(number, span) for number, span in enumerate(trace.spans)]
         values = {
             **{name: getattr(trace, name) for name in _PLAIN}, "owner": owner,
@@ -105,7 +106,7 @@ _SPAN = tuple(field.name for field in fields(Span))
 _TRACE: LiteralString = (
     "select id, kind, started_at, duration_ms, strategy, error, code, degraded, request_id, remote, options, settings,"
     " outcome, case when exists (select from unnest(documents) named where not exists"
-    " (select from document d where d.id = named)) then content - array['answer', 'thoughts'] else content end, owner from told_trace"
+    " (select from document d where d.id = named)) then content - array['answer', 'thoughts', 'prompt'] else content end, owner from told_trace"
 )
 _WHOSE: LiteralString = "(owner = %s or %s)"
 _KEEP = """
@@ -117,7 +118,7 @@ _KEEP = """
         select %(id)s, %(owner)s, %(kind)s, %(strategy)s, %(started_at)s, %(duration_ms)s, %(error)s, %(code)s,
                %(degraded)s, %(request_id)s, %(remote)s, %(options)s, %(settings)s, %(outcome)s,
                case when (select count(*) from held) = cardinality(%(documents)s::text[])
-                    then %(content)s::jsonb else %(content)s::jsonb - array['answer', 'thoughts'] end, %(documents)s
+                    then %(content)s::jsonb else %(content)s::jsonb - array['answer', 'thoughts', 'prompt'] end, %(documents)s
         returning id, owner
     )
     insert into span (trace_id, number, parent, owner, name, started_ms, duration_ms, error, attributes, id)
@@ -138,6 +139,8 @@ def _conditions(wanted: TraceFilter) -> list[tuple[str, tuple[Any, ...]]]:
         found.append(("kind = %s", (wanted.kind,)))
     if wanted.errors:
         found.append(("error is not null", ()))
+    if wanted.degraded:
+        found.append(("degraded <> '[]'", ()))
     if wanted.slower_than_ms is not None:
         found.append(("duration_ms >= %s", (wanted.slower_than_ms,)))
     if wanted.since is not None:

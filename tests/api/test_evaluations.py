@@ -129,3 +129,61 @@ def test_a_wish_that_cannot_be_is_refused(client: httpx2.Client, body: dict[str,
 def test_a_set_that_is_not_there_is_told(client: httpx2.Client) -> None:
     assert_problem(client.post("/api/v1/evaluations", json={"set_id": "es_none"}), 404, "not_found")
     assert_problem(client.get("/api/v1/evaluation-sets/es_none"), 404, "not_found")
+
+
+def test_passages_marked_as_answers_become_a_set_that_is_run(door: Door, client: httpx2.Client, folder: str) -> None:
+    door.add(folder, handbook=HANDBOOK)
+    question = {"query": "How is the telescope warmed up?", "folder": folder, "top_k": 3}
+    hits = [one["id"] for one in client.post("/api/v1/search", json=question).json()["results"]]
+    made = client.post("/api/v1/evaluation-sets").json()
+    assert (made["made_by"], made["questions"]) == ("hand", 0)
+    address = f"/api/v1/evaluation-sets/{made['id']}"
+    marked = {"text": f" {question['query']}  ", "chunk_ids": hits[:2]}
+    told = client.put(f"{address}/questions", json=marked).json()
+    [one] = told["items"]
+    assert (one["text"], one["kind"], one["chunk_id"], len(one["also"])) == (question["query"], "marked", hits[0], 1)
+    again = client.put(f"{address}/questions", json=marked | {"chunk_ids": hits[:1]}).json()["items"]
+    assert [(other["id"], other["also"]) for other in again] == [(one["id"], [])]
+    run = ended(client, started(client, set_id=made["id"]))
+    assert (run["status"], run["questions"]) == ("done", 1)
+    assert sum(bin["questions"] for bin in run["reliability"]) == 1
+    assert client.put(f"{address}/questions", json=marked | {"chunk_ids": []}).json()["items"] == []
+    client.delete(address)
+
+
+def test_only_a_set_made_by_hand_takes_questions_and_only_of_what_can_be_read(
+    door: Door, client: httpx2.Client, folder: str
+) -> None:
+    door.add(folder, handbook=HANDBOOK)
+    [hit] = client.post("/api/v1/search", json={"query": "telescope", "folder": folder, "top_k": 1}).json()["results"]
+    made = client.post("/api/v1/evaluation-sets").json()["id"]
+    address = f"/api/v1/evaluation-sets/{made}/questions"
+    for wrong, status in (("nonsense", 422), ("a.b.x", 422), ("nosuch.v.0", 404), (f"{hit['id']}99", 404)):
+        refused = client.put(address, json={"text": "x", "chunk_ids": [wrong]})
+        assert refused.status_code == status, refused.text
+    assert client.put(address, json={"text": " ", "chunk_ids": []}).status_code == 422
+    with door.stranger() as stranger:
+        assert_problem(stranger.put(address, json={"text": "x", "chunk_ids": [hit["id"]]}), 404, "not_found")
+        assert_problem(stranger.put(address, json={"text": "x", "chunk_ids": []}), 404, "not_found")
+    automatic = ended(client, started(client, renew=True, questions=3))["set_id"]
+    other = client.put(f"/api/v1/evaluation-sets/{automatic}/questions", json={"text": "x", "chunk_ids": [hit["id"]]})
+    assert_problem(other, 409, "conflict")
+    client.post("/api/v1/evaluation-sets")
+    newest = ended(client, started(client))
+    assert newest["set_id"] == automatic, "a set made by hand is asked only where it is named"
+
+
+def test_a_run_is_compared_with_any_other_of_its_set(door: Door, client: httpx2.Client, folder: str) -> None:
+    door.add(folder, handbook=HANDBOOK)
+    first = ended(client, started(client, renew=True, questions=5))
+    runs = [first["id"], *(started_and_ended(client, first["set_id"]) for _ in range(2))]
+    told = client.get(f"/api/v1/evaluations/{runs[2]}", params={"against": runs[0]}).json()
+    assert told["against"]["id"] == runs[0]
+    assert client.get(f"/api/v1/evaluations/{runs[2]}").json()["against"]["id"] == runs[1]
+    elsewhere = ended(client, started(client, renew=True, questions=4, seed=2))["id"]
+    assert_problem(client.get(f"/api/v1/evaluations/{elsewhere}", params={"against": runs[0]}), 422, "invalid")
+    assert_problem(client.get(f"/api/v1/evaluations/{runs[0]}", params={"against": "nosuch"}), 404, "not_found")
+
+
+def started_and_ended(client: httpx2.Client, set_id: str) -> str:
+    return str(ended(client, started(client, set_id=set_id))["id"])

@@ -267,3 +267,25 @@ def test_equal_passages_are_one_result_that_names_the_others(door: Door, client:
     [found] = search(client, query="moss on stones", folder="twins")["results"]
     [twin] = found["also_in"]
     assert {found["metadata"]["document_id"], twin["document_id"]} == {shelf["one"]["id"], shelf["two"]["id"]}
+
+
+def test_a_search_may_have_settings_of_its_own(client: httpx2.Client, shelf: dict[str, dict[str, object]]) -> None:
+    found = search(client, query="vacation days", explain=True, settings={"rag.fusion": "rrf", "rag.rrf_k": 7})
+    assert found["results"][0]["explain"]["rrf_k"] == 7
+    told = client.get(f"/api/v1/traces/{found['trace_id']}").json()["settings"]
+    assert (told["rag.fusion"], told["rag.rrf_k"]) == ("rrf", 7)
+    assert "rrf_k" not in search(client, query="vacation days", explain=True)["results"][0]["explain"]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"llm.base_url": "http://there"},
+        {"rag.alpah": 1},
+        {"rag.alpha": 2},
+        {"embedding.provider": "x"},
+        {"server.port": 1},
+    ],
+)
+def test_no_search_changes_who_is_asked_or_takes_what_cannot_be(client: httpx2.Client, settings: object) -> None:
+    assert_problem(client.post("/api/v1/search", json={"query": "x", "settings": settings}), 422, "invalid")

@@ -201,3 +201,21 @@ def test_what_the_database_cannot_hold_is_refused_with_the_reason(admin: httpx2.
             "cannot be stored"
             in admin.put(f"{API}/settings", content=body, headers={"content-type": "application/json"}).text
         )
+
+
+def test_a_profile_tells_what_applying_it_would_change(admin: httpx2.Client) -> None:
+    before = admin.get(f"{API}/settings").json()["values"]
+    told = admin.get(f"{API}/profiles/vexora").json()
+    assert told["name"] == "vexora"
+    assert told["notes"]
+    assert {key: pair["before"] for key, pair in told["changes"].items()} == {
+        key: before[key] for key in told["changes"]
+    }
+    admin.post(f"{API}/settings/apply", json={"profile": "vexora"})
+    after = admin.get(f"{API}/settings").json()["values"]
+    assert {key: pair["after"] for key, pair in told["changes"].items()} == {
+        key: after[key] for key in after if after[key] != before[key]
+    }
+    assert admin.get(f"{API}/profiles/vexora").json()["changes"] == {}
+    admin.post(f"{API}/settings/undo")
+    assert_problem(admin.get(f"{API}/profiles/nosuch"), 422, "invalid")

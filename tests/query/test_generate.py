@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 import pytest
 
@@ -121,3 +122,14 @@ def test_a_quoted_sentence_stands_as_it_is_and_its_mark_is_found(make_run: Calla
     made = asyncio.run(extract(make_run(), prompt("Why do cats purr when content?", hit(text))))
     assert "Cats purr < img src=http://e> when they are content. [Source 1]" in made.text
     assert next(made.text[quote.mark_start : quote.mark_end] for quote in made.quotes) == "[Source 1]"
+
+
+def test_what_a_model_is_shown_is_noted_and_code_is_shown_nothing(make_run: Callable[..., Run]) -> None:
+    shown = prompt("q", hit("x"))
+    run = make_run(llm=ScriptedLLM(Options(answers=("Yes. [Source 1]",))))
+    asyncio.run(generate(run, shown))
+    assert run.prompt is shown
+    run = make_run()
+    run.kit = replace(run.kit, llm=run.kit.extractive)
+    asyncio.run(generate(run, shown))
+    assert run.prompt is None

@@ -108,6 +108,8 @@ def test_lists_are_filtered_and_go_on_where_they_stopped(with_shelf: Any) -> Non
         await traces.keep("local", trace("bad", NOW - timedelta(hours=2), error="Invalid: no", code="invalid"))
         assert await listed(traces, scope, TraceFilter(kind="search")) == ["slow"]
         assert await listed(traces, scope, TraceFilter(errors=True)) == ["bad"]
+        await traces.keep("local", trace("whole", NOW - timedelta(hours=3), degraded=()))
+        assert "whole" not in await listed(traces, scope, TraceFilter(degraded=True))
         assert await listed(traces, scope, TraceFilter(slower_than_ms=900)) == ["slow"]
         assert await listed(traces, scope, TraceFilter(since=NOW - timedelta(seconds=90))) == ["t0", "same", "t1"]
         seen, cursor = list[str](), None
@@ -116,7 +118,7 @@ def test_lists_are_filtered_and_go_on_where_they_stopped(with_shelf: Any) -> Non
             seen += [found.id for found in page]
             if cursor is None:
                 break
-        assert seen == ["t0", "same", "t1", "t2", "t3", "t4", "slow", "bad"]
+        assert seen == ["t0", "same", "t1", "t2", "t3", "t4", "slow", "bad", "whole"]
         for wrong in ("?", "bm9wZQ==", "eCB5"):
             with pytest.raises(Invalid, match="cursor"):
                 await traces.list(scope, TraceFilter(cursor=wrong))
@@ -129,7 +131,8 @@ def test_an_answers_words_go_with_the_documents_it_stood_on(with_shelf: Any) -> 
         traces, scope = Traces(shelf.database), await shelf.scope()
         document_id = await shelf.put("a.md", "One passage.")
         other_id = await shelf.put("b.md", "Another passage.")
-        words = Content("q", answer="One passage. [Source 1]")
+        shown = ({"role": "user", "content": "[Source 1] One passage."},)
+        words = Content("q", answer="One passage. [Source 1]", prompt=shown)
         await traces.keep("local", trace("t1", content=words, hits=[[f"{document_id}.v.0", 1.0]]))
         await traces.keep("local", trace("t2", content=words, hits=[[f"{other_id}.v.0", 1.0]]))
         await shelf.removal.remove(scope, document_id)
