@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pincite.api.shapes import Json, moment, page
-from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, SetQuestion
+from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, Place, SetQuestion
 from pincite.evaluate.auto import Change, change
 from pincite.evaluate.reliability import Bin, reliability
 from pincite.evaluate.report import interval_json
@@ -36,9 +36,14 @@ def question(value: SetQuestion) -> Json:
         "chunk_id": f"{place.document_id}.{value.version}.{value.chunk}",
         "start_char": place.start,
         "end_char": place.end,
-        "also": [{"document_id": one.document_id, "start_char": one.start, "end_char": one.end} for one in value.twins],
+        "also": [_also(one) for one in value.twins],
         "current": value.current,
     }
+
+
+def _also(value: Place) -> Json:
+    place = {"document_id": value.document_id, "start_char": value.start, "end_char": value.end}
+    return place if value.chunk_id is None else place | {"chunk_id": value.chunk_id}
 
 
 def evaluation(value: Evaluation, *, ranks: bool, before: Evaluation | None = None) -> Json:

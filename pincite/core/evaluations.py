@@ -29,11 +29,12 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A stretch of a document's text."""
+    """A stretch of a document's text; where somebody marked a passage, its id."""
 
     document_id: str
     start: int
     end: int
+    chunk_id: str | None = None
 
     def meets(self, other: "Place") -> bool:
         """Whether the two have a character in common."""

@@ -23,9 +23,8 @@ async def mark(
 
 def _question(text: str, found: Sequence[tuple[str, str, Chunk]]) -> SetQuestion:
     (document_id, version, chunk), *others = found
-    first, *twins = (
-        Place(document, one.start, one.end) for document, _, one in [(document_id, version, chunk), *others]
-    )
+    first = Place(document_id, chunk.start, chunk.end)
+    twins = (Place(its, one.start, one.end, f"{its}.{of}.{one.ordinal}") for its, of, one in others)
     return SetQuestion(text, "marked", chunk.language, first, version, chunk.ordinal, tuple(twins))
 
 

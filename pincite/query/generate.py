@@ -24,8 +24,6 @@ BROKEN_OFF = "incomplete"
 
 async def generate(run: Run, prompt: Prompt) -> Draft:
     """Let the configured model write."""
-    if run.kit.llm is not run.kit.extractive:
-        run.prompt = prompt
     return await _write(run, run.kit.llm, prompt)
 
 
@@ -41,6 +39,8 @@ async def extract(run: Run, prompt: Prompt) -> Draft:
 
 async def _write(run: Run, llm: LLM, prompt: Prompt, *, aloud: bool = True) -> Draft:
     run.observe(**asked(run.provider_of(llm), prompt, llm.name))
+    if llm is not run.kit.extractive:
+        run.prompt = prompt
     given = [*(message.content for message in prompt.messages), *(hit.chunk.text for hit in prompt.sources)]
     border = Border.around(given)
     writing = _Writing(run, Cleaner(_one_form(prompt.sources), border), border, aloud)

@@ -1,10 +1,12 @@
 // Tabs: arrows move between them, and only the chosen one's panel is there.
-import { useId } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { html } from "../shared/html.js";
 
 /** `tabs` are `{name, label, count?}`; `children` is the chosen one's panel. */
 export function Tabs({ label, tabs, chosen, onChoose, children }) {
   const id = useId();
+  const list = useRef();
+  useEffect(() => list.current.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [chosen]);
   const step = (event) => {
     const at = tabs.findIndex((tab) => tab.name === chosen);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
@@ -15,7 +17,7 @@ export function Tabs({ label, tabs, chosen, onChoose, children }) {
     document.getElementById(`${id}-${next.name}`)?.focus();
   };
   return html`
-    <div class="tabs" role="tablist" aria-label=${label} onKeyDown=${step}>
+    <div class="tabs" ref=${list} role="tablist" aria-label=${label} onKeyDown=${step}>
       ${tabs.map(({ name, label: text, count }) => html`<button key=${name} id=${`${id}-${name}`} role="tab"
           aria-selected=${name === chosen} aria-controls=${`${id}-panel`} tabindex=${name === chosen ? 0 : -1} onClick=${() => onChoose(name)}>
         ${text}${count !== undefined && html`<span class="count">${count}</span>`}

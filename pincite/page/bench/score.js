@@ -1,0 +1,30 @@
+// How a score came about: each search's share, what they add up to, and what moved it after that.
+import { html } from "../shared/html.js";
+import { number, t } from "../shared/words.js";
+
+/** The placings that add up to the fused score: where several texts were searched, the places for each, not what made these. */
+export function shares({ placings }) {
+  const several = placings.some((one) => one.engine === "query");
+  return placings.filter((one) => !several || !["dense", "lexical"].includes(one.engine));
+}
+
+/** A placing in words: its rank, and what its share was worked out from. */
+function reason(one, explain) {
+  const rank = one.rank ? [t("bench.rank", { rank: one.rank })] : [];
+  const text = one.query ? [t("bench.text", { number: one.query + 1 })] : [];
+  if (one.span === undefined) return [...text, ...rank, t("bench.share.rank", { weight: number(one.weight, 3), k: one.engine === "query" ? explain.multi_query_rrf_k : explain.rrf_k })];
+  return [...text, ...rank, t("bench.share.raw", { weight: number(one.weight, 3), raw: number(one.raw, 4), low: number(one.low, 4), span: number(one.span, 4) })];
+}
+
+export function ScorePath({ explain }) {
+  return html`<ol class="path">
+    ${shares(explain).map((one, place) => html`<li key=${place}><span class=${`dot ${one.engine}`} aria-hidden="true"></span>
+      <span class="grow">${t(`bench.engine.${one.engine}`)} <small class="muted block">${reason(one, explain).join(" · ")}</small></span>
+      <span class="amount">+ ${number(one.share, 4)}</span></li>`)}
+    <li class="sum"><span class="grow">${t("bench.fused")}</span><span class="amount">${number(explain.fused_score, 4)}</span></li>
+    ${explain.rerank_score !== null && html`<li><span class="dot rerank" aria-hidden="true"></span><span class="grow">${t("bench.reranked", { name: explain.reranker })}</span><span class="amount">${number(explain.rerank_score, 4)}</span></li>`}
+    ${explain.adjustments.map((one, place) => html`<li key=${`adjusted ${place}`}><span class="dot adjust" aria-hidden="true"></span><span class="grow">${t(`bench.adjusted.${one.stage}`)}</span>
+      <span class="amount">${one.score < one.before ? "−" : "+"} ${number(Math.abs(one.score - one.before), 4)}</span></li>`)}
+    <li class="sum"><span class="grow">${t("replay.score")}</span><span class="amount">${number(explain.score, 4)}</span></li>
+  </ol>`;
+}

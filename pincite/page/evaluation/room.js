@@ -1,0 +1,10 @@
+// Evaluation: how good search is on one's own documents; sets of questions, runs of them, two runs side by side.
+import { html } from "../shared/html.js";
+import { Overview } from "./overview.js";
+import { Questions } from "./questions.js";
+import { Run } from "./run.js";
+
+export default function Evaluation({ rest, query }) {
+  if (rest[0] === "sets" && rest[1]) return html`<${Questions} key=${rest[1]} id=${rest[1]} />`;
+  return rest[0] ? html`<${Run} key=${`${rest[0]} ${query.get("against")}`} id=${rest[0]} against=${query.get("against")} />` : html`<${Overview} />`;
+}

@@ -1,0 +1,21 @@
+// What was loaded once it is there; until then a skeleton, or what went wrong and a way to try again.
+import { Problem } from "../shared/api.js";
+import { html } from "../shared/html.js";
+import { t } from "../shared/words.js";
+import { Icon } from "./icon.js";
+
+/** `from` is what `useLoad` gave; `children` draws its value. */
+export function Loaded({ from, children }) {
+  if (from.value !== null) return children(from.value);
+  if (from.problem) return html`<${Trouble} problem=${from.problem} again=${from.reload} />`;
+  return html`<div aria-busy="true"><div class="skeleton wide"></div><div class="skeleton"></div><div class="skeleton"></div></div>`;
+}
+
+/** What went wrong, where it went wrong. */
+export function Trouble({ problem, again }) {
+  return html`<div class="notice bad" role="alert">
+    <${Icon} name="warning" />
+    <span class="grow">${problem instanceof Problem ? problem.words : problem.message}</span>
+    ${again && html`<button class="button small" onClick=${again}>${t("loaded.again")}</button>`}
+  </div>`;
+}

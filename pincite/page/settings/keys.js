@@ -1,0 +1,71 @@
+// Keys for programs: made, shown once, revoked.
+import { useState } from "preact/hooks";
+import { Confirm, Dialog } from "../parts/dialog.js";
+import { Empty } from "../parts/empty.js";
+import { Field } from "../parts/field.js";
+import { Icon } from "../parts/icon.js";
+import { Loaded } from "../parts/loaded.js";
+import { toast } from "../parts/toast.js";
+import { get, post, remove } from "../shared/api.js";
+import { html } from "../shared/html.js";
+import { useLoad } from "../shared/load.js";
+import { day, t } from "../shared/words.js";
+import { ROLES } from "./people.js";
+import { FormDialog, RoleField } from "./person.js";
+
+export function Keys() {
+  const loaded = useLoad(async () => {
+    const [keys, people] = await Promise.all([get("/keys"), get("/users")]);
+    return { keys: keys.items, people: people.items };
+  });
+  const [making, setMaking] = useState(false);
+  const [made, setMade] = useState(null);
+  const [ending, setEnding] = useState(null);
+  const make = async ({ name, user, role, days }) => {
+    setMade(await post("/keys", { name, user, role, ...(days ? { expires_days: Number(days) } : {}) }));
+    loaded.reload();
+  };
+  const revoke = () => remove(`/keys/${encodeURIComponent(ending.id)}`).then(() => (toast(t("keys.revoked.done", { name: ending.name })), loaded.reload()), toast);
+  return html`
+    <header class="bar"><p class="grow muted">${t("keys.about")}</p>
+      <button class="button primary" onClick=${() => setMaking(true)}><${Icon} name="plus" />${t("keys.make")}</button></header>
+    <${Loaded} from=${loaded}>${({ keys, people }) => html`
+      ${keys.length ? html`<${Table} keys=${keys} people=${people} end=${setEnding} />` : html`<${Empty} icon="key" title=${t("keys.none")}>${t("keys.none.why")}</${Empty}>`}
+      ${making && html`<${MakeKey} people=${people} send=${make} close=${() => setMaking(false)} />`}`}</${Loaded}>
+    ${made && !making && html`<${MadeKey} made=${made} close=${() => setMade(null)} />`}
+    ${ending && html`<${Confirm} title=${t("keys.revoke.title", { name: ending.name })} label=${t("keys.revoke")} close=${() => setEnding(null)} onConfirm=${revoke}>
+      <p>${t("keys.revoke.why")}</p></${Confirm}>`}`;
+}
+
+function Table({ keys, people, end }) {
+  const names = new Map(people.map((person) => [person.id, person.name]));
+  return html`<div class="table" tabindex="0" role="region" aria-label=${t("settings.tab.keys")}><table>
+    <thead><tr><th>${t("people.name")}</th><th>${t("keys.user")}</th><th>${t("people.role")}</th><th>${t("people.since")}</th><th>${t("keys.until")}</th><th><span class="hidden-text">${t("people.actions")}</span></th></tr></thead>
+    <tbody>${keys.map((key) => html`<tr key=${key.id}>
+      <th scope="row">${key.name}</th><td>${names.get(key.user) ?? key.user}</td><td>${t(`role.${key.role}`)}</td><td class="nowrap">${day(key.created_at)}</td>
+      <td class="nowrap">${key.revoked_at ? html`<span class="badge bad">${t("keys.revoked")}</span>` : key.expires_at ? day(key.expires_at) : t("keys.for.ever")}</td>
+      <td>${!key.revoked_at && html`<button class="button quiet small" onClick=${() => end(key)}>${t("keys.revoke")}<span class="hidden-text"> (${key.name})</span></button>`}</td>
+    </tr>`)}</tbody>
+  </table></div>`;
+}
+
+function MakeKey({ people, send, close }) {
+  return html`<${FormDialog} title=${t("keys.make")} label=${t("keys.make")} send=${send} close=${close}>
+    <${Field} label=${t("people.name")} name="name" required maxlength="200" autocomplete="off" hint=${t("keys.name.hint")} />
+    <${Field} as="select" label=${t("keys.user")} name="user" hint=${t("keys.user.hint")}>
+      ${people.map((person) => html`<option key=${person.id} value=${person.id}>${person.name}</option>`)}
+    </${Field}>
+    <${RoleField} label=${t("people.role")} roles=${[...ROLES, "metrics"]} />
+    <${Field} label=${t("keys.days")} name="days" type="number" min="1" max="3650" hint=${t("keys.days.hint")} />
+  </${FormDialog}>`;
+}
+
+/** The key itself, this once. */
+function MadeKey({ made, close }) {
+  const copy = () => navigator.clipboard.writeText(made.key).then(() => toast(t("keys.copied")), () => toast(t("keys.copy.failed"), { kind: "bad" }));
+  return html`<${Dialog} title=${t("keys.made", { name: made.name })} close=${close} footer=${html`<button class="button primary" onClick=${close}>${t("keys.kept")}</button>`}>
+    <p class="notice warn"><${Icon} name="warning" />${t("keys.once")}</p>
+    <div class="bar"><input class="grow mono" readonly aria-label=${t("keys.key")} value=${made.key} onFocus=${(event) => event.target.select()} />
+      <button class="button" onClick=${copy}><${Icon} name="copy" />${t("keys.copy")}</button></div>
+  </${Dialog}>`;
+}

@@ -1,0 +1,53 @@
+// One setting: what it means, what it may be, where its value comes from, and a field to change it.
+import { useId } from "preact/hooks";
+import { Icon } from "../parts/icon.js";
+import { html } from "../shared/html.js";
+import { told, written } from "../shared/values.js";
+import { t } from "../shared/words.js";
+
+const LOUD = { default: "", file: "accent", environment: "accent", database: "accent", call: "warn" };
+
+export function Setting({ item, text, edit, error, reset }) {
+  const id = useId();
+  const edited = text !== undefined;
+  return html`<div class=${`setting ${edited ? "edited" : ""} ${error ? "wrong" : ""}`} id=${`setting-${item.key}`}>
+    <div class="setting-about">
+      <label class="mono" for=${id}>${item.key}</label>
+      <p>${item.description}</p>
+      <p class="small muted">${t("settings.allowed", { allowed: item.allowed, fallback: told(item.default) })} · <code>${item.environment[0]}</code></p>
+    </div>
+    <div class="setting-value">
+      ${item.changeable ? html`<${Editor} id=${id} item=${item} text=${text} edit=${edit} error=${error} />` : html`<${Fixed} id=${id} item=${item} />`}
+      ${error && html`<p class="bad-text small" id=${`${id}-error`}>${error}</p>`}
+      <div class="setting-origin">
+        <span class=${`badge ${LOUD[item.source]}`}>${t(`settings.source.${item.source}`)}</span>
+        <span class="badge">${t(`settings.acts.${item.acts}`)}</span>
+        ${item.stored !== undefined && html`<span class="badge warn">${t("settings.stored", { value: told(item.stored) })}</span>`}
+        ${(item.source === "database" || item.stored !== undefined) && html`<button class="button quiet small" onClick=${reset}><${Icon} name="undo" />${t("settings.reset")}</button>`}
+      </div>
+    </div>
+  </div>`;
+}
+
+function Editor({ id, item, text, edit, error }) {
+  const now = written(item.value, item.type);
+  const shown = text ?? now;
+  const change = (value) => edit(value === now ? null : value);
+  const all = { id, value: shown, "aria-invalid": error ? "true" : null, "aria-describedby": error ? `${id}-error` : null };
+  if (item.type === "boolean" || item.choices.length) {
+    const choices = item.type === "boolean" ? ["true", "false"] : item.choices;
+    return html`<select ...${all} onChange=${(event) => change(event.target.value)}>
+      ${choices.map((choice) => html`<option key=${choice} value=${choice} selected=${choice === shown}>${item.type === "boolean" ? t(choice === "true" ? "value.yes" : "value.no") : choice}</option>`)}
+    </select>`;
+  }
+  const typed = { ...all, spellcheck: false, onInput: (event) => change(event.target.value) };
+  if (item.type === "list" || item.type === "table" || shown.length > 60) return html`<textarea rows=${Math.min(6, shown.split("\n").length + 1)} ...${typed}></textarea>`;
+  return html`<input inputmode=${item.type === "integer" ? "numeric" : item.type === "number" ? "decimal" : null} autocomplete="off" ...${typed} />`;
+}
+
+/** What can only be changed where the service runs, and how. */
+function Fixed({ id, item }) {
+  const value = item.secret ? t(item.set ? "settings.secret.set" : "settings.secret.unset") : told(item.value);
+  return html`<output id=${id} class="setting-fixed"><${Icon} name="lock" /><span>${value}</span></output>
+    <p class="small muted">${item.reason}</p>`;
+}

@@ -1,0 +1,8 @@
+// Traces: what each request did, stage by stage; a list of them, or one.
+import { html } from "../shared/html.js";
+import { List } from "./list.js";
+import { Trace } from "./trace.js";
+
+export default function Traces({ rest, query, person }) {
+  return rest[0] ? html`<${Trace} key=${rest[0]} id=${rest[0]} person=${person} />` : html`<${List} query=${query} person=${person} />`;
+}
