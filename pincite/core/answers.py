@@ -471,6 +471,28 @@ class Groundedness:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """What one source says, word for word, and when that version of it was taken in; offsets are the document's."""
+
+    source: int
+    document_id: str
+    title: str
+    version: str
+    date: str
+    quote: str
+    start_char: int
+    end_char: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Statements about one subject that cannot all be true."""
+
+    subject: str
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Sufficiency:
     """Whether the evidence covers the question."""
 
@@ -478,7 +500,7 @@ class Sufficiency:
     coverage_score: float
     missing_aspects: tuple[str, ...] = ()
     has_conflicts: bool = False
-    conflicts: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

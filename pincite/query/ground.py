@@ -1,5 +1,6 @@
 """The draft is checked against its sources → Answer."""
 
+import asyncio
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from pincite.core.answers import (
     AnswerMetadata,
     Citation,
     Confidence,
+    Conflict,
     Draft,
     Evidence,
     Found,
@@ -27,6 +29,7 @@ from pincite.query.check import check
 from pincite.query.cite import Mark, normalise_marks
 from pincite.query.claims import Claim
 from pincite.query.confidence import Grounds, calibrated, counted
+from pincite.query.conflicts import conflicts_among
 from pincite.query.generate import BROKEN_OFF
 from pincite.query.smalltalk import talk_language
 from pincite.query.sources import related_documents, sources_of
@@ -61,14 +64,15 @@ class Grounded:
 async def ground(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft: Draft) -> Answer:
     """Resolve every citation to an exact passage, judge each claim, and say how far to trust it all."""
     grounded = await resolve(run, prompt.sources, draft)
-    confidence = _confidence(run, evidence, prompt.sources, grounded, draft)
+    conflicts = await asyncio.to_thread(conflicts_among, grounded.citations, prompt.sources)  # it may read a dictionary
+    confidence = _confidence(run, evidence, prompt.sources, grounded, draft, len(conflicts))
     run.observe(
         citations=len(grounded.citations), matched=sum(c.matched for c in grounded.citations),
         unsupported=sum(c.support < SUPPORTED for c in grounded.citations), grounded=grounded.groundedness.score,
     )  # fmt: skip
     return _answer(
         run, plan, evidence, grounded=grounded, confidence=confidence, hits=prompt.sources, draft=draft,
-        warnings=_warnings(draft, grounded),
+        warnings=(*_warnings(draft, grounded), *_disagreeing(conflicts)), conflicts=conflicts,
     )  # fmt: skip
 
 
@@ -125,6 +129,7 @@ def _answer(
     hits: Sequence[Hit],
     draft: Draft,
     warnings: tuple[str, ...],
+    conflicts: tuple[Conflict, ...] = (),
 ) -> Answer:
     metadata = AnswerMetadata(
         chunks_retrieved=len(evidence.hits), model=draft.model, finish_reason=draft.finish_reason, trace_id=run.id,
@@ -136,7 +141,7 @@ def _answer(
         citations=grounded.citations, groundedness=grounded.groundedness, confidence=confidence,
         related_documents=related_documents(evidence.hits, run.settings.category_labels),
         context_sufficiency=Sufficiency(
-            bool(hits) and evidence.coverage >= COVERED, round(evidence.coverage, 4), evidence.missing
+            bool(hits) and evidence.coverage >= COVERED, round(evidence.coverage, 4), evidence.missing, bool(conflicts), conflicts
         ),
         has_relevant_sources=bool(hits), metadata=metadata, warnings=(*run.warnings, *warnings),
         degraded=tuple(run.degraded),
@@ -185,12 +190,14 @@ def _resolved(mark: Mark, chunk: Found, found: Verdict) -> Citation:
     )  # fmt: skip
 
 
-def _confidence(run: Run, evidence: Evidence, sources: Sequence[Hit], grounded: Grounded, draft: Draft) -> Confidence:
+def _confidence(
+    run: Run, evidence: Evidence, sources: Sequence[Hit], grounded: Grounded, draft: Draft, conflicts: int
+) -> Confidence:
     if draft.finish_reason == NO_ANSWER:
         return Confidence(0.0, "low", "the sources found do not answer the question")
     grounds = Grounds(
         tuple(sources[number - 1].relevance for number in sorted(grounded.cited)), grounded.groundedness, evidence.coverage,
-        evidence.missing, uncited=not grounded.marked,
+        evidence.missing, uncited=not grounded.marked, conflicts=conflicts,
     )  # fmt: skip
     if run.settings.confidence.rule == "counted":
         return counted(grounds, sources, len(grounded.citations))
@@ -213,6 +220,14 @@ def _warnings(draft: Draft, grounded: Grounded) -> tuple[str, ...]:
     if grounded.text != draft.text:
         found.append("citations were put into one form, so the text differs from what was streamed")
     return tuple(found)
+
+
+def _disagreeing(conflicts: Sequence[Conflict]) -> list[str]:
+    """Which sources say different things; what they say is in the conflicts."""
+    pairs = dict.fromkeys(
+        " and ".join(f"[Source {one.source}]" for one in conflict.statements) for conflict in conflicts
+    )
+    return [f"{pair} disagree; see the conflicts" for pair in pairs]
 
 
 def _unsupported(grounded: Grounded) -> list[str]:

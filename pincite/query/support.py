@@ -198,7 +198,7 @@ def _figures_beside(claim: str, figure: Figure, chunk: Found, language: str) -> 
 
 def align(claim: str, chunk: Found) -> Span:
     """The sentence of a chunk, or two in a row, that holds most of what the claim says."""
-    wanted = frozenset(_content(claim, chunk.language)) or frozenset(terms(claim, chunk.language))
+    wanted = frozenset(content(claim, chunk.language)) or frozenset(terms(claim, chunk.language))
     spans, held = said(chunk.text, chunk.language)
     best, best_rank = spans[0], (0.0, 0.0)
     for span, words in zip(spans, held, strict=True):
@@ -228,14 +228,14 @@ def said(text: str, language: str) -> tuple[tuple[Span, ...], tuple[frozenset[st
 
 def _shared(claim: str, told: str, whole: str, language: str) -> float:
     """The share of the claim's words that the passage has, whole or as parts, here or around."""
-    wanted = _content(claim, language)
+    wanted = content(claim, language)
     if not wanted:
         return 1.0 if figures_in(claim, language) else 0.0
     here, around = _words(told, language), _words(whole, language)
     return sum(_worth(word, here, around) for word in wanted) / len(wanted)
 
 
-def _content(claim: str, language: str) -> list[str]:
+def content(claim: str, language: str) -> list[str]:
     """The words of a claim but for its numbers, which are compared as such."""
     words = dict.fromkeys(terms(claim, language))
     return [word for word in words if not any(map(str.isdigit, word)) and word not in SPELT and word not in UNITS]

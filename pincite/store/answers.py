@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pincite.core.answers import Answer, AnswerMetadata, Citation, Groundedness, Source
+from pincite.core.answers import Answer, AnswerMetadata, Citation, Groundedness, Source, Sufficiency
 from pincite.core.conversations import KeptTurn
 from pincite.core.text import storable
 
@@ -96,6 +96,8 @@ def _without(answer: Answer, document_id: str) -> tuple[Answer, int]:
         sources=tuple(_bare_source(one) if one.number in numbers else one for one in answer.sources),
         citations=tuple(_bare_citation(one) if one.source in numbers else one for one in answer.citations),
         related_documents=tuple(one for one in answer.related_documents if one.document_id != document_id),
+        context_sufficiency=_undisputed(answer.context_sufficiency, document_id),
+        suggested_questions=() if numbers else answer.suggested_questions,
         warnings=answer.warnings if REMOVED in answer.warnings else (*answer.warnings, REMOVED),
     ), quotes + snippets
 
@@ -115,6 +117,14 @@ def _uncopied(answer: Answer, numbers: set[int]) -> Answer:
         return answer
     # The sentences were judged where they stood; their places would point at other words now.
     return replace(answer, text=text, citations=tuple(citations), groundedness=Groundedness(answer.groundedness.score))
+
+
+def _undisputed(sufficiency: Sufficiency, document_id: str) -> Sufficiency:
+    """Without the conflicts that quote a document."""
+    kept = tuple(
+        one for one in sufficiency.conflicts if all(said.document_id != document_id for said in one.statements)
+    )
+    return replace(sufficiency, conflicts=kept)
 
 
 def _unquoting(answer: Answer, numbers: Container[int | None]) -> tuple[str, ...]:

@@ -131,6 +131,12 @@ def _print_verdict(screen: Screen, answer: Answer) -> None:
     print_corrected(screen, answer.metadata.corrected_query)
     for warning in answer.warnings:
         _print_note(screen, "Warning", styled(warning, "yellow"))
+    for conflict in answer.context_sufficiency.conflicts:
+        _print_note(screen, "Conflict", styled(conflict.subject, "yellow"))
+        for said in conflict.statements:
+            _print_note(
+                screen, "", styled(f"[{said.source}] {said.title}, {said.date}: “{' '.join(said.quote.split())}”")
+            )
     print_degraded(screen, answer.degraded)
     if answer.metadata.cached:
         _print_note(screen, "Cached", styled(f"{answer.metadata.plan[-1]}; --no-cache answers anew"))
