@@ -13,7 +13,7 @@ from pincite.core.text import sentences
 from pincite.ending import ended
 from pincite.errors import Unavailable
 from pincite.models import facts_of
-from pincite.query.agreement import Claim, agrees, claims_of, is_held
+from pincite.query.agreement import Statement, agrees, is_held, statements_of
 
 WARMER, WARMEST = 0.2, 1.0
 """Each draft is written so much warmer than the one before, up to there; the first as it would be alone."""
@@ -29,22 +29,24 @@ class Ballot:
     """A draft, its statements, those the others agree with, and those of them that a source it names holds."""
 
     draft: Draft
-    claims: Sequence[Claim]
-    agreed: Sequence[Claim]
+    statements: Sequence[Statement]
+    agreed: Sequence[Statement]
     held: int
 
     @property
     def share(self) -> float:
         """The share of its statements that others agree with."""
-        return len(self.agreed) / len(self.claims) if self.claims else 0.0
+        return len(self.agreed) / len(self.statements) if self.statements else 0.0
 
 
 async def vote(run: Run, prompt: Prompt, drafts: Sequence[Draft]) -> Draft:
     """The draft with most statements that others agree with and its sources hold; what only it says is told."""
-    ballots = counted(drafts, await _vectors(run, drafts), prompt.sources)
+    said = [statements_of(one.text, prompt.sources) for one in drafts]
+    vectors = await _vectors(run, said)
+    ballots = await asyncio.to_thread(counted, drafts, said, vectors, prompt.sources)
     chosen = max(ballots, key=lambda ballot: (ballot.held, ballot.share))
     run.observe(
-        drafts=len(drafts), chosen=ballots.index(chosen) + 1, claims=len(chosen.claims), agreed=len(chosen.agreed),
+        drafts=len(drafts), chosen=ballots.index(chosen) + 1, statements=len(chosen.statements), agreed=len(chosen.agreed),
         held=chosen.held,
     )  # fmt: skip
     _tell(run, chosen.draft.text)
@@ -98,10 +100,10 @@ async def _most(tasks: Sequence[asyncio.Task[Draft]]) -> set[asyncio.Task[Draft]
     return left
 
 
-async def _vectors(run: Run, drafts: Sequence[Draft]) -> dict[str, Vector]:
+async def _vectors(run: Run, said: Sequence[Sequence[Statement]]) -> dict[str, Vector]:
     """The vectors of all statements; none without the embedder, which then was missed before and is noted."""
-    texts = list(dict.fromkeys(claim.text for one in drafts for claim in claims_of(one.text)))
-    if len(drafts) < 2 or not texts:
+    texts = list(dict.fromkeys(one.text for statements in said for one in statements))
+    if len(said) < 2 or not texts:
         return {}
     try:
         return dict(zip(texts, await run.embed(texts), strict=True))
@@ -109,12 +111,13 @@ async def _vectors(run: Run, drafts: Sequence[Draft]) -> dict[str, Vector]:
         return {}
 
 
-def counted(drafts: Sequence[Draft], vectors: dict[str, Vector], sources: Sequence[Hit]) -> list[Ballot]:
+def counted(
+    drafts: Sequence[Draft], said: Sequence[Sequence[Statement]], vectors: dict[str, Vector], sources: Sequence[Hit]
+) -> list[Ballot]:
     """What at least half of the other drafts agree with, for each."""
-    claims = [claims_of(one.text) for one in drafts]
     found: list[Ballot] = []
-    for number, own in enumerate(claims):
-        others = [*claims[:number], *claims[number + 1 :]]
+    for number, own in enumerate(said):
+        others = [*said[:number], *said[number + 1 :]]
         agreed = [one for one in own if 2 * sum(agrees(one, other, vectors) for other in others) >= max(1, len(others))]
         found.append(Ballot(drafts[number], own, agreed, sum(is_held(one, sources) for one in agreed)))
     return found
@@ -122,11 +125,11 @@ def counted(drafts: Sequence[Draft], vectors: dict[str, Vector], sources: Sequen
 
 def _alone(chosen: Ballot, drafts: int) -> list[str]:
     """What the other drafts do not say, in words."""
-    lone = [claim for claim in chosen.claims if claim not in chosen.agreed]
+    lone = [one for one in chosen.statements if one not in chosen.agreed]
     if not lone:
         return []
-    shown = "; ".join(f"“{claim.text[:LONGEST]}{'…' if len(claim.text) > LONGEST else ''}”" for claim in lone[:TOLD])
-    count = f"{len(lone)} of {len(chosen.claims)} statements {'is' if len(lone) == 1 else 'are'}"
+    shown = "; ".join(f"“{one.text[:LONGEST]}{'…' if len(one.text) > LONGEST else ''}”" for one in lone[:TOLD])
+    count = f"{len(lone)} of {len(chosen.statements)} statements {'is' if len(lone) == 1 else 'are'}"
     return [f"{count} not what most of {drafts} drafts say: {shown}"]
 
 
