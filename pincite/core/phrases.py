@@ -5,6 +5,12 @@ NOTHING_FOUND = {
     "de": "Dazu habe ich in den Dokumenten keine genauen Angaben.",
 }
 
+NOTHING_ABOUT = {
+    "en": "Nothing that fits was found about {what}.",
+    "de": "Zu {what} wurde nichts Passendes gefunden.",
+}
+"""What is missing, where that can be told."""
+
 NOTHING_ASKED = {
     "en": "Ask me something about your documents, and I will answer from them.",
     "de": "Frag mich etwas zu deinen Dokumenten, dann antworte ich daraus.",

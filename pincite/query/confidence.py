@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pincite.core.answers import Confidence, ConfidenceLevel, Groundedness, Hit
 from pincite.query.support import SUPPORTED
+from pincite.words import query_terms, question_language, terms
 
 HIGH, MEDIUM = 0.8, 0.5
 """The levels of a calibrated score; docs/evaluation.md has how often answers of each are right."""
@@ -17,27 +18,31 @@ AGREED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The score is the logistic of `bias` + `grounded` × relevance × groundedness + `coverage` × the question's part covered."""
+    """The score is the logistic of `bias` + `grounded` × relevance × groundedness, + `coverage` × the part of the question
+    that the evidence covers, + `answered` × the part that the passages cited do."""
 
     bias: float
     grounded: float
     coverage: float
+    answered: float
 
 
 # Fitted by `./run bench confidence --data DIR`; see docs/evaluation.md.
-FITTED = Curve(-4.0, 4.0, 2.0)
+FITTED = Curve(-4.0, 4.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
     """What speaks for an answer and against it.
 
-    `relevant` are the relevances of the sources it stands on, `coverage` how much of the question the evidence covers.
+    `relevant` are the relevances of the sources it stands on, `coverage` and `answered` how much of the question the evidence
+    covers, and the passages cited.
     """
 
     relevant: tuple[float, ...]
     groundedness: Groundedness
     coverage: float
+    answered: float
     missing: tuple[str, ...] = ()
     uncited: bool = False
     conflicts: int = 0
@@ -48,7 +53,7 @@ def calibrated(grounds: Grounds) -> Confidence:
     """By the fitted curve; an answer that its own model cited nothing for, or whose sources disagree, is not high."""
     if not grounds.relevant:
         return Confidence(0.0, "low", "no sentence stands on a source")
-    score = estimate(raw(grounds), grounds.coverage)
+    score = estimate(raw(grounds), grounds.coverage, grounds.answered)
     level: ConfidenceLevel = "high" if score >= HIGH else "medium" if score >= MEDIUM else "low"
     disagreed = grounds.agreement is not None and grounds.agreement < AGREED
     if level == "high" and (grounds.uncited or grounds.conflicts or disagreed):
@@ -61,9 +66,18 @@ def raw(grounds: Grounds) -> float:
     return max(grounds.relevant, default=0.0) * grounds.groundedness.score
 
 
-def estimate(grounded: float, coverage: float, curve: Curve = FITTED) -> float:
+def estimate(grounded: float, coverage: float, answered: float, curve: Curve = FITTED) -> float:
     """How likely an answer is right."""
-    return 1 / (1 + math.exp(-(curve.bias + curve.grounded * grounded + curve.coverage * coverage)))
+    raised = curve.bias + curve.grounded * grounded + curve.coverage * coverage + curve.answered * answered
+    return 1 / (1 + math.exp(-raised))
+
+
+def answered(question: str, told: Sequence[str]) -> float:
+    """The share of a question's words that stand in what is told: the passages cited, with their titles and headings."""
+    language = question_language(question)
+    wanted = frozenset(query_terms(question, [language]))
+    held = frozenset(terms(" ".join(told), language))
+    return len(wanted & held) / len(wanted) if wanted else 0.0
 
 
 def counted(grounds: Grounds, hits: Sequence[Hit], cited: int) -> Confidence:

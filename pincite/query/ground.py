@@ -23,12 +23,12 @@ from pincite.core.answers import (
     Sufficiency,
     Usage,
 )
-from pincite.core.phrases import NO_ANSWER, NOTHING_ASKED, NOTHING_FOUND
+from pincite.core.phrases import NO_ANSWER, NOTHING_ABOUT, NOTHING_ASKED, NOTHING_FOUND
 from pincite.core.run import Run
 from pincite.query.check import check
 from pincite.query.cite import Mark, normalise_marks
 from pincite.query.claims import Claim
-from pincite.query.confidence import Grounds, calibrated, counted
+from pincite.query.confidence import Grounds, answered, calibrated, counted
 from pincite.query.conflicts import conflicts_among
 from pincite.query.generate import BROKEN_OFF
 from pincite.query.smalltalk import talk_language
@@ -38,6 +38,8 @@ from pincite.words import question_language
 
 COVERED = 0.6
 """Evidence that holds so many of the question's words covers it."""
+MOST_MISSING = 3
+"""Aspects of a question that a refusal names."""
 MOST_REASONS = 5
 """Citations that do not hold which are told one by one."""
 
@@ -65,7 +67,11 @@ async def ground(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft
     """Resolve every citation to an exact passage, judge each claim, and say how far to trust it all."""
     grounded = await resolve(run, prompt.sources, draft)
     conflicts = await asyncio.to_thread(conflicts_among, grounded.citations, prompt.sources)  # it may read a dictionary
-    confidence = _confidence(run, evidence, prompt.sources, grounded, draft, len(conflicts))
+    confidence = (
+        _unanswered(evidence)
+        if draft.finish_reason == NO_ANSWER
+        else _confidence(run, plan, evidence, prompt.sources, grounded, len(conflicts))
+    )
     run.observe(
         citations=len(grounded.citations), matched=sum(c.matched for c in grounded.citations),
         unsupported=sum(c.support < SUPPORTED for c in grounded.citations), grounded=grounded.groundedness.score,
@@ -92,7 +98,13 @@ async def resolve(run: Run, sources: Sequence[Hit], draft: Draft) -> Grounded:
 
 async def nothing_found(run: Run, plan: Plan, evidence: Evidence) -> Answer:
     """The answer when no passage is relevant: no model is asked."""
-    text = NOTHING_FOUND[question_language(plan.text)]
+    language = question_language(plan.text)
+    about = (
+        NOTHING_ABOUT[language].format(what=quoted(evidence.missing[:MOST_MISSING], language))
+        if evidence.missing
+        else ""
+    )
+    text = f"{NOTHING_FOUND[language]} {about}".rstrip()
     confidence = Confidence(0.0, "low", "no relevant passage was found")
     return _answer(
         run, plan, evidence, grounded=_ungrounded(text), confidence=confidence, hits=(),
@@ -113,6 +125,12 @@ async def unsourced(run: Run, plan: Plan, draft: Draft | None) -> Answer:
         run, plan, Evidence((), 0.0), grounded=_ungrounded(text), confidence=confidence, hits=(),
         draft=draft or Draft(text, None, None), warnings=warnings,
     )  # fmt: skip
+
+
+def quoted(words: Sequence[str], language: str) -> str:
+    """Words one after the other, as quotations."""
+    opening, closing = ("„", "“") if language == "de" else ("“", "”")
+    return ", ".join(f"{opening}{word}{closing}" for word in words)
 
 
 def _ungrounded(text: str) -> Grounded:
@@ -190,13 +208,19 @@ def _resolved(mark: Mark, chunk: Found, found: Verdict) -> Citation:
     )  # fmt: skip
 
 
+def _unanswered(evidence: Evidence) -> Confidence:
+    lacking = f"; they say nothing about {quoted(evidence.missing[:MOST_MISSING], 'en')}" if evidence.missing else ""
+    return Confidence(0.0, "low", f"the sources found do not answer the question{lacking}")
+
+
 def _confidence(
-    run: Run, evidence: Evidence, sources: Sequence[Hit], grounded: Grounded, draft: Draft, conflicts: int
+    run: Run, plan: Plan, evidence: Evidence, sources: Sequence[Hit], grounded: Grounded, conflicts: int
 ) -> Confidence:
-    if draft.finish_reason == NO_ANSWER:
-        return Confidence(0.0, "low", "the sources found do not answer the question")
+    cited = [sources[number - 1] for number in sorted(grounded.cited)]
+    above = [part for hit in cited for part in (hit.chunk.title, *hit.chunk.heading_path)]
+    told = [*(citation.quote for citation in grounded.citations), *above]
     grounds = Grounds(
-        tuple(sources[number - 1].relevance for number in sorted(grounded.cited)), grounded.groundedness, evidence.coverage,
+        tuple(hit.relevance for hit in cited), grounded.groundedness, evidence.coverage, answered(plan.text, told),
         evidence.missing, uncited=not grounded.marked, conflicts=conflicts,
     )  # fmt: skip
     if run.settings.confidence.rule == "counted":

@@ -5,18 +5,26 @@ from dataclasses import replace
 import pytest
 
 from pincite.core.answers import Groundedness, GroundedSentence
-from pincite.query.confidence import FITTED, HIGH, Curve, Grounds, calibrated, counted, estimate
+from pincite.query.confidence import FITTED, HIGH, Curve, Grounds, answered, calibrated, counted, estimate
 from tests.builders import hit
 
 WHOLE = Groundedness(1.0, (GroundedSentence(0, 9, 1.0, 1),))
-GOOD = Grounds((0.99, 0.4), WHOLE, 1.0)
+GOOD = Grounds((0.99, 0.4), WHOLE, 1.0, 1.0)
 
 
 def test_more_relevance_support_and_coverage_never_lower_the_score() -> None:
     assert FITTED.grounded >= 0
     assert FITTED.coverage >= 0
-    assert estimate(0.9, 0.9) > estimate(0.3, 0.9) >= estimate(0.3, 0.2)
-    assert estimate(0.5, 0.5, Curve(0.0, 0.0, 0.0)) == 0.5
+    assert FITTED.answered >= 0
+    assert estimate(0.9, 0.9, 0.9) > estimate(0.3, 0.9, 0.9) >= estimate(0.3, 0.2, 0.2)
+    assert estimate(0.5, 0.5, 0.5, Curve(0.0, 0.0, 0.0, 0.0)) == 0.5
+
+
+def test_a_question_is_answered_as_far_as_its_words_stand_in_what_is_cited() -> None:
+    told = ["Every employee has 30 days of leave.", "Handbook"]
+    assert answered("How many days of leave does an employee have in Patagonia?", told) == pytest.approx(0.6, abs=0.1)
+    assert answered("Leave days?", told) == 1.0
+    assert answered("", told) == 0.0
 
 
 def test_a_reason_names_what_speaks_for_it_and_against_it() -> None:

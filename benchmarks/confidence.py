@@ -1,0 +1,152 @@
+"""Is an answer as likely to be right as its confidence says? Fits the curve of `pincite/query/confidence.py` again.
+
+    ./run bench confidence --data DIR [--every 2] [--work DIR] [--keep FILE] [--plot docs/confidence.svg]
+
+Asks XQuAD's questions with paragraphs and articles taken out (`abstention`) and HotpotQA's, without a model. An answer is
+right where the gold answer stands in a sentence it cites; one to a question whose paragraph is gone is wrong. Refusals have
+no confidence to speak of and are left out. Half of the questions, translations of one kept together, fit the curve; the
+other half shows what it is worth: expected calibration error by tenths, and how often each level is right. `--keep` writes
+down what was seen, or reads it where it is there already, so that fitting can be done again without asking.
+"""
+
+import argparse
+import asyncio
+import gzip
+import json
+import tempfile
+import zlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import answers
+from benchmarks.calibrate import fit, predicted
+from pincite import AsyncPincite
+from pincite.core.answers import Answer
+from pincite.core.documents import Upload
+from pincite.core.phrases import NO_ANSWER
+from pincite.evaluate.tenths import Tenth, plot, tenths
+from pincite.query.confidence import FITTED, HIGH, MEDIUM, answered
+
+COLUMNS = ("grounded", "coverage", "answered")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An answer: what its confidence is made from, whether it was right, whether it helps to fit, of which set it is."""
+
+    grounded: float
+    coverage: float
+    answered: float
+    right: bool
+    held_out: bool
+    set: str
+    conflicts: int
+
+
+def seen(question: dict[str, Any], answer: Answer, name: str) -> Seen | None:
+    """What an answer shows; None for a refusal, and for a question that is answered by yes or no."""
+    golds = [gold for gold in question["answers"] if gold.lower() not in ("yes", "no")]
+    kind = question.get("kind", "covered")
+    if answer.metadata.finish_reason == NO_ANSWER or not answer.citations or (kind == "covered" and not golds):
+        return None
+    quotes = [citation.quote for citation in answer.citations]
+    right = kind == "covered" and any(gold in quote for gold in golds for quote in quotes)
+    half = zlib.crc32(question["_id"].split(":")[-1].encode()) % 2
+    cited = [source for source in answer.sources if source.cited]
+    above = [part for source in cited for part in (source.title, *source.heading_path)]
+    grounded = max((source.relevance for source in cited), default=0.0) * answer.groundedness.score
+    sufficiency = answer.context_sufficiency
+    return Seen(
+        grounded, sufficiency.coverage_score, answered(question["text"], [*quotes, *above]), right, bool(half),
+        f"{name} {kind}", len(sufficiency.conflicts),
+    )  # fmt: skip
+
+
+async def ask(pincite: AsyncPincite, questions: list[dict[str, Any]], name: str) -> list[Seen]:
+    """Ask them all, and keep what shows something."""
+    found = [seen(question, await pincite.ask(question["text"]), name) for question in questions]
+    return [one for one in found if one is not None]
+
+
+async def fill_titled(pincite: AsyncPincite, folder: Path) -> None:
+    """Add the paragraphs of a set that have titles and no language."""
+    ids = []
+    with gzip.open(folder / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
+        for number, row in enumerate(map(json.loads, file)):
+            text = f"# {row['title']}\n\n{row['text']}"
+            ids.append((await pincite.upload(Upload(f"{number}.md", text.encode()))).document.id)
+    pincite.workers.start()
+    await pincite.wait(ids)
+
+
+async def gather(data: Path, work: Path, every: int) -> list[Seen]:
+    """Both sets, each in a library of its own."""
+    found = []
+    for name, filled in (("abstention", answers.fill), ("hotpotqa100", fill_titled)):
+        async with AsyncPincite(settings={"data": work / name, "cache.enabled": False}) as pincite:
+            await filled(pincite, data / name)
+            questions = answers.questions_of(data / name, every if name == "abstention" else 1)
+            found += await ask(pincite, questions, name)
+    return found
+
+
+def report(rows: list[Seen]) -> list[Tenth]:
+    """The curve fitted on one half and what it does on the other, beside the one in use; the tenths of the former."""
+    columns = np.array([[getattr(row, name) for name in COLUMNS] for row in rows])
+    right, out = np.array([row.right for row in rows]), np.array([row.held_out for row in rows])
+    print(f"{len(rows)} answers, {right.sum()} right, conflicts in {sum(row.conflicts > 0 for row in rows)}\n")
+    print(f"| | bias | {' | '.join(COLUMNS)} |\n|---|{'---|' * (len(COLUMNS) + 1)}")
+    half, everything = fit(columns[~out], right[~out]), fit(columns, right)
+    used = np.array([FITTED.bias, FITTED.grounded, FITTED.coverage, FITTED.answered])
+    for name, weights in (("one half", half), ("all", everything), ("in use", used)):
+        print(f"| {name} | {' | '.join(f'{weight:.2f}' for weight in weights)} |")
+    shown: list[Tenth] = []
+    for name, weights in (("fitted on one half", half), ("in use", used)):
+        guess = predicted(weights, columns[out])
+        found = tenths(guess.tolist(), right[out].tolist())
+        shown = shown or found
+        print(f"\n{name}, on the other half: expected calibration error {error(found):.4f}\n")
+        print_levels(guess, right[out])
+    return shown
+
+
+def error(found: list[Tenth]) -> float:
+    """The distance of what was predicted from what came true, weighted by count."""
+    return sum(one.count * abs(one.predicted - one.observed) for one in found) / max(1, sum(one.count for one in found))
+
+
+def print_levels(guess: np.ndarray, right: np.ndarray) -> None:
+    """How often each level is right."""
+    print("| level | answers | right |\n|---|---|---|")
+    bounds = {"high": (HIGH, 1.01), "medium": (MEDIUM, HIGH), "low": (0.0, MEDIUM)}
+    for level, (low, high) in bounds.items():
+        inside = (guess >= low) & (guess < high)
+        print(f"| {level} | {inside.sum()} | {right[inside].mean() if inside.any() else float('nan'):.3f} |")
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--every", type=int, default=2, help="ask every so-manyth question of XQuAD only")
+    parser.add_argument("--work", type=Path, help="data folders to keep between runs")
+    parser.add_argument("--keep", type=Path, help="file with what was seen")
+    parser.add_argument("--plot", type=Path, help="where to write the picture")
+    arguments = parser.parse_args()
+    if arguments.keep and arguments.keep.is_file():
+        rows = [Seen(**row) for row in json.loads(arguments.keep.read_text())]
+    else:
+        with tempfile.TemporaryDirectory() as temporary:
+            rows = await gather(arguments.data, arguments.work or Path(temporary), arguments.every)
+        if arguments.keep:
+            arguments.keep.write_text(json.dumps([asdict(row) for row in rows]))
+    shown = report(rows)
+    if arguments.plot:
+        title = f"confidence of {sum(one.count for one in shown)} held-out answers, and how many were right"
+        arguments.plot.write_text(plot(shown, title), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
