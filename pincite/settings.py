@@ -572,6 +572,11 @@ class Answers(_Branch):
         le=100_000,
         description="Tokens it may think with, where its window has the room; reasoning step by step gets a quarter of it.",
     )
+    suggestions: Literal["off", "model", "checked"] = Field(
+        default="checked",
+        description="Questions to go on with: none; the model's, as it suggests them; or those of the model's that a search "
+        "finds passages for, and where no model suggests any, some that what was found answers, made from its headings.",
+    )
 
 
 class Grounding(_Branch):

@@ -9,44 +9,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from pincite.core.documents import NO_HEADINGS
 from pincite.core.evaluations import Place, QuestionKind, Sampled, SetQuestion
 from pincite.core.text import sentences
+from pincite.query.inquire import about, defined
 from pincite.words import STOP_WORDS, stem, terms, words
 
 GAP = "…"
 FEWEST, MOST = 7, 40
 """Words of a sentence that is long enough to tell something and short enough to be asked."""
-LONGEST_HEADING = 100
 PHRASE = 4
 """Words of a question made of rare words."""
-
-_DEFINITION = {
-    "en": re.compile(
-        r"(?P<what>(?:(?:The|A|An) )?[\w'’-]+(?: [\w'’-]+){0,3})"
-        r" (?P<verb>is|are|was|were) (?:a|an|the|one of|any|called|defined as)\b"
-    ),
-    "de": re.compile(
-        r"(?P<what>(?:(?:Der|Die|Das|Ein|Eine) )?[A-ZÄÖÜ][\w-]*(?: [\w-]+){0,3})"
-        r" (?P<verb>ist|sind|war|waren) (?:ein|eine|einer|eines|der|die|das)\b"
-    ),
-}
-_ARTICLE = re.compile(r"(?:The|An?|Der|Die|Das|Eine?)\b ?")
-_POINTS = re.compile(
-    r"(?:da|hier)r?(?:an|auf|aus|bei|durch|für|gegen|her|hin|in|mit|nach|neben|über|um|unter|von|vor|zu)$|"
-    r"(?:heute|jetzt|dies|solche[rs]?|beides?|alles|nichts|everything|nothing|today|everyone|another|many|most)$",
-    re.IGNORECASE,
-)
-"""First words that mean something only together with what stands before."""
-_ASK = {"en": "What {verb} {what}?", "de": "Was {verb} {what}?"}
-_ABOUT = {"en": "What is said about {what}?", "de": "Was steht zu {what}?"}
-_WITHIN = {"en": "What is said about {what} in {where}?", "de": "Was steht zu {what} unter {where}?"}
-_NUMBERED = re.compile(r"^(?:\d++[.)]?)++\s+|^[A-Z][.)]\s+")
-_ASKED = re.compile(
-    r"(?:what|who|whom|whose|which|when|where|why|how|was|wer|wen|wem|wann|wo|wohin|woher|warum|wie|welche[rsnm]?)\b",
-    re.IGNORECASE,
-)
-"""Headings that are questions already."""
 
 _NAME = re.compile(r"\d|^[^\W\d_]*[A-ZÄÖÜ]")
 
@@ -103,44 +75,23 @@ def _stream(maker: Maker, sample: Sample, order: Sequence[Sampled], chance: Rand
 
 
 def _from_heading(sample: Sample, passage: Sampled, _chance: Random) -> Iterator[SetQuestion]:
-    """A heading that stands once in the library, with the one above it where it says little alone."""
-    path = tuple(part for part in passage.heading_path if part != NO_HEADINGS)
-    if not path or passage.language not in _ABOUT or sample.paths[passage.heading_path] != 1:
+    """A heading that stands once in the library."""
+    if sample.paths[passage.heading_path] != 1:
         return
-    what, where = _bare(path[-1]), _bare(path[-2] if len(path) > 1 else passage.title)
-    content = terms(what, passage.language)
-    if not content or len(what) > LONGEST_HEADING:
+    text = about(passage.heading_path, passage.title, passage.language)
+    if text is None:
         return
-    form = _ABOUT if len(content) > 1 else _WITHIN
-    text = form[passage.language].format(what=what, where=where)
-    if _ASKED.match(what):
-        text = f"{what}?" if len(content) > 1 else f"{where}: {what}?"
     section = sample.sections[passage.document_id, passage.heading_path]
     span = Place(passage.document_id, min(one.start for one in section), max(one.end for one in section))
     yield _question(passage, "heading", text, span)
 
 
-def _bare(heading: str) -> str:
-    """A heading without its number, mark-up and final stop."""
-    return _NUMBERED.sub("", heading.strip(" :.?!#*`"))
-
-
 def _from_definition(sample: Sample, passage: Sampled, _chance: Random) -> Iterator[SetQuestion]:
-    """`X is a …` → `What is X?`, where the passage is one of few that speak of X."""
-    pattern = _DEFINITION.get(passage.language)
-    for start, end in _sentences(passage) if pattern else ():
-        assert pattern is not None
-        found = pattern.match(passage.text[start:end])
-        if found is None:
-            continue
-        named = _ARTICLE.sub("", found["what"], count=1)
-        content = terms(named, passage.language)
-        if _POINTS.match(named.split()[0]) or len(content) < len(words(named)):
-            continue
-        if content and any(sample.rare(term) for term in content):
-            article = found["what"].removesuffix(named).lower()
-            text = _ASK[passage.language].format(verb=found["verb"], what=article + named)
-            yield _question(passage, "definition", text, _at(passage, start, end))
+    """What a sentence defines, where the passage is one of few that speak of it."""
+    for start, end in _sentences(passage):
+        found = defined(passage.text[start:end], passage.language)
+        if found and any(sample.rare(term) for term in found[1]):
+            yield _question(passage, "definition", found[0], _at(passage, start, end))
 
 
 def _from_phrase(sample: Sample, passage: Sampled, chance: Random) -> Iterator[SetQuestion]:

@@ -33,6 +33,7 @@ from pincite.query.conflicts import conflicts_among
 from pincite.query.generate import BROKEN_OFF
 from pincite.query.smalltalk import talk_language
 from pincite.query.sources import related_documents, sources_of
+from pincite.query.suggest import suggestions
 from pincite.query.support import SUPPORTED, Verdict
 from pincite.words import question_language
 
@@ -79,6 +80,7 @@ async def ground(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft
     return _answer(
         run, plan, evidence, grounded=grounded, confidence=confidence, hits=prompt.sources, draft=draft,
         warnings=(*_warnings(draft, grounded), *_disagreeing(conflicts)), conflicts=conflicts,
+        suggested=await suggestions(run, plan, evidence, grounded.cited, draft.suggested_questions),
     )  # fmt: skip
 
 
@@ -148,6 +150,7 @@ def _answer(
     draft: Draft,
     warnings: tuple[str, ...],
     conflicts: tuple[Conflict, ...] = (),
+    suggested: tuple[str, ...] = (),
 ) -> Answer:
     metadata = AnswerMetadata(
         chunks_retrieved=len(evidence.hits), model=draft.model, finish_reason=draft.finish_reason, trace_id=run.id,
@@ -163,7 +166,7 @@ def _answer(
         ),
         has_relevant_sources=bool(hits), metadata=metadata, warnings=(*run.warnings, *warnings),
         degraded=tuple(run.degraded),
-        intent=plan.intent, question_type=plan.reading.type, suggested_questions=draft.suggested_questions,
+        intent=plan.intent, question_type=plan.reading.type, suggested_questions=suggested,
         intelligence_level=run.settings.answers.level,
     )  # fmt: skip
 
