@@ -82,10 +82,11 @@ async def fill_titled(pincite: AsyncPincite, folder: Path) -> None:
     await pincite.wait(ids)
 
 
-async def gather(data: Path, work: Path, every: int) -> list[Seen]:
-    """Both sets, each in a library of its own."""
+async def gather(data: Path, work: Path, every: int, sets: list[str]) -> list[Seen]:
+    """The sets, each in a library of its own."""
     found = []
-    for name, filled in (("abstention", answers.fill), ("hotpotqa100", fill_titled)):
+    for name in sets:
+        filled = answers.fill if name == "abstention" else fill_titled
         async with AsyncPincite(settings={"data": work / name, "cache.enabled": False}) as pincite:
             await filled(pincite, data / name)
             questions = answers.questions_of(data / name, every if name == "abstention" else 1)
@@ -131,6 +132,7 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--every", type=int, default=2, help="ask every so-manyth question of XQuAD only")
+    parser.add_argument("--sets", nargs="+", default=["abstention", "hotpotqa100"])
     parser.add_argument("--work", type=Path, help="data folders to keep between runs")
     parser.add_argument("--keep", type=Path, help="file with what was seen")
     parser.add_argument("--plot", type=Path, help="where to write the picture")
@@ -139,7 +141,7 @@ async def main() -> None:
         rows = [Seen(**row) for row in json.loads(arguments.keep.read_text())]
     else:
         with tempfile.TemporaryDirectory() as temporary:
-            rows = await gather(arguments.data, arguments.work or Path(temporary), arguments.every)
+            rows = await gather(arguments.data, arguments.work or Path(temporary), arguments.every, arguments.sets)
         if arguments.keep:
             arguments.keep.write_text(json.dumps([asdict(row) for row in rows]))
     shown = report(rows)

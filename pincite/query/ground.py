@@ -47,11 +47,16 @@ MOST_REASONS = 5
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """A draft's text with its citations resolved and every sentence judged."""
+    """A draft's text with its citations resolved, every sentence judged, and what its sources disagree about.
+
+    `agreement` is the share of its statements that other drafts make as well, where there were any.
+    """
 
     text: str
     citations: tuple[Citation, ...]
     groundedness: Groundedness
+    conflicts: tuple[Conflict, ...] = ()
+    agreement: float | None = None
 
     @property
     def cited(self) -> frozenset[int]:
@@ -67,11 +72,10 @@ class Grounded:
 async def ground(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft: Draft) -> Answer:
     """Resolve every citation to an exact passage, judge each claim, and say how far to trust it all."""
     grounded = await resolve(run, prompt.sources, draft)
-    conflicts = await asyncio.to_thread(conflicts_among, grounded.citations, prompt.sources)  # it may read a dictionary
     confidence = (
         _unanswered(evidence)
         if draft.finish_reason == NO_ANSWER
-        else _confidence(run, plan, evidence, prompt.sources, grounded, len(conflicts))
+        else _confidence(run, plan, evidence, prompt.sources, grounded)
     )
     run.observe(
         citations=len(grounded.citations), matched=sum(c.matched for c in grounded.citations),
@@ -79,7 +83,7 @@ async def ground(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft
     )  # fmt: skip
     return _answer(
         run, plan, evidence, grounded=grounded, confidence=confidence, hits=prompt.sources, draft=draft,
-        warnings=(*_warnings(draft, grounded), *_disagreeing(conflicts)), conflicts=conflicts,
+        warnings=(*_warnings(draft, grounded), *_disagreeing(grounded.conflicts)),
         suggested=await suggestions(run, plan, evidence, grounded.cited, draft.suggested_questions),
     )  # fmt: skip
 
@@ -89,13 +93,15 @@ async def resolve(run: Run, sources: Sequence[Hit], draft: Draft) -> Grounded:
     if draft.quotes:  # the answerer says itself what it cites; brackets in what it quotes are the document's own
         marks = [_code_mark(quote, draft.text) for quote in draft.quotes]
         checked = await check(run, draft.text, marks, sources, copied=True)
-        quoted = tuple(_quoted(quote, mark, sources) for quote, mark in zip(draft.quotes, marks, strict=True))
-        return Grounded(draft.text, quoted, checked.groundedness)
-    text, marks = normalise_marks(draft.text, sources)
-    checked = await check(run, text, marks, sources)
-    citations = [_citation(number, mark, checked.marked, sources) for number, mark in enumerate(marks)]
-    citations += [_aligned(claim, source, verdict, sources) for claim, source, verdict in checked.found]
-    return Grounded(text, tuple(sorted(citations, key=lambda one: (one.start, one.end))), checked.groundedness)
+        text, citations = draft.text, [_quoted(*one, sources) for one in zip(draft.quotes, marks, strict=True)]
+    else:
+        text, marks = normalise_marks(draft.text, sources)
+        checked = await check(run, text, marks, sources)
+        citations = [_citation(number, mark, checked.marked, sources) for number, mark in enumerate(marks)]
+        citations += [_aligned(claim, source, verdict, sources) for claim, source, verdict in checked.found]
+    ordered = tuple(sorted(citations, key=lambda one: (one.start, one.end)))
+    conflicts = await asyncio.to_thread(conflicts_among, ordered, sources)  # it may read a dictionary
+    return Grounded(text, ordered, checked.groundedness, conflicts, draft.agreement)
 
 
 async def nothing_found(run: Run, plan: Plan, evidence: Evidence) -> Answer:
@@ -149,7 +155,6 @@ def _answer(
     hits: Sequence[Hit],
     draft: Draft,
     warnings: tuple[str, ...],
-    conflicts: tuple[Conflict, ...] = (),
     suggested: tuple[str, ...] = (),
 ) -> Answer:
     metadata = AnswerMetadata(
@@ -162,7 +167,8 @@ def _answer(
         citations=grounded.citations, groundedness=grounded.groundedness, confidence=confidence,
         related_documents=related_documents(evidence.hits, run.settings.category_labels),
         context_sufficiency=Sufficiency(
-            bool(hits) and evidence.coverage >= COVERED, round(evidence.coverage, 4), evidence.missing, bool(conflicts), conflicts
+            bool(hits) and evidence.coverage >= COVERED, round(evidence.coverage, 4), evidence.missing,
+            bool(grounded.conflicts), grounded.conflicts,
         ),
         has_relevant_sources=bool(hits), metadata=metadata, warnings=(*run.warnings, *warnings),
         degraded=tuple(run.degraded),
@@ -216,15 +222,13 @@ def _unanswered(evidence: Evidence) -> Confidence:
     return Confidence(0.0, "low", f"the sources found do not answer the question{lacking}")
 
 
-def _confidence(
-    run: Run, plan: Plan, evidence: Evidence, sources: Sequence[Hit], grounded: Grounded, conflicts: int
-) -> Confidence:
+def _confidence(run: Run, plan: Plan, evidence: Evidence, sources: Sequence[Hit], grounded: Grounded) -> Confidence:
     cited = [sources[number - 1] for number in sorted(grounded.cited)]
     above = [part for hit in cited for part in (hit.chunk.title, *hit.chunk.heading_path)]
     told = [*(citation.quote for citation in grounded.citations), *above]
     grounds = Grounds(
         tuple(hit.relevance for hit in cited), grounded.groundedness, evidence.coverage, answered(plan.text, told),
-        evidence.missing, uncited=not grounded.marked, conflicts=conflicts,
+        evidence.missing, uncited=not grounded.marked, conflicts=len(grounded.conflicts), agreement=grounded.agreement,
     )  # fmt: skip
     if run.settings.confidence.rule == "counted":
         return counted(grounds, sources, len(grounded.citations))
