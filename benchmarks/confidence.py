@@ -27,7 +27,8 @@ from pincite import AsyncPincite
 from pincite.core.answers import Answer
 from pincite.core.documents import Upload
 from pincite.core.phrases import NO_ANSWER
-from pincite.evaluate.tenths import Tenth, plot, tenths
+from pincite.evaluate.diagonal import plot
+from pincite.evaluate.reliability import Bin, binned, calibration_error
 from pincite.query.confidence import FITTED, HIGH, MEDIUM, answered
 
 COLUMNS = ("grounded", "coverage", "answered")
@@ -94,8 +95,8 @@ async def gather(data: Path, work: Path, every: int, sets: list[str]) -> list[Se
     return found
 
 
-def report(rows: list[Seen]) -> list[Tenth]:
-    """The curve fitted on one half and what it does on the other, beside the one in use; the tenths of the former."""
+def report(rows: list[Seen]) -> tuple[Bin, ...]:
+    """The curve fitted on one half and what it does on the other, beside the one in use; what the former predicts."""
     columns = np.array([[getattr(row, name) for name in COLUMNS] for row in rows])
     right, out = np.array([row.right for row in rows]), np.array([row.held_out for row in rows])
     print(f"{len(rows)} answers, {right.sum()} right, conflicts in {sum(row.conflicts > 0 for row in rows)}\n")
@@ -104,19 +105,14 @@ def report(rows: list[Seen]) -> list[Tenth]:
     used = np.array([FITTED.bias, FITTED.grounded, FITTED.coverage, FITTED.answered])
     for name, weights in (("one half", half), ("all", everything), ("in use", used)):
         print(f"| {name} | {' | '.join(f'{weight:.2f}' for weight in weights)} |")
-    shown: list[Tenth] = []
+    shown: tuple[Bin, ...] = ()
     for name, weights in (("fitted on one half", half), ("in use", used)):
         guess = predicted(weights, columns[out])
-        found = tenths(guess.tolist(), right[out].tolist())
+        found = binned(list(zip(guess.tolist(), right[out].tolist(), strict=True)))
         shown = shown or found
-        print(f"\n{name}, on the other half: expected calibration error {error(found):.4f}\n")
+        print(f"\n{name}, on the other half: expected calibration error {calibration_error(found):.4f}\n")
         print_levels(guess, right[out])
     return shown
-
-
-def error(found: list[Tenth]) -> float:
-    """The distance of what was predicted from what came true, weighted by count."""
-    return sum(one.count * abs(one.predicted - one.observed) for one in found) / max(1, sum(one.count for one in found))
 
 
 def print_levels(guess: np.ndarray, right: np.ndarray) -> None:
@@ -146,7 +142,7 @@ async def main() -> None:
             arguments.keep.write_text(json.dumps([asdict(row) for row in rows]))
     shown = report(rows)
     if arguments.plot:
-        title = f"confidence of {sum(one.count for one in shown)} held-out answers, and how many were right"
+        title = f"confidence of {sum(one.questions for one in shown)} held-out answers, and how many were right"
         arguments.plot.write_text(plot(shown, title), encoding="utf-8")
 
 

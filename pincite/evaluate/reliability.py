@@ -24,11 +24,21 @@ class Bin:
 
 def reliability(outcome: Outcome) -> tuple[Bin, ...]:
     """The bins that hold a question, lowest first; none where the run did not keep relevances."""
+    return binned([(value, outcome.ranks.get(question) == 1) for question, value in outcome.relevances.items()])
+
+
+def binned(predictions: Sequence[tuple[float, bool]]) -> tuple[Bin, ...]:
+    """Predictions with what came of them, by tenths, those that hold none left out."""
     bins: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
-    for question, relevance in outcome.relevances.items():
-        place = min(BINS - 1, max(0, int(relevance * BINS)))
-        bins[place].append((relevance, outcome.ranks.get(question) == 1))
+    for predicted, right in predictions:
+        bins[min(BINS - 1, max(0, int(predicted * BINS)))].append((predicted, right))
     return tuple(_bin(place, held) for place, held in enumerate(bins) if held)
+
+
+def calibration_error(bins: Sequence[Bin]) -> float:
+    """The distance of what was predicted from what came true, weighted by how often."""
+    total = sum(one.questions for one in bins)
+    return sum(one.questions * abs(one.predicted - one.observed.value) for one in bins) / total if total else 0.0
 
 
 def _bin(place: int, held: Sequence[tuple[float, bool]]) -> Bin:

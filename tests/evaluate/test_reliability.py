@@ -3,7 +3,7 @@
 import pytest
 
 from pincite.core.evaluations import Outcome
-from pincite.evaluate.reliability import reliability, share
+from pincite.evaluate.reliability import binned, calibration_error, reliability, share
 
 
 def test_first_passages_rated_alike_are_counted_together() -> None:
@@ -24,3 +24,9 @@ def test_the_interval_of_a_share_is_wilsons() -> None:
     assert (found.value, round(found.low, 4), round(found.high, 4)) == (0.8, 0.4902, 0.9433)
     assert (share(0, 3).low, share(3, 3).high) == (0.0, 1.0)
     assert share(3, 3).low == pytest.approx(0.4385, abs=1e-4)
+
+
+def test_the_error_is_the_weighted_distance_from_what_was_predicted() -> None:
+    bins = binned([(0.9, True), (0.9, True), (0.9, False), (0.1, False)])
+    assert calibration_error(bins) == pytest.approx((3 * (0.9 - 2 / 3) + 0.1) / 4)
+    assert calibration_error(()) == 0.0
