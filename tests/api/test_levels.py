@@ -297,7 +297,7 @@ def test_how_the_model_writes_is_as_the_request_says(clever: Clever) -> None:
     assert (body["stop"], body["model"]) == (["END"], "other")
 
 
-def test_levels_work_in_a_conversation_and_over_a_socket(clever: Clever) -> None:
+def test_levels_work_in_a_conversation(clever: Clever) -> None:
     answer = clever.ask("chat", intelligence_level="basic")
     assert (answer["intelligence_level"], answer["strategy"]) == ("basic", "dense_only")
     followed = clever.ask("chat", intelligence_level="enhanced", session_id=answer["session_id"])

@@ -27,6 +27,17 @@ def test_an_answer_speaks_json(library: Call) -> None:
     assert answer["answer"][citation["start"] : citation["end"]] == "[Source 1]"
 
 
+def test_a_question_has_the_level_it_names(library: Call) -> None:
+    answer = library("ask", QUESTION, "--level", "basic", "--json").json
+    assert (answer["intelligence_level"], answer["strategy"], answer["degraded"]) == ("basic", "dense_only", [])
+    said = library("ask", QUESTION, "--level", "enhanced")
+    assert "Left out" in said.words
+    assert "chain_of_thought" in said.words
+    refused = library("ask", QUESTION, "--level", "genius").failed_with(2)
+    assert refused == "there is no level 'genius'; there are: basic, standard, enhanced, maximum"
+    assert library("chat", "--level", "genius").failed_with(2) == refused
+
+
 def test_a_question_keeps_to_its_folder(library: Call) -> None:
     assert "don't have specific information" in library("ask", QUESTION, "--folder", "elsewhere").words
     assert "blue cup" in library("ask", QUESTION, "--folder", "/papers/").words

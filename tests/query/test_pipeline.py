@@ -7,7 +7,7 @@ import pytest
 
 from pincite.core.answers import Answer, Question, summands
 from pincite.core.run import Answered, Event, Planned, Run, SourcesFound, Started, Token
-from pincite.errors import OverBudget
+from pincite.errors import OverBudget, Unavailable
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM, ScriptedReranker
 from pincite.query.pipeline import answer, search
 
@@ -180,3 +180,38 @@ def test_short_questions_by_meaning_alone_are_not_reranked(make_run: Callable[..
     assert "reranking" not in {span.name for span in run.spans}
     asyncio.run(search(run, Question("leave", strategy="two_stage")))
     assert "reranking" in {span.name for span in run.spans}
+
+
+def test_a_second_look_is_one_more_search_and_is_told(make_run: Callable[..., Run]) -> None:
+    run = make_run(TEXTS, RANKS, RANKS, rag__second_look=True)
+    result = ask(run, "When do unused days of leave expire in Sweden?")
+    names = [span.name for span in run.spans]
+    assert (names.count("second_look"), names.count("retrieval"), names.count("ranking")) == (1, 2, 2)
+    told = next(span for span in run.spans if span.name == "second_look")
+    assert told.attributes["looked"]
+    assert [chunk for chunk, _ in told.attributes["hits"]] == [source.chunk_id for source in result.sources]
+    assert any(line.startswith("second look: ") for line in result.metadata.plan)
+
+
+def test_a_second_look_is_not_taken_where_all_is_covered(make_run: Callable[..., Run]) -> None:
+    run = make_run(TEXTS, RANKS, RANKS, rag__second_look=True)
+    result = ask(run, "When do unused days of leave expire?")
+    assert [span.name for span in run.spans].count("retrieval") == 1
+    assert not any(line.startswith("second look") for line in result.metadata.plan)
+
+
+def test_a_second_look_that_fails_leaves_the_first(make_run: Callable[..., Run]) -> None:
+    run = make_run(TEXTS, RANKS, RANKS, rag__second_look=True)
+    first, calls = run.kit.index.lexical, 0
+
+    async def fails_later(*arguments: Any, **more: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > 1:
+            raise Unavailable("the index is gone")
+        return await first(*arguments, **more)
+
+    run.kit.index.lexical = fails_later  # type: ignore[method-assign]
+    result = ask(run, "When do unused days of leave expire in Sweden?")
+    assert result.sources
+    assert [note.stage for note in result.degraded] == ["look_again"]
