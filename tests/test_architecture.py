@@ -37,7 +37,7 @@ LAYERS = [
     {"outside", "steady"},
     {"providers", "parsers", "store"},
     {"query", "ingest", "stub"},
-    {"differences", "limits", "pointing", "reading", "signon", "toolbox", "trial"},
+    {"demo", "differences", "limits", "pointing", "reading", "signon", "toolbox", "trial"},
     {"profiles", "workbench"},
     {"control", "switchover"},
     {"logs", "metrics", "replay", "telemetry"},

@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 OPENAPI = f"{API}/openapi.json"
 OPEN = frozenset({
     OPENAPI, *(f"{API}{path}" for path in (
-        "/health/live", "/health/ready", "/auth/login", "/auth/setup", "/auth/oidc/login", "/auth/oidc/callback")),
+        "/health/live", "/health/ready", "/auth/login", "/auth/setup", "/auth/ways", "/auth/oidc/login", "/auth/oidc/callback")),
 })  # fmt: skip
 UNCOUNTED = frozenset({f"{API}/health/live", f"{API}/health/ready"})
 """Asked by whoever watches over the server, however busy it is; so is the page, which says nothing of anybody's."""

@@ -44,6 +44,12 @@ def hold(response: Response, token: str, *, secure: bool) -> None:
     response.set_cookie(COOKIE, token, max_age=days, httponly=True, samesite="strict", secure=secure)
 
 
+@router.get("/ways")
+async def ways(pincite: Engine) -> JSONResponse:
+    """How one can come in: what a page for logging in has to show."""
+    return JSONResponse({"oidc": pincite.sign_on is not None, "setup": await pincite.logins.needs_setup()})
+
+
 @router.post("/setup")
 async def setup(body: SetupBody, request: Request, pincite: Engine) -> JSONResponse:
     """Make the first administrator, once; 409 ever after."""

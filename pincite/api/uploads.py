@@ -1,6 +1,7 @@
 """Uploads: files taken in, and held ones released."""
 
-from dataclasses import replace
+import asyncio
+from dataclasses import asdict, replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -17,9 +18,10 @@ from pincite.api.engine import Engine
 from pincite.api.options import Body, DocumentIds, Tag, Text
 from pincite.core.callers import Caller
 from pincite.core.documents import Upload
+from pincite.demo import DEMO, find_samples
 from pincite.engine import AsyncPincite
 from pincite.errors import Invalid
-from pincite.ingest.accept import largest
+from pincite.ingest.accept import clean_folder, largest
 from pincite.settings import Settings
 
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
@@ -103,6 +105,28 @@ async def _file(form: FormData, fields: UploadFields, settings: Settings) -> Upl
         source_uri=fields.source_uri or None, title=fields.title, author=fields.author,
         description=fields.description, tags=tuple(dict.fromkeys(fields.tags)),
     )  # fmt: skip
+
+
+class SamplesBody(Body):
+    """Where the sample documents go."""
+
+    folder: Text = DEMO
+
+
+@router.post("/samples", status_code=202)
+async def samples(pincite: Engine, caller: Writer, admitted: Admitted, body: SamplesBody | None = None) -> JSONResponse:
+    """Take in the documents this package comes with; those that are there already stay as they are."""
+    folder = clean_folder((body or SamplesBody()).folder)
+    found = find_samples()
+
+    async def take_in() -> list[shapes.Json]:
+        read = await asyncio.to_thread(
+            lambda: [Upload(path.name, path.read_bytes(), folder) for path in found.documents]
+        )
+        return [shapes.document((await pincite.upload(one, caller=caller)).document) for one in read]
+
+    told = {"documents": await admitted.file(caller, take_in), "questions": [asdict(one) for one in found.questions]}
+    return JSONResponse(told, 202)
 
 
 class StartBody(Body):

@@ -8,6 +8,7 @@ import typer
 
 from pincite.cli.door import Door, command
 from pincite.cli.safe import print_json
+from pincite.demo import DEMO
 
 if TYPE_CHECKING:
     from pincite.engine import AsyncPincite
@@ -16,8 +17,6 @@ HostOption = Annotated[str | None, typer.Option("--host", metavar="HOST", help="
 PortOption = Annotated[
     int | None, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0 takes a free one.")
 ]
-DEMO = "demo"
-"""Name of the demo's keys, and of the folder its documents go to."""
 DEMO_DAYS = 7
 
 
@@ -38,10 +37,10 @@ async def demo(
     Documents that are there already are left alone.
     """
     from pincite.api import shapes
-    from pincite.cli.samples import find_samples
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.service import print_opening, print_question
+    from pincite.demo import find_samples
 
     samples, screen = find_samples(), Screen()
     door = _told_where(door, host, port)

@@ -146,6 +146,11 @@ class Logins:
 
     # --- the first administrator --------------------------------------------------------------------------------
 
+    async def needs_setup(self) -> bool:
+        """Whether nobody has a password yet."""
+        async with self._database.transaction("") as connection:
+            return await one(connection, "select needs_setup()") == (True,)
+
     async def offer_setup(self) -> str | None:
         """A token that makes the first administrator, once; None where somebody has a password already."""
         token = secrets.token_urlsafe(32)

@@ -38,6 +38,7 @@ def test_the_link_makes_one_administrator_whoever_tries_at_once(fresh: Door) -> 
             return client.post(f"{API}/auth/setup", json=body)
 
     with browser(fresh) as client:
+        assert client.get(f"{API}/auth/ways").json() == {"oidc": False, "setup": True}
         wrong = client.post(f"{API}/auth/setup", json={"token": "guessed", "name": "x", "password": PASSWORD})
         assert_problem(wrong, 409, "setup_done")
         weak = client.post(f"{API}/auth/setup", json={"token": token, "name": "x", "password": "short"})
@@ -46,6 +47,8 @@ def test_the_link_makes_one_administrator_whoever_tries_at_once(fresh: Door) -> 
         answers = list(pool.map(attempt, range(8)))
     assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7
     assert fresh.do(fresh.pincite.logins.offer_setup()) is None
+    with browser(fresh) as client:
+        assert client.get(f"{API}/auth/ways").json() == {"oidc": False, "setup": False}
     [made] = [answer for answer in answers if answer.status_code == 200]
     cookie = made.headers["set-cookie"]
     assert "HttpOnly" in cookie

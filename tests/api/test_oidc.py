@@ -42,6 +42,7 @@ def browser(door: Door, there: OidcProvider) -> Iterator[httpx2.Client]:
 def there_and_back(browser: httpx2.Client, there: OidcProvider, **claims: object) -> httpx2.Response:
     """Follow the redirects as a browser does; the answer to coming back."""
     there.claims = {"preferred_username": "anna", "sub": "s-anna", **claims}
+    assert browser.get(f"{API}/auth/ways").json()["oidc"] is True
     sent = browser.get(f"{API}/auth/oidc/login")
     assert sent.status_code == 303, sent.text
     with httpx2.Client(timeout=30) as outside:

@@ -1,10 +1,12 @@
 """Uploads: taken in once, refused with a reason, held and released."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx2
 import pytest
 
+from pincite.demo import SampleQuestion, Samples
 from tests.api.door import Door, assert_problem, completed, upload
 
 
@@ -38,6 +40,23 @@ def test_the_same_again_is_a_duplicate_and_other_bytes_are_a_version(client: htt
     assert changed.status_code == 202
     assert changed.json()["document"]["versions"] == 2
     completed(client, folder)
+
+
+def test_the_sample_documents_are_taken_in_once(
+    client: httpx2.Client, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = tmp_path / "station.md"
+    sample.write_text("# Station\n\nThe key hangs behind the blue cup.\n")
+    found = Samples((sample,), "Where?", (SampleQuestion("Where does the key hang?", "en"),))
+    monkeypatch.setattr("pincite.api.uploads.find_samples", lambda: found)
+    first = client.post("/api/v1/documents/samples", json={"folder": folder})
+    assert first.status_code == 202
+    assert first.json()["questions"] == [{"question": "Where does the key hang?", "language": "en"}]
+    [document] = completed(client, folder)
+    assert (document["name"], document["status"]) == ("station.md", "completed")
+    again = client.post("/api/v1/documents/samples", json={"folder": folder}).json()["documents"]
+    assert [(one["id"], one["versions"]) for one in again] == [(document["id"], 1)]
+    assert_problem(client.post("/api/v1/documents/samples", json={"folder": "a//b"}), 422, "bad_folder")
 
 
 def test_forty_equal_uploads_at_once_make_one_document(door: Door, client: httpx2.Client, folder: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pincite.cli.samples import Samples
+from pincite.demo import Samples
 from pincite.engine import AsyncPincite
 
 from .terminal import Call, start
@@ -25,7 +25,7 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Small samples instead of the real ones."""
     path = tmp_path / "sample.md"
     path.write_text("# Cat\n\nThe cook feeds the cat's kittens.\n")
-    monkeypatch.setattr("pincite.cli.samples.find_samples", lambda: Samples((path,), QUESTION))
+    monkeypatch.setattr("pincite.demo.find_samples", lambda: Samples((path,), QUESTION))
     return path
 
 

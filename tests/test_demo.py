@@ -5,16 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from pincite.cli.samples import find_samples
+from pincite.demo import SampleQuestion, find_samples
 from pincite.errors import DataFolderError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 def test_a_checkout_has_them() -> None:
     samples = find_samples()
     assert {path.name for path in samples.documents} >= {"station-handbook.md", "annual-report-2023.pdf"}
     assert samples.question.startswith("How much did the recoating")
+    assert samples.questions[0] == SampleQuestion(samples.question, "en")
+    assert {one.language for one in samples.questions} == {"en", "de"}
+    assert not any("salary" in one.question for one in samples.questions), "the documents do not answer that"
 
 
 def test_an_installed_package_has_its_own(tmp_path: Path) -> None:
