@@ -1,5 +1,6 @@
 """What is in a document: its passages, its text, its file."""
 
+from collections.abc import Sequence
 from typing import Annotated
 from urllib.parse import quote
 
@@ -11,7 +12,11 @@ from pincite.api import API, shapes
 from pincite.api.callers import Looker, Reader
 from pincite.api.engine import Engine
 from pincite.api.options import Body, DocumentId, Text
+from pincite.core.callers import Scope
+from pincite.core.documents import Chunk
+from pincite.engine import AsyncPincite
 from pincite.errors import Invalid, NotFound
+from pincite.ingest.embed import embedded_text
 from pincite.reading import Reading
 
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
@@ -29,10 +34,14 @@ async def chunks(
     caller: Looker,
     level: Annotated[int | None, Query(ge=0, le=2)] = None,
     version: VersionId = None,
+    embedded: bool = False,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
     cursor: Annotated[str | None, Query(max_length=20)] = None,
 ) -> JSONResponse:
-    """The passages of the served version, or of another that is still kept, in order."""
+    """The passages of the served version, or of another that is still kept, in order.
+
+    With `embedded`, those of the served version say what was embedded for them, where that can be proved.
+    """
     scope, after = await pincite.scope(caller), _ordinal(cursor)
     served, found = await pincite.library.chunks(
         scope, document_id, level, version_id=version, after=after, limit=limit + 1
@@ -42,7 +51,21 @@ async def chunks(
         raise NotFound(f"there are no passages of a version '{version}'; the newest version is '{newest}'")
     following = str(found[limit - 1].ordinal) if len(found) > limit else None
     shown = [shapes.chunk(document_id, served, chunk) for chunk in found[:limit]]
+    if embedded and version is None:
+        texts = await _embedded(pincite, scope, document_id, found[:limit])
+        shown = [one | ({"embedded_text": texts[one["ordinal"]]} if one["ordinal"] in texts else {}) for one in shown]
     return JSONResponse({"document_id": document_id, "version": served or None, **shapes.page(shown, following)})
+
+
+async def _embedded(pincite: AsyncPincite, scope: Scope, document_id: str, found: Sequence[Chunk]) -> dict[int, str]:
+    """What was embedded for each passage, by ordinal, as far as its digest proves it."""
+    model, digests = await pincite.library.embedded(scope, document_id)
+    text = await pincite.library.text(scope, document_id)
+    titles = tuple(dict.fromkeys((text.about.get("title"), text.title, None)))
+    told = {
+        one.ordinal: embedded_text(one, titles, model, digests[one.ordinal]) for one in found if one.ordinal in digests
+    }
+    return {ordinal: words for ordinal, words in told.items() if words is not None}
 
 
 def _ordinal(cursor: str | None) -> int:

@@ -64,6 +64,18 @@ def lead(chunk: Chunk, title: str | None) -> str:
     return " > ".join(path)
 
 
+def embedded_text(chunk: Chunk, titles: Sequence[str | None], model: str, digest: bytes) -> str | None:
+    """What was embedded for a passage in the usual wording, proved by its digest; None where it was worded otherwise.
+
+    `titles` are those its document may have had at the time.
+    """
+    for title in titles:
+        wording = _wording(chunk, lead(chunk, title))
+        if _hash(model, wording) == digest:
+            return wording.whole
+    return None
+
+
 def _entry(chunk: Chunk, above: str, wording: Wording, digest: bytes, windows: Vectors) -> Entry:
     if chunk.level != Level.CHUNK:
         return Entry(chunk, fingerprint(chunk.text), terms={}, hash=digest, windows=())

@@ -230,6 +230,17 @@ class Library:
             )
         return version[0], [_chunk(row, version[1]) for row in found]
 
+    async def embedded(self, scope: Scope, document_id: str) -> tuple[str, Mapping[int, bytes]]:
+        """The model that the served passages of a document were embedded by, and the digest of what was, by ordinal."""
+        query = (
+            "select m.name, c.ordinal, v.hash from document d join vector v on v.edition = d.served and v.part = 0"
+            " join chunk c on c.key = v.chunk join embedding_model m on m.id = v.model"
+            " where d.id = %(id)s and d.realm = any(%(realms)s)"
+        )
+        values = {"id": document_id, "realms": list(scope.realms)}
+        [found] = await self._database.at_once(scope.person, query, values=values)
+        return found[0][0] if found else "", {ordinal: bytes(digest) for _, ordinal, digest in found}
+
     async def text(self, scope: Scope, document_id: str, version_id: str | None = None) -> VersionText:
         """The normalised text of a version; of the served one unless told otherwise."""
         async with self._database.transaction(scope.person) as connection:

@@ -40,6 +40,18 @@ def test_a_passages_id_is_the_one_that_searches_name(client: httpx2.Client, leav
     assert best["id"] in {one["id"] for one in chunks(client, leave, level=2)["items"]}
 
 
+def test_what_was_embedded_is_told_even_after_the_title_changed(client: httpx2.Client, folder: str) -> None:
+    upload(client, "pets.md", "---\ntitle: Pets\n---\n# Cats\n\nCats purr.\n", folder=folder)
+    [document] = completed(client, folder)
+    path = f"/api/v1/documents/{document['id']}/chunks"
+    assert "embedded_text" not in client.get(path, params={"level": 2}).json()["items"][0]
+    for _ in range(2):
+        found = client.get(path, params={"embedded": True}).json()["items"]
+        told = {one["level"]: one.get("embedded_text") for one in found}
+        assert told == {0: None, 1: None, 2: "Pets > Cats\nCats purr."}
+        client.patch(f"/api/v1/documents/{document['id']}", json={"title": "Renamed"}).raise_for_status()
+
+
 def test_passages_by_level_and_page(client: httpx2.Client, leave: dict[str, object]) -> None:
     assert {one["level"] for one in chunks(client, leave, level=1)["items"]} == {1}
     everything = [one["ordinal"] for one in chunks(client, leave)["items"]]

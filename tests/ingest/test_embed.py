@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import pytest
 
 from pincite.core.documents import NO_HEADINGS, Chunk, Level
-from pincite.ingest.embed import embed, lead
+from pincite.ingest.embed import embed, embedded_text, lead
 from pincite.store.passages import Entry
 from tests.builders import chunk
 
@@ -87,3 +87,11 @@ def test_equal_text_under_another_heading_is_another_passage() -> None:
 )
 def test_the_title_stands_above_all_once(title: str | None, path: tuple[str, ...], above: str) -> None:
     assert lead(chunk(1, "x", heading_path=path), title) == above
+
+
+def test_what_was_embedded_is_told_only_where_its_digest_proves_it() -> None:
+    passage = chunk(1, "Cats purr.", heading_path=("Animals",))
+    _, [entry] = run({}, [passage], title="Pets")
+    assert embedded_text(passage, ("Another", "Pets"), "model/1", entry.hash) == "Pets > Animals\nCats purr."
+    assert embedded_text(passage, ("Another", None), "model/1", entry.hash) is None
+    assert embedded_text(passage, ("Pets",), "model/2", entry.hash) is None

@@ -15,6 +15,7 @@ REMEMBERED = (
     "What happened to the dome on 18 November?",
     "Who may open the dome in wind?",
 )
+TIMETABLE = "cable-car-timetable.md"  # has an earlier version
 SAMPLES = Path(__file__).parent.parent.parent / "examples" / "documents"
 
 
@@ -30,7 +31,10 @@ class View:
 
 def furnish(site: Site) -> None:
     """The sample documents, for a page with something on it."""
+    earlier = (SAMPLES / TIMETABLE).read_text(encoding="utf-8").replace("08:10", "08:25").replace("twelve", "ten")
     with site.door.client() as client:
+        upload(client, TIMETABLE, earlier, folder="observatory").raise_for_status()
+        completed(client, "observatory")
         for sample in sorted(SAMPLES.iterdir()):
             upload(client, sample.name, sample.read_bytes(), folder="observatory").raise_for_status()
         completed(client, "observatory")
@@ -81,10 +85,60 @@ def _scope(page: Page) -> None:
     expect(page.locator(".choices label").first).to_be_visible()
 
 
+def _documents(page: Page) -> None:
+    expect(page.locator(".document-row").first).to_be_visible()
+
+
+def open_document(page: Page, title: str, view: str = "Document") -> None:
+    """Go to a document, and to one of its views."""
+    page.get_by_role("link", name=title, exact=True).first.click()
+    page.get_by_role("tab", name=view).click()
+
+
+def _document(page: Page) -> None:
+    open_document(page, "Cable Car, Timetable and Rules")
+    expect(page.locator(".prose.document table").first).to_be_visible()
+
+
+def _passages(page: Page) -> None:
+    open_document(page, "Cable Car, Timetable and Rules", "Passages")
+    page.get_by_label("Find a passage of this document by a question").fill("How many people fit into a cabin?")
+    page.get_by_role("button", name="Find", exact=True).click()
+    page.locator(".finds button").first.click()
+    expect(page.locator(".embedded")).to_be_visible()
+
+
+def _versions(page: Page) -> None:
+    open_document(page, "Cable Car, Timetable and Rules", "Versions")
+    expect(page.locator(".hunk").first).to_be_visible()
+
+
+def _rights(page: Page) -> None:
+    page.get_by_role("button", name="What to do with station-handbook.md").click()
+    page.get_by_role("menuitem", name="Who may read it").click()
+    expect(page.get_by_role("dialog").get_by_label("Users")).to_be_visible()
+
+
+def _form(page: Page) -> None:
+    expect(page.get_by_label("Password")).to_be_visible()
+
+
+def _welcome(page: Page) -> None:
+    expect(page.get_by_role("button", name="Sample documents")).to_be_visible()
+
+
 VIEWS = (
     View("start", "/ask", _begin),
     View("answer", "/ask", _answer),
     View("source-page", "/ask", _page),
     View("source-text", "/ask", _text),
     View("scope", "/ask", _scope),
+    View("documents", "/documents?folder=observatory", _documents),
+    View("document", "/documents?folder=observatory", _document),
+    View("passages", "/documents?folder=observatory", _passages),
+    View("versions", "/documents?folder=observatory", _versions),
+    View("rights", "/documents?folder=observatory", _rights),
+    View("setup", "/setup#token", _form, logged_in=False),
+    View("welcome", "/setup", _welcome),
+    View("login", "/login", _form, logged_in=False),
 )

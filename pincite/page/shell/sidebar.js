@@ -1,10 +1,12 @@
 // The side bar: the rooms one may enter, what the room itself puts there, and oneself.
+import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Menu } from "../parts/menu.js";
 import { html } from "../shared/html.js";
 import { state } from "../shared/state.js";
 import { t } from "../shared/words.js";
 import { LookMenu } from "./look.js";
+import { PasswordDialog } from "./password.js";
 import { go } from "./router.js";
 import { may, session } from "./session.js";
 import { VIEWS } from "./views.js";
@@ -35,10 +37,14 @@ export function SideBar({ view, open, close, help }) {
 }
 
 function Person({ person }) {
+  const [passwordOpen, openPassword] = useState(false);
   const leave = async () => {
     await session.logOut();
     go("/login");
   };
-  return html`<${Menu} label=${person.name} icon="person" text=${person.name} up
-    items=${[{ label: t("frame.logout"), icon: "leave", onClick: leave }]} />`;
+  return html`<${Menu} label=${person.name} icon="person" text=${html`<span class="clip">${person.name}</span>`} up items=${[
+      { label: t("password.title"), icon: "key", onClick: () => openPassword(true) },
+      { label: t("frame.logout"), icon: "leave", onClick: leave },
+    ]} />
+    ${passwordOpen && html`<${PasswordDialog} close=${() => openPassword(false)} />`}`;
 }

@@ -4,9 +4,12 @@
 // `menu` puts it into the side bar; `open` lets in whoever is not logged in; `plain` shows it without the frame.
 export const VIEWS = [
   { name: "ask", icon: "ask", menu: true, role: "reader", key: "a", load: () => import("../ask/room.js") },
+  { name: "documents", icon: "documents", menu: true, role: "reader", key: "d", load: () => import("../documents/room.js") },
   { name: "share", role: "reader", load: () => import("../share/room.js") },
   { name: "traces", icon: "traces", menu: true, role: "reader", key: "t", load: () => import("../traces/room.js") },
   { name: "bench", icon: "bench", menu: true, role: "reader", key: "b", load: () => import("../bench/room.js") },
   { name: "evaluation", icon: "evaluation", menu: true, role: "editor", key: "e", load: () => import("../evaluation/room.js") },
   { name: "settings", icon: "settings", menu: true, role: "administrator", key: "s", load: () => import("../settings/room.js") },
+  { name: "setup", open: true, plain: true, load: () => import("../setup/room.js") },
+  { name: "login", open: true, plain: true, load: () => import("../login/room.js") },
 ];

@@ -50,10 +50,10 @@ function partAround(content, place, around) {
   const unit = unitsOf(content);
   const [start, end] = [unit(place.start), unit(place.end)];
   const head = FRONT_MATTER.exec(content)?.[0].length ?? 0;
-  const from = start - around <= head ? (start < head ? 0 : head) : content.indexOf("\n\n", start - around) + 2 || head;
+  const from = start - around <= head ? (start < head && end > start ? 0 : head) : content.indexOf("\n\n", start - around) + 2 || head;
   const cut = content.lastIndexOf("\n\n", end + around);
   const to = end + around >= content.length || cut < end ? content.length : cut;
-  const first = Math.min(from, start);
+  const first = end > start ? Math.min(from, start) : from;
   const text = content.slice(first, to);
   const points = (unitOffset) => [...content.slice(first, unitOffset)].length;
   return { text, start: points(start), end: points(end), before: first > head, after: to < content.length };

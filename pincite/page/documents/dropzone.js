@@ -1,0 +1,35 @@
+// The room of documents as a place to drop files on: it says so while something is held over it.
+import { useRef, useState } from "preact/hooks";
+import { Icon } from "../parts/icon.js";
+import { toast } from "../parts/toast.js";
+import { html } from "../shared/html.js";
+import { t } from "../shared/words.js";
+import { dropped } from "./gather.js";
+
+/** `take(files)` hears what was dropped; null where nothing may be added. */
+export function DropZone({ folder, take, children }) {
+  const [over, setOver] = useState(false);
+  const depth = useRef(0);
+  const files = (event) => take && [...event.dataTransfer.types].includes("Files");
+  const step = (by) => (event) => {
+    if (!files(event)) return;
+    event.preventDefault();
+    depth.current += by;
+    setOver(depth.current > 0);
+  };
+  const drop = async (event) => {
+    if (!files(event)) return;
+    event.preventDefault();
+    depth.current = 0;
+    setOver(false);
+    try {
+      take(await dropped(event.dataTransfer, folder));
+    } catch (error) {
+      toast(new Error(t("documents.drop.failed", { why: error.message })));
+    }
+  };
+  return html`<div class="room shelf" onDragEnter=${step(1)} onDragLeave=${step(-1)} onDragOver=${(event) => files(event) && event.preventDefault()} onDrop=${drop}>
+    ${children}
+    ${over && html`<div class="drop-veil"><p><${Icon} name="upload" />${folder ? t("documents.drop.folder", { folder }) : t("documents.drop")}</p></div>`}
+  </div>`;
+}

@@ -1,0 +1,41 @@
+// Which documents are listed: by words, status and tags.
+import { useEffect, useState } from "preact/hooks";
+import { Icon } from "../parts/icon.js";
+import { html } from "../shared/html.js";
+import { t } from "../shared/words.js";
+
+const STATUSES = ["completed", "processing", "pending", "error", "stale"];
+const PAUSE_MS = 250;
+
+/** What an address asks for, as the service takes it. */
+export function filterOf(query) {
+  const status = query.get("status");
+  return {
+    folder: query.get("folder") ?? "",
+    q: query.get("q") ?? "",
+    tag: query.getAll("tag"),
+    ...(status === "stale" ? { stale: true } : { status: STATUSES.includes(status) ? status : "" }),
+  };
+}
+
+/** `change(more)` gives the address other values; null takes one away. */
+export function Filters({ filter, change }) {
+  const [words, setWords] = useState(filter.q);
+  useEffect(() => setWords(filter.q), [filter.q]);
+  useEffect(() => {
+    if (words === filter.q) return undefined;
+    const timer = setTimeout(() => change({ q: words || null }), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [words]);
+  const status = filter.stale ? "stale" : filter.status;
+  return html`<div class="bar filters" role="search">
+    <span class="grow searching"><${Icon} name="search" /><input type="search" value=${words} aria-label=${t("documents.search")} placeholder=${t("documents.search")}
+      maxlength="2000" onInput=${(event) => setWords(event.target.value)} /></span>
+    <select aria-label=${t("documents.status")} value=${status} onChange=${(event) => change({ status: event.target.value || null })}>
+      <option value="">${t("documents.status.all")}</option>
+      ${STATUSES.map((name) => html`<option key=${name} value=${name} selected=${name === status}>${t(`status.${name}`)}</option>`)}
+    </select>
+    ${filter.tag.map((tag) => html`<span key=${tag} class="badge accent"><${Icon} name="tag" />${tag}
+      <button class="chip-drop" aria-label=${t("documents.tag.drop", { tag })} onClick=${() => change({ tag: filter.tag.filter((one) => one !== tag) })}><${Icon} name="close" /></button></span>`)}
+  </div>`;
+}

@@ -1,0 +1,78 @@
+// The queue, followed as it changes: which documents are being processed, how far they are, and what is left.
+import { useEffect } from "preact/hooks";
+import { get } from "../shared/api.js";
+import { connection } from "../shared/connection.js";
+import { follow } from "../shared/events.js";
+import { state } from "../shared/state.js";
+
+const AGAIN_MS = 2000;
+const SUMMARY_MS = 3000;
+const EMPTY = { jobs: new Map(), summary: null };
+
+/** `jobs` by document; of a long queue those in hand and those that come next. */
+export const queue = state(EMPTY);
+
+const listeners = new Set();
+/** Hear the id of each document whose processing has ended. */
+export function onEnded(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+let followers = 0;
+let control = null;
+
+/** Follow the queue for as long as a component is shown. */
+export function useQueue() {
+  useEffect(() => {
+    followers += 1;
+    if (followers === 1) run();
+    return () => {
+      followers -= 1;
+      if (!followers) control.abort();
+    };
+  }, []);
+  return queue.use();
+}
+
+async function run() {
+  control = new AbortController();
+  const { signal } = control;
+  const timer = setInterval(() => countAgain(signal), SUMMARY_MS);
+  while (!signal.aborted) {
+    try {
+      await follow("GET", "/jobs/events", { signal, onEvent: hear });
+    } catch {
+      // away, stopping, or too many listen: tried again as long as somebody looks
+    }
+    if (signal.aborted) break;
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    await connection.back();
+  }
+  clearInterval(timer);
+}
+
+/** Rates and guesses change without a word; while something is under way they are asked for. */
+async function countAgain(signal) {
+  const { summary } = queue.value;
+  if (!summary || !(summary.running + summary.waiting)) return;
+  try {
+    const { summary: fresh } = await get("/jobs", { limit: 1 }, { signal });
+    queue.set((now) => ({ ...now, summary: fresh }));
+  } catch {
+    // the next time
+  }
+}
+
+function hear({ name, data }) {
+  if (name === "snapshot") queue.set({ jobs: new Map(data.items.map((job) => [job.document_id, job])), summary: data.summary });
+  if (name === "summary") queue.set((now) => ({ ...now, summary: data }));
+  if (name === "job") queue.set((now) => ({ ...now, jobs: new Map(now.jobs).set(data.document_id, data) }));
+  if (name !== "ended") return;
+  queue.set((now) => {
+    const jobs = new Map(now.jobs);
+    if (jobs.get(data.document_id)?.id === data.id) jobs.delete(data.document_id);
+    return { ...now, jobs };
+  });
+  for (const listener of [...listeners]) listener(data.document_id);
+}

@@ -1,0 +1,74 @@
+// Who may read a document, or what lies in a folder: users, groups, everyone.
+import { useEffect, useState } from "preact/hooks";
+import { Dialog } from "../parts/dialog.js";
+import { Icon } from "../parts/icon.js";
+import { toast } from "../parts/toast.js";
+import { get, patch } from "../shared/api.js";
+import { html } from "../shared/html.js";
+import { t } from "../shared/words.js";
+import { may } from "../shell/session.js";
+
+/**
+ * `subject` is `{title, access, path, body, inherits}`: `path` and `body` are where its access is changed, `inherits`
+ * says in words whom it falls back to.
+ */
+export function RightsDialog({ subject, person, close, done }) {
+  const [users, setUsers] = useState(subject.access?.users ?? []);
+  const [groups, setGroups] = useState(subject.access?.groups ?? []);
+  const [everyone, setEveryone] = useState(subject.access?.everyone ?? false);
+  const [problem, setProblem] = useState(null);
+  const known = useKnown(person);
+  const send = async (access) => {
+    try {
+      done(await patch(subject.path, { ...subject.body, access }));
+      toast(t("rights.done"));
+      close();
+    } catch (refused) {
+      setProblem(refused);
+    }
+  };
+  return html`<${Dialog} title=${t("rights.title")} close=${close} footer=${html`
+      <button class="button quiet" onClick=${() => send(null)}>${subject.inherits}</button>
+      <button class="button primary" onClick=${() => send({ users, groups, everyone })}>${t("documents.save")}</button>`}>
+    <p><strong>${subject.title}</strong></p>
+    <p class="muted">${t("rights.lead")}</p>
+    <${Names} label=${t("rights.users")} icon="person" names=${users} set=${setUsers} known=${known.users} />
+    <${Names} label=${t("rights.groups")} icon="people" names=${groups} set=${setGroups} known=${known.groups} />
+    <p><label class="choice"><input type="checkbox" checked=${everyone} onChange=${(event) => setEveryone(event.target.checked)} />
+      <span>${t("rights.everyone")}</span></label></p>
+    ${problem && html`<p class="notice bad" role="alert"><${Icon} name="warning" />${problem.words}</p>`}
+  </${Dialog}>`;
+}
+
+/** Whom one can be offered: administrators know everybody, others the groups they are in. */
+function useKnown(person) {
+  const [known, setKnown] = useState({ users: [], groups: person.groups });
+  useEffect(() => {
+    if (!may(person.role, "administrator")) return;
+    Promise.all([get("/users"), get("/groups")]).then(([users, groups]) => setKnown({
+      users: users.items.filter((one) => one.id !== person.id).map((one) => one.name), groups: groups.items.map((one) => one.name),
+    }), toast);
+  }, []);
+  return known;
+}
+
+function Names({ label, icon, names, set, known }) {
+  const [text, setText] = useState("");
+  const id = `names-${icon}`;
+  const add = (event) => {
+    event.preventDefault();
+    const name = text.trim();
+    if (name && !names.includes(name)) set([...names, name]);
+    setText("");
+  };
+  return html`<div class="field">
+    <label for=${id}>${label}</label>
+    ${names.length > 0 && html`<ul class="chips">${names.map((name) => html`<li key=${name} class="badge accent"><${Icon} name=${icon} />${name}
+      <button class="chip-drop" aria-label=${t("rights.drop", { name })} onClick=${() => set(names.filter((one) => one !== name))}><${Icon} name="close" /></button></li>`)}</ul>`}
+    <form class="bar" onSubmit=${add}>
+      <input id=${id} value=${text} list=${`${id}-known`} placeholder=${t("rights.placeholder")} maxlength="100" onInput=${(event) => setText(event.target.value)} />
+      <button class="button">${t("rights.add")}</button>
+    </form>
+    <datalist id=${`${id}-known`}>${known.filter((name) => !names.includes(name)).map((name) => html`<option key=${name} value=${name}></option>`)}</datalist>
+  </div>`;
+}

@@ -1,0 +1,39 @@
+// One document in the list, and what can be done with it.
+import { Icon } from "../parts/icon.js";
+import { Menu } from "../parts/menu.js";
+import { API } from "../shared/api.js";
+import { html } from "../shared/html.js";
+import { bytes, day, t } from "../shared/words.js";
+import { Status } from "./stages.js";
+
+export const addressOf = (document) => `/documents/${encodeURIComponent(document.id)}`;
+export const fileOf = (id, version) => `${API}/documents/${encodeURIComponent(id)}/file${version ? `?version=${encodeURIComponent(version)}` : ""}`;
+
+/** `act(name, document)` hears what was chosen; `within` is the folder that is shown, which need not be said again. */
+export function Row({ document, job, within, mine, act, byTag }) {
+  const below = document.folder === within ? "" : document.folder.slice(within ? within.length + 1 : 0);
+  const problem = document.status === "error" && !job ? document.error?.message : null;
+  return html`<div class="document-row">
+    <${Icon} name="documents" />
+    <div class="document-name">
+      <a href=${addressOf(document)} class="clip">${document.title || document.name}</a>
+      <span class=${`clip small ${problem ? "problem" : "muted"}`} title=${problem}>${problem ?? [below, document.name].filter(Boolean).join(" / ")}</span>
+    </div>
+    <div class="document-tags">${document.tags.slice(0, 2).map((tag) => html`<button key=${tag} class="badge tag clip" onClick=${() => byTag(tag)}
+      aria-label=${t("documents.tag.only", { tag })}>${tag}</button>`)}</div>
+    <div class="document-status"><${Status} document=${document} job=${job} /></div>
+    <span class="document-size small muted">${bytes(document.bytes)}</span>
+    <span class="document-date small muted">${day(document.updated_at)}</span>
+    <${Menu} label=${t("documents.more", { name: document.name })} items=${actionsOn(document, job, mine, act)} />
+  </div>`;
+}
+
+/** What can be done with a document: the more of it where it is one's own. */
+export function actionsOn(document, job, mine, act) {
+  const one = (name, icon, more = {}) => ({ label: t(`documents.act.${name}`), icon, onClick: () => act(name, document), ...more });
+  const own = [
+    one("edit", "edit"), one("rights", "people"), one("reindex", "refresh"),
+    ...(job ? [one("cancel", "stop")] : []), null, one("remove", "trash", { danger: true }),
+  ];
+  return [one("download", "download"), ...(mine ? own : [])];
+}
