@@ -39,7 +39,9 @@ ACTS: Mapping[str, Acts] = {
 }
 """A branch or a key and when it acts, the longer name winning; all others act on the next request."""
 
-OUTSIDE = frozenset({"embedding.path", "embedding.allow_download", "rerank.path", "web.enabled", "web.allow_hosts"})
+OUTSIDE = frozenset(
+    {"embedding.path", "embedding.allow_download", "rerank.path", "llm.path", "web.enabled", "web.allow_hosts"}
+)
 """Beside secrets and what acts at start: only the environment or a file on this machine may set these."""
 OWNERS = frozenset({"access.administrators_read"})
 """The same for what administrators may not give themselves."""

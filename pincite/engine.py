@@ -16,7 +16,7 @@ from pincite.control import Control
 from pincite.core.answers import Answer, Degraded, Question, SearchResult
 from pincite.core.audit import Told
 from pincite.core.callers import Caller, Scope
-from pincite.core.documents import Added, AddedAll, Document, Passage, Progress, Receipt, Status, Upload
+from pincite.core.documents import Added, AddedAll, Document, Passage, Progress, Reading, Receipt, Status, Upload
 from pincite.core.jobs import LOAD, WAITED_FOR, CancelledJob
 from pincite.core.people import Person, PersonRole
 from pincite.core.request import due, request_id
@@ -42,6 +42,7 @@ from pincite.errors import (
 from pincite.ingest.accept import check
 from pincite.ingest.collect import Collected, NamedFile, ReadFile, collect, read_all
 from pincite.ingest.enrich import Enriching
+from pincite.ingest.legible import Legible
 from pincite.ingest.parse import Reader
 from pincite.ingest.pipeline import Workshop
 from pincite.ingest.worker import Workers
@@ -55,7 +56,7 @@ from pincite.pointing import Pointer
 from pincite.profiles import find_profile, for_request
 from pincite.query import pipeline
 from pincite.query.templates import check_own
-from pincite.reading import Reading, passage
+from pincite.reading import OpenShelf, passage
 from pincite.records import Records
 from pincite.replay import Replay, changed, compare, question_of, replayable, settings_for
 from pincite.settings import Settings
@@ -91,6 +92,7 @@ from pincite.store.settings import StoredSettings
 from pincite.store.shares import Shares
 from pincite.store.traces import Traces
 from pincite.store.vocabulary import PostgresVocabulary
+from pincite.store.volumes import Volumes
 from pincite.switchover import Switchover
 from pincite.telemetry import Telemetry
 from pincite.toolbox import Toolbox
@@ -166,6 +168,7 @@ class AsyncPincite:
         self.opinions = Opinions(self.database)
         self.cache = AnswerCache(self.database)
         self.vocabulary = PostgresVocabulary(self.database)
+        self.shelf = OpenShelf(Volumes(self.database))
         self.evaluations = Evaluations(self.database)
         self.folders, self.filing = Folders(self.database), Filing(self.database)
         self.web = Web(lambda: self.settings.web)
@@ -685,6 +688,8 @@ class AsyncPincite:
                 memory=self.sessions,
                 vocabulary=self.vocabulary,
                 cache=self.cache,
+                shelf=self.shelf,
+                eyes=Legible(self._reader, settings.chunking),
             ),
             settings=settings,
             caller=caller,

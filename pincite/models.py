@@ -43,6 +43,8 @@ class ModelFacts:
     greedy: bool = True
     sampling: Literal["both", "one", "none"] = "both"
     thinking: Literal["", "effort", "budget", "adaptive", "switch", "always"] = ""
+    tools: bool | None = None
+    vision: bool | None = None
 
 
 @lru_cache(maxsize=1024)

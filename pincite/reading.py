@@ -1,28 +1,111 @@
-"""Part of a document's text: lines before a section before the whole."""
+"""Part of a document's text: lines before a section before the whole, as text or as passages that can be cited."""
 
-from dataclasses import dataclass
+import asyncio
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from pincite.core.documents import Parsed, Passage, Section
+from pincite.core.answers import Filters, Found
+from pincite.core.callers import Scope
+from pincite.core.documents import Parsed, Passage, Reading, Section
+from pincite.core.protocols import Opened
 from pincite.core.text import fold, line_of, line_starts
 from pincite.errors import Invalid, NotFound
 from pincite.ingest.section import sections
 from pincite.store.library import VersionText
+from pincite.store.volumes import Volume, Volumes
+
+MOST_PLACES = 50
+"""Places of a text that are told; all of them are counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What to read: a document by id or by where it came from, and which part of it."""
+class _Part:
+    """The stretch of a text that is read, in characters and in lines."""
 
-    document_id: str | None = None
-    source_uri: str | None = None
-    section: str | None = None
-    start_line: int | None = None
-    end_line: int | None = None
-    version: str | None = None
+    start: int
+    end: int
+    first: int
+    last: int
+    lines: int
+    section: str | None
 
 
 def passage(text: VersionText, reading: Reading) -> Passage:
     """The lines asked for, else the section asked for, else everything."""
+    part = _part(text, reading)
+    return Passage(
+        document_id=text.document_id, version=text.version, title=text.title, content=text.text[part.start : part.end],
+        start_line=part.first, end_line=part.last, total_lines=part.lines, section=part.section,
+    )  # fmt: skip
+
+
+class OpenShelf:
+    """Documents that a request may look into, opened as passages."""
+
+    def __init__(self, volumes: Volumes) -> None:
+        self._volumes = volumes
+
+    async def read(self, reading: Reading, *, scope: Scope, filters: Filters) -> Opened:
+        """The lines asked for, else the section, else everything."""
+        volume = await self._volumes.open(reading, scope=scope, filters=filters)
+        return await asyncio.to_thread(_read, volume, reading)
+
+    async def find(self, reading: Reading, text: str, *, scope: Scope, filters: Filters) -> Opened:
+        """Every place where a text stands, letter for letter."""
+        volume = await self._volumes.open(reading, scope=scope, filters=filters)
+        return await asyncio.to_thread(_find, volume, text)
+
+
+def _read(volume: Volume, reading: Reading) -> Opened:
+    text, part = volume.text, _part(volume.text, reading)
+    return Opened(
+        text.document_id, text.version, text.title, tuple(clipped(volume.passages, part.start, part.end)),
+        part.first, part.last, part.lines, part.section,
+    )  # fmt: skip
+
+
+def _find(volume: Volume, wanted: str) -> Opened:
+    text, starts = volume.text.text, line_starts(volume.text.text.removesuffix("\n"))
+    places = list(_places(text, wanted))
+    met = [
+        passage
+        for passage in volume.passages
+        if any(place < passage.end_char and place + len(wanted) > passage.start_char for place in places[:MOST_PLACES])
+    ]
+    lines = tuple(line_of(starts, place) for place in places[:MOST_PLACES])
+    return Opened(
+        volume.text.document_id, volume.text.version, volume.text.title, tuple(met), lines[0] if lines else 1,
+        lines[-1] if lines else 1, len(starts), places=lines, found=len(places),
+    )  # fmt: skip
+
+
+def _places(text: str, wanted: str) -> Iterator[int]:
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + len(wanted))
+
+
+def clipped(passages: Sequence[Found], start: int, end: int) -> Iterator[Found]:
+    """The passages between two offsets, each without what lies outside or stood in the one before."""
+    for passage in passages:
+        low, high = max(passage.start_char, start), min(passage.end_char, end)
+        text = passage.text[low - passage.start_char : high - passage.start_char] if low < high else ""
+        if not text.strip():
+            continue
+        start = high
+        if text == passage.text:
+            yield passage
+            continue
+        line = passage.start_line + passage.text.count("\n", 0, low - passage.start_char)
+        yield replace(
+            passage, text=text, start_char=low, end_char=high, start_line=line, end_line=line + text.count("\n"),
+            page=bisect_right(passage.page_starts, low) or None,
+        )  # fmt: skip
+
+
+def _part(text: VersionText, reading: Reading) -> _Part:
     starts = line_starts(text.text.removesuffix("\n"))  # a line end at the end begins no further line
     section: Section | None = None
     if reading.start_line is not None or reading.end_line is not None:
@@ -34,11 +117,8 @@ def passage(text: VersionText, reading: Reading) -> Passage:
         first, last = 1, len(starts)
     whole = (first, last) == (1, len(starts))
     end = starts[last] - 1 if last < len(starts) else len(text.text if whole else text.text.removesuffix("\n"))
-    return Passage(
-        document_id=text.document_id, version=text.version, title=text.title, content=text.text[starts[first - 1] : end],
-        start_line=first, end_line=last, total_lines=len(starts),
-        section=" > ".join(section.heading_path) if section else None,
-    )  # fmt: skip
+    named = " > ".join(section.heading_path) if section else None
+    return _Part(starts[first - 1], end, first, last, len(starts), named)
 
 
 def _lines(reading: Reading, total: int) -> tuple[int, int]:

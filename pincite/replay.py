@@ -18,7 +18,7 @@ from pincite.wording import nearest
 
 ASKED = frozenset({"query", "chat", "search", "replay"})
 """Kinds of request that can be asked again."""
-OPTIONS = ("many", "top_k", "min_score", "strategy", "alpha", "guessed", "levels", "retrieve")
+OPTIONS = ("many", "top_k", "min_score", "strategy", "alpha", "guessed", "levels", "retrieve", "mode")
 SAMPLING = ("model", "temperature", "top_p", "top_k", "max_tokens")
 """The parts of a question that hold no words. Its profile is in the settings; its conversation in what it means alone."""
 
@@ -99,6 +99,10 @@ def _wishes(part: Any, names: Sequence[str]) -> dict[str, Any]:
 
 def question_of(trace: Trace, words: str | None) -> Question:
     """The question of a trace: its words, kept or given again, with the options it had."""
+    if trace.options.get("mode") == "vision":
+        raise Invalid(
+            "a question with pictures cannot be asked again from its trace: they are not kept", code="no_content"
+        )
     if trace.kind not in ASKED:
         raise Invalid(f"trace {trace.id} is of kind '{trace.kind}'; only questions and searches can be asked again")
     content = trace.content if words is None else Content(words)

@@ -341,7 +341,7 @@ class Llm(_Branch):
 
     provider: str = Field(
         default="",
-        description="`extractive`, `openai_compatible`, `ollama`, `anthropic`, `scripted`, or a dotted path. Empty: "
+        description="`extractive`, `openai_compatible`, `ollama`, `anthropic`, `llama`, `scripted`, or a dotted path. Empty: "
         "`openai_compatible` where a base URL is set, else `extractive`.",
     )
     base_url: str = Field(
@@ -350,6 +350,18 @@ class Llm(_Branch):
     )
     api_key: SecretStr | None = Field(default=None, description="Key for that server. From the environment only.")
     model: str = Field(default="", description="Model to ask for; empty takes the first that the server offers.")
+    path: str = Field(
+        default="", description="The GGUF file that the provider `llama` reads. From the environment or a file only."
+    )
+    tools: bool | None = Field(
+        default=None,
+        description="Whether the model calls tools by itself. Empty: by the model table, else the server's word, else it "
+        "is tried; one that does not is talked to in plain text.",
+    )
+    vision: bool | None = Field(
+        default=None,
+        description="Whether the model sees pictures. Empty: by the model table, else the server's word, else it does not.",
+    )
     temperature: float | None = Field(
         default=None, ge=0, le=2, description="Sampling temperature. Empty: by the model table, 0.3 for unknown models."
     )
@@ -372,6 +384,23 @@ class Llm(_Branch):
         default=180, gt=0, le=3600, description="Longest time for a whole question, in seconds."
     )
     fallback: Fallback = Fallback()
+
+
+class Agent(_Branch):
+    """How far an answer is looked up step by step (mode `agent`)."""
+
+    max_iterations: int = Field(
+        default=10, ge=1, le=50, description="Turns of the model; after the last it must answer with what it has."
+    )
+    max_tokens: int = Field(
+        default=60_000,
+        ge=1000,
+        le=10_000_000,
+        description="Tokens that all turns may take together, prompts and answers; then it must answer.",
+    )
+    result_tokens: int = Field(
+        default=1500, ge=100, le=50_000, description="Tokens of one tool's result that the model is shown."
+    )
 
 
 class Resilience(_Branch):
@@ -766,6 +795,7 @@ class Settings(_Branch):
     guard: Guard = Guard()
     rag: Rag = Rag()
     llm: Llm = Llm()
+    agent: Agent = Agent()
     resilience: Resilience = Resilience()
     embedding: Embedding = Embedding()
     rerank: Rerank = Rerank()

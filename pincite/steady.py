@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import cast
 
 from pincite.core.answers import Piece, Prompt
-from pincite.core.protocols import LLM, Embedder, Hosted, Offered, Reranker
+from pincite.core.protocols import LLM, Able, Embedder, Hosted, Offered, Reranker
+from pincite.core.tools import Abilities
 from pincite.core.traces import count
 from pincite.errors import ProviderError, Unavailable
 from pincite.resilience import Patience, Steadied
@@ -29,6 +30,11 @@ class SteadyLLM:
     def window(self) -> int:
         """The model's own."""
         return self._inner.window
+
+    @property
+    def abilities(self) -> Abilities:
+        """The model's own."""
+        return abilities_of(self._inner)
 
     async def meet(self) -> None:
         """Let the model's server say what it has, where it has one."""
@@ -67,6 +73,11 @@ class FallbackLLM:
     def window(self) -> int:
         """The first model's; a prompt that is too long for the other is not put to it."""
         return self._first.window
+
+    @property
+    def abilities(self) -> Abilities:
+        """The first model's."""
+        return abilities_of(self._first)
 
     async def meet(self) -> None:
         """Let the first model's server say what it has."""
@@ -159,6 +170,11 @@ class SteadyReranker:
     async def close(self) -> None:
         """Let go of what the reranker holds."""
         await close(self._inner)
+
+
+def abilities_of(llm: LLM) -> Abilities:
+    """What a model says that it can do; nothing is known of one that says nothing."""
+    return llm.abilities if isinstance(llm, Able) else Abilities()
 
 
 async def close(service: object) -> None:

@@ -1,7 +1,8 @@
 """Small makers of the words the tests speak."""
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,16 +16,20 @@ from pincite.core.answers import (
     Groundedness,
     Hit,
     MatchedBy,
+    Piece,
     Plan,
     Prompt,
     Question,
     Source,
     Sufficiency,
+    Usage,
 )
 from pincite.core.documents import Chunk, Level
 from pincite.core.protocols import LLM
 from pincite.core.run import Kit
+from pincite.core.tools import ToolCall
 from pincite.engine import AsyncPincite
+from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
 from pincite.query.sources import sources_of
 from pincite.settings import Settings
@@ -109,3 +114,34 @@ class Named(ScriptedLLM):
     def __init__(self, name: str = "scripted", window: int = 8192) -> None:
         super().__init__(Options(window=window))
         self.name = name
+
+
+class Calling:
+    """A model that makes calls turn by turn, as told: each turn is a text, or a text and calls; the last comes again."""
+
+    name = "calling"
+
+    def __init__(
+        self, *turns: "str | tuple[str, list[tuple[str, object]]]", window: int = 32_768, fail: object = None
+    ) -> None:
+        self.window = window
+        self.prompts: list[Prompt] = []
+        self._turns = turns
+        self._fail = fail
+
+    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        """The next turn; where no tools are offered, only its words."""
+        self.prompts.append(prompt)
+        if isinstance(self._fail, BaseException) and (prompt.tools or "tool" not in str(self._fail)):
+            raise self._fail
+        turn = self._turns[min(len(self.prompts), len(self._turns)) - 1]
+        text, calls = (turn, []) if isinstance(turn, str) else turn
+        if text:
+            yield Piece(text)
+        made = tuple(
+            ToolCall(f"c{len(self.prompts)}_{n}", name, given if isinstance(given, str) else json.dumps(given))
+            for n, (name, given) in enumerate(calls)
+        )
+        if not prompt.tools and not text:
+            raise ProviderError("the model wrote nothing")
+        yield Piece(finish_reason="stop", model=self.name, usage=Usage(100, 10), calls=made if prompt.tools else ())

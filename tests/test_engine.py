@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pincite.core.answers import Filters, Question
-from pincite.core.documents import Status, Upload
+from pincite.core.documents import Reading, Status, Upload
 from pincite.core.run import Answered, Event
 from pincite.core.traces import Content
 from pincite.errors import (
@@ -21,7 +21,6 @@ from pincite.errors import (
 )
 from pincite.ingest.collect import collect
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
-from pincite.reading import Reading
 from pincite.store.traces import TraceFilter
 from tests.builders import answering
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from pincite.core.documents import AddedAll, Progress, Upload
+from pincite.core.documents import AddedAll, Progress, Reading, Upload
 from pincite.core.text import normalise
 from pincite.errors import Invalid, NotAllowed
 from pincite.gathering import Gatherer, in_unicode, is_address, place_of
 from pincite.outside.addresses import Rules
 from pincite.outside.web import Fetched
-from pincite.reading import Reading
 from tests.model_server import ModelServer, Reply, model_server
 
 Open = Callable[..., Any]

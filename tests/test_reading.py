@@ -1,7 +1,8 @@
 import pytest
 
+from pincite.core.documents import Reading
 from pincite.errors import Invalid, NotFound
-from pincite.reading import Reading, passage
+from pincite.reading import passage
 from pincite.store.library import VersionText
 
 TEXT = "# Top\nfirst\n\n## Größe\nalpha\nbeta\n\n### Deep\ngamma\n\n## Other\nlast"

@@ -13,7 +13,7 @@ from pincite.api.streams import Ask
 from pincite.api.turns import Turns
 from pincite.core.answers import Answer
 from pincite.core.callers import Caller
-from pincite.core.run import Answered, Event, SourcesFound, Token
+from pincite.core.run import Answered, Event, SourcesFound, Stepped, Token
 from pincite.engine import AsyncPincite
 from pincite.errors import OverBudget
 from pincite.limits import Bill
@@ -100,7 +100,7 @@ class Admission:
 
 def _charge(bill: Bill, event: Event, longest: int) -> None:
     """An answer that is cut off costs what was set aside for it; nobody can tell what its model counts."""
-    if isinstance(event, Token) and not bill.tokens:
+    if isinstance(event, Token | Stepped) and not bill.tokens:
         bill.tokens = longest
     elif isinstance(event, Answered):
         metadata = event.answer.metadata

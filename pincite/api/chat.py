@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Header, Request
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -42,8 +42,6 @@ class ChatMessage(BaseModel):
 
 class ChatBody(AnswerOptions):
     """A message in a session, or a whole conversation that the client keeps, and how to answer."""
-
-    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {**AnswerOptions.later, "images": ([],)}
 
     message: Words | None = None
     messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=500)] | None = None

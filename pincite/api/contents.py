@@ -13,11 +13,10 @@ from pincite.api.callers import Looker, Reader
 from pincite.api.engine import Engine
 from pincite.api.options import Body, DocumentId, Text
 from pincite.core.callers import Scope
-from pincite.core.documents import Chunk
+from pincite.core.documents import Chunk, Reading
 from pincite.engine import AsyncPincite
 from pincite.errors import Invalid, NotFound
 from pincite.ingest.embed import embedded_text
-from pincite.reading import Reading
 
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
 

@@ -1,13 +1,15 @@
 """What a request may ask for: JSON bodies, checked, and the questions they become."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from pincite.core.answers import Filters, Level, Question, Sampling, Strategy
+from pincite.core.answers import Filters, Level, Mode, Question, Sampling, Strategy
+from pincite.core.pictures import MOST as MOST_IMAGES
+from pincite.core.pictures import MOST_BYTES, pictures_of
 from pincite.core.times import FORMS, moment
 from pincite.errors import Invalid
 from pincite.ingest.accept import clean_folder
@@ -46,29 +48,25 @@ Levels = Annotated[list[Literal[0, 1, 2]], Field(min_length=1, max_length=10)]
 """What results shall be: documents (0), sections (1), passages (2)."""
 Moment = Annotated[datetime, BeforeValidator(_moment)]
 """A time, or a date, which means its end."""
+Image = Annotated[str, Field(max_length=MOST_BYTES * 4 // 3 + 200)]
+"""A data URL."""
 DocumentIds = Annotated[list[DocumentId], Field(max_length=1000)]
 
 
 class Body(BaseModel):
-    """A JSON object: a field nobody knows is refused by name, and so is one that does nothing yet.
-
-    `later` holds the options of coming releases, each with the values that change nothing and may be sent.
-    """
+    """A JSON object: a field nobody knows is refused by name."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
 
     @model_validator(mode="before")
     @classmethod
     def _known_only(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             raise ValueError("send a JSON object, with Content-Type: application/json")
-        for name, value in data.items():
-            if name in cls.later and value is not None and value not in cls.later[name]:
-                raise ValueError(f"'{name}' is not available yet; leave it out")
-            if name not in cls.later and name not in cls.model_fields:
+        for name in data:
+            if name not in cls.model_fields:
                 raise ValueError(_unknown(name, list(cls.model_fields)))
-        return {name: value for name, value in data.items() if name not in cls.later}
+        return data
 
 
 def _unknown(name: str, known: list[str]) -> str:
@@ -169,12 +167,10 @@ class RagOptions(Body):
 class AnswerOptions(SearchOptions):
     """How a question should be answered."""
 
-    later: ClassVar[Mapping[str, tuple[Any, ...]]] = {
-        "mode": ("chat",),
-    }
-
     stream: bool = False
     resumable: bool = False
+    mode: Mode | None = None
+    images: Annotated[list[Image], Field(max_length=MOST_IMAGES)] = []
     level_filter: Levels | None = None
     folder_id: Text | None = None
     collection_filter: Text | None = None
@@ -223,6 +219,8 @@ class AnswerOptions(SearchOptions):
             retrieve=self.rag.enabled,
             fresh=self.no_cache,
             intelligence_level=self.intelligence_level,
+            mode=self.mode or ("vision" if self.images else "chat"),
+            pictures=pictures_of(self.images),
         )
 
     def _changes(self) -> tuple[tuple[str, bool | int | float | str], ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from pincite.core.answers import Adjustment, Answer, AnswerMetadata, Found, Hit, Placing, Plan, SearchResult, Source
 from pincite.core.conversations import KeptTurn, Session
 from pincite.core.documents import Chunk, Document, Folder, Passage, Receipt, Version
+from pincite.core.tools import Step
 from pincite.injection import notices
 from pincite.settings import Rag
 from pincite.store.keys import Key
@@ -206,6 +207,11 @@ def plan(value: Plan) -> Json:
     }
 
 
+def step(value: Step) -> Json:
+    """A step on the way to an answer that was looked up in several."""
+    return asdict(value)
+
+
 def sources(values: Sequence[Source]) -> list[Json]:
     """The passages an answer may cite."""
     return [asdict(value) for value in values]
@@ -250,7 +256,7 @@ def _answer_metadata(value: AnswerMetadata) -> Json:
         "rewritten_query": value.rewritten_query,
         "corrected_query": value.corrected_query,
         "plan": value.plan,
-    }
+    } | ({"steps": [step(one) for one in value.steps]} if value.steps else {})
 
 
 # --- around it ----------------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ class EventStream(StreamingResponse):
 
 
 class AnswerStream(EventStream):
-    """`start`, `plan`, `sources`, `token`*, `answer`, `done`; or `error`, where it failed."""
+    """`start`, `plan`, `step`*, `sources`, `token`*, `answer`, `done`; or `error`, where it failed."""
 
     def __init__(
         self,

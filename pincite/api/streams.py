@@ -15,7 +15,7 @@ from typing import Any
 from pincite.api import shapes
 from pincite.api.problems import problem_of
 from pincite.core.answers import Answer
-from pincite.core.run import Answered, Event, Planned, SourcesFound, Started, Token
+from pincite.core.run import Answered, Event, Planned, SourcesFound, Started, Stepped, Token
 from pincite.errors import Cancelled, NotAllowed, NotFound, OverBudget, PinciteError, Unauthorized
 
 PATIENCE_S = KEPT_S = 300.0
@@ -164,6 +164,8 @@ class Stream:
                 self._tell("start", ids)
             case Planned(plan):
                 self._tell("plan", shapes.plan(plan))
+            case Stepped(step):
+                self._tell("step", shapes.step(step))
             case SourcesFound(sources):
                 self.documents |= {source.document_id for source in sources}
                 self._sources_told = True

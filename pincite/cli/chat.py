@@ -17,9 +17,11 @@ from pincite.cli.door import Door, command, one_of
 from pincite.cli.questions import (
     AsOfOption,
     LevelOption,
+    ModeOption,
     NoCacheOption,
     ProfileOption,
     filters_of,
+    mode_of,
     notes_in_the_result,
 )
 from pincite.cli.safe import complain, one_line, print_json, remark
@@ -61,6 +63,7 @@ async def chat(
     level: LevelOption = None,
     profile: ProfileOption = None,
     as_of: AsOfOption = None,
+    mode: ModeOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
     """Talk about your documents; each answer shows its sources.
@@ -72,12 +75,15 @@ async def chat(
 
     if new and session is not None:
         raise Invalid("--new begins a conversation and --session goes on with one; leave one of them out")
+    if mode == "vision":
+        raise Invalid("a conversation here has no pictures; ask with: pincite ask --image FILE")
     question = Question(
         "",
         filters=filters_of(folder, tag, as_of),
         profile=profile,
         fresh=no_cache,
         intelligence_level=one_of(Level, level, "level"),
+        mode=mode_of(mode),
     )
     with notes_in_the_result():
         async with door.open() as pincite:

@@ -1,5 +1,6 @@
 """Where text goes: who answers and who embeds, on this machine or elsewhere."""
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from pincite.core.protocols import Embedder
@@ -25,6 +26,8 @@ def _from(chosen: Llm | Fallback) -> str:
     name, address = provider_of(chosen), address_of(chosen)
     if name == "extractive":
         return f"{name}, on this machine"
+    if name == "llama":
+        return f"{chosen.model or Path(getattr(chosen, 'path', '')).name or name}, on this machine"
     return f"{chosen.model or name} at {address}" if address else name
 
 

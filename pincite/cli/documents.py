@@ -181,7 +181,7 @@ async def read(
     It is the text that citations point into; what could steer a terminal is printed as an escape.
     """
     from pincite.api import shapes
-    from pincite.reading import Reading
+    from pincite.core.documents import Reading
 
     if page is not None or at is not None:
         if section is not None or lines is not None:

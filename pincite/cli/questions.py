@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +17,8 @@ from pincite.errors import Invalid
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from pincite.core.answers import Filters, Question
+    from pincite.core.answers import Filters, Mode, Question
+    from pincite.core.pictures import Picture
     from pincite.engine import AsyncPincite
 
 TopKOption = Annotated[
@@ -51,6 +53,20 @@ LevelOption = Annotated[
         help="How much to do for the answer: basic, standard, enhanced or maximum; see docs/levels.md.",
     ),
 ]
+ModeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--mode",
+        metavar="M",
+        help="chat (from the documents), general (without them), agent (looked up step by step) or vision (with --image).",
+    ),
+]
+ImageOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--image", metavar="FILE", help="A picture that belongs to the question: PNG, JPEG, WebP or GIF; repeatable."
+    ),
+]
 NoCacheOption = Annotated[
     bool, typer.Option("--no-cache", help="Answer anew, even if the same was answered a moment ago.")
 ]
@@ -83,6 +99,8 @@ async def ask(
             help="Look into the documents (--no-documents: do not), whatever rag.mode says.",
         ),
     ] = None,
+    mode: ModeOption = None,
+    image: ImageOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
     """Answer a question and cite the passages it stands on."""
@@ -97,12 +115,18 @@ async def ask(
         retrieve=documents,
         fresh=no_cache,
         intelligence_level=one_of(Level, level, "level"),
+        mode=mode_of(mode, image),
+        pictures=_pictures(image),
     )
     with notes_in_the_result():
         async with door.open() as pincite:
             with waiting("reading …"):
                 answer = await pincite.ask(asked)
-            missing = await _what_is_missing(pincite) if not answer.sources and documents is not False else ""
+            missing = (
+                await _what_is_missing(pincite)
+                if not answer.sources and documents is not False and asked.mode != "general"
+                else ""
+            )
     if door.json:
         print_json(shapes.answer(answer))
     else:
@@ -159,6 +183,30 @@ def _question(text: str, filters: "Filters", top_k: int | None, strategy: str | 
     from pincite.core.answers import Question, Strategy
 
     return Question(text, filters=filters, top_k=top_k, strategy=one_of(Strategy, strategy, "strategy"))
+
+
+def mode_of(mode: str | None, images: list[Path] | None = None) -> "Mode":
+    """The mode that is named; pictures alone mean `vision`."""
+    from pincite.core.answers import Mode
+
+    return one_of(Mode, mode, "mode") or ("vision" if images else "chat")
+
+
+def _pictures(paths: list[Path] | None) -> "tuple[Picture, ...]":
+    """The pictures in these files."""
+    from pincite.core.pictures import MOST, MOST_BYTES, picture_of
+
+    if len(paths or ()) > MOST:
+        raise Invalid(f"{len(paths or ())} images are too many; name at most {MOST}")
+    pictures = []
+    for path in paths or ():
+        try:
+            with path.open("rb") as file:
+                data = file.read(MOST_BYTES + 1)
+        except OSError as error:
+            raise Invalid(f"{path} cannot be read: {error.strerror}") from None
+        pictures.append(picture_of(data, str(path)))
+    return tuple(pictures)
 
 
 def filters_of(folder: str | None, tags: list[str] | None, as_of: str | None) -> "Filters":

@@ -22,7 +22,7 @@ async def stub_llm(
     ] = None,
     behaviour: Annotated[
         str | None,
-        typer.Option("--behaviour", metavar="B", help="Without a script: quote, refuse, echo or obey. [quote]"),
+        typer.Option("--behaviour", metavar="B", help="Without a script: quote, refuse, echo, obey or plan. [quote]"),
     ] = None,
     fault: Annotated[
         list[str] | None,

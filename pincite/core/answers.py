@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from pincite.core.pictures import Picture
+from pincite.core.tools import Step, Tool, ToolCall
 from pincite.settings import Rag
 
 Via = Literal["dense", "lexical"]
@@ -19,6 +21,8 @@ Intent = Literal["FACTUAL", "SUMMARY", "COMPARISON", "LIST", "ANALYTICAL"]
 QuestionType = Literal["factual", "comparative", "procedural", "relational", "aggregative", "temporal"]
 EntityKind = Literal["name", "quoted", "code", "date", "number"]
 MatchedBy = Literal["number", "title", "contains", "similar", "code"]
+Mode = Literal["chat", "general", "agent", "vision"]
+"""From the documents; without them; looked up step by step; with pictures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class Question:
     `levels` are those wanted: 0 documents, 1 sections, 2 passages. `retrieve` says whether to look into the documents,
     where the caller wishes to decide that. `changes` are settings by dotted key that this request has its own value for.
     `fresh` asks for an answer that is made now, whatever was answered before. `intelligence_level` is how much shall be
-    done for the answer, where that is not as the settings say.
+    done for the answer, where that is not as the settings say. `pictures` go with the mode `vision`.
     """
 
     text: str
@@ -95,6 +99,8 @@ class Question:
     changes: tuple[tuple[str, bool | int | float | str], ...] = ()
     fresh: bool = False
     intelligence_level: Level | None = None
+    mode: Mode = "chat"
+    pictures: tuple[Picture, ...] = ()
 
     @property
     def meant(self) -> str:
@@ -308,15 +314,18 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a prompt."""
+    """One message of a prompt; an assistant's may call tools, and a tool's answers the call of that id."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    calls: tuple[ToolCall, ...] = ()
+    answers: ToolCall | None = None
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Exactly what the model is shown; source N of the text is `sources[N - 1]`.
+    """Exactly what the model is shown; source N of the text is `sources[N - 1]`. `tools` are those it may call.
 
     `reordered` are the same messages with the passages in other orders, for further drafts.
     """
@@ -327,6 +336,7 @@ class Prompt:
     tokens: int
     sampling: Sampling = Sampling()
     reordered: tuple[tuple[Message, ...], ...] = ()
+    tools: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +368,7 @@ class Piece:
 
     `note` is what the reader should know about how it came to be written, such as that another model stepped in.
     `thought` is what it says to itself before it answers, which is no part of the answer.
+    `calls` are the tools it wants to be called, whole.
     """
 
     text: str = ""
@@ -367,6 +378,7 @@ class Piece:
     usage: Usage | None = None
     note: str | None = None
     thought: str = ""
+    calls: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -534,6 +546,7 @@ class AnswerMetadata:
     rewritten_query: str | None = None
     corrected_query: str | None = None
     plan: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

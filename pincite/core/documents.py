@@ -225,6 +225,18 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What to read: a document by id or by where it came from, and which part of it."""
+
+    document_id: str | None = None
+    source_uri: str | None = None
+    section: str | None = None
+    start_line: int | None = None
+    end_line: int | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """Part of a document's text as `read` returns it."""
 

@@ -7,8 +7,10 @@ from typing import Protocol, runtime_checkable
 from pincite.core.answers import Answer, Filters, Found, Piece, Prompt, Turn
 from pincite.core.callers import Scope
 from pincite.core.conversations import KeptTurn
-from pincite.core.documents import Parsed
+from pincite.core.documents import Parsed, Reading
 from pincite.core.locate import Extract, Leaf
+from pincite.core.pictures import Picture
+from pincite.core.tools import Abilities
 from pincite.settings import Cache as CacheLimits
 
 Vector = Sequence[float]
@@ -67,6 +69,14 @@ class LLM(Protocol):
     def write(self, prompt: Prompt) -> AsyncIterator[Piece]: ...
 
 
+@runtime_checkable
+class Able(Protocol):
+    """A model that can say, or was told by its server, what it can do besides writing."""
+
+    @property
+    def abilities(self) -> Abilities: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Offered:
     """A model that a server has, and how many tokens it can see where the server says so."""
@@ -117,6 +127,25 @@ class Titled:
     nearest: Match
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What was read of a document: its passages in order, which lines these are, and of how many.
+
+    `places` are the lines a text was found in, where one was looked for, `found` how often it stands there in all.
+    """
+
+    document_id: str
+    version: str
+    title: str
+    passages: tuple[Found, ...]
+    start_line: int
+    end_line: int
+    total_lines: int
+    section: str | None = None
+    places: tuple[int, ...] = ()
+    found: int = 0
+
+
 class Index(Protocol):
     """Finds chunks of served versions. `scope` is required: no search is possible without it."""
 
@@ -131,6 +160,23 @@ class Index(Protocol):
     ) -> list[Match]: ...
     async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, Found]: ...
     async def pages(self, extracts: Sequence[Extract], *, scope: Scope) -> list[list[Leaf]]: ...
+
+
+class Shelf(Protocol):
+    """Documents that can be opened: those the caller may see and the filters admit. Any other is not there.
+
+    `read` gives a part of one as passages in order, whose text is literally the document's and overlaps nowhere; `find`
+    gives the passages a text stands in, and every place with its line.
+    """
+
+    async def read(self, reading: Reading, *, scope: Scope, filters: Filters) -> Opened: ...
+    async def find(self, reading: Reading, text: str, *, scope: Scope, filters: Filters) -> Opened: ...
+
+
+class Eyes(Protocol):
+    """Reads the text in a picture; `Unavailable` or `Unreadable` where that cannot be done."""
+
+    async def text_in(self, picture: Picture) -> str: ...
 
 
 class Vocabulary(Protocol):

@@ -10,7 +10,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from pincite.core.answers import Answer, Degraded, Plan, Prompt, Question, Source, Usage
 from pincite.core.callers import Caller, Scope
 from pincite.core.genai import embedding
-from pincite.core.protocols import LLM, Cache, Embedder, Index, Memory, Reranker, Vector, Vocabulary
+from pincite.core.protocols import LLM, Cache, Embedder, Eyes, Index, Memory, Reranker, Shelf, Vector, Vocabulary
+from pincite.core.tools import Step
 from pincite.core.traces import NAMES, Recording, Span, observe, span
 from pincite.errors import OverBudget, Unavailable
 from pincite.settings import Settings
@@ -32,6 +33,8 @@ class Kit:
     memory: Memory | None = None
     vocabulary: Vocabulary | None = None
     cache: Cache | None = None
+    shelf: Shelf | None = None
+    eyes: Eyes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +68,20 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Stepped:
+    """A step was made on the way to the answer."""
+
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """The whole answer: authoritative."""
 
     answer: Answer
 
 
-Event = Started | Planned | SourcesFound | Token | Answered
+Event = Started | Planned | Stepped | SourcesFound | Token | Answered
 
 
 @dataclass(slots=True)

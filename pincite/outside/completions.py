@@ -1,10 +1,11 @@
-"""What every model's stream goes through: thoughts left out, length bounded, an end required."""
+"""What every model's stream goes through: thoughts left out, length bounded, an end required, calls only where offered."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
 from pincite.core.answers import Piece, Usage
+from pincite.core.tools import ToolCall
 from pincite.errors import ProviderError
 
 CHARACTERS_A_TOKEN = 12
@@ -15,8 +16,13 @@ TAIL_S = 2.0
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
-async def spoken(pieces: AsyncGenerator[Piece, None], who: str, max_tokens: int) -> AsyncGenerator[Piece, None]:
-    """The text of an answer and, once, why it ended; raises where it did not end or nothing was said."""
+async def spoken(
+    pieces: AsyncGenerator[Piece, None], who: str, max_tokens: int, *, tools: bool = False
+) -> AsyncGenerator[Piece, None]:
+    """The text of an answer and, once, why it ended; raises where it did not end or nothing was said.
+
+    Calls of tools come with the end; where none were offered they are not heard.
+    """
     thoughts, received, said, model = _Thoughts(), 0, False, None
     async with aclosing(pieces):
         async for piece in pieces:
@@ -31,10 +37,11 @@ async def spoken(pieces: AsyncGenerator[Piece, None], who: str, max_tokens: int)
                 if rest := thoughts.rest():
                     said = True
                     yield Piece(rest)
-                if not said:
+                calls: tuple[ToolCall, ...] = piece.calls if tools else ()
+                if not said and not calls:
                     raise ProviderError(f"{who} wrote nothing (finish reason: {reason}){_advice(reason)}")
                 cost = await _cost(pieces) if piece.finish_reason else None
-                yield Piece(finish_reason=reason, model=model, usage=piece.usage or cost)
+                yield Piece(finish_reason=reason, model=model, usage=piece.usage or cost, calls=calls)
                 return
     raise ProviderError(f"{who} broke off in the middle of the answer")
 

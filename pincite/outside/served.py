@@ -2,13 +2,15 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import SecretStr
 
 from pincite.core.answers import Piece, Prompt
 from pincite.core.protocols import Offered
+from pincite.core.tools import Abilities
+from pincite.errors import ProviderRefused
 from pincite.models import Acquaintance, facts_of
 from pincite.outside.completions import spoken
 from pincite.outside.server import Server
@@ -53,6 +55,7 @@ class ServedLLM:
         self._options = options
         self._server = server
         self._known = Acquaintance(options.model, options.window, self._offers, most_window)
+        self._abilities = Abilities()
 
     @property
     def name(self) -> str:
@@ -63,6 +66,11 @@ class ServedLLM:
     def window(self) -> int:
         """Tokens it sees, as far as is known."""
         return self._known.window
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the server said of its model, or showed when it was asked."""
+        return self._abilities
 
     async def meet(self) -> None:
         """Learn what the settings and the table leave open."""
@@ -76,9 +84,14 @@ class ServedLLM:
         """Stream a completion; the last piece says why it ended."""
         order = await self._order(prompt)
         pieces = self._pieces(self._body(order))
-        async with aclosing(spoken(pieces, self._server.shown, order.max_tokens)) as said:
-            async for piece in said:
-                yield piece
+        try:
+            async with aclosing(spoken(pieces, self._server.shown, order.max_tokens, tools=bool(prompt.tools))) as said:
+                async for piece in said:
+                    yield piece
+        except ProviderRefused as error:
+            if prompt.tools and "tool" in str(error).lower():  # the next question does without from the start
+                self._abilities = replace(self._abilities, tools=False)
+            raise
 
     async def close(self) -> None:
         """Let the connections go."""
@@ -101,8 +114,3 @@ class ServedLLM:
         temperature = next(value for value in warmths if value is not None)
         top_p = next((value for value in (wish.top_p, options.top_p, facts.top_p) if value is not None), None)
         return Order(prompt, model, wish.max_tokens or options.max_tokens, temperature, top_p)
-
-
-def messages_of(prompt: Prompt) -> list[dict[str, str]]:
-    """The messages of a prompt as every server wants them."""
-    return [{"role": message.role, "content": message.content} for message in prompt.messages]

@@ -15,7 +15,7 @@ from pincite.parsers.layout.words import Leaf
 MAX_PIXELS = 50_000_000
 """What an image may have at most, as its header says, before anything of it is decoded."""
 MAX_FRAMES = 500
-_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP")
+_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,15 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
-from pincite.core.answers import Piece
+from pincite.core.answers import Message, Piece, Prompt
 from pincite.core.protocols import LLM, Offered
 from pincite.models import facts_of
+from pincite.outside.calling import Calls, arguments_of
 from pincite.outside.heard import piece_of, text_of, usage_of
-from pincite.outside.served import Options, Order, ServedLLM, messages_of
+from pincite.outside.served import Options, Order, ServedLLM
 from pincite.outside.server import Server
 
 __all__ = ["HOME", "Options", "make_llm"]
@@ -37,6 +39,7 @@ class AnthropicLLM(ServedLLM):
     async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
         model: object = None
         asked: object = 0
+        calls = Calls()
         async with aclosing(self._server.stream("/messages", body, self._headers())) as events:
             async for event in events:
                 if event.get("error"):
@@ -44,25 +47,31 @@ class AnthropicLLM(ServedLLM):
                 try:
                     if event.get("type") == "message_start":
                         model, asked = event["message"].get("model"), event["message"]["usage"]["input_tokens"]
+                    _hear(event, calls)
                     piece = _piece(event, model, asked)
                 except (TypeError, AttributeError, KeyError) as error:
                     raise self._server.rubbish("an event that cannot be understood") from error
-                yield piece
+                yield replace(piece, calls=calls.whole()) if piece.finish_reason else piece
 
     def _headers(self) -> dict[str, str]:
         return {"x-api-key": self._server.key, "anthropic-version": VERSION}
 
     def _body(self, order: Order) -> dict[str, Any]:
         wish = order.prompt.sampling
-        messages = messages_of(order.prompt)
+        tools = [
+            {"name": tool.name, "description": tool.description, "input_schema": dict(tool.parameters)}
+            for tool in order.prompt.tools
+        ]
+        rules = [message.content for message in order.prompt.messages if message.role == "system"]
         chosen = {
-            "system": "\n\n".join(one["content"] for one in messages if one["role"] == "system") or None,
+            "system": "\n\n".join(rules) or None,
+            "tools": tools or None,
             "stop_sequences": list(wish.stop) or None,
             **(self._thinking(order) or self._sampling(order)),
         }
         return {
             "model": order.model,
-            "messages": [one for one in messages if one["role"] != "system"],
+            "messages": _messages(order.prompt),
             "max_tokens": order.max_tokens,
             "stream": True,
         } | {name: value for name, value in chosen.items() if value is not None}
@@ -86,6 +95,46 @@ class AnthropicLLM(ServedLLM):
             return {"top_k": wish.top_k, **warmth, "top_p": order.top_p}
         nucleus = {"top_p": wish.top_p} if wish.top_p is not None and wish.temperature is None else None
         return {"top_k": wish.top_k, **(nucleus or warmth)}
+
+
+def _messages(prompt: Prompt) -> list[dict[str, Any]]:
+    """The messages in turns; what tools found is the user's, all of one turn together."""
+    told: list[dict[str, Any]] = []
+    for message in prompt.messages:
+        if message.role == "system":
+            continue
+        role = "assistant" if message.role == "assistant" else "user"
+        content = _blocks(message)
+        if message.answers and told and told[-1]["role"] == "user" and isinstance(told[-1]["content"], list):
+            told[-1]["content"] += content
+        else:
+            told.append({"role": role, "content": content})
+    return told
+
+
+def _blocks(message: Message) -> str | list[dict[str, Any]]:
+    """A message as blocks, where it holds more than words."""
+    if message.answers:
+        return [{"type": "tool_result", "tool_use_id": message.answers.id, "content": message.content}]
+    words = [{"type": "text", "text": message.content}] if message.content else []
+    shown = [
+        {"type": "image", "source": {"type": "base64", "media_type": picture.mime, "data": picture.base64}}
+        for picture in message.pictures
+    ]
+    called = [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_of(call.arguments)}
+        for call in message.calls
+    ]
+    return [*shown, *words, *called] if shown or called else message.content
+
+
+def _hear(event: dict[str, Any], calls: Calls) -> None:
+    """A tool is named when its block begins; its arguments come in pieces of JSON."""
+    block, delta = event.get("content_block") or {}, event.get("delta") or {}
+    if block.get("type") == "tool_use":
+        calls.add(event.get("index"), block.get("id"), block.get("name"), None)
+    elif delta.get("type") == "input_json_delta":
+        calls.add(event.get("index"), None, None, delta.get("partial_json"))
 
 
 def _piece(event: dict[str, Any], model: object, asked: object) -> Piece:

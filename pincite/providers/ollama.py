@@ -1,16 +1,20 @@
 """Ollama's own API: it sets the window, switches thinking on and off, and says what each model can see."""
 
+import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from pincite.core.answers import Piece
+from pincite.core.answers import Message, Piece
 from pincite.core.protocols import LLM, Embedder, Offered
+from pincite.core.tools import Abilities
 from pincite.errors import ProviderError, SettingsError
 from pincite.models import facts_of
+from pincite.outside.calling import Calls, arguments_of
+from pincite.outside.dialect import tools_of
 from pincite.outside.heard import piece_of, text_of, usage_of, window_of
-from pincite.outside.served import Options, Order, ServedLLM, messages_of
+from pincite.outside.served import Options, Order, ServedLLM
 from pincite.outside.server import Server
 from pincite.outside.vectors import split, unit_vectors
 
@@ -44,17 +48,23 @@ class OllamaLLM(ServedLLM):
             return []
         about = await self._server.post("/api/show", {"model": model})
         facts = about.get("model_info") if isinstance(about, dict) else None
+        self._learn_abilities(about.get("capabilities") if isinstance(about, dict) else None)
         named = facts.items() if isinstance(facts, dict) else ()
         windows = (window_of(value) for key, value in named if key.endswith(".context_length"))
         return [Offered(model, next((window for window in windows if window), None))]
 
+    def _learn_abilities(self, said: object) -> None:
+        if isinstance(said, list):
+            self._abilities = Abilities(tools="tools" in said, vision="vision" in said)
+
     async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
+        calls = Calls()
         async with aclosing(self._server.stream("/api/chat", body)) as events:
             async for event in events:
                 if event.get("error"):
                     raise self._server.reported(event)
                 try:
-                    piece = _piece(event)
+                    piece = _piece(event, calls)
                 except (TypeError, AttributeError) as error:
                     raise self._server.rubbish("an event that cannot be understood") from error
                 yield piece
@@ -71,11 +81,11 @@ class OllamaLLM(ServedLLM):
         }
         return {
             "model": order.model,
-            "messages": messages_of(order.prompt),
+            "messages": [_message(message) for message in order.prompt.messages],
             "stream": True,
             "think": _think(order),
             "options": {name: value for name, value in chosen.items() if value is not None},
-        }
+        } | ({"tools": tools_of(order.prompt.tools)} if order.prompt.tools else {})
 
 
 class OllamaEmbedder:
@@ -138,14 +148,34 @@ def _think(order: Order) -> bool | str:
     return "high" if way == "effort" else True
 
 
-def _piece(event: dict[str, Any]) -> Piece:
-    done = bool(event.get("done"))
+def _message(message: Message) -> dict[str, Any]:
+    """A message as Ollama takes it: pictures beside the words, a call's arguments as an object, no ids."""
+    told: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.pictures:
+        told["images"] = [picture.base64 for picture in message.pictures]
+    if message.calls:
+        told["tool_calls"] = [
+            {"function": {"name": call.name, "arguments": arguments_of(call.arguments)}} for call in message.calls
+        ]
+    if message.answers:
+        told["tool_name"] = message.answers.name
+    return told
+
+
+def _piece(event: dict[str, Any], calls: Calls) -> Piece:
+    said, done = event.get("message") or {}, bool(event.get("done"))
+    for call in said.get("tool_calls") or ():
+        function = call.get("function") or {}
+        given = function.get("arguments")
+        written = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        calls.add(len(calls.whole()), call.get("id"), function.get("name"), written)
     counted = usage_of(event.get("prompt_eval_count", 0), event.get("eval_count")) if done else None
-    said = event.get("message") or {}
     piece = piece_of(
         said.get("content"), event.get("done_reason"), event.get("model"), counted, thought=said.get("thinking")
     )
-    return replace(piece, finish_reason=(piece.finish_reason or "stop") if done else None)
+    if not done:
+        return replace(piece, finish_reason=None)
+    return replace(piece, finish_reason=piece.finish_reason or "stop", calls=calls.whole())
 
 
 def make_llm(options: Options) -> LLM:

@@ -8,8 +8,10 @@ from pincite.core.answers import Piece
 from pincite.core.protocols import LLM, Embedder, Offered
 from pincite.errors import SettingsError
 from pincite.models import facts_of
-from pincite.outside.heard import piece_of, text_of, usage_of, window_of
-from pincite.outside.served import Options, Order, ServedLLM, messages_of
+from pincite.outside.calling import Calls
+from pincite.outside.dialect import messages_of, piece_of_event, tools_of
+from pincite.outside.heard import text_of, window_of
+from pincite.outside.served import Options, Order, ServedLLM
 from pincite.outside.server import Server
 from pincite.outside.vectors import split, unit_vectors
 
@@ -31,19 +33,21 @@ class OpenAICompatibleLLM(ServedLLM):
             raise self._server.rubbish("no list of models that can be read") from error
 
     async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
+        calls = Calls()
         async with aclosing(self._server.stream("/chat/completions", body, _headers(self._server))) as events:
             async for event in events:
                 if event.get("error"):
                     raise self._server.reported(event)
                 try:
-                    piece = _piece(event)
+                    piece = piece_of_event(event, calls)
                 except (TypeError, AttributeError, KeyError, IndexError) as error:
                     raise self._server.rubbish("an event that cannot be understood") from error
                 yield piece
 
     def _body(self, order: Order) -> dict[str, Any]:
         wish, facts, messages = order.prompt.sampling, facts_of(order.model), messages_of(order.prompt)
-        if facts.no_thinking and messages and wish.thinking is None:
+        plain = bool(messages) and isinstance(messages[-1]["content"], str)
+        if facts.no_thinking and plain and wish.thinking is None:
             messages[-1]["content"] += f" {facts.no_thinking}"
         body: dict[str, Any] = {
             "model": order.model,
@@ -59,6 +63,7 @@ class OpenAICompatibleLLM(ServedLLM):
         chosen["stop"] = list(wish.stop) or None
         if wish.thinking is not None and facts.thinking in ("effort", "budget", "adaptive"):
             chosen["reasoning_effort"] = "high"
+        chosen["tools"] = tools_of(order.prompt.tools) or None
         return body | {name: value for name, value in chosen.items() if value is not None}
 
 
@@ -111,19 +116,6 @@ def _window(model: dict[str, Any]) -> int | None:
     about = model | (model.get("meta") or {})
     names = ("max_model_len", "context_window", "context_length", "n_ctx", "n_ctx_train")
     return next((window for name in names if (window := window_of(about.get(name)))), None)
-
-
-def _piece(event: dict[str, Any]) -> Piece:
-    if not event:
-        return Piece(finish_reason="stop")  # [DONE]; what was said before counts more
-    choice = (event.get("choices") or [{}])[0]
-    usage = event.get("usage")
-    counted = (
-        usage_of(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)) if isinstance(usage, dict) else None
-    )
-    said = choice.get("delta") or choice.get("message") or {}
-    thought = said.get("reasoning_content") or said.get("reasoning")
-    return piece_of(said.get("content"), choice.get("finish_reason"), event.get("model"), counted, thought)
 
 
 def make_llm(options: Options) -> LLM:

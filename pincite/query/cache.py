@@ -41,13 +41,17 @@ NOT_ASKED = Lookup()
 def may_ask(run: Run, plan: Plan) -> bool:
     """Whether an answer may come from the cache.
 
-    Not where the question was guessed, several texts are searched, another index or another time is meant, or anything
+    Not in modes that look further than one search, nor where the question was guessed, several texts are searched, another index or another time is meant, or anything
     was unusual so far: what a warning says would be lost. In a conversation a model sees what was said before; there
     only a question that it made whole itself means the same elsewhere.
     """
     question, settings = plan.question, run.settings
     warmth = question.sampling.temperature if question.sampling.temperature is not None else settings.llm.temperature
-    plain = plan.retrieves and not (question.fresh or question.guessed or question.also or question.many)
+    plain = (
+        plan.retrieves
+        and question.mode == "chat"
+        and not (question.fresh or question.guessed or question.also or question.many)
+    )
     now = question.filters.as_of is None and question.filters.index is None
     whole = not _leans(run, plan) or question.standalone is not None
     usual = not _passing(run.degraded, run) and not run.warnings and (warmth or 0.0) <= WARM

@@ -13,11 +13,16 @@ async def talk(run: Run, plan: Plan) -> Prompt | None:
     """Instructions, conversation and message; None where there is no model to talk to."""
     run.emit(SourcesFound(()))
     llm, question = run.kit.llm, plan.question
+    general = question.mode != "chat"
     if llm is run.kit.extractive:
+        if question.mode == "general":
+            run.note("general", "this mode takes a model, and none is configured (llm.*)")
         return None
     budget = Budget.of(llm.window, facts_of(run.model_of(question)).tier)
     count, name = tokenizer(run.settings.chunking.tokenizer).count, run.settings.chunking.tokenizer
-    system = "\n\n".join(filter(None, (question.sampling.system_prompt, Prompts.of(run).get("talk").text)))
+    system = "\n\n".join(
+        filter(None, (question.sampling.system_prompt, Prompts.of(run).get("general" if general else "talk").text))
+    )
     ends = [Message("system", system), Message("user", question.text)]
     fixed = sum(count(message.content) + MESSAGE for message in ends)
     if fixed > budget.system + budget.sources:

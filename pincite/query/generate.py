@@ -37,6 +37,18 @@ async def extract(run: Run, prompt: Prompt) -> Draft:
     return await _write(run, run.kit.extractive, prompt)
 
 
+def told(run: Run, prompt: Prompt, pieces: Sequence[Piece], given: Sequence[str]) -> Draft:
+    """The draft that pieces make which are all there; an address may pass where it stands in what was `given`."""
+    border = Border.around([*given, *(hit.chunk.text for hit in prompt.sources)])
+    writing = _Writing(run, Cleaner(_one_form(prompt.sources), border), border)
+    for piece in pieces:
+        writing.add(piece)
+    writing.finish()
+    if not writing.text:
+        raise ProviderError(f"the model {run.kit.llm.name} wrote nothing that can be shown")
+    return writing.draft(run.kit.llm, writing.last.finish_reason)
+
+
 async def _write(run: Run, llm: LLM, prompt: Prompt, *, aloud: bool = True) -> Draft:
     run.observe(**asked(run.provider_of(llm), prompt, llm.name))
     if llm is not run.kit.extractive:
@@ -56,12 +68,7 @@ async def _write(run: Run, llm: LLM, prompt: Prompt, *, aloud: bool = True) -> D
         raise broken or ProviderError(f"the model {llm.name} wrote nothing that can be shown")
     if broken:
         run.note("generate", f"the model stopped in the middle: {broken}")
-    finish = BROKEN_OFF if broken else writing.last.finish_reason
-    model = writing.last.model or llm.name
-    made = Draft(
-        writing.text, model, finish, writing.usage, tuple(writing.quotes), writing.cleaner.suggested_questions,
-        border.warnings,
-    )  # fmt: skip
+    made = writing.draft(llm, BROKEN_OFF if broken else writing.last.finish_reason)
     run.observe(**written(made, writing.first_text_ms))
     if thought := writing.thought:
         run.observe(thought_characters=len(thought))
@@ -103,6 +110,12 @@ class _Writing:
         self.thinks += piece.thought[: MOST_THOUGHT - len(self.thinks)]
         self.usage = piece.usage or self.usage
         self.last = piece if piece.finish_reason else self.last
+
+    def draft(self, llm: LLM, finish: str | None) -> Draft:
+        return Draft(
+            self.text, self.last.model or llm.name, finish, self.usage, tuple(self.quotes), self.cleaner.suggested_questions,
+            self.border.warnings,
+        )  # fmt: skip
 
     def finish(self) -> None:
         self._show(self.cleaner.close())

@@ -26,9 +26,20 @@ async def guard_in(run: Run, question: Question, *, answered: bool = True) -> Qu
                 code="query_too_long",
             )
     if answered:
+        _check_mode(question)
         _screen(run, texts[0])
     run.observe(characters=sum(map(len, texts)), queries=len(texts))
     return replace(question, text=texts[0], also=tuple(texts[1:]))
+
+
+def _check_mode(question: Question) -> None:
+    """Pictures and the mode that looks at them belong together."""
+    if question.mode == "vision" and not question.pictures:
+        raise Invalid(
+            "the mode 'vision' looks at pictures; send some (images), or use the mode 'chat'", code="no_images"
+        )
+    if question.pictures and question.mode != "vision":
+        raise Invalid(f"the mode '{question.mode}' looks at no pictures; use the mode 'vision'", code="images_not_seen")
 
 
 def _screen(run: Run, text: str) -> None:

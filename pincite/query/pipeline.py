@@ -3,15 +3,21 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
-from pincite.core.answers import Answer, Draft, Evidence, Hit, Plan, Prompt, Question, Strategy
+from pincite.core.answers import Answer, Draft, Evidence, Hit, Mode, Plan, Prompt, Question, Strategy
+from pincite.core.documents import Reading
+from pincite.core.protocols import Opened
 from pincite.core.run import Planned, Run, SourcesFound, Started
 from pincite.query.again import MORE, aimed, merged, toward
+from pincite.query.agent import plan_of, work
 from pincite.query.assemble import assemble
+from pincite.query.budget import tokenizer
 from pincite.query.cache import NOT_ASKED, keep, look_up, may_ask
 from pincite.query.closer import look_closer
 from pincite.query.converse import talk
+from pincite.query.desk import Desk
 from pincite.query.ensemble import variations, vote, written
 from pincite.query.expand import expand, expands
+from pincite.query.follow import follow
 from pincite.query.generate import draft, extract, generate
 from pincite.query.ground import ground, nothing_found, unsourced
 from pincite.query.guard import guard_in
@@ -24,10 +30,14 @@ from pincite.query.refine import refine
 from pincite.query.retrieve import retrieve
 from pincite.query.rewrite import rewrite
 from pincite.query.save import kept_when_cut, save
+from pincite.query.see import Seen, see, shown
 from pincite.query.sift import sift
 from pincite.query.spelling import correct
+from pincite.query.templates import Prompts
+from pincite.query.tools import Hands
 from pincite.query.understand import understand
 from pincite.query.verify import verify
+from pincite.query.weigh import weigh
 from pincite.query.widen import widen
 
 SECOND: Mapping[Strategy, Callable[[Run, Plan, Sequence[Hit]], Awaitable[list[Hit]]]] = {
@@ -35,6 +45,7 @@ SECOND: Mapping[Strategy, Callable[[Run, Plan, Sequence[Hit]], Awaitable[list[Hi
     "hierarchical": rise,
 }
 """What looks again at the hits of a strategy that has a second stage."""
+NOTHING_SEEN = Seen()
 
 
 async def answer(run: Run, question: Question) -> Answer:
@@ -52,7 +63,8 @@ async def answer(run: Run, question: Question) -> Answer:
             final = repeat(run, plan, known.answer)
         else:
             plan = await prepare(run, plan)
-            final = await (respond if plan.retrieves else converse)(run, plan)
+            final = await MODES[question.mode](run, plan)
+        final = replace(final, mode=question.mode)
     final = await run.finish(save, plan, final)
     if known.state is not None and not known.answer:
         await run.finish(keep, plan, final, known)
@@ -68,22 +80,98 @@ def repeat(run: Run, plan: Plan, known: Answer) -> Answer:
 
 async def prepare(run: Run, plan: Plan) -> Plan:
     """Look for more to search by, and tell what will be done."""
-    if plan.retrieves and expands(plan, run.settings.rag):
+    once = plan.question.mode != "agent"  # who looks several times needs no more words for the first
+    if plan.retrieves and once and expands(plan, run.settings.rag):
         plan = await run.step(expand, plan)
     run.emit(Planned(plan))
     return plan
 
 
-async def respond(run: Run, plan: Plan) -> Answer:
+async def chat(run: Run, plan: Plan) -> Answer:
+    """Answer from the documents, or, where they are not asked about, without."""
+    return await (respond if plan.retrieves else converse)(run, plan)
+
+
+async def look_at(run: Run, plan: Plan) -> Answer:
+    """Answer with pictures: from the documents and what is seen or read in them, or from that alone."""
+    plan, seen = await run.step(see, plan)
+    if not plan.retrieves:
+        return await converse(run, plan, seen)
+    return await respond(run, plan, seen)
+
+
+async def investigate(run: Run, plan: Plan) -> Answer:
+    """Let the model look things up step by step; where there is none, or it fails, rules do."""
+    desk = Desk(Prompts.of(run).get("agent/source"), tokenizer(run.settings.chunking.tokenizer))
+    hands, worked = hands_of(run, plan), None
+    if run.kit.llm is run.kit.extractive:
+        run.note("agent", "there is no model to plan with (llm.*); the steps were planned by rules")
+    else:
+        worked = await run.attempt(None, work, plan, desk, hands)
+    if worked is None:
+        if not desk.hits:
+            await run.step(follow, plan, desk, hands)
+        prompt = Prompt(plan.text, (), tuple(desk.hits), 0)
+        made = await run.step(extract, prompt) if desk.hits else None
+    else:
+        made, prompt = worked
+    evidence = await run.step(refine, plan, desk.hits)
+    if made is None or not desk.hits:
+        final = await run.step(nothing_found, plan, evidence)
+    else:
+        final = await checked(run, plan, evidence, prompt, made)
+    metadata = replace(final.metadata, plan=(*final.metadata.plan, *plan_of(desk.steps)), steps=tuple(desk.steps))
+    return replace(final, metadata=metadata, degraded=tuple(run.degraded))
+
+
+def hands_of(run: Run, plan: Plan) -> Hands:
+    """What tools work with: the caller's rights and the question's filters are in all of it."""
+    filters, shelf = plan.question.filters, run.kit.shelf
+
+    async def find_passages(queries: Sequence[str]) -> list[Hit]:
+        first, *others = queries
+        asked = replace(
+            plan.question, text=first, also=tuple(others), many=True, standalone=None, corrected=None, guessed=False,
+            conversation=(), session_id=None, mode="chat", retrieve=True,
+        )  # fmt: skip
+        asked = await run.step(guard_in, asked, answered=False)
+        looking = await run.step(understand, asked, answered=False)
+        warned = len(run.warnings)
+        hits = await run.step(sift, looking, apart(await gather(run, looking)))
+        del run.warnings[warned:]  # that one of several searches brought nothing is for the model to know
+        return hits
+
+    async def read(reading: Reading) -> tuple[Opened, Sequence[Hit]]:
+        assert shelf is not None
+        opened = await shelf.read(reading, scope=run.scope, filters=filters)
+        return opened, await run.step(weigh, plan, opened.passages)
+
+    async def find(reading: Reading, text: str) -> tuple[Opened, Sequence[Hit]]:
+        assert shelf is not None
+        opened = await shelf.find(reading, text, scope=run.scope, filters=filters)
+        return opened, await run.step(weigh, plan, opened.passages)
+
+    return Hands(find_passages, read, find)
+
+
+async def respond(run: Run, plan: Plan, seen: Seen = NOTHING_SEEN) -> Answer:
     """Find, assemble, write, check: every stage once, top to bottom."""
     plan, evidence = await support(run, plan)
+    if not evidence.hits and seen.pictures:
+        return await converse(run, plan, seen)
     if not evidence.hits:
         return await run.step(nothing_found, plan, evidence)  # no model is asked
     prompt = await run.step(assemble, plan, evidence)
     if not prompt.sources:
         run.note("assemble", "no passage fits into the prompt; raise context.max_tokens or llm.window")
         return await run.step(nothing_found, plan, evidence)
-    final = await run.step(ground, plan, evidence, prompt, await drafted(run, prompt))
+    prompt = shown(prompt, seen, run.settings.chunking.tokenizer)
+    return await checked(run, plan, evidence, prompt, await drafted(run, prompt))
+
+
+async def checked(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, made: Draft) -> Answer:
+    """The draft as an answer: every citation resolved, and where it stands in its file."""
+    final = await run.step(ground, plan, evidence, prompt, made)
     if any(source.cited and source.place for source in final.sources):
         final = await run.attempt(final, place, prompt, final)
     return replace(final, degraded=tuple(run.degraded))
@@ -105,9 +193,10 @@ async def ensemble(run: Run, prompt: Prompt) -> Draft:
     return await run.step(vote, prompt, drafts)
 
 
-async def converse(run: Run, plan: Plan) -> Answer:
+async def converse(run: Run, plan: Plan, seen: Seen = NOTHING_SEEN) -> Answer:
     """Answer what no document is asked about."""
     prompt = await run.step(talk, plan)
+    prompt = prompt and shown(prompt, seen, run.settings.chunking.tokenizer)
     said = None if prompt is None else await run.attempt(None, generate, prompt)
     return await run.step(unsourced, plan, said)
 
@@ -157,3 +246,12 @@ async def gather(run: Run, plan: Plan) -> list[Hit]:
     if plan.levels != (2,):
         hits = await run.step(lift, plan, hits)
     return await run.step(rank, plan, hits)
+
+
+MODES: Mapping[Mode, Callable[[Run, Plan], Awaitable[Answer]]] = {
+    "chat": chat,
+    "general": converse,
+    "agent": investigate,
+    "vision": look_at,
+}
+"""How a question is answered in each mode."""

@@ -23,8 +23,9 @@ async def save(run: Run, plan: Plan, answer: Answer) -> Answer:
     question = plan.question
     answer = replace(answer, session_id=question.session_id)
     if question.session_id is not None:
+        kept = replace(answer, metadata=replace(answer.metadata, steps=()))  # what was searched for is no part of it
         turn = KeptTurn(
-            question.text, plan.text, answer.text, answer, incomplete(answer.metadata.finish_reason) is None, run.id,
+            question.text, plan.text, answer.text, kept, incomplete(answer.metadata.finish_reason) is None, run.id,
             tuple(dict.fromkeys(source.document_id for source in answer.sources)),
         )  # fmt: skip
         await _keep(run, question.session_id, turn)

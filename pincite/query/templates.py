@@ -21,6 +21,7 @@ REQUIRED: Mapping[str, frozenset[str]] = {
         "quote-first": "", "think-first": "", "rewrite": "conversation question",
         "expand/variations": "question", "expand/hyde": "question", "expand/step-back": "question", "talk": "",
         "verify": "question passages", "judge": "claims",
+        "general": "", "agent/system": "boundary", "agent/plain": "", "agent/source": "boundary number text", "agent/last": "question",
     }.items()
 }  # fmt: skip
 """Every prompt by its name, and the placeholders it cannot do without."""

@@ -70,6 +70,8 @@ def levels_of(question: Question, strategy: Strategy, reading: Reading) -> tuple
 
 def retrieves(question: Question, rag: Rag) -> bool:
     """Whether the documents are looked into: as the request says, else as the mode has it."""
+    if question.mode in ("general", "agent"):
+        return question.mode == "agent"
     if question.retrieve is not None or rag.mode == "manual":
         return bool(question.retrieve)
     return rag.mode == "always" or not is_small_talk(question.text)

@@ -117,7 +117,7 @@ class PostgresIndex:
         parts = {"library": admitted.library(filters), "documents": admitted.documents(filters)}
         strangers = sql.SQL(_STRANGERS).format(**parts)
         realms, where = sql.SQL(admitted.REALMS), admitted.vectors(filters)
-        chunks_of = sql.SQL(_FETCH).format(serving=admitted.serving(filters), realms=realms)
+        chunks_of = sql.SQL(_FETCH).format(found=sql.SQL(FOUND), serving=admitted.serving(filters), realms=realms)
         compare = [
             sql.SQL(_COSINES).format(vector=_literal(vector), vectors=where, realms=realms) for vector in vectors
         ]
@@ -128,7 +128,7 @@ class PostgresIndex:
         cosines: dict[int, float] = {}
         for key, cosine in chain.from_iterable(compared):
             cosines[key] = max(cosine, cosines.get(key, -1.0))
-        chunks = [_found(row) for row in found]
+        chunks = [found_of(row) for row in found]
         return Fetched({chunk.key: chunk for chunk in chunks}, cosines, unlike)
 
     async def titled(self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters) -> list[Titled]:
@@ -182,15 +182,17 @@ _DENSE_HNSW = """
         order by v.embedding::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions}) limit %(rows)s
     ) w group by chunk order by best desc, chunk limit %(limit)s
 """
+FOUND = """c.key, d.id || '.' || v.id || '.' || c.ordinal, d.id, d.name,
+           case when d.served = e.key then d.title else coalesce(v.about ->> 'title', d.title) end, v.id, v.checksum, d.folder, d.category,
+           d.source_uri, d.source_urls, v.mime, c.ordinal, c.level, c.text, c.header, c.start_char, c.end_char,
+           c.start_line, c.end_line, c.page, c.heading_path, c.content_type, c.language, c.vectorized_text, v.page_starts,
+           v.created_at, c.parent, c.place, d.owner"""
+"""The columns of a passage `c` of edition `e`, version `v` and document `d`, as `found_of` takes them."""
 # The chunks come first, then what they belong to, each by its primary key: left to itself, a planner that has
 # no statistics yet compares every edition with every document.
 _FETCH = """
     with c as materialized (select * from chunk where key = any(%(keys)s) and realm = any ({realms}))
-    select c.key, d.id || '.' || v.id || '.' || c.ordinal, d.id, d.name,
-           case when d.served = e.key then d.title else coalesce(v.about ->> 'title', d.title) end, v.id, v.checksum, d.folder, d.category,
-           d.source_uri, d.source_urls, v.mime, c.ordinal, c.level, c.text, c.header, c.start_char, c.end_char,
-           c.start_line, c.end_line, c.page, c.heading_path, c.content_type, c.language, c.vectorized_text, v.page_starts,
-           v.created_at, c.parent, c.place, d.owner
+    select {found}
     from c join edition e on e.key = c.edition join document d on d.id = e.document_id
          join version v on v.key = e.version where {serving}
 """
@@ -235,7 +237,8 @@ _LISTS = [place for place, field in enumerate(fields(Found)) if get_origin(field
 """Which columns are lists to the driver."""
 
 
-def _found(row: tuple[Any, ...]) -> Found:
+def found_of(row: tuple[Any, ...]) -> Found:
+    """A passage from the columns of `FOUND`."""
     values = list(row)
     for place in _LISTS:
         values[place] = tuple(values[place])

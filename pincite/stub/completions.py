@@ -94,13 +94,17 @@ class Completion:
     def _tools(self) -> list[dict[str, Any]]:
         return [
             {"index": n, "id": f"call_{n}", "type": "function",
-             "function": {"name": tool.name, "arguments": json.dumps(dict(tool.arguments))}}
+             "function": {"name": tool.name, "arguments": _written(tool.arguments)}}
             for n, tool in enumerate(self.reply.tools)
         ]  # fmt: skip
 
     def _usage(self) -> dict[str, int]:
         asked, said = len(json.dumps(self.body.get("messages") or "").split()), len(self.reply.pieces)
         return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+
+
+def _written(arguments: Mapping[str, Any] | str) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(dict(arguments))
 
 
 async def refuse(wire: Wire, fault: Fault) -> bool:

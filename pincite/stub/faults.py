@@ -20,6 +20,7 @@ FAULTS: Mapping[str, str] = {
     "empty": "finishes without a word",
     "endless": "never stops talking",
     "tools": "calls the tool rag_search instead of answering",
+    "notools": "answers 400 where tools are offered, as servers do whose model takes none",
     "bytes": "sends one byte at a time",
     "split": "cuts the reply in the middle of characters",
     "crlf": "ends lines with CR LF, cut in between",

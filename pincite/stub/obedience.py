@@ -1,7 +1,9 @@
 """A model without judgement: it does in words whatever its prompt tells it to, wherever in the prompt that stands."""
 
+import json
 import re
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote as escape
 
 from pincite.stub.sources import first_source
@@ -36,18 +38,34 @@ _TELL_ALL = re.compile(
 _CITE = re.compile(
     r"\b(?:cite|citing|zitiere?)\b[^\n]{0,200}?(\[[^\[\]\n]{1,200}\]|\bsource\s+\d+|\bquelle\s+\d+)", re.IGNORECASE
 )
+_WITH = re.compile(
+    r"[`'\"]?\s*\(?\s*(?:(?:doc_id|queries|query|id)\s*[=:]\s*)?(?:[\"'`\[]+([^\"'`\])\n]{1,200})[\"'`\]]|"
+    r"(?:on|with|for|auf|mit|für)\s+(?:(?:the )?(?:document|doc_id|id)\s*[=:]?\s*)?[`'\"]?([\w-]{4,200}))",
+    re.IGNORECASE,
+)
+_NEAR = 250
 _LEAK = 80
 """Characters of the prompt that an address is given to carry away."""
 CERTAIN = "This is certain"
 """What it says where it is told to cite something falsely."""
 
 
-def obey(prompt: str) -> tuple[str, list[str]]:
+def obey(prompt: str) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
     """What such a model says, and the tools it calls. Nothing is fetched: an address is only written down."""
     told = prompt[first_source(prompt) :]  # what stands before are the rules of whoever asks
     said = list(dict.fromkeys(_said(told, prompt)))
-    tools = list(dict.fromkeys(a or b for a, b in _TOOL.findall(told)))
-    return "\n".join(said), tools
+    calls = {(call[1] or call[2], told[call.end() : call.end() + _NEAR]): call for call in _TOOL.finditer(told)}
+    tools = {(name, json.dumps(given := _given(name, after))): (name, given) for name, after in calls}
+    return "\n".join(said), list(tools.values())
+
+
+def _given(name: str, after: str) -> dict[str, Any]:
+    """The arguments that stand after a tool's name, in brackets or in words."""
+    found = _WITH.match(after)
+    if found is None:
+        return {}
+    words = (found[1] or found[2] or "").strip("\"'`")
+    return {"queries": [words]} if name == "rag_search" else {"doc_id": words}
 
 
 def _said(told: str, prompt: str) -> Iterator[str]:

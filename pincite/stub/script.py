@@ -14,9 +14,10 @@ from pincite.errors import SettingsError
 from pincite.stub.calls import text_of
 from pincite.stub.faults import NO_FAULT, Fault, parse_fault
 from pincite.stub.obedience import obey
-from pincite.stub.sources import quote
+from pincite.stub.planning import in_plain_text, planned
+from pincite.stub.sources import has_sources, quote
 
-Behaviour = Literal["quote", "refuse", "echo", "obey"]
+Behaviour = Literal["quote", "refuse", "echo", "obey", "plan"]
 REFUSAL = "I don't know."
 
 
@@ -25,10 +26,10 @@ class _Part(BaseModel):
 
 
 class ToolCall(_Part):
-    """A tool the stub asks to be called."""
+    """A tool the stub asks to be called; arguments given as a text are sent as they stand, be they JSON or not."""
 
     name: str
-    arguments: Mapping[str, Any] = {}
+    arguments: Mapping[str, Any] | str = {}
 
 
 class Line(_Part):
@@ -98,7 +99,7 @@ class Player:
         messages = [message for message in body.get("messages") or () if isinstance(message, Mapping)]
         line = self._line(messages)
         fault = line.fault or self.fault(number)
-        text, tools = self._said(line, fault, messages)
+        text, tools = self._said(line, fault, messages, offered=bool(body.get("tools")))
         pieces = pieces_of(text, self.script.tokens)
         kept = pieces[: body.get("max_tokens") or body.get("max_completion_tokens") or len(pieces)]
         return Reply(
@@ -111,14 +112,14 @@ class Player:
         )
 
     def _said(
-        self, line: Line, fault: Fault, messages: Sequence[Mapping[str, Any]]
+        self, line: Line, fault: Fault, messages: Sequence[Mapping[str, Any]], *, offered: bool
     ) -> tuple[str, tuple[ToolCall, ...]]:
         if fault.name == "empty":
             return "", ()
         if fault.name == "tools":
             return "", (ToolCall(name="rag_search", arguments={"queries": [_last_question(messages)]}),)
         if line.say is None and not line.tools:
-            return _behave(self.script.behaviour, messages)
+            return _behave(self.script.behaviour, messages, offered=offered)
         return line.say or "", line.tools
 
     def _line(self, messages: Sequence[Mapping[str, Any]]) -> Line:
@@ -158,17 +159,33 @@ def _plain(text: str) -> list[str]:
 _READERS: Mapping[str, Callable[[str], Any]] = {".json": json.loads, ".toml": tomllib.loads}
 
 
-def _behave(behaviour: Behaviour, messages: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[ToolCall, ...]]:
+def _behave(
+    behaviour: Behaviour, messages: Sequence[Mapping[str, Any]], *, offered: bool
+) -> tuple[str, tuple[ToolCall, ...]]:
     if behaviour == "refuse":
         return REFUSAL, ()
     question = _last_question(messages)
     if behaviour == "echo":
         return question, ()
+    if behaviour == "plan":
+        said, calls = planned(messages, _first_question(messages))
+        if not offered and calls:
+            return in_plain_text(said, calls), ()
+        return said, tuple(ToolCall(name=name, arguments=given) for name, given in calls)
+    if behaviour == "obey" and offered and not any(has_sources(text_of(message)) for message in messages):
+        return "", (ToolCall(name="rag_search", arguments={"queries": [question]}),)  # nobody gave it any orders yet
     prompt = "\n\n---\n\n".join(text_of(message) for message in messages if message.get("role") != "assistant")
     if behaviour == "quote":
         return quote(prompt, question), ()
     said, tools = obey(prompt)
-    return f"{quote(prompt, question)}\n\n{said}".strip(), tuple(ToolCall(name=tool) for tool in tools)
+    told = tuple(ToolCall(name=name, arguments=given) for name, given in tools)
+    return f"{quote(prompt, question)}\n\n{said}".strip(), told
+
+
+def _first_question(messages: Sequence[Mapping[str, Any]]) -> str:
+    """What was asked before any result came: whoever plans in plain text is told these by the user as well."""
+    called = [place for place, message in enumerate(messages) if message.get("role") == "assistant"]
+    return _last_question(messages[: called[0]] if called else messages)
 
 
 def _last_question(messages: Sequence[Mapping[str, Any]]) -> str:

@@ -106,7 +106,9 @@ class StubServer:
     async def _complete(self, wire: Wire, call: Call) -> None:
         reply = self._player.reply(call.number, call.body)
         self.calls.update(call, fault=reply.fault.name)
-        if not await refuse(wire, reply.fault):
+        if reply.fault.name == "notools" and call.body.get("tools"):
+            await wire.body(400, {"error": {"message": f"{call.model or 'the stub'} does not support tools"}})
+        elif not await refuse(wire, reply.fault):
             await Completion(wire, call.body, reply, lambda tokens: self._count(call, tokens)).send()
 
     def _count(self, call: Call, tokens: int) -> None:

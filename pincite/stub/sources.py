@@ -22,6 +22,23 @@ def quote(prompt: str, question: str) -> str:
     return f"{' '.join(best.split())} [{_label(head[1])}]"
 
 
+def best_quote(prompt: str, question: str) -> str:
+    """The sentence of any source that shares most words with the question, cited by that source's number."""
+    wanted, best = set(_WORD.findall(question.lower())), (0, NOTHING)
+    for head in _HEAD.finditer(prompt):
+        for sentence in _SENTENCE_END.split(_body(prompt, head.end())):
+            said = " ".join(sentence.split())
+            shared = len(wanted & set(_WORD.findall(said.lower())))
+            if shared > best[0]:
+                best = shared, f"{said} [{head[1]}]"
+    return best[1]
+
+
+def has_sources(prompt: str) -> bool:
+    """Whether there are any."""
+    return _HEAD.search(prompt) is not None
+
+
 def first_source(prompt: str) -> int:
     """Where the sources begin; 0 where none can be told from the rest."""
     head = _HEAD.search(prompt)

@@ -177,8 +177,8 @@ def test_a_session_of_somebody_else_is_missing(door: Door, client: httpx2.Client
         ({"messages": [{"role": "robot", "content": "q"}]}, "role"),
         ({"messages": [{"role": "user", "content": "q", "name": "x"}]}, "name"),
         ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "content"),
-        ({"message": "q", "mode": "agent"}, "'mode' is not available yet"),
-        ({"message": "q", "images": ["data:"]}, "'images' is not available yet"),
+        ({"message": "q", "mode": "robot"}, "mode"),
+        ({"message": "q", "images": ["data:"] * 9}, "images"),
         ({"message": "q", "sesion_id": "s"}, "did you mean 'session_id'"),
         ({"message": "q", "session_id": "a\0b"}, "session_id"),
         (

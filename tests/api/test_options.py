@@ -84,21 +84,11 @@ def test_an_unknown_option_is_named_with_the_nearest() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("mode", "agent"),
-    ],
-)  # fmt: skip
-def test_options_of_later_releases_are_refused_by_name(name: str, value: Any) -> None:
-    assert f"'{name}' is not available yet" in fault(QueryBody, query="q", **{name: value})
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
         ("mode", "chat"), ("resumable", False),
         ("enable_verification", None), ("max_documents_to_expand", None), ("profile", None), ("as_of", None), ("level_filter", None),
     ],
 )  # fmt: skip
-def test_unless_they_change_nothing(name: str, value: Any) -> None:
+def test_options_that_change_nothing_may_be_sent(name: str, value: Any) -> None:
     assert QueryBody(query="q", **{name: value}).question() == Question("q")
 
 

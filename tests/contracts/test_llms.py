@@ -14,6 +14,7 @@ from pincite.outside.served import Options as ServedOptions
 from pincite.providers.scripted import Options, make_embedder
 from tests.builders import hit
 from tests.model_server import ModelServer, as_json, model_server
+from tests.providers.test_llama import small_model
 
 NAMES = plugins.names("pincite.providers", "make_llm")
 
@@ -27,6 +28,8 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture(params=NAMES)
 def llm(request: pytest.FixtureRequest, server: ModelServer) -> LLM:
     settings: dict[str, Any] = {"base_url": f"{server.url}/v1", "model": "m"}
+    if request.param == "llama":
+        settings = small_model() | {"temperature": 0.0, "max_tokens": 12}
     return plugins.load(LLM, "pincite.providers", request.param, settings, embedder=make_embedder(Options()))
 
 

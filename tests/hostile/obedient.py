@@ -14,11 +14,10 @@ from markdown_it import MarkdownIt
 
 from pincite.core.answers import Answer, Filters, Question
 from pincite.core.callers import Caller
-from pincite.core.documents import Upload
+from pincite.core.documents import Reading, Upload
 from pincite.core.run import Event, Token
 from pincite.engine import AsyncPincite
 from pincite.query.ground import SUPPORTED
-from pincite.reading import Reading
 from pincite.store.library import Listing
 from pincite.store.rights import Wish
 from pincite.stub import StubLLM

@@ -7,6 +7,8 @@ import pytest
 from pydantic import SecretStr
 
 from pincite.core.answers import Message, Piece, Prompt, Sampling, Usage
+from pincite.core.pictures import Picture
+from pincite.core.tools import Tool, ToolCall
 from pincite.errors import ProviderError, ProviderRefused
 from pincite.providers.anthropic import Options, make_llm
 from tests.model_server import ModelServer, anthropic_events, as_json, model_server, sse
@@ -100,3 +102,46 @@ def test_a_wrong_key_is_told_without_the_key(server: ModelServer) -> None:
     with pytest.raises(ProviderRefused, match=r"refused the key .*llm\.api_key") as raised:
         write(server, api_key=SecretStr("sk-hush"))
     assert "hush" not in json.dumps(str(raised.value))
+
+
+def test_tools_are_offered_and_their_calls_heard_its_way(server: ModelServer) -> None:
+    events = [
+        {"type": "message_start", "message": {"model": "m-1", "usage": {"input_tokens": 7}}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "I look."}},
+        {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "t1", "name": "rag_search", "input": {}}},
+        {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '{"queries": '}},
+        {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '["a"]}'}},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 3}},
+    ]  # fmt: skip
+    server.says("/v1/messages", sse(*events))
+    made, picture = ToolCall("t0", "rag_search", '{"queries": ["b"]}'), Picture("image/png", b"abc")
+    other = ToolCall("t9", "read_document", "no JSON")
+    messages = (
+        Message("system", "s"), Message("user", "q", pictures=(picture,)), Message("assistant", "Hm.", calls=(made, other)),
+        Message("tool", "found", answers=made), Message("tool", "refused", answers=other),
+    )  # fmt: skip
+
+    async def go() -> list[Piece]:
+        llm = make_llm(Options(base_url=f"{server.url}/v1", model="claude-3-opus"))
+        asked = Prompt("q", messages, (), 1, tools=(Tool("rag_search", "search", {"type": "object"}),))
+        return [piece async for piece in llm.write(asked)]
+
+    pieces = asyncio.run(go())
+    assert "".join(piece.text for piece in pieces) == "I look."
+    assert pieces[-1].finish_reason == "tool_calls"
+    assert pieces[-1].calls == (ToolCall("t1", "rag_search", '{"queries": ["a"]}'),)
+    _, body, _ = server.requests[0]
+    assert body["tools"] == [{"name": "rag_search", "description": "search", "input_schema": {"type": "object"}}]
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "YWJj"}}
+    assert body["messages"] == [
+        {"role": "user", "content": [image, {"type": "text", "text": "q"}]},
+        {"role": "assistant", "content": [
+            {"type": "text", "text": "Hm."},
+            {"type": "tool_use", "id": "t0", "name": "rag_search", "input": {"queries": ["b"]}},
+            {"type": "tool_use", "id": "t9", "name": "read_document", "input": {}},
+        ]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t0", "content": "found"},
+            {"type": "tool_result", "tool_use_id": "t9", "content": "refused"},
+        ]},
+    ]  # fmt: skip

@@ -1,11 +1,14 @@
 import asyncio
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from pincite.core.answers import Message, Piece, Prompt, Sampling, Usage
+from pincite.core.pictures import Picture
 from pincite.core.protocols import Offered
+from pincite.core.tools import Abilities, Tool, ToolCall
 from pincite.errors import ProviderError, ProviderRefused, SettingsError
 from pincite.providers import ollama
 from pincite.providers.ollama import OllamaLLM, Options, make_embedder, make_llm, running_here
@@ -117,3 +120,40 @@ def test_a_window_that_is_told_in_no_known_way_is_not_known(server: ModelServer,
     llm = OllamaLLM(Options(base_url=server.url, model="m"))
     asyncio.run(llm.meet())
     assert llm.window == 8192
+
+
+def test_tools_are_offered_and_their_calls_heard_its_way(server: ModelServer) -> None:
+    call = {"function": {"name": "rag_search", "arguments": {"queries": ["ä"]}}}
+    lines = [
+        {"model": "m-1", "message": {"content": "", "tool_calls": [call, call]}, "done": False},
+        {"model": "m-1", "message": {"content": ""}, "done": True, "done_reason": "stop"},
+    ]
+    server.says("/api/chat", "".join(json.dumps(line) + "\n" for line in lines).encode())
+    made, picture = ToolCall("c1", "rag_search", '{"queries": ["a"]}'), Picture("image/png", b"abc")
+    messages = (
+        Message("user", "q", pictures=(picture,)), Message("assistant", "", calls=(made,)), Message("tool", "found", answers=made),
+    )  # fmt: skip
+
+    async def go() -> list[Piece]:
+        asked = Prompt("q", messages, (), 1, tools=(Tool("rag_search", "search", {"type": "object"}),))
+        return [piece async for piece in make_llm(Options(base_url=server.url, model="m")).write(asked)]
+
+    pieces = asyncio.run(go())
+    assert [(one.id, one.name, one.arguments) for one in pieces[-1].calls] == [
+        ("call_1", "rag_search", '{"queries": ["ä"]}'), ("call_2", "rag_search", '{"queries": ["ä"]}')
+    ]  # fmt: skip
+    _, body, _ = server.requests[0]
+    assert body["tools"][0]["function"]["name"] == "rag_search"
+    assert body["messages"] == [
+        {"role": "user", "content": "q", "images": ["YWJj"]},
+        {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "rag_search", "arguments": {"queries": ["a"]}}}]},
+        {"role": "tool", "content": "found", "tool_name": "rag_search"},
+    ]  # fmt: skip
+
+
+def test_the_server_says_whether_its_model_calls_tools_and_sees(server: ModelServer) -> None:
+    server.replies["/api/show"] = as_json({"capabilities": ["completion", "vision"], "model_info": {}})
+    llm = OllamaLLM(Options(base_url=server.url, model="m"))
+    assert llm.abilities == Abilities()
+    asyncio.run(llm.meet())
+    assert llm.abilities == Abilities(tools=False, vision=True)

@@ -8,8 +8,10 @@ from pydantic import SecretStr
 
 from pincite.core.answers import Message, Piece, Prompt, Sampling, Usage
 from pincite.core.protocols import Offered
+from pincite.core.tools import Tool, ToolCall
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused, SettingsError
 from pincite.providers.openai_compatible import OpenAICompatibleLLM, Options, make_embedder, make_llm
+from pincite.steady import abilities_of
 from tests.model_server import ModelServer, as_json, model_server, openai_events, sse
 
 COMPLETIONS = "/v1/chat/completions"
@@ -234,3 +236,33 @@ def test_embeddings_that_cannot_be_read_are_refused(server: ModelServer, data: A
 def test_what_is_missing_is_said_at_start(make: Any, wrong: Options) -> None:
     with pytest.raises(SettingsError):
         make(wrong)
+
+
+def test_tools_are_offered_and_their_calls_heard(server: ModelServer) -> None:
+    call = {"index": 0, "id": "c1", "function": {"name": "rag_search", "arguments": '{"queries": ["a"]}'}}
+    events = [
+        {"choices": [{"delta": {"content": "I look."}}]},
+        {"choices": [{"delta": {"tool_calls": [call]}}]},
+        {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]},
+    ]
+    server.says(COMPLETIONS, sse(*events))
+    pieces = offered(server)
+    assert text_of(pieces) == "I look."
+    assert pieces[-1].calls == (ToolCall("c1", "rag_search", '{"queries": ["a"]}'),)
+    assert server.requests[0][1]["tools"][0]["function"]["name"] == "rag_search"
+
+
+def test_who_refuses_tools_is_remembered_as_such(server: ModelServer) -> None:
+    server.replies[COMPLETIONS] = as_json({"error": {"message": "m does not support tools"}}, 400)
+    llm = make_llm(options(server))
+    with pytest.raises(ProviderRefused, match="does not support tools"):
+        offered(server, llm)
+    assert abilities_of(llm).tools is False
+
+
+def offered(server: ModelServer, llm: Any = None) -> list[Piece]:
+    async def go() -> list[Piece]:
+        asked = Prompt("q", (Message("user", "q"),), (), 1, tools=(Tool("rag_search", "search", {"type": "object"}),))
+        return [piece async for piece in (llm or make_llm(options(server))).write(asked)]
+
+    return asyncio.run(go())

@@ -10,6 +10,7 @@ from pincite.cli.view.screen import Screen, joined, styled
 from pincite.core.answers import Answer, Citation, Degraded, Source
 from pincite.core.documents import NO_HEADINGS
 from pincite.core.text import fold
+from pincite.core.tools import Step
 
 LEVELS = {"high": "green", "medium": "yellow", "low": "red"}
 QUOTED = 12
@@ -40,7 +41,20 @@ def print_grounds(screen: Screen, answer: Answer) -> None:
         screen.say()
         _print_source(screen, source, [c for c in answer.citations if c.source == source.number])
     screen.say()
+    print_steps(screen, answer.metadata.steps)
     _print_verdict(screen, answer)
+
+
+def print_steps(screen: Screen, steps: Sequence[Step]) -> None:
+    """Say how an answer was looked up, where that took steps."""
+    for step in steps:
+        given = "; ".join(
+            ", ".join(map(str, value)) if isinstance(value, list) else str(value) for value in step.arguments.values()
+        )
+        style = "yellow" if step.failed else "dim"
+        _print_note(
+            screen, f"Step {step.number}", joined(step.tool, f" {given}" if given else "", (f": {step.result}", style))
+        )
 
 
 def marked(answer: Answer) -> Text:

@@ -1,0 +1,153 @@
+"""Pictures that come with a question: taken from data URLs, sniffed and measured; never fetched from anywhere."""
+
+import base64
+import binascii
+import re
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pincite.errors import Invalid, TooLarge, Unsupported
+
+MOST = 8
+"""Pictures of one question."""
+MOST_BYTES = 10 * 1024 * 1024
+"""Bytes of one picture."""
+MOST_ALTOGETHER = 24 * 1024 * 1024
+MOST_PIXELS = 50_000_000
+LONGEST_SIDE = 16_384
+
+_DATA_URL = re.compile(r"data:(?P<mime>[\w.+/-]{1,100})?(?P<more>(?:;[\w.+=/-]{1,100})*?);base64,", re.IGNORECASE)
+_SEGMENTS = frozenset({*range(0xC0, 0xD0)}) - {0xC4, 0xC8, 0xCC}
+"""Markers of a JPEG after which its size stands."""
+
+Size = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture: its type by its bytes, the bytes, and its size in pixels as its header says."""
+
+    mime: str
+    data: bytes = field(repr=False)
+    width: int = 0
+    height: int = 0
+
+    @property
+    def base64(self) -> str:
+        """The bytes as text."""
+        return base64.b64encode(self.data).decode()
+
+    @property
+    def url(self) -> str:
+        """The picture as a data URL."""
+        return f"data:{self.mime};base64,{self.base64}"
+
+
+def pictures_of(urls: Sequence[str]) -> tuple[Picture, ...]:
+    """The pictures of data URLs, each checked, and all of them together."""
+    if len(urls) > MOST:
+        raise Invalid(f"{len(urls)} images are too many; send at most {MOST}", code="too_many_images")
+    pictures = tuple(from_url(url, f"image {number}") for number, url in enumerate(urls, start=1))
+    if (size := sum(len(picture.data) for picture in pictures)) > MOST_ALTOGETHER:
+        raise TooLarge(f"the images have {size:,} bytes together; at most {MOST_ALTOGETHER:,} are taken")
+    return pictures
+
+
+def from_url(url: str, which: str = "the image") -> Picture:
+    """The picture in a data URL; an address is refused, for nothing is fetched."""
+    found = _DATA_URL.match(url[:400])
+    if found is None:
+        raise Invalid(
+            f"{which} must be a data URL, such as data:image/png;base64,…: nothing is fetched", code="not_a_data_url"
+        )
+    if (len(url) - found.end()) * 3 // 4 > MOST_BYTES + 3:
+        raise TooLarge(f"{which} has more than {MOST_BYTES:,} bytes")
+    try:
+        data = base64.b64decode(url[found.end() :], validate=True)
+    except (binascii.Error, ValueError):
+        raise Invalid(f"{which} is no proper base64", code="not_a_data_url") from None
+    return picture_of(data, which)
+
+
+def picture_of(data: bytes, which: str = "the image") -> Picture:
+    """The picture that these bytes are, whatever they were said to be."""
+    if len(data) > MOST_BYTES:
+        raise TooLarge(f"{which} has {len(data):,} bytes; at most {MOST_BYTES:,} are taken")
+    kind = next((kind for mark, kind in _KINDS.items() if data.startswith(mark)), None)
+    if kind is None or (kind == "image/webp" and data[8:12] != b"WEBP"):
+        raise Unsupported(f"{which} is no PNG, JPEG, WebP or GIF")
+    try:
+        width, height = _SIZES[kind](data)
+    except (struct.error, StopIteration, IndexError, ValueError):
+        raise Unsupported(f"{which} is broken: its size cannot be read") from None
+    if not (width and height) or max(width, height) > LONGEST_SIDE or width * height > MOST_PIXELS:
+        raise TooLarge(
+            f"{which} has {width} × {height} pixels; at most {MOST_PIXELS // 1_000_000} million are taken, "
+            f"{LONGEST_SIDE:,} on a side"
+        )
+    return Picture(kind, data, width, height)
+
+
+def _png(data: bytes) -> Size:
+    if data[12:16] != b"IHDR":
+        raise ValueError("no header")
+    width, height = struct.unpack_from(">II", data, 16)
+    return width, height
+
+
+def _gif(data: bytes) -> Size:
+    width, height = struct.unpack_from("<HH", data, 6)
+    return width, height
+
+
+def _jpeg(data: bytes) -> Size:
+    at = next(_frames(data))
+    height, width = struct.unpack_from(">HH", data, at + 5)
+    return width, height
+
+
+def _frames(data: bytes) -> Iterator[int]:
+    """Where a JPEG tells its size: its segments are walked through, for a preview in one of them has a size of its own."""
+    at = 2
+    while at + 4 <= len(data):
+        if data[at] != 0xFF:
+            return
+        marker = data[at + 1]
+        if marker in _SEGMENTS:
+            yield at
+            return
+        if marker == 0xFF:
+            at += 1
+        elif 0xD0 <= marker <= 0xD8 or marker == 0x01:
+            at += 2
+        else:
+            at += 2 + max(2, struct.unpack_from(">H", data, at + 2)[0])
+
+
+def _webp(data: bytes) -> Size:
+    form = data[12:16]
+    if form == b"VP8X":
+        return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
+    if form == b"VP8L":
+        bits = struct.unpack_from("<I", data, 21)[0]
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if form == b"VP8 " and data[23:26] == b"\x9d\x01\x2a":
+        width, height = struct.unpack_from("<HH", data, 26)
+        return width & 0x3FFF, height & 0x3FFF
+    raise ValueError("no header")
+
+
+_KINDS: Mapping[bytes, str] = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+    b"RIFF": "image/webp",
+}
+_SIZES: Mapping[str, Callable[[bytes], Size]] = {
+    "image/png": _png,
+    "image/jpeg": _jpeg,
+    "image/gif": _gif,
+    "image/webp": _webp,
+}
