@@ -19,8 +19,10 @@ from pincite.errors import OverBudget
 from pincite.limits import Bill
 
 T = TypeVar("T")
-SEARCHES = frozenset(f"{API}/{name}" for name in ("search", "query-many", "embedding", "vectorstore/query-many"))
-QUESTIONS = frozenset({f"{API}/query", f"{API}/chat", "/api/query", "/api/chat"})
+SEARCHES = frozenset({
+    "/v1/embeddings", *(f"{API}/{name}" for name in ("search", "query-many", "embedding", "vectorstore/query-many")),
+})  # fmt: skip
+QUESTIONS = frozenset({f"{API}/query", f"{API}/chat", "/api/query", "/api/chat", "/v1/chat/completions"})
 """What waits for its turn."""
 MORE = 4
 """Questions may be so many times as many as searches: they wait for models before their passages are found, too."""

@@ -24,8 +24,10 @@ from pincite.api import (
     jobs,
     keys,
     logins,
+    mcp,
     metrics,
     oidc,
+    openai_compatible,
     page,
     pages,
     people,
@@ -81,6 +83,8 @@ ROUTERS = [
     health.router,
     metrics.router,
     aliases.router,
+    openai_compatible.router,
+    mcp.router,
 ]
 
 

@@ -34,12 +34,13 @@ async def embedding(
 ) -> JSONResponse:
     """One unit vector a text, in order; a text longer than the model's window is the mean of its parts."""
     texts = [body.input] if isinstance(body.input, str) else body.input
-    embedding = admitted.search(caller, lambda: _embed(pincite.embedder, texts))
+    embedding = admitted.search(caller, lambda: vectors_of(pincite.embedder, texts))
     vectors = await unless_gone(request.receive, embedding)
     return JSONResponse({"model": pincite.embedder.name, "vectors": vectors})
 
 
-async def _embed(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
+async def vectors_of(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
+    """One unit vector a text, whole texts however long."""
     parts = await asyncio.to_thread(lambda: [embedder.windows(text) for text in texts])
     vectors = iter(await embedder.embed([part for windows in parts for part in windows], as_query=False))
     return [_mean([next(vectors) for _ in windows]) for windows in parts]

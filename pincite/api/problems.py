@@ -34,6 +34,9 @@ log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 _INTERNAL = (StoreDown, DataFolderError, SettingsError)
 """Errors whose message names addresses and paths of this machine: it is logged, and the client gets the title."""
+OPENAI = "/v1/"
+"""How paths begin that speak as OpenAI's API does."""
+_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 _TOLD_APART = {404: NotFound("there is nothing at this address")}
 
 
@@ -58,9 +61,18 @@ class Problem:
             "request_id": request_id,
         }
 
-    def response(self, request_id: str) -> Response:
-        """The problem as an answer."""
-        return JSONResponse(self.shape(request_id), self.status, dict(self.headers), media_type=MEDIA_TYPE)
+    def openai_shape(self) -> dict[str, Any]:
+        """The same as clients of OpenAI's API expect it."""
+        kind = _OPENAI_TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
+        detail = self.detail.encode(errors="replace").decode()
+        return {"error": {"message": detail, "type": kind, "param": None, "code": self.code}}
+
+    def response(self, scope: Scope) -> Response:
+        """The problem as an answer, in the words of the door it came to."""
+        if str(scope["path"]).startswith(OPENAI):
+            return JSONResponse(self.openai_shape(), self.status, dict(self.headers))
+        shape = self.shape(request_id_of(scope))
+        return JSONResponse(shape, self.status, dict(self.headers), media_type=MEDIA_TYPE)
 
 
 def request_id_of(scope: Scope) -> str:
@@ -130,7 +142,7 @@ def _first_fault(error: RequestValidationError) -> str:
 async def tell(request: Request, error: Exception) -> Response:
     """Handler for the errors that the framework would otherwise answer itself."""
     request_id = request_id_of(request.scope)
-    return problem_of(error, request_id).response(request_id)
+    return problem_of(error, request_id).response(request.scope)
 
 
 class Problems:
@@ -162,5 +174,5 @@ class Problems:
             if isinstance(error, OverBudget) and error.retry_after_s is not None:
                 scope["state"][HEARD_LATER] = True
             if not started:
-                await problem.response(request_id)(scope, receive, send)
+                await problem.response(scope)(scope, receive, send)
         return None

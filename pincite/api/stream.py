@@ -70,7 +70,8 @@ class EventStream(StreamingResponse):
     async def _pass_on(self, write: Write) -> None:
         async with aclosing(self._events) as events:
             async for told in events:
-                await write(self._tell(told) if told else b": still here\n\n")
+                if data := self._tell(told) if told else b": still here\n\n":
+                    await write(data)
 
 
 class AnswerStream(EventStream):

@@ -36,7 +36,7 @@ async def upgrade(request: Request, caller: Reader) -> Response:
     problem = Problem(
         426, "upgrade_required", "A WebSocket is needed", "connect with a WebSocket", {"Upgrade": "websocket"}
     )
-    return problem.response(request_id_of(request.scope))
+    return problem.response(request.scope)
 
 
 @router.websocket("/chat/ws")

@@ -20,6 +20,7 @@ from pincite.cli import (
     folders,
     jobs,
     keys,
+    mcp,
     people,
     prompts,
     questions,
@@ -64,6 +65,7 @@ for group in (
     eval,
     doctor,
     upkeep,
+    mcp,
     stub,
 ):
     group.register(app)

@@ -150,6 +150,21 @@ TABLE = {
     "POST /vectorstore/documents/start": Row("write", body={"docId": "{document}"}),
     "POST /vectorstore/documents/read": Row("read", body={"doc_id": "{document}"}),
     "POST /vectorstore/query-many": Row("read", body={"queries": [SECRET], "documentIds": ["{document}"]}),
+    "POST /v1/chat/completions": Row(
+        "read", body={"messages": [{"role": "user", "content": f"Where is {SECRET}?"}], "document_ids": ["{document}"]}
+    ),
+    "GET /v1/models": Row("read"),
+    "GET /v1/models/{model_id:path}": Row("read"),
+    "POST /v1/embeddings": Row("read", body={"input": "x"}),
+    "POST /mcp": Row(
+        "read",
+        body={
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": "read_document", "arguments": {"doc_id": "{document}"}},
+        },
+    ),
 }
 ELSEWHERE = ("/api/", "/v1/", "/mcp")
 """How paths begin that are not under `/api/v1`."""
@@ -192,6 +207,12 @@ class World:
         more: dict[str, Any] = {"files": {"file": ("m.md", "# M")}} if row.form else {"json": body} if body else {}
         address = path if path.startswith(ELSEWHERE) else f"{API}{path}"
         return self.clients[who].request(method, address, params=dict(row.params), **more)
+
+
+def _code(response: httpx2.Response) -> str:
+    """What went wrong, in whichever shape it is told."""
+    told = response.json()
+    return str(told.get("error", told)["code"])
 
 
 def _filled(text: str, ids: Mapping[str, str]) -> str:
@@ -243,7 +264,7 @@ def test_whoever_may_not_come_in_gets_nowhere(world: World, who: str, name: str)
         return
     for ids in (world.own, MISSING):
         response = world.ask(who, name, ids)
-        assert (response.status_code, response.json()["code"]) == (401, "unauthorized")
+        assert (response.status_code, _code(response)) == (401, "unauthorized")
 
 
 @pytest.mark.parametrize("name", sorted(name for name in TABLE if not TABLE[name].stream))
@@ -255,7 +276,7 @@ def test_others_may_what_their_role_may_and_see_nothing_of_the_owners(world: Wor
     response = world.ask(who, name, world.own)
     assert response.status_code < 500, response.text
     if row.right is not None and row.right not in may:
-        assert (response.status_code, response.json()["code"]) == (403, "not_allowed")
+        assert (response.status_code, _code(response)) == (403, "not_allowed")
         return
     assert (response.status_code == 403) == row.off
     if name.removeprefix("POST ") not in REPEATS:

@@ -1,0 +1,82 @@
+"""The Model Context Protocol over stdin and stdout: mcp."""
+
+import asyncio
+import contextlib
+import json
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import typer
+
+from pincite.cli.door import Door, command
+
+if TYPE_CHECKING:
+    from pincite.api.tools import Desk
+    from pincite.engine import AsyncPincite
+
+LONGEST_LINE = 1024 * 1024
+"""Bytes of one message; a longer one is read in pieces, none of which is a message."""
+AT_ONCE = 8
+"""Messages that are worked on at the same time."""
+
+
+def register(app: typer.Typer) -> None:
+    """Make this a command of `app`."""
+    command(app, "mcp", until_stopped=True)(mcp)
+
+
+async def mcp(door: Door) -> None:
+    """Serve the documents as tools to a program that speaks the Model Context Protocol over stdin and stdout.
+
+    The tools are rag_search, read_document, find_in_document and ask. A running service offers the same at /mcp.
+    """
+    async with door.open() as pincite:
+        await serve(_desk(pincite), sys.stdin.buffer, sys.stdout.buffer)
+
+
+def _desk(pincite: "AsyncPincite") -> "Desk":
+    from pincite.api.tools import Desk
+
+    return Desk(pincite.search, pincite.read, pincite.ask)
+
+
+async def serve(desk: "Desk", heard: BinaryIO, said: BinaryIO) -> None:
+    """Answer message after message, a line each, until there are no more."""
+    from pincite.api.mcp import answer
+
+    room, lines = asyncio.Semaphore(AT_ONCE), _lines(heard)
+
+    async def work(line: bytes) -> None:
+        try:
+            told = await answer(line, desk, "")
+        finally:
+            room.release()
+        if told is not None:
+            _say(said, told)
+
+    async with asyncio.TaskGroup() as tasks:
+        while line := await lines.get():
+            if line.strip():
+                await room.acquire()
+                tasks.create_task(work(line))
+
+
+def _lines(heard: BinaryIO) -> "asyncio.Queue[bytes]":
+    """What is heard, line by line, read in a thread that nobody waits for; an empty one is the end."""
+    loop, lines = asyncio.get_running_loop(), asyncio.Queue[bytes](AT_ONCE)
+
+    def listen() -> None:
+        line = b"\n"
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            while line:
+                line = heard.readline(LONGEST_LINE)
+                asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
+
+    threading.Thread(target=listen, name="mcp-stdin", daemon=True).start()
+    return lines
+
+
+def _say(said: BinaryIO, told: dict[str, Any]) -> None:
+    said.write(json.dumps(told, separators=(",", ":")).encode() + b"\n")
+    said.flush()
