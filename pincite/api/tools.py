@@ -11,10 +11,9 @@ from pincite.api.contents import ReadBody
 from pincite.api.openai_compatible import footnotes
 from pincite.api.options import Body, DocumentId, DocumentIds, Share, Text, Words
 from pincite.core.answers import Answer, Filters, Hit, Question, SearchResult
-from pincite.core.documents import Passage
+from pincite.core.documents import Passage, Reading
 from pincite.errors import Invalid
 from pincite.ingest.accept import clean_folder
-from pincite.reading import Reading
 from pincite.wording import fault
 
 LONGEST = 100_000
