@@ -7,9 +7,8 @@ import pytest
 
 from pincite.api.tools import LONGEST, MOST_PLACES, TOOLS, Desk, described, use
 from pincite.core.answers import Answer, Question, SearchResult
-from pincite.core.documents import Passage
+from pincite.core.documents import Passage, Reading
 from pincite.errors import Invalid
-from pincite.reading import Reading
 
 
 def desk(content: str) -> Desk:
