@@ -1,14 +1,14 @@
 """Is it noticed where an answer does not say what its sources say? Claims, true and false, through the whole pipeline.
 
-    ./run bench support [--data DIR] [--every 8] [--start 2] [--work DIR] [--fit]
+    ./run bench support [--data DIR] [--every 8] [--start 2] [--work DIR] [--direct] [--fit]
 
 A stub of a model server says each claim and cites the passage it is about, another one, one that is not there, or none.
 Claims are made from the sample documents and their questions, some by hand (`benchmarks/claims.tsv`), and with `--data`
 from every so-manyth paragraph of XQuAD in English and German; the rules were written while reading those whose number is
 a multiple of four, so `--start` is 2. A citation counts as supporting from `support` .5 on.
 Printed: how many of each kind were judged so, and over all of them precision (of what was judged supporting, how much is)
-and recall (of what does support, how much was judged so). `--fit` fits the weights of `pincite/query/support.py` instead,
-on one half of the paragraphs, and says what they do on the other.
+and recall (of what does support, how much was judged so). `--direct` leaves out the pipeline and the kinds that
+need it. `--fit` fits the weights of `pincite/query/support.py` instead, on one half of the paragraphs, and says what they do on the other.
 """
 
 import argparse
@@ -18,8 +18,9 @@ import json
 import tempfile
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,11 +28,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks._claims import TRUE, Claim, Fact, claims_about
+from benchmarks.calibrate import logistic
 from pincite import AsyncPincite
-from pincite.core.answers import Answer, Hit, Question
+from pincite.core.answers import Answer, Filters, Found, Hit, Question
 from pincite.core.documents import Upload
 from pincite.ingest.collect import collect
-from pincite.query.support import SUPPORTED, judge
+from pincite.providers.minilm import Options, make_embedder
+from pincite.query.support import SUPPORTED, Verdict, decide, judge, strange_nouns
 from pincite.stub import StubLLM
 
 ROOT = Path(__file__).parents[1]
@@ -109,8 +112,6 @@ class Asker:
 
 
 def _asked(question: str, folder: str | None) -> Question:
-    from pincite.core.answers import Filters
-
     return Question(question, filters=Filters(folder=folder), fresh=True)
 
 
@@ -221,8 +222,6 @@ def precision(name: str, outcomes: Sequence[Outcome]) -> str:
 
 async def fit_weights(facts: Sequence[Fact]) -> None:
     """Fit what decides where rules leave it open; each class counts the same, however many claims it has."""
-    from benchmarks.calibrate import logistic
-
     columns, right, held_out, found = await _observed(facts)
     for name, chosen in (("with meaning", [0, 1, 2]), ("words alone", [0, 2])):
         weights = balanced(columns[~held_out][:, chosen], right[~held_out])
@@ -237,32 +236,47 @@ async def fit_weights(facts: Sequence[Fact]) -> None:
 
 async def _observed(facts: Sequence[Fact]) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Shared words, cosine and unknown nouns of every claim that rules leave open, but for mixed-up ones."""
-    from pincite.providers.minilm import Options, make_embedder
-    from pincite.query.support import strange_nouns
-
-    chance, embedder, rows, count = Random(3), make_embedder(Options()), list[Any](), 0
-    passages = sorted({(fact.document, fact.passage) for fact in facts})
-    for fact in facts:
-        for claim in claims_about(fact, facts, chance):
-            others = [text for document, text in passages if document[:2] == fact.language and fact.answer not in text]
-            if claim.kind.startswith(("uncited", "invented", "mixed")) or (claim.kind == "wrong source" and not others):
-                continue
-            chunk = _chunk(chance.choice(others) if claim.kind == "wrong source" else fact.passage, fact.language)
-            verdict, count = judge(claim.text, chunk), count + 1
-            if verdict.open:
-                told = embedder.windows(chunk.text[verdict.start : verdict.end])[0]
-                one, other = await embedder.embed([claim.text, told], as_query=True)
-                cosine = float(np.dot(one, other))
-                half = zlib.crc32(fact.document.split(":")[1].encode()) % 2
-                rows.append((verdict.lexical, cosine, -strange_nouns(claim.text, chunk), claim.kind in TRUE, half))
+    rows, count = list[Any](), 0
+    async for claim, chunk, verdict, cosine in _judged(facts):
+        if claim.kind == "mixed up":
+            continue
+        count += 1
+        if verdict.open:
+            half = zlib.crc32(claim.fact.document.split(":")[1].encode()) % 2
+            rows.append((verdict.lexical, cosine, -strange_nouns(claim.text, chunk), claim.kind in TRUE, half))
     seen = np.array(rows, dtype=float)
     return seen[:, :3], seen[:, 3].astype(bool), seen[:, 4].astype(bool), count
 
 
+async def run_directly(facts: Sequence[Fact]) -> list[Outcome]:
+    """The claims beside their passages, without a server or a search in between."""
+    found = []
+    async for claim, chunk, verdict, cosine in _judged(facts):
+        final = decide(verdict, claim.text, chunk, cosine) if verdict.open else verdict
+        found.append(Outcome(claim, claim.kind, claim.true, final.support >= SUPPORTED, final.reason))
+    return found
+
+
+async def _judged(facts: Sequence[Fact]) -> AsyncIterator[tuple[Claim, Found, Verdict, float]]:
+    """Every claim that cites something, beside its passage or a wrong one: what rules say, and the cosine where that is open."""
+    chance, embedder = Random(3), make_embedder(Options())
+    passages = sorted({(fact.document, fact.passage) for fact in facts})
+    for fact in facts:
+        others = [text for document, text in passages if document[:2] == fact.language and fact.answer not in text]
+        for claim in claims_about(fact, facts, chance):
+            if claim.kind.startswith(("uncited", "invented")) or (claim.kind == "wrong source" and not others):
+                continue
+            chunk = _chunk(chance.choice(others) if claim.kind == "wrong source" else fact.passage, fact.language)
+            verdict, cosine = judge(claim.text, chunk), 0.0
+            if verdict.open:
+                told = embedder.windows(chunk.text[verdict.start : verdict.end])[0]
+                one, other = await embedder.embed([claim.text, told], as_query=True)
+                cosine = float(np.dot(one, other))
+            yield claim, chunk, verdict, cosine
+
+
 def balanced(columns: np.ndarray, right: np.ndarray) -> np.ndarray:
     """A logistic regression in which both classes weigh the same, by gradient steps that cannot run away."""
-    from benchmarks.calibrate import logistic
-
     rows = np.column_stack([np.ones(len(columns)), columns])
     share = np.where(right, 0.5 / right.sum(), 0.5 / (~right).sum())
     weights = np.zeros(rows.shape[1])
@@ -274,11 +288,7 @@ def balanced(columns: np.ndarray, right: np.ndarray) -> np.ndarray:
     return weights
 
 
-def _chunk(text: str, language: str) -> Any:
-    from datetime import UTC, datetime
-
-    from pincite.core.answers import Found
-
+def _chunk(text: str, language: str) -> Found:
     return Found(
         key=1, id="", document_id="", document_name="", title="", version="", checksum="", folder="", category=None,
         source_uri=None, source_urls=(), mime="", ordinal=0, level=2, text=text, header="", start_char=0, end_char=len(text),
@@ -293,12 +303,16 @@ async def main() -> None:
     parser.add_argument("--every", type=int, default=8, help="ask about every so-manyth paragraph only")
     parser.add_argument("--start", type=int, default=2, help="and which of these is the first")
     parser.add_argument("--work", type=Path, help="data folder to keep between runs")
-    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--fit", action="store_true", help="fit the weights again")
+    parser.add_argument("--direct", action="store_true", help="judge the claims about XQuAD without the pipeline")
     parser.add_argument("--show", action="store_true", help="print the claims that were judged wrongly")
     arguments = parser.parse_args()
     facts = paragraph_facts(arguments.data / "xquad-en-de", arguments.every, arguments.start) if arguments.data else []
     if arguments.fit:
         await fit_weights(facts)
+        return
+    if arguments.direct:
+        show("XQuAD, without the pipeline", await run_directly(facts), wrong=arguments.show)
         return
     with tempfile.TemporaryDirectory() as temporary, StubLLM() as stub:
         base = arguments.work or Path(temporary)
@@ -312,10 +326,15 @@ async def main() -> None:
                 await fill(pincite, facts)
                 tables.append(("XQuAD", await run_paragraphs(Asker(pincite, stub), facts)))
     for title, outcomes in tables:
-        print(table(title, outcomes), end="\n\n")
-        for one in outcomes if arguments.show else ():
-            if one.supported != one.true:
-                print(f"{'missed' if one.true else 'passed'} [{one.kind}] {one.claim.text}  ({one.reason})")
+        show(title, outcomes, wrong=arguments.show)
+
+
+def show(title: str, outcomes: Sequence[Outcome], *, wrong: bool) -> None:
+    """Print the table, and the claims that were judged wrongly where that is asked for."""
+    print(table(title, outcomes), end="\n\n")
+    for one in outcomes if wrong else ():
+        if one.supported != one.true:
+            print(f"{'missed' if one.true else 'passed'} [{one.kind}] {one.claim.text}  ({one.reason})")
 
 
 if __name__ == "__main__":

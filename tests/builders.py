@@ -88,6 +88,26 @@ def answering(pincite: AsyncPincite, llm: LLM) -> Iterator[None]:
         pincite.toolbox.kit = make  # type: ignore[method-assign]
 
 
+async def unresolved(pincite: AsyncPincite, answer: Answer) -> list[str]:
+    """The citations of an answer that do not lead where they say: to their mark, and to a stored version's very words."""
+    scope, texts, wrong = await pincite.scope(), dict[str, str](), list[str]()
+    for citation in answer.citations:
+        if answer.text[citation.start : citation.end] != citation.text:
+            wrong.append(f"{citation.text} does not stand at {citation.start}")
+        if not citation.matched or citation.source is None:
+            wrong += [f"{citation.text} quotes without a source"] if citation.quote or citation.source else []
+            continue
+        cited = answer.sources[citation.source - 1]
+        if cited.version not in texts:
+            texts[cited.version] = (await pincite.library.text(scope, cited.document_id, cited.version)).text
+        if (
+            texts[cited.version][citation.quote_start_char : citation.quote_end_char] != citation.quote
+            or not citation.quote
+        ):
+            wrong.append(f"{citation.quote} does not stand in {cited.document_name}")
+    return wrong
+
+
 def source(number: int, document_id: str, text: str) -> Source:
     """A source of an answer that says `text`."""
     [made] = sources_of([hit(text, document_id=document_id)], frozenset({1}))

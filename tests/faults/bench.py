@@ -19,6 +19,7 @@ from pincite.layers import load_settings
 from pincite.query import calibration
 from pincite.stub import StubLLM
 from pincite.toolbox import Toolbox, make_embedder
+from tests.builders import unresolved
 
 LEAVE = """# Leave
 
@@ -96,6 +97,7 @@ class Bench:
         began = time.monotonic()
         answer = await self.pincite.ask(question, listen=hear)
         took_s = time.monotonic() - began
+        assert await unresolved(self.pincite, answer) == [], "whatever fails, a citation resolves"
         kept = (await self.pincite.sessions.get(scope, str(question.session_id))).turns[-1]
         trace = await self.pincite.traces.get(scope, answer.metadata.trace_id)
         assert trace.outcome is not None

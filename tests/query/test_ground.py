@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from pincite.core.answers import Answer, Draft, Evidence
 from pincite.core.run import Run
@@ -60,3 +62,28 @@ def test_the_rule_of_confidence_is_a_setting(make_run: Callable[..., Run], rule:
 def test_many_bad_citations_are_counted(make_run: Callable[..., Run]) -> None:
     made = grounded(make_run(), " ".join(f"There are {n} dogs outside [Source 2]." for n in range(20, 28)))
     assert "3 more citations do not support what they stand for" in made.warnings
+
+
+WORDS = st.sampled_from(
+    ["[Source 1]", "[source 2]", "[1, 2]", "[9]", "[1-2]", "【2】", "(Source 1)", "[^1]", "[Handbook]", "[x]", "`[1]`", "[a](http://e)",
+     "Every employee has 30 days of leave", "Unused days expire", "25 days", "not", "the canteen", "Mars", ".", ". ", "\n", "\n\n- ", ":",
+     "?", " ", "\n```\n", "# ", "| a | b |", "ü", "🏖"]
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(WORDS, max_size=25).map("".join))
+def test_no_draft_leads_to_a_citation_that_does_not_resolve(make_run: Callable[..., Run], text: str) -> None:
+    made = grounded(make_run(), text)
+    for citation in made.citations:
+        assert made.text[citation.start : citation.end] == citation.text
+        assert 0.0 <= citation.support <= 1.0
+        assert citation.matched == (citation.source is not None) == bool(citation.quote)
+        if citation.source:
+            chunk = HITS[citation.source - 1].chunk
+            assert citation.quote_start_char is not None
+            assert chunk.text[citation.quote_start_char - chunk.start_char :].startswith(citation.quote)
+    spans = [(sentence.start, sentence.end) for sentence in made.groundedness.sentences]
+    assert spans == sorted(spans)
+    assert all(0 <= start < end <= len(made.text) for start, end in spans)
+    assert 0.0 <= made.confidence.score <= 1.0
