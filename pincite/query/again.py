@@ -8,6 +8,7 @@ from pincite.query.entities import entities_in
 from pincite.query.parts import parts_of
 from pincite.query.relevance import coverage, held_terms
 from pincite.query.strategy import WAYS
+from pincite.words import query_terms, question_language, terms
 
 K = 60
 """Constant of the reciprocal ranks by which both looks are joined."""
@@ -15,23 +16,26 @@ SECOND = 0.5
 """What a place in the second look counts beside one in the first."""
 MORE = 5
 """So many passages more than usual an answer may stand on after a second look."""
-NAMES = 2
-"""Names that the best passage adds to what is looked for: the answer's next step is often named there."""
+NAMES = 3
+"""Names of the best passage that are looked for as well: the next step of a question is often only named there."""
+UNCOVERED = 0.5
+"""A part of a question is open where no passage has so many of its words."""
 
 
 def toward(plan: Plan, evidence: Evidence) -> str:
-    """What to look for: the part of the question that is least covered, or the words nothing found holds; empty for nothing.
+    """What to look for: a part of the question that nothing is about, or its next step; empty where all is covered.
 
-    With it go names of the best passage that the question does not have: who is asked about may only be named there.
+    The next step of one that takes several, or that has words nothing found holds, is what the best passage says nothing
+    about, with the names that passage adds: it answers the first step, and whom the next one is about only stands there.
     """
     if not evidence.hits:
         return ""
-    part = _uncovered(plan, evidence.hits)
-    if part:
+    if part := _uncovered(plan, evidence.hits):
         return part
-    if not evidence.missing:
+    if not evidence.missing and not plan.reading.is_multi_hop:
         return ""
-    return " ".join((*evidence.missing, *_named(plan, evidence.hits[0])))
+    best = evidence.hits[0]
+    return " ".join((*_lacking(plan.text, best), *_named(plan.text, best)))
 
 
 def aimed(plan: Plan, text: str) -> Plan:
@@ -61,11 +65,20 @@ def _uncovered(plan: Plan, hits: Sequence[Hit]) -> str:
     parts = parts_of(plan.text, plan.reading)
     best = {part: max(coverage(part, held_terms(hit.chunk), hit.chunk.language) for hit in hits) for part in parts}
     least = min(best, key=lambda part: best[part], default="")
-    return least if least and best[least] < 0.5 else ""
+    return least if least and best[least] < UNCOVERED else ""
 
 
-def _named(plan: Plan, best: Hit) -> Iterator[str]:
-    """Names in the best passage that the question does not mention."""
-    asked = plan.text.lower()
+def _lacking(text: str, best: Hit) -> Iterator[str]:
+    """The question's words of meaning that a passage does not hold."""
+    own, language, held = question_language(text), best.chunk.language, held_terms(best.chunk)
+    for word in text.split():
+        bare = word.strip("?!.,;:()\"'„“”«»")
+        if terms(bare, own) and held.isdisjoint(query_terms(bare, [language])):
+            yield bare
+
+
+def _named(text: str, best: Hit) -> list[str]:
+    """Names in a passage that the question does not mention."""
+    asked = text.lower()
     found = [one.text for one in entities_in(best.chunk.text) if one.kind == "name" and one.text.lower() not in asked]
-    yield from found[:NAMES]
+    return found[:NAMES]

@@ -23,13 +23,21 @@ def evidence(*hits: Hit, missing: tuple[str, ...] = ()) -> Evidence:
 
 def test_nothing_is_looked_for_where_all_is_covered_or_nothing_was_found() -> None:
     question = asked("Who directed Blue Hour?")
+    assert not question.reading.is_multi_hop
     assert toward(question, evidence(FILM)) == ""
     assert toward(question, evidence(missing=("directed",))) == ""
 
 
 def test_words_that_nothing_holds_are_looked_for_with_the_names_that_the_best_passage_adds() -> None:
     question = asked("In which town was the director of Blue Hour born?")
-    assert toward(question, evidence(FILM, missing=("town", "born"))) == "town born Ines Calder Otto Brandt"
+    assert toward(question, evidence(FILM, missing=("town", "born"))) == "town director born Ines Calder Otto Brandt"
+
+
+def test_the_next_step_is_looked_for_even_where_another_passage_holds_its_words() -> None:
+    other = hit("In the town of Wick every director was born.", key=2)
+    question = asked("In which town was the director of the film that Otto Brandt paid for born?")
+    assert question.reading.is_multi_hop
+    assert toward(question, evidence(FILM, other)) == "town director paid born Blue Hour Ines Calder"
 
 
 def test_a_part_of_the_question_that_nothing_is_about_is_looked_for_as_it_stands() -> None:
