@@ -14,7 +14,7 @@ from playwright.sync_api import Page  # noqa: E402
 from pincite.store.server import EmbeddedServer  # noqa: E402
 from tests.api.door import Door  # noqa: E402
 from tests.page.browser import NARROW, WIDE, Site, launched  # noqa: E402
-from tests.page.views import VIEWS, View, furnish, reminisce  # noqa: E402
+from tests.page.views import VIEWS, View, furnish, measure, reminisce  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 SIZES = {"wide": WIDE, "narrow": NARROW}
@@ -51,6 +51,7 @@ def main(names: list[str]) -> None:
     ):
         site = Site(door, browser)
         furnish(site)
+        measure(site)
         for view in chosen:
             for scheme in ("light", "dark"):
                 for size in SIZES:

@@ -28,6 +28,14 @@ document.addEventListener('securitypolicyviolation', (event) =>
   console.error(`the policy was broken: ${event.violatedDirective} by ${event.blockedURI}`));
 """
 
+STILL = """
+async () => {
+  await new Promise(requestAnimationFrame);
+  await Promise.allSettled(document.getAnimations().map((animation) => animation.finished));
+}
+"""
+"""Waits until no colour is on its way to another one."""
+
 
 @cache
 def chromium() -> str:
@@ -107,6 +115,7 @@ def _inside(address: str, url: str) -> bool:
 
 def unreadable(page: Page) -> list[str]:
     """What axe finds wrong with a page as it is now, each with the first element that has it."""
+    page.evaluate(STILL)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in found["violations"]]

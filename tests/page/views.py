@@ -1,9 +1,11 @@
 """Every view of the page, with what is in it: axe looks at each, and so does whoever makes the screenshots."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx2
 from playwright.sync_api import Page, expect
 
 from tests.api.door import completed, upload
@@ -79,6 +81,91 @@ def _text(page: Page) -> None:
     expect(page.locator("mark.passage").first).to_be_visible()
 
 
+def measure(site: Site) -> None:
+    """Words kept in traces, a changed setting, people and a group, and a set of questions that was run twice."""
+    with site.door.client() as client:
+        client.put("/api/v1/settings", json={"traces.content": True, "rag.top_k": 8}).raise_for_status()
+        client.post("/api/v1/users", json={"name": "Ilse Vantobel", "role": "editor"}).raise_for_status()
+        client.post("/api/v1/users", json={"name": "Nadja Pfistri"}).raise_for_status()
+        client.post("/api/v1/groups", json={"name": "Night staff", "members": ["Ilse Vantobel"]}).raise_for_status()
+        client.post("/api/v1/query", json={"query": "Who may close the dome in a storm?"}).raise_for_status()
+        run_set(client, renew=True, questions=24)
+        run_set(client, settings={"rag.alpha": 0.0})
+
+
+def run_set(client: httpx2.Client, **wish: object) -> str:
+    """Ask a set of questions, and wait until that is done."""
+    begun = client.post("/api/v1/evaluations", json=wish).raise_for_status().json()["evaluation"]["id"]
+    deadline = time.monotonic() + 60
+    while client.get(f"/api/v1/evaluations/{begun}").json()["status"] == "running":
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    return str(begun)
+
+
+def _setting(page: Page) -> None:
+    page.get_by_label("rag.alpha").fill("0.7")
+    expect(page.get_by_role("button", name="Save")).to_be_visible()
+
+
+def _table(page: Page) -> None:
+    expect(page.locator("main table tbody tr").first).to_be_visible()
+
+
+def _history(page: Page) -> None:
+    expect(page.locator(".batches li").first).to_be_visible()
+
+
+def _profile(page: Page) -> None:
+    page.get_by_role("button", name="What would change (vexora)").click()
+    expect(page.get_by_role("dialog").locator("tbody tr").first).to_be_visible()
+
+
+def _providers(page: Page) -> None:
+    page.get_by_role("button", name="Test connections").click()
+    expect(page.locator(".badge.good").first).to_be_visible()
+
+
+def _groups(page: Page) -> None:
+    expect(page.get_by_role("heading", name="Night staff")).to_be_visible()
+
+
+def _audit(page: Page) -> None:
+    page.get_by_role("button", name="Verify").click()
+    expect(page.locator(".verify .notice.good")).to_be_visible()
+    _table(page)
+
+
+def _health(page: Page) -> None:
+    expect(page.get_by_role("heading", name="Index", exact=True)).to_be_visible()
+    expect(page.get_by_text("Searched")).to_be_visible()
+
+
+def _trace(page: Page) -> None:
+    page.get_by_role("row", name="Who may close the dome in a storm?").get_by_role("link").first.click()
+    page.get_by_role("button", name="ranking,").click()
+    page.locator(".passages summary").first.click()
+    expect(page.locator(".passages .said")).to_be_visible()
+
+
+def _bench(page: Page) -> None:
+    expect(page.locator(".column:nth-of-type(2) .result").first).to_be_visible()
+    page.get_by_role("button", name="Mark result 1 as an answer").first.click()
+    expect(page.locator(".result.marked").first).to_be_visible()
+    page.locator(".score > summary").first.click()
+
+
+def _evaluation(page: Page) -> None:
+    _table(page)
+    expect(page.locator("canvas").first).to_be_visible()
+
+
+def _run(page: Page) -> None:
+    page.get_by_role("table").first.get_by_role("link").first.click()
+    expect(page.locator("canvas")).to_have_count(3)
+    expect(page.get_by_role("heading", name="Questions, worst first")).to_be_visible()
+
+
 def _scope(page: Page) -> None:
     page.get_by_role("button", name="All documents").click()
     expect(page.get_by_role("dialog").get_by_label("Folder")).to_be_visible()
@@ -141,4 +228,17 @@ VIEWS = (
     View("setup", "/setup#token", _form, logged_in=False),
     View("welcome", "/setup", _welcome),
     View("login", "/login", _form, logged_in=False),
+    View("settings", "/settings/values?q=rag.a", _setting),
+    View("settings-history", "/settings/history", _history),
+    View("settings-profiles", "/settings/profiles", _profile),
+    View("settings-providers", "/settings/providers", _providers),
+    View("settings-people", "/settings/people", _groups),
+    View("settings-keys", "/settings/keys", _table),
+    View("settings-audit", "/settings/audit", _audit),
+    View("settings-health", "/settings/health", _health),
+    View("traces", "/traces", _table),
+    View("trace", "/traces?kind=query", _trace),
+    View("bench", "/bench?q=Who+may+close+the+dome+in+a+storm", _bench),
+    View("evaluation", "/evaluation", _evaluation),
+    View("evaluation-run", "/evaluation", _run),
 )

@@ -13,7 +13,7 @@ export function Dialog({ title, close, sheet = false, footer, children }) {
     return () => before?.focus?.();
   }, []);
   const beside = (event) => event.target === element.current && close();
-  return html`<dialog ref=${element} class=${sheet ? "sheet" : ""} aria-labelledby=${id} onClick=${beside}
+  return html`<dialog ref=${element} class=${sheet ? "beside" : ""} aria-labelledby=${id} onClick=${beside}
       onCancel=${(event) => (event.preventDefault(), close())}>
     <div class="dialog">
       <header>

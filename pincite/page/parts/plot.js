@@ -55,7 +55,8 @@ export function Plot({ title, about, series, ticks = null, x, y = [0, 1], diagon
   useEffect(() => {
     let plot = null;
     let left = false;
-    const size = () => ({ width: Math.max(200, box.current.clientWidth), height });
+    const element = box.current;
+    const size = () => ({ width: Math.max(200, element.clientWidth), height });
     const observer = new ResizeObserver(() => plot?.setSize(size()));
     load().then((UPlot) => {
       if (left) return;
@@ -68,8 +69,8 @@ export function Plot({ title, about, series, ticks = null, x, y = [0, 1], diagon
         axes: [axis(labels.x, named), axis(labels.y, { size: 48 })],
         series: [{}, { paths: () => null, points: { show: false } }],
         hooks: { draw: [(self) => draw(self, series, look, diagonal, UPlot.pxRatio)] },
-      }, [series[0].points.map((point) => point.x), series[0].points.map((point) => point.value)], box.current);
-      observer.observe(box.current);
+      }, [series[0].points.map((point) => point.x), series[0].points.map((point) => point.value)], element);
+      observer.observe(element);
     });
     return () => {
       left = true;

@@ -18,7 +18,10 @@ export function Groups({ people, changed }) {
   const [open, setOpen] = useState(null);
   const done = () => Promise.all([loaded.reload(), changed()]);
   const act = (work) => work.then(done, toast);
-  const add = async ({ name }) => act(await post("/groups", { name }).then((made) => Promise.resolve(made)));
+  const add = async ({ name }) => {
+    await post("/groups", { name });
+    await done();
+  };
   return html`
     <header class="bar spaced"><h2 class="grow">${t("groups.title")}</h2>
       <button class="button" onClick=${() => setOpen("add")}><${Icon} name="plus" />${t("groups.add")}</button></header>

@@ -7,6 +7,7 @@ import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { toast } from "../parts/toast.js";
 import { get, post, remove } from "../shared/api.js";
+import { copy } from "../shared/clipboard.js";
 import { html } from "../shared/html.js";
 import { useLoad } from "../shared/load.js";
 import { day, t } from "../shared/words.js";
@@ -62,10 +63,10 @@ function MakeKey({ people, send, close }) {
 
 /** The key itself, this once. */
 function MadeKey({ made, close }) {
-  const copy = () => navigator.clipboard.writeText(made.key).then(() => toast(t("keys.copied")), () => toast(t("keys.copy.failed"), { kind: "bad" }));
+  const copied = async () => ((await copy(made.key)) ? toast(t("keys.copied")) : toast(t("keys.copy.failed"), { kind: "bad" }));
   return html`<${Dialog} title=${t("keys.made", { name: made.name })} close=${close} footer=${html`<button class="button primary" onClick=${close}>${t("keys.kept")}</button>`}>
     <p class="notice warn"><${Icon} name="warning" />${t("keys.once")}</p>
     <div class="bar"><input class="grow mono" readonly aria-label=${t("keys.key")} value=${made.key} onFocus=${(event) => event.target.select()} />
-      <button class="button" onClick=${copy}><${Icon} name="copy" />${t("keys.copy")}</button></div>
+      <button class="button" onClick=${copied}><${Icon} name="copy" />${t("keys.copy")}</button></div>
   </${Dialog}>`;
 }

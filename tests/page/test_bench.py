@@ -1,0 +1,105 @@
+"""The search bench and evaluation: configurations side by side, marks that are kept, runs drawn with their intervals."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.browser import Site
+from tests.page.hostile import HOSTILE, nothing_ran
+from tests.page.views import run_set
+
+FILES = {
+    "leave": "# Leave\n\nUnused leave days expire on 31 March. Leave is asked for in the calendar of the team.\n",
+    "days": "# Counting days\n\nThe office closes on Fridays. Days of leave are counted by the payroll every month.\n",
+    "canteen": "# Canteen\n\nThe canteen serves soup and bread on days when the office is open for everybody.\n",
+    "hostile": "# Rain\n\nRain falls on " + " and ".join(HOSTILE) + " days of leave.\n",
+}
+QUESTION = "leave days"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def filled(site: Site) -> None:
+    """Documents to search."""
+    site.door.add("bench", **FILES)
+
+
+def columns(page: Page) -> list[list[str]]:
+    expect(page.locator(".column .results")).to_have_count(page.locator(".column").count())
+    return [column.locator(".result header a").all_inner_texts() for column in page.locator(".column").all()]
+
+
+def test_two_configurations_stand_side_by_side_and_marks_are_kept(site: Site) -> None:
+    with site.visit("/bench", expected=("422",)) as page:
+        page.get_by_label("One question").fill(QUESTION)
+        first, second = page.get_by_role("group", name="Configuration").all()
+        first.get_by_label("Settings").fill("rag.top_k=3")
+        second.get_by_label("Strategy").select_option("lexical_only")
+        second.get_by_label("Settings").fill("rag.top_k=2")
+        page.get_by_role("button", name="Search", exact=True).click()
+        found, other = columns(page)
+        assert (len(found), len(other)) == (3, 2)
+        expect(page.locator(".column").nth(1)).to_contain_text("missing here")
+        page.locator(".score > summary").first.click()
+        path = page.locator(".path").first
+        amounts = [float(text.replace("+", "")) for text in path.locator(".amount").all_inner_texts()]
+        assert sum(amounts[:-2]) == pytest.approx(amounts[-1], abs=3e-4), "the shares add up to the score"
+        page.get_by_role("button", name="Mark result 2 as an answer").first.click()
+        expect(page.get_by_text("1 passage marked and kept")).to_be_visible()
+        page.get_by_role("button", name="Mark result 1 as an answer").first.click()
+        expect(page.get_by_text("2 passages marked and kept")).to_be_visible()
+        with site.door.client() as client:
+            [kept] = [one for one in client.get("/api/v1/evaluation-sets").json()["items"] if one["made_by"] == "hand"]
+            [question] = client.get(f"/api/v1/evaluation-sets/{kept['id']}").json()["items"]
+            assert (question["text"], question["kind"], len(question["also"])) == (QUESTION, "marked", 1)
+        page.reload()
+        page.get_by_role("button", name="Search", exact=True).click()
+        expect(page.get_by_text("2 passages marked and kept")).to_be_visible()
+        page.get_by_role("button", name="Take back the mark on result 1").first.click()
+        expect(page.get_by_text("1 passage marked and kept")).to_be_visible()
+        second.get_by_label("Settings").fill("rag.top_k=none")
+        page.get_by_role("button", name="Search", exact=True).click()
+        expect(page.locator(".column").nth(1).get_by_role("alert")).to_contain_text("rag.top_k")
+        expect(page.locator(".column").first.locator(".result").first).to_be_visible()
+
+
+def test_what_documents_hold_does_not_run(site: Site) -> None:
+    with site.visit("/bench?q=rain") as page:
+        expect(page.locator(".snippet").first).to_contain_text("onerror")
+        nothing_ran(page)
+
+
+def test_a_set_is_run_followed_drawn_and_compared(site: Site) -> None:
+    with site.visit("/evaluation") as page:
+        page.get_by_label("Set", exact=True).select_option("")
+        page.get_by_label("Questions").fill("6")
+        page.get_by_role("button", name="Run", exact=True).click()
+        row = page.get_by_role("region", name="Runs").locator("tbody tr")
+        expect(row.first).to_contain_text("Done")
+        with site.door.client() as client:
+            run_set(client, settings={"rag.alpha": 1.0})
+        page.reload()
+        expect(row).to_have_count(2)
+        expect(page.get_by_role("img", name="How the runs of set").locator("canvas")).to_be_visible()
+        row.nth(0).get_by_role("checkbox").check()
+        row.nth(1).get_by_role("checkbox").check()
+        page.get_by_role("button", name="Compare").click()
+        expect(page.get_by_text("Compared on 6 questions")).to_be_visible()
+        expect(page.get_by_role("row", name="nDCG@10").locator(".badge")).to_be_visible()
+        for name in ("Measures", "Where the answer was found", "Does relevance mean what it says?"):
+            expect(page.get_by_role("img", name=name).locator("canvas")).to_be_visible()
+            assert drawn(page, name), f"nothing is drawn: {name}"
+        expect(page.get_by_role("region", name="Questions, worst first").locator("tbody tr")).to_have_count(6)
+
+
+def drawn(page: Page, name: str) -> bool:
+    """Whether a plot holds anything in the colour of its points."""
+    script = """(canvas) => {
+      const probe = document.body.appendChild(document.createElement("span"));
+      probe.style.color = "var(--accent)";
+      const ink = getComputedStyle(probe).color.match(/\\d+/g).slice(0, 3).map(Number);
+      probe.remove();
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      let found = 0;
+      for (let at = 0; at < data.length; at += 4) if (ink.every((part, place) => data[at + place] === part)) found += 1;
+      return found;
+    }"""
+    return bool(page.get_by_role("img", name=name).locator("canvas").evaluate(script) > 20)

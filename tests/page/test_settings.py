@@ -1,0 +1,200 @@
+"""Settings, people, keys, the audit log: managed on the page by administrators, and out of sight for others."""
+
+import re
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.browser import PASSWORD, Site, unreadable
+from tests.page.hostile import HOSTILE, nothing_ran
+
+REFUSED = ("422",)
+
+
+def value(site: Site, key: str) -> object:
+    with site.door.client() as client:
+        return client.get("/api/v1/settings").json()["values"][key]
+
+
+def test_a_setting_is_refused_with_the_reason_then_changed_and_taken_back(site: Site) -> None:
+    with site.visit("/settings", expected=REFUSED) as page:
+        page.get_by_label("Find a setting").fill("weight of meaning")
+        field = page.get_by_label("rag.alpha")
+        expect(field).to_have_value("0.5")
+        field.fill("7")
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".setting.wrong")).to_contain_text("must be a number from 0 to 1 (was 7)")
+        assert unreadable(page) == []
+        assert value(site, "rag.alpha") == 0.5
+        field.fill("0.3")
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".setting")).to_contain_text("Changed here")
+        assert value(site, "rag.alpha") == 0.3
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_text("The last change was taken back")).to_be_visible()
+        expect(field).to_have_value("0.5")
+        assert value(site, "rag.alpha") == 0.5
+        page.goto(f"{site.url}/settings/history")
+        expect(page.locator(".batches li").first).to_contain_text("Undone: change")
+        expect(page.locator(".batches li").nth(1)).to_contain_text("0.3")
+
+
+def test_several_settings_are_changed_together_or_not_at_all(site: Site) -> None:
+    with site.visit("/settings?q=rag.rrf_k", expected=REFUSED) as page:
+        page.get_by_label("rag.rrf_k", exact=True).fill("7")
+        page.get_by_label("Find a setting").fill("rag.fusion")
+        page.get_by_label("rag.fusion").select_option("rrf")
+        page.get_by_label("Find a setting").fill("max_query_chars")
+        page.get_by_label("guard.max_query_chars").fill("many")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("alert")).to_contain_text("guard.max_query_chars")
+        assert (value(site, "rag.fusion"), value(site, "rag.rrf_k")) != ("rrf", 7)
+        page.get_by_label("guard.max_query_chars").fill("4000")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("2 settings changed")).to_be_visible()
+        assert (value(site, "rag.fusion"), value(site, "rag.rrf_k")) == ("rrf", 7)
+        with site.door.client() as client:
+            client.post("/api/v1/settings/undo").raise_for_status()
+
+
+def test_what_cannot_be_changed_here_says_why(site: Site) -> None:
+    with site.visit("/settings?q=llm.api_key") as page:
+        row = page.locator(".setting").first
+        expect(row).to_contain_text("Not set")
+        expect(row).to_contain_text("PINCITE_LLM__API_KEY")
+        expect(row.locator("input, select, textarea")).to_have_count(0)
+
+
+def test_a_profile_tells_what_it_would_change_and_changes_that(site: Site) -> None:
+    with site.visit("/settings/profiles") as page:
+        page.get_by_role("button", name="What would change (vexora)").click()
+        row = page.get_by_role("dialog").get_by_role("row", name="rag.alpha")
+        expect(row.get_by_role("cell")).to_have_text(["0.5", "0.3"])
+        page.get_by_role("button", name="Apply").click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page.locator(".toast")).to_contain_text("Profile vexora")
+        assert value(site, "rag.alpha") == 0.3
+        page.goto(f"{site.url}/settings/history")
+        page.get_by_role("button", name="Undo the last change").click()
+        expect(page.get_by_text("The last change was taken back")).to_be_visible()
+    assert value(site, "rag.alpha") == 0.5
+
+
+def test_providers_are_tested_and_a_failure_says_what_it_was(site: Site) -> None:
+    with site.door.client() as client, site.visit("/settings/providers") as page:
+        page.get_by_role("button", name="Test connections").click()
+        expect(page.locator(".badge.good")).to_have_count(4)
+        client.put("/api/v1/settings", json={"llm.base_url": "http://127.0.0.1:9/v1"}).raise_for_status()
+        page.get_by_role("button", name="Test connections").click()
+        expect(page.locator(".badge.bad")).to_have_count(1)
+        expect(page.locator(".card", has=page.locator(".badge.bad"))).to_contain_text("127.0.0.1:9")
+        client.post("/api/v1/settings/undo").raise_for_status()
+
+
+def test_a_user_is_added_let_in_and_given_a_key_that_is_shown_once(site: Site) -> None:
+    with site.visit("/settings/people", expected=("409",)) as page:
+        page.get_by_role("button", name="Add a user").click()
+        page.get_by_label("Name").fill("Ben Reader")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("dialog").get_by_role("button", name="Add a user").click()
+        expect(page.get_by_role("rowheader", name="Ben Reader")).to_be_visible()
+        page.get_by_label("Role of Ben Reader").select_option("editor")
+        page.get_by_role("button", name="Add a group").click()
+        page.get_by_label("Name").fill("Readers")
+        page.get_by_role("dialog").get_by_role("button", name="Add a group").click()
+        page.get_by_label("Put somebody into Readers").select_option(label="Ben Reader")
+        expect(page.get_by_role("row", name="Ben Reader")).to_contain_text("Readers")
+        page.get_by_role("button", name="Actions for Ben Reader").click()
+        page.get_by_role("menuitem", name="Usage and limits").click()
+        expect(page.get_by_role("dialog")).to_contain_text("Tokens today")
+        assert unreadable(page) == []
+        page.keyboard.press("Escape")
+        page.goto(f"{site.url}/settings/keys")
+        key = make_key(page, "for a script", "Ben Reader")
+        with httpx2.Client(base_url=site.url, headers={"Authorization": f"Bearer {key}"}) as client:
+            assert client.get("/api/v1/me").json()["name"] == "Ben Reader"
+            expect(page.get_by_role("rowheader", name="for a script")).to_be_visible()
+            assert key not in page.content()
+            page.get_by_role("button", name="Revoke (for a script)").click()
+            page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+            expect(page.get_by_role("row", name="for a script")).to_contain_text("Revoked")
+            assert client.get("/api/v1/me").status_code == 401
+
+
+def make_key(page: Page, name: str, user: str) -> str:
+    page.get_by_role("button", name="Make a key").click()
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("User").select_option(label=user)
+    page.get_by_role("dialog").get_by_role("button", name="Make a key").click()
+    field = page.get_by_role("textbox", name="Key")
+    expect(field).to_be_visible()
+    assert unreadable(page) == []
+    key = field.input_value()
+    page.get_by_role("button", name="I have kept it").click()
+    expect(field).to_have_count(0)
+    return key
+
+
+def test_the_audit_log_is_verified_and_filtered(site: Site) -> None:
+    with site.visit("/settings/audit", expected=REFUSED) as page:
+        page.get_by_role("button", name="Verify").click()
+        verdict = page.locator(".verify .notice.good")
+        expect(verdict).to_contain_text("all of them hold")
+        head = verdict.locator(".mono").inner_text()
+        page.get_by_label("Head of an earlier check").fill(head)
+        page.get_by_role("button", name="Verify").click()
+        expect(verdict).to_be_visible()
+        page.get_by_label("Head of an earlier check").fill(f"{head.split(':')[0]}:{'0' * 64}")
+        page.get_by_role("button", name="Verify").click()
+        expect(page.locator(".verify .notice.bad")).to_be_visible()
+        page.get_by_label("Event").fill("setup")
+        page.keyboard.press("Tab")
+        expect(page.locator("table.events tbody tr")).to_have_count(1)
+
+
+@pytest.fixture(scope="module")
+def reader(site: Site) -> Iterator[str]:
+    """The login of somebody who may only read."""
+    with site.door.client() as client:
+        client.post("/api/v1/users", json={"name": "Rea", "role": "reader", "password": PASSWORD}).raise_for_status()
+        login, _ = site.door.do(site.door.pincite.logins.log_in("Rea", PASSWORD, "127.0.0.1"))
+        yield login
+
+
+def test_a_reader_sees_no_administrators_rooms(site: Site, reader: str) -> None:
+    with site.visit("/traces", login=reader) as page:
+        rooms = page.get_by_role("navigation")
+        expect(rooms.get_by_role("link", name="Traces")).to_be_visible()
+        expect(rooms.get_by_role("link", name="Search bench")).to_be_visible()
+        for name in ("Settings", "Evaluation"):
+            expect(rooms.get_by_role("link", name=name)).to_have_count(0)
+        for path in ("/settings", "/settings/keys", "/evaluation"):
+            page.goto(site.url + path)
+            expect(page.get_by_role("heading", name="Not for your role")).to_be_visible()
+        page.goto(f"{site.url}/bench?q=anything")
+        expect(page.locator(".column").first).to_contain_text("Nothing was found")
+        expect(page.get_by_role("button", name="Mark result")).to_have_count(0)
+
+
+def test_no_text_of_theirs_runs(site: Site) -> None:
+    with site.door.client() as client:
+        for number, text in enumerate(HOSTILE):
+            name = text.replace(":", "")
+            client.post("/api/v1/users", json={"name": name}).raise_for_status()
+            client.post("/api/v1/groups", json={"name": name}).raise_for_status()
+            client.post("/api/v1/keys", json={"name": text}).raise_for_status()
+            client.put("/api/v1/settings", json={"category_labels": {f"f{number}": text}, "llm.model": text[:80]})
+    with site.visit("/settings?q=category_labels", expected=REFUSED) as page:
+        expect(page.get_by_label("category_labels")).to_have_value(re.compile("onerror"))
+        page.get_by_label("category_labels").fill(HOSTILE[0])
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("alert")).to_be_visible()
+        for part in ("history", "people", "keys", "audit", "providers"):
+            page.goto(f"{site.url}/settings/{part}")
+            expect(page.get_by_role("tabpanel")).to_contain_text("onerror" if part != "providers" else "Model")
+            nothing_ran(page)
+    with site.door.client() as client:
+        for _ in HOSTILE:
+            client.post("/api/v1/settings/undo")
