@@ -16,7 +16,7 @@ from pincite.query import cache as module
 from pincite.query.pipeline import answer
 from pincite.settings import Cache
 
-TEXTS = {1: "Every employee has 30 days of leave.\nUnused days expire on 31 March.", 2: "The canteen opens at noon."}
+TEXTS = {1: "Every employee has 30 days of leave.\nUnused days expire in March.", 2: "The canteen opens at noon."}
 RANKS = {1: 0.8, 2: 0.2}
 ASKED = "When do unused days of leave expire?"
 
