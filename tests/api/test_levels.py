@@ -238,7 +238,7 @@ def test_several_drafts_are_written_where_that_is_asked_for(clever: Clever) -> N
 def test_what_an_answer_cost_counts_the_calls_beside_it(clever: Clever) -> None:
     plain, judged = (clever.ask(intelligence_level=level)["metadata"]["usage"] for level in ("standard", "enhanced"))
     calls = [call for call in clever.stub.calls if call.path.endswith("/chat/completions")]
-    assert len(calls) == 4
+    assert len(calls) == 5
     assert judged["completion_tokens"] == sum(call.tokens for call in calls) > plain["completion_tokens"]
 
 

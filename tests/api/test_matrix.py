@@ -168,7 +168,9 @@ TABLE = {
 }
 ELSEWHERE = ("/api/", "/v1/", "/mcp")
 """How paths begin that are not under `/api/v1`."""
-REPEATS = ("/search", "/query-many", "/query", "/chat", "/vectorstore/query-many", "/api/query", "/api/chat")
+REPEATS = (
+    "/search", "/query-many", "/query", "/chat", "/vectorstore/query-many", "/api/query", "/api/chat", "/v1/chat/completions",
+)  # fmt: skip
 """Routes that repeat what they were asked."""
 OWN = ("document", "job", "session", "trace", "answer", "share")
 """Ids in paths and bodies that belong to somebody; a share's is its reference, for its link is meant for others."""
