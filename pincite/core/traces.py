@@ -44,6 +44,7 @@ NAMES: Mapping[str, str] = {
     "vote": "voting",
     "extract": "extractive_generation",
     "ground": "grounding",
+    "judge_by_model": "claim_verification",
     "place": "placing",
     "work": "agent",
     "follow": "agent_by_rules",

@@ -36,7 +36,7 @@ class Checked:
     groundedness: Groundedness
 
 
-async def check(run: Run, text: str, marks: Sequence[Mark], sources: Sequence[Hit], *, copied: bool = False) -> Checked:
+async def check(text: str, marks: Sequence[Mark], sources: Sequence[Hit], *, run: Run, copied: bool = False) -> Checked:
     """Judge all claims: by rules, by meaning where these leave it open, by the model where the settings say so.
 
     Where what stands before a mark was `copied` out of its source, there is nothing to judge about it.
@@ -54,7 +54,7 @@ async def check(run: Run, text: str, marks: Sequence[Mark], sources: Sequence[Hi
     verdicts = await _by_meaning(run, claims, sources, verdicts)
     verdicts = {pair: _together(pair, cited[pair[0]], claims, sources, verdicts) for pair in verdicts}
     if run.settings.grounding.judge == "model" and verdicts and not copied:
-        verdicts = await run.attempt(verdicts, judged, claims, sources, verdicts)
+        verdicts = await run.attempt(verdicts, judge_by_model, claims, sources, verdicts)
     found = tuple(_found(n, claim, verdicts) for n, claim in enumerate(claims) if not any(cited[n]))
     return Checked(
         {
@@ -73,6 +73,13 @@ def _to_try(claim: Claim, named: Sequence[int], sources: Sequence[Hit]) -> list[
     if named:
         return list(dict.fromkeys(source for source in named if source))
     return [number + 1 for number in nearest(claim.text, [hit.chunk for hit in sources])[:TRIED]]
+
+
+async def judge_by_model(
+    run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: dict[Pair, Verdict]
+) -> dict[Pair, Verdict]:
+    """The model's word on every claim, where it can be had."""
+    return await judged(claims, sources, verdicts, run=run)
 
 
 # --- by meaning ---------------------------------------------------------------------------------------------

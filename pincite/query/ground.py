@@ -84,7 +84,7 @@ async def ground(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft
     return _answer(
         run, plan, evidence, grounded=grounded, confidence=confidence, hits=prompt.sources, draft=draft,
         warnings=(*_warnings(draft, grounded), *_disagreeing(grounded.conflicts)),
-        suggested=await suggestions(run, plan, evidence, grounded.cited, draft.suggested_questions),
+        suggested=await suggestions(plan, evidence, grounded.cited, draft.suggested_questions, run=run),
     )  # fmt: skip
 
 
@@ -92,11 +92,11 @@ async def resolve(run: Run, sources: Sequence[Hit], draft: Draft) -> Grounded:
     """The draft with the passage behind each of its marks, and behind what it says without one."""
     if draft.quotes:  # the answerer says itself what it cites; brackets in what it quotes are the document's own
         marks = [_code_mark(quote, draft.text) for quote in draft.quotes]
-        checked = await check(run, draft.text, marks, sources, copied=True)
+        checked = await check(draft.text, marks, sources, run=run, copied=True)
         text, citations = draft.text, [_quoted(*one, sources) for one in zip(draft.quotes, marks, strict=True)]
     else:
         text, marks = normalise_marks(draft.text, sources)
-        checked = await check(run, text, marks, sources)
+        checked = await check(text, marks, sources, run=run)
         citations = [_citation(number, mark, checked.marked, sources) for number, mark in enumerate(marks)]
         citations += [_aligned(claim, source, verdict, sources) for claim, source, verdict in checked.found]
     ordered = tuple(sorted(citations, key=lambda one: (one.start, one.end)))

@@ -21,7 +21,7 @@ Pair = tuple[int, int]
 
 
 async def judged(
-    run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[Pair, Verdict]
+    claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[Pair, Verdict], *, run: Run
 ) -> dict[Pair, Verdict]:
     """The verdicts after the model's word; what a rule refuted stays so. `ProviderError` where it does not judge each."""
     if run.kit.llm is run.kit.extractive:

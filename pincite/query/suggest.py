@@ -22,7 +22,7 @@ _FORM = frozenset({"said", "steht"})
 
 
 async def suggestions(
-    run: Run, plan: Plan, evidence: Evidence, cited: Collection[int], written: Sequence[str]
+    plan: Plan, evidence: Evidence, cited: Collection[int], written: Sequence[str], *, run: Run
 ) -> tuple[str, ...]:
     """The model's suggestions that a search finds passages for; without any, what else was found is asked about."""
     wanted = run.settings.answers.suggestions

@@ -21,7 +21,7 @@ REWORDED = "Staff enjoy 30 days of leave each."
 
 def checked(run: Run, text: str) -> tuple[str, Checked]:
     text, marks = normalise_marks(text, SOURCES)
-    return text, asyncio.run(check(run, text, marks, SOURCES))
+    return text, asyncio.run(check(text, marks, SOURCES, run=run))
 
 
 def test_a_claim_without_a_mark_is_matched_with_the_source_that_says_it(make_run: Callable[..., Run]) -> None:

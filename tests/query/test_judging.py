@@ -31,7 +31,7 @@ class Listening(Named):
 def test_each_claim_is_shown_beside_its_passage_fenced(make_run: Callable[..., Run]) -> None:
     model = Listening()
     verdicts = {(0, 1): judge(CLAIM.text, SOURCE.chunk)}
-    asyncio.run(judged(make_run(llm=model), [CLAIM], [SOURCE], verdicts))
+    asyncio.run(judged([CLAIM], [SOURCE], verdicts, run=make_run(llm=model)))
     assert "Claim 1: Dogs stay outside." in model.asked
     assert "Passage 1: House rules\nThe canteen opens at noon. Dogs stay outside." in model.asked
     assert model.asked.count("=== ") >= 3
@@ -40,8 +40,8 @@ def test_each_claim_is_shown_beside_its_passage_fenced(make_run: Callable[..., R
 def test_without_a_model_or_with_one_too_small_the_rules_alone_judge(make_run: Callable[..., Run]) -> None:
     verdicts = {(0, 1): judge(CLAIM.text, SOURCE.chunk)}
     with pytest.raises(ProviderError, match="too long"):
-        asyncio.run(judged(make_run(llm=Listening(window=10)), [CLAIM], [SOURCE], verdicts))
+        asyncio.run(judged([CLAIM], [SOURCE], verdicts, run=make_run(llm=Listening(window=10))))
     run = make_run()
     run.kit = replace(run.kit, llm=run.kit.extractive)
     with pytest.raises(ProviderError, match="no model"):
-        asyncio.run(judged(run, [CLAIM], [SOURCE], verdicts))
+        asyncio.run(judged([CLAIM], [SOURCE], verdicts, run=run))

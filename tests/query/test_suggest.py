@@ -24,7 +24,7 @@ RANKS = {1: 0.5, 2: 0.1}
 
 def made(run: Run, *written: str, hits: tuple[Hit, ...] = HITS) -> tuple[str, ...]:
     asked = plan("When may I arrive at the station?")
-    return asyncio.run(suggestions(run, asked, Evidence(hits, 1.0), {1}, written))
+    return asyncio.run(suggestions(asked, Evidence(hits, 1.0), {1}, written, run=run))
 
 
 def test_what_was_found_and_not_cited_is_asked_about(make_run: Callable[..., Run]) -> None:
