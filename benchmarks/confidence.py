@@ -31,16 +31,14 @@ from pincite.evaluate.diagonal import plot
 from pincite.evaluate.reliability import Bin, binned, calibration_error
 from pincite.query.confidence import FITTED, HIGH, MEDIUM, answered
 
-COLUMNS = ("grounded", "coverage", "answered")
-
 
 @dataclass(frozen=True, slots=True)
 class Seen:
     """An answer: what its confidence is made from, whether it was right, whether it helps to fit, of which set it is."""
 
-    grounded: float
-    coverage: float
+    relevance: float
     answered: float
+    grounding: float
     right: bool
     held_out: bool
     set: str
@@ -58,11 +56,10 @@ def seen(question: dict[str, Any], answer: Answer, name: str) -> Seen | None:
     half = zlib.crc32(question["_id"].split(":")[-1].encode()) % 2
     cited = [source for source in answer.sources if source.cited]
     above = [part for source in cited for part in (source.title, *source.heading_path)]
-    grounded = max((source.relevance for source in cited), default=0.0) * answer.groundedness.score
-    sufficiency = answer.context_sufficiency
+    relevance = max((source.relevance for source in cited), default=0.0)
     return Seen(
-        grounded, sufficiency.coverage_score, answered(question["text"], [*quotes, *above]), right, bool(half),
-        f"{name} {kind}", len(sufficiency.conflicts),
+        relevance, answered(question["text"], [*quotes, *above]), answer.groundedness.score, right, bool(half),
+        f"{name} {kind}", len(answer.context_sufficiency.conflicts),
     )  # fmt: skip
 
 
@@ -97,17 +94,18 @@ async def gather(data: Path, work: Path, every: int, sets: list[str]) -> list[Se
 
 def report(rows: list[Seen]) -> tuple[Bin, ...]:
     """The curve fitted on one half and what it does on the other, beside the one in use; what the former predicts."""
-    columns = np.array([[getattr(row, name) for name in COLUMNS] for row in rows])
+    columns = np.array([[row.relevance * row.answered] for row in rows])
     right, out = np.array([row.right for row in rows]), np.array([row.held_out for row in rows])
+    grounding = np.array([row.grounding for row in rows])
     print(f"{len(rows)} answers, {right.sum()} right, conflicts in {sum(row.conflicts > 0 for row in rows)}\n")
-    print(f"| | bias | {' | '.join(COLUMNS)} |\n|---|{'---|' * (len(COLUMNS) + 1)}")
+    print("| | bias | slope |\n|---|---|---|")
     half, everything = fit(columns[~out], right[~out]), fit(columns, right)
-    used = np.array([FITTED.bias, FITTED.grounded, FITTED.coverage, FITTED.answered])
+    used = np.array([FITTED.bias, FITTED.slope])
     for name, weights in (("one half", half), ("all", everything), ("in use", used)):
         print(f"| {name} | {' | '.join(f'{weight:.2f}' for weight in weights)} |")
     shown: tuple[Bin, ...] = ()
     for name, weights in (("fitted on one half", half), ("in use", used)):
-        guess = predicted(weights, columns[out])
+        guess = predicted(weights, columns[out]) * grounding[out]
         found = binned(list(zip(guess.tolist(), right[out].tolist(), strict=True)))
         shown = shown or found
         print(f"\n{name}, on the other half: expected calibration error {calibration_error(found):.4f}\n")

@@ -18,30 +18,26 @@ AGREED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The score is the logistic of `bias` + `grounded` × relevance × groundedness, + `coverage` × the part of the question
-    that the evidence covers, + `answered` × the part that the passages cited do."""
+    """How likely passages answer a question: the logistic of `bias` + `slope` × their relevance × the part they cover of it."""
 
     bias: float
-    grounded: float
-    coverage: float
-    answered: float
+    slope: float
 
 
 # Fitted by `./run bench confidence --data DIR`; see docs/evaluation.md.
-FITTED = Curve(-4.0, 4.0, 1.0, 1.0)
+FITTED = Curve(-0.5, 4.31)
 
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
     """What speaks for an answer and against it.
 
-    `relevant` are the relevances of the sources it stands on, `coverage` and `answered` how much of the question the evidence
-    covers, and the passages cited.
+    `relevant` are the relevances of the sources it stands on, `answered` is the part of the question that these cover, and
+    `missing` what nothing was found about.
     """
 
     relevant: tuple[float, ...]
     groundedness: Groundedness
-    coverage: float
     answered: float
     missing: tuple[str, ...] = ()
     uncited: bool = False
@@ -53,7 +49,7 @@ def calibrated(grounds: Grounds) -> Confidence:
     """By the fitted curve; an answer that its own model cited nothing for, or whose sources disagree, is not high."""
     if not grounds.relevant:
         return Confidence(0.0, "low", "no sentence stands on a source")
-    score = estimate(raw(grounds), grounds.coverage, grounds.answered)
+    score = estimate(max(grounds.relevant), grounds.answered) * grounds.groundedness.score
     level: ConfidenceLevel = "high" if score >= HIGH else "medium" if score >= MEDIUM else "low"
     disagreed = grounds.agreement is not None and grounds.agreement < AGREED
     if level == "high" and (grounds.uncited or grounds.conflicts or disagreed):
@@ -66,10 +62,9 @@ def raw(grounds: Grounds) -> float:
     return max(grounds.relevant, default=0.0) * grounds.groundedness.score
 
 
-def estimate(grounded: float, coverage: float, answered: float, curve: Curve = FITTED) -> float:
-    """How likely an answer is right."""
-    raised = curve.bias + curve.grounded * grounded + curve.coverage * coverage + curve.answered * answered
-    return 1 / (1 + math.exp(-raised))
+def estimate(relevance: float, answered: float, curve: Curve = FITTED) -> float:
+    """How likely what an answer stands on is right."""
+    return 1 / (1 + math.exp(-(curve.bias + curve.slope * relevance * answered)))
 
 
 def answered(question: str, told: Sequence[str]) -> float:

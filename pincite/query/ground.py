@@ -227,7 +227,7 @@ def _confidence(run: Run, plan: Plan, evidence: Evidence, sources: Sequence[Hit]
     above = [part for hit in cited for part in (hit.chunk.title, *hit.chunk.heading_path)]
     told = [*(citation.quote for citation in grounded.citations), *above]
     grounds = Grounds(
-        tuple(hit.relevance for hit in cited), grounded.groundedness, evidence.coverage, answered(plan.text, told),
+        tuple(hit.relevance for hit in cited), grounded.groundedness, answered(plan.text, told),
         evidence.missing, uncited=not grounded.marked, conflicts=len(grounded.conflicts), agreement=grounded.agreement,
     )  # fmt: skip
     if run.settings.confidence.rule == "counted":

@@ -9,15 +9,15 @@ from pincite.query.confidence import FITTED, HIGH, Curve, Grounds, answered, cal
 from tests.builders import hit
 
 WHOLE = Groundedness(1.0, (GroundedSentence(0, 9, 1.0, 1),))
-GOOD = Grounds((0.99, 0.4), WHOLE, 1.0, 1.0)
+GOOD = Grounds((0.99, 0.4), WHOLE, 1.0)
 
 
-def test_more_relevance_support_and_coverage_never_lower_the_score() -> None:
-    assert FITTED.grounded >= 0
-    assert FITTED.coverage >= 0
-    assert FITTED.answered >= 0
-    assert estimate(0.9, 0.9, 0.9) > estimate(0.3, 0.9, 0.9) >= estimate(0.3, 0.2, 0.2)
-    assert estimate(0.5, 0.5, 0.5, Curve(0.0, 0.0, 0.0, 0.0)) == 0.5
+def test_more_relevance_support_and_words_of_the_question_raise_the_score() -> None:
+    assert FITTED.slope > 0
+    assert estimate(0.9, 0.9) > estimate(0.3, 0.9) > estimate(0.3, 0.2)
+    assert estimate(0.5, 0.5, Curve(0.0, 0.0)) == 0.5
+    half = replace(GOOD, groundedness=Groundedness(0.5))
+    assert calibrated(half).score == pytest.approx(calibrated(GOOD).score / 2, abs=1e-3)
 
 
 def test_a_question_is_answered_as_far_as_its_words_stand_in_what_is_cited() -> None:
