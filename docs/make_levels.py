@@ -23,6 +23,7 @@ are. A search has no level.
 | switch of a request | setting | what it does |
 |---|---|---|
 | `enable_verification` | `rag.verification_enabled` | passages are judged before an answer stands on them: by rules, or, with `rag.verification_by=model`, after them by one call of the model for all |
+| | `grounding.judge` | what the answer claims is judged by rules, or, with `model`, after them by one call of the model for all claims |
 | `enable_cot` | `answers.chain_of_thought` | the model reasons step by step before it answers. With `auto`, which the profile `adaptive` has, for comparisons and questions for reasons |
 | `ensemble_voting` | `answers.ensemble_voting`, `answers.drafts` | several drafts are written at once and vote |
 | `extended_thinking` | `answers.extended_thinking`, `answers.thinking_tokens` | a model that can thinks for long before it answers |
@@ -50,6 +51,8 @@ it names holds; what only it says is quoted in `warnings`. Nothing is streamed b
 
 `metadata.usage` is what all calls of the model for an answer cost: drafts, other wordings, verdicts.
 
+In mode `agent` the model words every search and its answer itself: what a level switches on beyond the strategy is left out, and `degraded` says so under `level`.
+
 ## A second look
 
 Where a question has a part, or words, that nothing found is about, that is searched for once more, together with names from the best passage that
@@ -72,14 +75,14 @@ def page() -> str:
 
 
 def _calls(values: Mapping[str, Any]) -> str:
-    """How often the model is called: for drafts, other wordings, the question behind it, a supposed answer, verdicts."""
+    """How often the model is called: for drafts, other wordings, the question behind it, a supposed answer, both verdicts."""
     written = Settings().answers.drafts if values["answers.ensemble_voting"] else 1
     asides = (
         values["rag.query_expansion_enabled"],
         values["rag.step_back_enabled"],
         values["rag.verification_by"] == "model",
     )
-    usual = written + sum(asides)
+    usual = written + sum(asides) + (values["grounding.judge"] == "model")
     return (
         f"{usual}, or {usual + 1} where the question is short and names nothing"
         if values["rag.hyde_enabled"]

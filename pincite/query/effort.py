@@ -14,11 +14,15 @@ def thinks_aloud(settings: Settings, reading: Reading) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """A question's level, why it is that one, and what is done at it beyond a search and a direct answer."""
+    """A question's level, why it is that one, and what is done at it beyond a search and a direct answer.
+
+    `left_out` is what the level switches on and the question's mode goes without.
+    """
 
     level: Level
     because: str
     done: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def decides(self) -> bool:
@@ -36,22 +40,31 @@ class Effort:
 
 
 AS_SET, THOUGHT = "the settings as they are", "chain of thought"
+RULES, CLAIMS = "verification by rules", "claims judged by the model"
 
 
-def effort_of(question: Question, settings: Settings, reading: Reading) -> Effort:
-    """The level a question is answered at, with what its settings switch on."""
+def effort_of(question: Question, settings: Settings, reading: Reading, *, looks: bool) -> Effort:
+    """The level a question is answered at, with what its settings switch on; `looks` is whether documents are looked into.
+
+    Whoever looks things up step by step judges by rules what each search finds, and words every search and its answer itself.
+    """
     rag, answers = settings.rag, settings.answers
     configured = AS_SET if answers.level == "standard" else "answers.level says so"
     switched = {
         "other wordings": rag.query_expansion_enabled,
         "the question behind it": rag.step_back_enabled,
         "a supposed answer": rag.hyde_enabled,
-        "verification by rules": rag.verification_enabled and rag.verification_by == "rules",
+        RULES: rag.verification_enabled and rag.verification_by == "rules",
         "verification by the model": rag.verification_enabled and rag.verification_by == "model",
         "a second look": rag.second_look,
         THOUGHT: thinks_aloud(settings, reading),
         "extended thinking": answers.extended_thinking,
         f"{answers.drafts} drafts that vote": answers.ensemble_voting,
+        CLAIMS: settings.grounding.judge == "model",
     }
     because = "the request says so" if question.intelligence_level else configured
-    return Effort(answers.level, because, tuple(what for what, on in switched.items() if on))
+    on = tuple(what for what, wished in switched.items() if wished)
+    if question.mode != "agent":
+        return Effort(answers.level, because, on if looks else ())
+    kept = (*([RULES] if rag.verification_enabled else []), *(what for what in on if what == CLAIMS))
+    return Effort(answers.level, because, kept, tuple(what for what in on if what not in kept))

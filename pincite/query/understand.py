@@ -26,10 +26,13 @@ async def understand(run: Run, question: Question, *, answered: bool = True) -> 
     """Say what kind of question it is; choose the strategy, the searches and how many passages are wanted."""
     rag, text = run.settings.rag, question.meant
     reading = read(text)
-    effort = effort_of(question, run.settings, reading) if answered else None
+    looks = retrieves(question, rag)
+    effort = effort_of(question, run.settings, reading, looks=looks) if answered else None
     strategy, why = chosen(question, rag, reading, text)
     if effort and effort.decides and question.strategy is None:
         why = f"the level {effort.level} says so"
+    if effort and effort.decides and effort.left_out:
+        run.note("level", f"mode {question.mode} goes without {', '.join(effort.left_out)}")
     top_k, way = breadth_of(question, rag, strategy, reading), WAYS[strategy]
     levels = levels_of(question, strategy, reading)
     wide = 0 if levels == (2,) else WIDE
@@ -37,7 +40,7 @@ async def understand(run: Run, question: Question, *, answered: bool = True) -> 
         question, text, strategy, (), top_k, max(rag.candidates, way.candidates, wide, top_k), reading,
         levels=levels, reads=max(way.reads, wide),
         rerank_top=0 if way.reranked is None else max(way.reranked, rag.rerank_top),
-        retrieves=retrieves(question, rag),
+        retrieves=looks,
     )  # fmt: skip
     plan = replace(plan, reasons=(*_reasons(plan, rag, why), *([effort.told(reading)] if effort else [])))
     run.observe(

@@ -297,6 +297,15 @@ def test_how_the_model_writes_is_as_the_request_says(clever: Clever) -> None:
     assert (body["stop"], body["model"]) == (["END"], "other")
 
 
+def test_a_mode_that_goes_without_part_of_a_level_says_so(clever: Clever) -> None:
+    answer = clever.ask("chat", mode="agent", intelligence_level="maximum")
+    assert (answer["intelligence_level"], answer["mode"]) == ("maximum", "agent")
+    [note] = [note for note in answer["degraded"] if note["stage"] == "level"]
+    assert "3 drafts that vote" in note["reason"]
+    plain = clever.ask("chat", mode="general", intelligence_level="maximum")
+    assert "level maximum: the request says so" in plain["metadata"]["plan"]
+
+
 def test_levels_work_in_a_conversation(clever: Clever) -> None:
     answer = clever.ask("chat", intelligence_level="basic")
     assert (answer["intelligence_level"], answer["strategy"]) == ("basic", "dense_only")

@@ -19,7 +19,7 @@ def test_every_level_is_asked_and_costs_no_less_than_the_one_before(
 
     with StubLLM(answers=SCRIPT) as stub:
         found = asyncio.run(go(stub))
-    assert [costs[0].calls for costs in found.values()] == [1, 1, 4, 6]
+    assert [costs[0].calls for costs in found.values()] == [1, 1, 5, 7]
     searches = [costs[0].searches for costs in found.values()]
     assert searches == sorted(searches)
     assert table(found).count("\n") == 5
