@@ -44,7 +44,7 @@ async def vote(run: Run, prompt: Prompt, drafts: Sequence[Draft]) -> Draft:
     said = [statements_of(one.text, prompt.sources) for one in drafts]
     vectors = await _vectors(run, said)
     ballots = await asyncio.to_thread(counted, drafts, said, vectors, prompt.sources)
-    chosen = max(ballots, key=lambda ballot: (ballot.held, ballot.share))
+    chosen = elected(ballots)
     run.observe(
         drafts=len(drafts), chosen=ballots.index(chosen) + 1, statements=len(chosen.statements), agreed=len(chosen.agreed),
         held=chosen.held,
@@ -52,7 +52,7 @@ async def vote(run: Run, prompt: Prompt, drafts: Sequence[Draft]) -> Draft:
     _tell(run, chosen.draft.text)
     usages = [one.usage for one in drafts if one.usage]
     final = replace(chosen.draft, usage=sum(usages[1:], usages[0]) if usages else None)
-    if len(drafts) < 2:
+    if len(drafts) < 2 or not chosen.statements:
         return final
     return replace(final, agreement=chosen.share, warnings=(*final.warnings, *_alone(chosen, len(drafts))))
 
@@ -121,6 +121,14 @@ def counted(
         agreed = [one for one in own if 2 * sum(agrees(one, other, vectors) for other in others) >= max(1, len(others))]
         found.append(Ballot(drafts[number], own, agreed, sum(is_held(one, sources) for one in agreed)))
     return found
+
+
+def elected(ballots: Sequence[Ballot]) -> Ballot:
+    """The one with most that others agree with and its sources hold; where most say that they do not know, one of those."""
+    silent = [ballot for ballot in ballots if not ballot.statements]
+    if 2 * len(silent) > len(ballots):
+        return silent[0]
+    return max(ballots, key=lambda ballot: (ballot.held, ballot.share))
 
 
 def _alone(chosen: Ballot, drafts: int) -> list[str]:

@@ -24,7 +24,7 @@ from pincite.query.guard import guard_in
 from pincite.query.levels import apart, lift, rise
 from pincite.query.meet import meet
 from pincite.query.place import place
-from pincite.query.rank import rank
+from pincite.query.rank import capped, rank
 from pincite.query.recall import recall
 from pincite.query.refine import refine
 from pincite.query.retrieve import retrieve
@@ -221,7 +221,7 @@ async def look_again(run: Run, plan: Plan, hits: list[Hit]) -> tuple[Plan, list[
     if not text:
         return plan, hits
     found = apart(await gather(run, aimed(plan, text)))
-    both = merged(hits, found, len(hits) + MORE)
+    both = capped(merged(hits, found, len(hits) + MORE), run.settings.rag.max_per_owner, run.caller.person)
     new = len({hit.chunk.key for hit in both} - {hit.chunk.key for hit in hits})
     run.observe(found=len(found), new=new, hits=[[hit.chunk.id, round(hit.score, 6)] for hit in both])
     return replace(plan, reasons=(*plan.reasons, f"second look: part of it was not covered; {new} new passages")), both

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pincite.core.answers import Message, Plan, Prompt, Question
@@ -82,11 +83,16 @@ def shown(prompt: Prompt, seen: Seen, tokenizer: str) -> Prompt:
     """The prompt with the pictures in its last message, or with their words, fenced as data."""
     if not prompt.messages or not (seen.pictures or any(seen.words)):
         return prompt
-    *before, last = prompt.messages
     told = _told(seen)
-    message = Message(last.role, f"{last.content}\n\n{told}" if told else last.content, pictures=seen.pictures)
+    first, *others = (_with_pictures(messages, told, seen) for messages in (prompt.messages, *prompt.reordered))
     tokens = prompt.tokens + counted(tokenizer, told) + A_PICTURE * len(seen.pictures)
-    return replace(prompt, messages=(*before, message), tokens=tokens)
+    return replace(prompt, messages=first, reordered=tuple(others), tokens=tokens)
+
+
+def _with_pictures(messages: Sequence[Message], told: str, seen: Seen) -> tuple[Message, ...]:
+    *before, last = messages
+    content = f"{last.content}\n\n{told}" if told else last.content
+    return (*before, Message(last.role, content, pictures=seen.pictures))
 
 
 def _told(seen: Seen) -> str:

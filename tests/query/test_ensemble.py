@@ -56,6 +56,13 @@ def test_one_draft_alone_is_neither_agreed_with_nor_doubted(make_run: Callable[.
     assert (chosen.text, chosen.agreement, chosen.warnings) == (RIGHT, None, ())
 
 
+def test_where_most_drafts_do_not_know_the_answer_is_that(make_run: Callable[..., Run]) -> None:
+    unknown = "The sources do not contain any information about this."
+    chosen = voted(make_run(), RIGHT, unknown, unknown)
+    assert (chosen.text, chosen.agreement, chosen.warnings) == (unknown, None, ())
+    assert voted(make_run(), unknown, RIGHT, ALIKE).text == RIGHT
+
+
 def test_without_an_embedder_words_decide(make_run: Callable[..., Run]) -> None:
     run = make_run(embedder=ScriptedEmbedder(Options(fail="down")))
     assert voted(run, WRONG, RIGHT, ALIKE).text == RIGHT

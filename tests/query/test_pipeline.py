@@ -193,6 +193,14 @@ def test_a_second_look_is_one_more_search_and_is_told(make_run: Callable[..., Ru
     assert any(line.startswith("second look: ") for line in result.metadata.plan)
 
 
+def test_two_looks_hold_no_more_of_anothers_passages_than_one_may(make_run: Callable[..., Run]) -> None:
+    run = make_run(TEXTS, RANKS, RANKS, rag__second_look=True, rag__max_per_owner=1, rag__similarity_threshold=0.0)
+    index: Any = run.kit.index
+    index.chunks = {key: replace(chunk, owner="somebody") for key, chunk in index.chunks.items()}
+    result = ask(run, "When do unused days of leave expire in Sweden?")
+    assert len(result.sources) == 1
+
+
 def test_a_second_look_is_not_taken_where_all_is_covered(make_run: Callable[..., Run]) -> None:
     run = make_run(TEXTS, RANKS, RANKS, rag__second_look=True)
     result = ask(run, "When do unused days of leave expire?")

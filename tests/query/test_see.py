@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from pincite.core.answers import Answer, Question
+from pincite.core.answers import Answer, Message, Prompt, Question
 from pincite.core.pictures import Picture
 from pincite.core.run import Run
 from pincite.core.tools import Abilities
 from pincite.errors import Invalid, Unreadable
 from pincite.query.pipeline import answer
+from pincite.query.see import Seen, shown
 from tests.builders import Calling
 from tests.picture_maker import draw, saved
 
@@ -102,3 +103,11 @@ def test_where_nothing_can_be_read_the_answer_knows_nothing_of_it_and_says_why(
 def test_pictures_and_their_mode_belong_together(make_run: Callable[..., Run], mode: Any, pictures: Any) -> None:
     with pytest.raises(Invalid, match="pictures"):
         asyncio.run(answer(make_run(), Question("q", mode=mode, pictures=pictures)))
+
+
+def test_what_is_read_in_pictures_goes_with_every_order_of_the_passages() -> None:
+    orders = tuple((Message("system", name), Message("user", "q")) for name in ("one", "two", "three"))
+    prompt = Prompt("q", orders[0], (), 10, reordered=orders[1:])
+    full = shown(prompt, Seen(words=("ERROR E42",)), "cl100k_base")
+    assert [messages[0].content for messages in (full.messages, *full.reordered)] == ["one", "two", "three"]
+    assert all("ERROR E42" in messages[-1].content for messages in (full.messages, *full.reordered))
