@@ -17,6 +17,7 @@ from tests.page.browser import NARROW, WIDE, Site, launched  # noqa: E402
 from tests.page.views import VIEWS, View, furnish, measure, reminisce  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
+GALLERY = IMAGES / "README.md"
 SIZES = {"wide": WIDE, "narrow": NARROW}
 QUALITY = 82
 SETTINGS = {"embedding.provider": "minilm", "cache.enabled": False}
@@ -39,6 +40,25 @@ def _webp(page: Page) -> bytes:
     return made.getvalue()
 
 
+def gallery() -> str:
+    """The page that shows all pictures."""
+    lines = [
+        "# The page in pictures",
+        "",
+        "Made by `./run screenshots` from the sample documents; [what it does](../page.md).",
+        "",
+    ]
+    for view in VIEWS:
+        shown = {
+            (scheme, size): f"![{view.name}, {scheme}, {size}]({view.name}-{scheme}-{size}.webp)"
+            for scheme in ("light", "dark")
+            for size in SIZES
+        }
+        lines += [f"## {view.name.replace('-', ' ').capitalize()}", "", "| light | dark |", "|---|---|"]
+        lines += [f"| {shown['light', size]} | {shown['dark', size]} |" for size in SIZES] + [""]
+    return "\n".join(lines)
+
+
 def main(names: list[str]) -> None:
     """Make the pictures of all views, or of those named."""
     IMAGES.mkdir(exist_ok=True)
@@ -58,6 +78,7 @@ def main(names: list[str]) -> None:
                     file = IMAGES / f"{view.name}-{scheme}-{size}.webp"
                     file.write_bytes(picture(site, view, scheme, size))
                     sys.stdout.write(f"{file.relative_to(ROOT)}\n")
+    GALLERY.write_text(gallery(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ def test_a_citation_shows_its_passage_and_opens_the_document_at_the_place(librar
         assert "five vacation days" in page.locator(".answer").inner_text()
         mark.hover()
         expect(page.get_by_role("tooltip")).to_contain_text("five vacation days")
+        expect(page.get_by_role("tooltip")).to_be_in_viewport(ratio=1)
         page.locator("h2").first.hover()
         expect(page.get_by_role("tooltip")).to_have_count(0)
         mark.focus()

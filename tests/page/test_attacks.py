@@ -99,3 +99,21 @@ def test_titles_names_folders_and_errors_are_words(hostile: Site) -> None:
         expect(page.get_by_label("Folder").locator("option", has_text=NAME)).to_have_count(1)
         expect(page.locator(".choices label").first).to_be_visible()
         unharmed(page)
+
+
+def test_a_file_that_would_run_is_shown_as_text_and_saved_as_a_file(hostile: Site) -> None:
+    evil = "<html><body><h1>Stoat</h1><p>The stoat sleeps in a barrel.</p><script>window.attacked=1;alert(1)</script></body></html>"
+    with hostile.door.client() as client:
+        upload(client, "stoat.html", evil, folder="html")
+        [made] = completed(client, "html")
+    with hostile.visit("/ask") as page:
+        page.locator("[data-ask]").fill("Where does the stoat sleep?")
+        page.keyboard.press("Enter")
+        expect(page.locator(".turn .trust")).to_be_visible()
+        page.locator(".answer button.cite").first.click()
+        expect(page.locator("mark.passage").first).to_contain_text("barrel")
+        unharmed(page)
+        with page.expect_download() as saved:
+            page.evaluate("(address) => { location.href = address; }", f"{API}/documents/{made['id']}/file")
+        assert saved.value.suggested_filename == "stoat.html"
+        unharmed(page)

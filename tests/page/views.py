@@ -68,6 +68,12 @@ def _answer(page: Page) -> None:
     ask(page, "What did the recoating of the main mirror cost?")
 
 
+def _passage(page: Page) -> None:
+    _answer(page)
+    page.locator(".answer .cite").first.hover()
+    expect(page.get_by_role("tooltip")).to_be_in_viewport(ratio=1)
+
+
 def _page(page: Page) -> None:
     _answer(page)
     page.locator(".answer .cite").first.click()
@@ -217,6 +223,7 @@ def _welcome(page: Page) -> None:
 VIEWS = (
     View("start", "/ask", _begin),
     View("answer", "/ask", _answer),
+    View("passage", "/ask", _passage),
     View("source-page", "/ask", _page),
     View("source-text", "/ask", _text),
     View("scope", "/ask", _scope),

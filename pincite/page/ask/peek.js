@@ -1,4 +1,5 @@
 // What stands behind a citation, shown beside it while one points at it; one can point at the card itself, too.
+import { createPortal } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../shared/html.js";
 import { percent, t } from "../shared/words.js";
@@ -37,10 +38,11 @@ export function Peek({ mark, citation, answer, close }) {
     card.current.style.left = `${Math.max(GAP, Math.min(at.left - 24, innerWidth - size.width - GAP))}px`;
     card.current.style.top = `${below ? at.bottom + GAP : Math.max(GAP, at.top - GAP - size.height)}px`;
   }, [mark]);
-  return html`<div class="peek" role="tooltip" id="peek" ref=${card}>
+  // Not inside its turn, for one that is not drawn while it is out of sight would also cut off what reaches beyond it.
+  return createPortal(html`<div class="peek" role="tooltip" id="peek" ref=${card}>
     <p class="peek-title"><strong>${source.title || source.document_name}</strong>${source.heading_path.length > 0 && html` <span class="muted">› ${source.heading_path.at(-1)}</span>`}</p>
     <blockquote>${found.quote || source.snippet}</blockquote>
     <p class="peek-foot muted">${found.place ?? source.place ?? t("ask.lines", { from: source.start_line, to: source.end_line })}
-      ${" · "}${t(found.support < SUPPORTED ? "ask.support.weak" : "ask.support", { share: percent(found.support) })}</p>
-  </div>`;
+      ${" · "}${found.support < SUPPORTED && found.reason ? found.reason : t(found.support < SUPPORTED ? "ask.support.weak" : "ask.support", { share: percent(found.support) })}</p>
+  </div>`, document.getElementById("main"));
 }

@@ -7,7 +7,7 @@ export function withReferences(question, answer) {
   const unit = unitsOf(answer.answer);
   let [text, from] = ["", 0];
   for (const one of [...answer.citations].sort((a, b) => a.start - b.start)) {
-    text += `${answer.answer.slice(from, unit(one.start))}[${one.source ?? "?"}]`;
+    text += `${answer.answer.slice(from, unit(one.start))}${one.text ? "" : " "}[${one.source ?? "?"}]`;
     from = unit(one.end);
   }
   text += answer.answer.slice(from);
