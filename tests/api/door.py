@@ -109,9 +109,9 @@ def upload(client: httpx2.Client, name: str, text: str | bytes, **fields: Any) -
     return client.post("/api/v1/documents/upload", files={"file": (name, text)}, data=fields)
 
 
-def completed(client: httpx2.Client, folder: str) -> list[dict[str, Any]]:
+def completed(client: httpx2.Client, folder: str, within_s: float = 60) -> list[dict[str, Any]]:
     """The documents of a folder once none is on its way any more."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
         found: list[dict[str, Any]] = client.get("/api/v1/documents", params={"folder": folder}).json()["items"]
         if all(document["status"] in ("completed", "error") for document in found):
