@@ -61,15 +61,17 @@ def launched() -> Iterator[Browser]:
 
 
 class Site:
-    """A server with a first administrator, and pages on it that notice what must not happen."""
+    """A server, with a first administrator unless told otherwise, and pages on it that notice what must not happen."""
 
-    def __init__(self, door: Door, browser: Browser) -> None:
+    def __init__(self, door: Door, browser: Browser, *, administrator: bool = True) -> None:
         self.door = door
         self.url = door.url
         self._browser = browser
         token = door.do(door.pincite.logins.offer_setup())
         assert token is not None
-        self.login, _ = door.do(door.pincite.logins.set_up(token, "ada", PASSWORD))
+        self.setup, self.login = token, ""
+        if administrator:
+            self.login, _ = door.do(door.pincite.logins.set_up(token, "ada", PASSWORD))
 
     @contextmanager
     def visit(

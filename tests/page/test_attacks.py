@@ -117,3 +117,31 @@ def test_a_file_that_would_run_is_shown_as_text_and_saved_as_a_file(hostile: Sit
             page.evaluate("(address) => { location.href = address; }", f"{API}/documents/{made['id']}/file")
         assert saved.value.suggested_filename == "stoat.html"
         unharmed(page)
+
+
+def test_documents_folders_tags_passages_and_versions_are_shown_and_do_nothing(hostile: Site) -> None:
+    with hostile.door.client() as client:
+        upload(client, "whole.md", document(98, HOSTILE), folder="whole")
+        completed(client, "whole")
+    with hostile.visit("/documents") as page:
+        expect(page.locator(".document-row").first).to_be_visible()
+        unharmed(page)
+        rows = page.locator(".shelf > .rows")
+        for _ in range(4):
+            rows.evaluate("(box) => (box.scrollTop += box.clientHeight)")
+            unharmed(page)
+        page.goto(f"{hostile.url}/documents?folder=whole")
+        page.get_by_role("button", name="What to do with whole.md").click()
+        page.get_by_role("menuitem", name="Title, folder, tags").click()
+        unharmed(page)
+        page.keyboard.press("Escape")
+        page.locator(".document-row a").click()
+        expect(page.locator(".prose.document")).not_to_be_empty()
+        unharmed(page)
+        page.get_by_role("tab", name="Passages").click()
+        page.locator(".passage-label button").first.click()
+        expect(page.locator(".embedded")).to_be_visible()
+        unharmed(page)
+        page.get_by_role("tab", name="Versions").click()
+        expect(page.locator(".hunk").first).to_be_visible()
+        unharmed(page)

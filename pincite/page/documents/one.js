@@ -33,7 +33,7 @@ export function One({ id, query, person }) {
   }, [document]);
   const acts = useActs({ done: setDocument, gone: () => setGone(true) });
   const leave = () => (acts.close(), gone && go(folderAddress(document.folder)));
-  if (problem) return html`<${Empty} icon="search" title=${t(problem.status === 404 ? "document.gone" : "document.failed")} action=${{ label: t("view.documents"), href: "/documents" }}>
+  if (problem) return html`<${Empty} heading="h1" icon="search" title=${t(problem.status === 404 ? "document.gone" : "document.failed")} action=${{ label: t("view.documents"), href: "/documents" }}>
     ${problem.status === 404 ? t("document.gone.why") : problem.words}</${Empty}>`;
   if (!document) return html`<div class="room" aria-busy="true"><div class="skeleton wide"></div><div class="skeleton"></div></div>`;
   const job = queue.jobs.get(id);

@@ -7,7 +7,7 @@ import { Rows } from "../parts/rows.js";
 import { toast } from "../parts/toast.js";
 import { html } from "../shared/html.js";
 import { number, t } from "../shared/words.js";
-import { go } from "../shell/router.js";
+import { currentPlace, go } from "../shell/router.js";
 import { may } from "../shell/session.js";
 import { Activity } from "./activity.js";
 import { Acting, useActs } from "./acts.js";
@@ -31,7 +31,7 @@ export function Shelf({ query, person }) {
   const acts = useActs({ done: listing.put, gone: ({ id }) => listing.drop(id) });
   const writes = may(person.role, "editor");
   useEffect(() => soonAfter(onTaken, () => (listing.refresh(), lookAtFolders())), [listing.refresh]);
-  const change = (more) => go(addressWith(query, more), { replace: true });
+  const change = (more) => go(addressWith(currentPlace().query, more), { replace: true }); // the address of now: several may change it in a moment;
   const take = (found) => (found.length ? send(found) : toast(t("documents.nothing"), { kind: "warn" }));
   const filtered = Boolean(filter.q || filter.status || filter.stale || filter.tag.length);
   const row = (one) => html`<${Row} document=${one} job=${queue.jobs.get(one.id)} within=${filter.folder} mine=${one.access.owner === person.id && writes}

@@ -2,13 +2,14 @@
 import { html } from "../shared/html.js";
 import { Icon } from "./icon.js";
 
-export function Empty({ icon, title, action, children }) {
+/** `heading` is h1 where it is all there is of a room. */
+export function Empty({ icon, title, action, heading = "h2", children }) {
   const button = action && (action.href
     ? html`<a class="button primary" href=${action.href}>${action.label}</a>`
     : html`<button class="button primary" onClick=${action.onClick}>${action.label}</button>`);
   return html`<section class="empty">
     <${Icon} name=${icon} />
-    <h2>${title}</h2>
+    <${heading}>${title}</${heading}>
     <p>${children}</p>
     ${button}
   </section>`;

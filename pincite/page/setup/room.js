@@ -14,7 +14,7 @@ export default function Setup({ person }) {
   const [token] = useState(() => location.hash.slice(1));
   if (person) return html`<div class="door wide"><${Samples} person=${person} /></div>`;
   if (!token)
-    return html`<${Empty} icon="key" title=${t("setup.lost")} action=${{ label: t("login.title"), href: "/login" }}>${t("setup.lost.why")}</${Empty}>`;
+    return html`<${Empty} heading="h1" icon="key" title=${t("setup.lost")} action=${{ label: t("login.title"), href: "/login" }}>${t("setup.lost.why")}</${Empty}>`;
   return html`<div class="door"><${FirstAdministrator} token=${token} /></div>`;
 }
 

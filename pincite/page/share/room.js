@@ -25,7 +25,7 @@ export default function Share() {
     get(`/shares/${encodeURIComponent(hash || "none")}`).then(setAnswer, setProblem);
   }, [hash]);
   useKey("Escape", place ? () => setPlace(null) : null);
-  if (problem) return html`<${Empty} icon="link" title=${t("share.gone")}>${problem.status === 404 ? t("share.gone.why") : problem.words}</${Empty}>`;
+  if (problem) return html`<${Empty} heading="h1" icon="link" title=${t("share.gone")}>${problem.status === 404 ? t("share.gone.why") : problem.words}</${Empty}>`;
   if (!answer) return html`<div class="room narrow" aria-busy="true"><div class="skeleton wide"></div><div class="skeleton"></div></div>`;
   const readable = answer.sources.filter((one) => one.document_id);
   return html`<${Split} name="ask" side=${place && html`<${SourceView} place=${place} close=${() => setPlace(null)} />`}>

@@ -79,9 +79,9 @@ function Room({ view, rest, query, person }) {
   }, [view]);
   useEffect(() => heading.current?.focus(), []);
   if (view.role && person && !may(person.role, view.role))
-    return html`<${Empty} icon="lock" title=${t("frame.closed")}>${t("frame.closed.why")}</${Empty}>`;
+    return html`<${Empty} heading="h1" icon="lock" title=${t("frame.closed")}>${t("frame.closed.why")}</${Empty}>`;
   if (failed)
-    return html`<${Empty} icon="refresh" title=${t("frame.updated")} action=${{ label: t("frame.reload"), onClick: () => location.reload() }}>
+    return html`<${Empty} heading="h1" icon="refresh" title=${t("frame.updated")} action=${{ label: t("frame.reload"), onClick: () => location.reload() }}>
       ${t("frame.updated.why")}</${Empty}>`;
   if (!room) return html`<div class="room loading" aria-busy="true"><div class="skeleton wide"></div><div class="skeleton"></div></div>`;
   return html`<${Guard}><${room} rest=${rest} query=${query} person=${person} /></${Guard}>`;
@@ -97,12 +97,12 @@ class Guard extends Component {
   render({ children }, { error }) {
     if (!error) return children;
     const again = { label: t("frame.reload"), onClick: () => location.reload() };
-    return html`<${Empty} icon="warning" title=${t("frame.broken")} action=${again}>${t("frame.broken.why")}</${Empty}>`;
+    return html`<${Empty} heading="h1" icon="warning" title=${t("frame.broken")} action=${again}>${t("frame.broken.why")}</${Empty}>`;
   }
 }
 
 function Lost() {
-  return html`<${Empty} icon="search" title=${t("frame.lost")} action=${{ label: t("frame.begin"), href: "/ask" }}>${t("frame.lost.why")}</${Empty}>`;
+  return html`<${Empty} heading="h1" icon="search" title=${t("frame.lost")} action=${{ label: t("frame.begin"), href: "/ask" }}>${t("frame.lost.why")}</${Empty}>`;
 }
 
 /** Says so while the server cannot be reached, and that it can again. */
