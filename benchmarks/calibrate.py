@@ -1,4 +1,4 @@
-"""Fits the relevance estimate of `pincite/query/calibration.py` again, and shows how far it can be trusted.
+"""Fits the relevance estimate of `pincite/calibration.py` again, and shows how far it can be trusted.
 
     ./run bench calibrate --data DIR [--set abstention] [--work DIR] [--every 4]
 
@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.answers import fill, questions_of
 from pincite import AsyncPincite
 from pincite.query import relevance
-from pincite.query.calibration import FITTED, WORDS_ALONE
+from pincite.calibration import FITTED, WORDS_ALONE
 
 BINS = 10
 ROUNDS = 100

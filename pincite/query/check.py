@@ -9,7 +9,7 @@ from pincite.core.protocols import Embedder
 from pincite.core.run import Run
 from pincite.dictionary import LANGUAGES, dictionary
 from pincite.errors import Unavailable
-from pincite.query.calibration import WORDS_ALONE, known, learn, likened
+from pincite.calibration import WORDS_ALONE, known, learn, likened
 from pincite.query.cite import Mark
 from pincite.query.claims import Claim, claims_of
 from pincite.query.judging import judged

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from pincite.core.answers import Found
 from pincite.core.run import Run
-from pincite.query.calibration import Calibration
+from pincite.calibration import Calibration
 from pincite.words import query_terms, terms
 
 REMEMBERED = 10_000

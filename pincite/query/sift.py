@@ -11,6 +11,8 @@ LOW = 0.02
 """A passage of lower relevance does not ground an answer, whatever its cosine is."""
 FAR = 0.08
 """A passage with less than this share of the best one's relevance is low; docs/evaluation.md has what others bring."""
+WEIGHED = 0.25
+"""Where no model writes, so much of these will do: code weighs every sentence of a passage, and refuses by itself."""
 
 
 async def sift(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
@@ -20,11 +22,12 @@ async def sift(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     words with the question.
     """
     rag = run.settings.rag
-    strong = [hit for hit in hits if strength(run, hit) >= rag.similarity_threshold]
+    part = WEIGHED if run.kit.llm is run.kit.extractive and rag.threshold_on == "relevance" else 1.0
+    strong = [hit for hit in hits if strength(run, hit) >= part * rag.similarity_threshold]
     sound = strong
     if rag.verification_enabled:
         with span("verification", passages=len(strong)) as it:
-            sound = verified(strong)
+            sound = verified(strong, part * LOW)
             it.attributes["kept"] = len(sound)
     chosen = {hit.chunk.key for hit in sound}
     kept = [hit for hit in hits if hit.chunk.key in chosen or is_named(hit)] if sound else []
@@ -35,9 +38,9 @@ async def sift(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     return kept
 
 
-def verified(hits: Sequence[Hit]) -> list[Hit]:
+def verified(hits: Sequence[Hit], low: float = LOW) -> list[Hit]:
     """The hits that ground the question: those whose relevance is neither low nor far below the best."""
-    least = max(LOW, FAR * max((hit.relevance for hit in hits), default=0.0))
+    least = max(low, FAR * max((hit.relevance for hit in hits), default=0.0))
     return [hit for hit in hits if hit.relevance >= least]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pincite.core.answers import Found, Hit, Plan
 from pincite.core.run import Run
 from pincite.errors import Unavailable
-from pincite.query.calibration import WORDS_ALONE, known
+from pincite.calibration import WORDS_ALONE, known
 from pincite.query.relevance import has_cosines, relevance
 
 

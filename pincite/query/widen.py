@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pincite.core.answers import Hit, Plan
 from pincite.core.run import Run
-from pincite.query.calibration import WORDS_ALONE, known
+from pincite.calibration import WORDS_ALONE, known
 from pincite.query.penalise import NEVER_SHOWN
 from pincite.query.relevance import relevance
 from pincite.query.repeats import once

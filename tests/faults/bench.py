@@ -16,7 +16,7 @@ from pincite.core.answers import Answer, Question, Turn
 from pincite.core.run import Event, Token
 from pincite.engine import AsyncPincite
 from pincite.layers import load_settings
-from pincite.query import calibration
+from pincite import calibration
 from pincite.stub import StubLLM
 from pincite.toolbox import Toolbox, make_embedder
 from tests.builders import unresolved

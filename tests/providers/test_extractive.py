@@ -28,12 +28,12 @@ def answer(question: str, *hits: Hit, fail: str = "") -> Draft:
     [
         (
             "When do unused days expire?",
-            "Unused days expire on 31 March. [Source 1]",
+            "31 March. Unused days expire on 31 March. [Source 1]",
             "Unused days expire on 31 March.",
         ),
         (
             "How many days of leave has every employee?",
-            "Every employee has 30 days of leave. [Source 1]",
+            "30 days. Every employee has 30 days of leave. [Source 1]",
             "Every employee has **30 days** of leave.",
         ),
     ],
@@ -47,7 +47,7 @@ def test_the_sentence_that_answers_is_quoted_as_it_stands(question: str, expecte
 
 def test_a_tables_row_is_told_with_its_columns() -> None:
     draft = answer("What was the high in April?", hit(TABLE))
-    assert draft.text == "month: April; high: 7.10. [Source 1]"
+    assert draft.text == "7.10. month: April; high: 7.10. [Source 1]"
     split = answer("What was the high in April?", hit("| April | 7.10 |", header="| month | high |\n|---|---|"))
     assert split.text == draft.text
 

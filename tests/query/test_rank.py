@@ -11,7 +11,7 @@ from pincite.core.answers import Hints, Hit, Plan, Reading
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.query.calibration import WORDS_ALONE
+from pincite.calibration import WORDS_ALONE
 from pincite.query.rank import capped, rank
 from pincite.query.relevance import relevance
 from tests.builders import hit, plan

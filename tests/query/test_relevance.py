@@ -1,4 +1,4 @@
-from pincite.query.calibration import FITTED, WORDS_ALONE
+from pincite.calibration import FITTED, WORDS_ALONE
 from pincite.query.relevance import coverage, held_terms, relevance
 from tests.builders import found
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.query.calibration import FITTED, PAIRS, RELATED, UNRELATED, WORDS_ALONE, known, learn, nearness, stretched
+from pincite.calibration import FITTED, PAIRS, RELATED, UNRELATED, WORDS_ALONE, known, learn, nearness, stretched
 
 
 class Named(ScriptedEmbedder):

@@ -1,0 +1,65 @@
+"""The value that answers a question, taken out of the sentence that holds it, so that it can be said first."""
+
+import re
+from collections.abc import Collection
+from itertools import islice, pairwise
+
+from pincite.extract.values import Kind, Value, values_in
+from pincite.extract.wanted import Want
+from pincite.words import stem, terms
+
+FITTING: dict[Want, frozenset[Kind]] = {
+    "time": frozenset({"time"}),
+    "duration": frozenset({"duration"}),
+    "money": frozenset({"money"}),
+    "percent": frozenset({"percent"}),
+    "quantity": frozenset({"quantity", "percent", "money", "duration", "number"}),
+    "number": frozenset({"number", "quantity", "duration", "percent", "money"}),
+}
+"""What each kind of question can be answered with."""
+_CLAUSE = re.compile(r"[,;:–](?=\s)|\b(?:and|und|while|während|but|aber)\b")
+_WORD, _STOPS = re.compile(r"[^\W_]+"), re.compile(r"[.,;:()|]")
+NEAR = 3
+"""Words after a number among which is what it counts."""
+
+
+def fitting(want: Want, text: str, language: str, asked: Collection[str]) -> list[Value]:
+    """The values in a text that a question wants and does not hold itself."""
+    kinds = FITTING.get(want, frozenset())
+    found = (value for value in values_in(text.replace("\n", " ")) if value.kind in kinds)
+    return [value for value in found if not set(terms(value.text, language)) <= set(asked)]
+
+
+def lead(want: Want, text: str, language: str, asked: Collection[str]) -> str:
+    """The one value of a sentence that answers; empty where it has none or where several could be meant.
+
+    A number that counts what was asked for is said with it: `25 days`.
+    """
+    found = fitting(want, text, language, asked)
+    if want == "number":
+        counted = [with_noun for value in found if (with_noun := _counted(value, text, language, asked))]
+        if len(counted) == 1:
+            return counted[0]
+    exact = [value for value in found if value.kind == want]
+    found = exact if want == "quantity" and exact else found
+    found = found if len(found) < 2 else _in_clause(found, text, language, asked)
+    return found[0].text if len(found) == 1 else ""
+
+
+def _in_clause(found: list[Value], text: str, language: str, asked: Collection[str]) -> list[Value]:
+    """Those in the one clause that holds most of the question's words."""
+    cuts = [0, *(match.end() for match in _CLAUSE.finditer(text)), len(text)]
+    clauses = list(pairwise(cuts))
+    held = [len(set(terms(text[start:end], language)) & set(asked)) for start, end in clauses]
+    best = [clause for clause, share in zip(clauses, held, strict=True) if share == max(held)]
+    return [value for value in found if len(best) == 1 and best[0][0] <= value.start < best[0][1]]
+
+
+def _counted(value: Value, text: str, language: str, asked: Collection[str]) -> str:
+    """The number and what follows it, up to the last of a few words that the question has too."""
+    taken = 0
+    for match in islice(_WORD.finditer(text, value.end), NEAR):
+        if _STOPS.search(text, value.end, match.start()):
+            break
+        taken = match.end() if stem(match.group().lower(), language) in asked else taken
+    return text[value.start : taken].replace("\n", " ") if taken else ""

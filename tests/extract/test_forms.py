@@ -1,0 +1,83 @@
+from pincite.extract.asking import ask
+from pincite.extract.fit import fits
+from pincite.extract.forms import Said, say
+from pincite.extract.sentences import sentences_of
+from tests.builders import hit
+
+TIMES = "| Run | Summer | Winter | Who |\n|---|---|---|---|\n| Morning | 07:40 | 08:10 | everybody |\n| Noon | 12:15 | 12:20 | everybody |\n| Evening | 18:45 | – | residents |"
+STEPS = "To reset the mount:\n\n1. Close the cover.\n2. Switch it off:\n   - first the drive\n   - then the fan\n3. Wait.\n\nThen go to bed."
+
+
+def told(question: str, text: str, **more: object) -> list[Said]:
+    sources = [hit(text, **more)]
+    found = sentences_of(sources)
+    asked = ask(question, found)
+    made = say(asked, fits(asked, found, [0.5] * len(found)), sources)
+    for said in made:
+        assert 0 <= said.start < said.end <= len(text)
+    return made
+
+
+def quoted(text: str, made: list[Said]) -> list[str]:
+    return [text[said.start : said.end] for said in made]
+
+
+def test_a_cell_is_said_first_and_its_row_is_cited() -> None:
+    said = told("When does the morning run leave in winter?", TIMES)[0]
+    assert said.text == "08:10. Run: Morning; Summer: 07:40; Winter: 08:10; Who: everybody."
+    assert quoted(TIMES, [said]) == ["| Morning | 07:40 | 08:10 | everybody |"]
+
+
+def test_all_rows_that_match_are_listed_and_each_is_cited() -> None:
+    made = told("Which runs are for everybody?", TIMES)
+    assert [said.text.split(";")[0] for said in made] == ["- Run: Morning", "- Run: Noon"]
+    assert quoted(TIMES, made) == TIMES.split("\n")[2:4]
+
+
+def test_steps_are_numbered_after_what_leads_to_them() -> None:
+    made = told("How do I reset the mount?", STEPS)
+    assert [said.text for said in made] == [
+        "To reset the mount:", "1. Close the cover.", "2. Switch it off: – first the drive – then the fan", "3. Wait.",
+    ]  # fmt: skip
+    assert quoted(STEPS, made)[1] == "Close the cover."
+    assert [said.gap for said in made[1:]] == ["\n"] * 3
+
+
+def test_a_sentence_that_leads_to_a_list_brings_it_along() -> None:
+    text = "In a storm these rules hold:\n\n- stay inside\n- close the door\n\nThe cook decides."
+    assert [said.text for said in told("Which rules hold in a storm?", text)] == [
+        "In a storm these rules hold:", "- stay inside", "- close the door",
+    ]  # fmt: skip
+    assert len(told("What holds in a storm?", text)) == 3
+
+
+def test_yes_and_no_are_said_in_the_language_of_the_question() -> None:
+    assert told("Is the dome heated?", "The dome is never heated.")[0].text == "No. The dome is never heated."
+    german = "Die Kuppel ist geheizt."
+    assert told("Ist die Kuppel geheizt?", german, language="de")[0].text == f"Ja. {german}"
+
+
+def test_a_cell_decides_about_yes_and_no() -> None:
+    table = "| Stufe | Gratweg | Hang |\n|---|---|---|\n| 1 | offen | gesperrt |\n| 4 | gesperrt | offen |"
+    assert told("Ist der Gratweg bei Stufe 4 offen?", table, language="de")[0].text.startswith("Nein. Stufe: 4;")
+    assert told("Ist der Gratweg bei Stufe 1 offen?", table, language="de")[0].text.startswith("Ja. Stufe: 1;")
+
+
+def test_where_it_is_not_decided_no_verdict_is_given() -> None:
+    assert told("May I ride at 9?", "You may ride at 9 if the master agrees.")[0].text == "You may ride at 9 if the master agrees."
+
+
+def test_each_side_of_a_comparison_has_its_sentence() -> None:
+    text = "In 2021 the limit was 90 percent. It rained. In 2024 the limit was 85 percent."
+    made = told("What is the difference between the limits of 2021 and 2024?", text)
+    assert quoted(text, made) == ["In 2021 the limit was 90 percent.", "In 2024 the limit was 85 percent."]
+
+
+def test_a_value_is_not_said_where_the_figure_asked_about_is_missing() -> None:
+    text = "In 2022 there were 171 usable nights."
+    assert told("How many usable nights were there in 2023?", text)[0].text == text
+    assert told("How many usable nights were there in 2022?", text)[0].text == f"171 usable nights. {text}"
+
+
+def test_a_value_that_is_the_whole_sentence_is_said_once() -> None:
+    assert told("When is supper?", "18:30.", title="Supper")[0].text == "18:30."
