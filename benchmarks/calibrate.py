@@ -20,8 +20,8 @@ import numpy as np
 
 from benchmarks.answers import fill, questions_of
 from pincite import AsyncPincite
-from pincite.query import relevance
 from pincite.calibration import FITTED, WORDS_ALONE
+from pincite.query import relevance
 
 BINS = 10
 ROUNDS = 100

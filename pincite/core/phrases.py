@@ -1,5 +1,7 @@
 """The few sentences the product itself says inside an answer, in the language of the question."""
 
+from collections.abc import Sequence
+
 NOTHING_FOUND = {
     "en": "I don't have specific information about this in the documents.",
     "de": "Dazu habe ich in den Dokumenten keine genauen Angaben.",
@@ -19,3 +21,9 @@ NOTHING_ASKED = {
 
 NO_ANSWER = "no_answer"
 """Finish reason of an answerer that found the sources not to answer."""
+
+
+def quoted(words: Sequence[str], language: str) -> str:
+    """Words one after the other, as quotations."""
+    opening, closing = ("„", "“") if language == "de" else ("“", "”")
+    return ", ".join(f"{opening}{word}{closing}" for word in words)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from math import exp
 
-from pincite.core.phrases import NOTHING_FOUND
+from pincite.core.phrases import NOTHING_ABOUT, NOTHING_FOUND, quoted
 from pincite.dictionary import dictionary
 from pincite.extract.asking import Asked, Word
 from pincite.extract.fit import Fit
@@ -31,8 +31,6 @@ _NOUN = {
     "de": re.compile(r"(?<=\w )([^\W\d_a-zäöüß][^\W\d_]{2,})"),
 }
 """Words that are things: in German those with a capital, in English those after an article or the like."""
-_SENTENCE = {"en": "They say nothing about {}.", "de": "Über {} steht dort nichts."}
-_QUOTES, _AND = {"en": "‘{}’", "de": "„{}“"}, {"en": " or ", "de": " oder "}
 
 
 def likelihood(asked: Asked, found: Sequence[Fit], *, with_meaning: bool = True) -> float:
@@ -72,10 +70,8 @@ def named(question: str, language: str) -> frozenset[str]:
 def refusal(asked: Asked, found: Sequence[Fit]) -> str:
     """The sentence that says that there is no answer, and what nothing was found about."""
     unknown = missing(asked, found)
-    if not unknown:
-        return NOTHING_FOUND[asked.language]
-    told = _AND[asked.language].join(_QUOTES[asked.language].format(word) for word in unknown)
-    return f"{NOTHING_FOUND[asked.language]} {_SENTENCE[asked.language].format(told)}"
+    about = NOTHING_ABOUT[asked.language].format(what=quoted(unknown, asked.language)) if unknown else ""
+    return f"{NOTHING_FOUND[asked.language]} {about}".rstrip()
 
 
 def missing(asked: Asked, found: Sequence[Fit]) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from pincite.calibration import FITTED, Calibration, known
+from pincite.calibration import FITTED, known, likened
 from pincite.core.answers import Piece, Prompt, Quote
 from pincite.core.phrases import NO_ANSWER
 from pincite.core.protocols import LLM, Embedder
@@ -51,24 +51,23 @@ class Extractive:
 
     async def _fits(self, asked: Asked, sentences: Sequence[Sentence]) -> tuple[list[Fit], bool, str | None]:
         """Every sentence and how well it fits, best first; whether meaning had a say in that, and if not, why."""
-        scale = known(self._embedder) or FITTED
+        note = None
         try:
-            cosines = await self._cosines(asked.text, sentences, scale) if scale.cosine else []
-            note = None
+            cosines = await self._cosines(asked.text, sentences)
         except Unavailable as error:
             cosines, note = [], f"sentences were chosen by their words alone: {error}"
         return fits(asked, sentences, cosines or shared(asked, sentences)), bool(cosines), note
 
-    async def _cosines(self, question: str, sentences: Sequence[Sentence], scale: Calibration) -> list[float]:
-        """How near each sentence is to the question, on the scale of the embedder that the weights were fitted with."""
-        if not sentences:
+    async def _cosines(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
+        """How near each sentence is to the question, on the scale the weights were fitted with; none where none is known."""
+        scale = known(self._embedder) or FITTED
+        if not sentences or likened(scale, 0.0) is None:
             return []
         [wanted] = await self._embedder.embed([question], as_query=True)
         texts = [self._embedder.windows(sentence.means)[0] for sentence in sentences]
         vectors = await self._embedder.embed(texts, as_query=False)
-        moved, stretch = (scale.bias - FITTED.bias) / FITTED.cosine, scale.cosine / FITTED.cosine
         cosines = (sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in vectors)
-        return [moved + stretch * cosine for cosine in cosines]
+        return [likened(scale, cosine) or 0.0 for cosine in cosines]
 
 
 def make_llm(options: Options, embedder: Embedder) -> LLM:

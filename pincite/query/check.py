@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pincite.calibration import WORDS_ALONE, known, learn, likened
 from pincite.core.answers import Found, Groundedness, GroundedSentence, Hit
 from pincite.core.protocols import Embedder
 from pincite.core.run import Run
 from pincite.dictionary import LANGUAGES, dictionary
 from pincite.errors import Unavailable
-from pincite.calibration import WORDS_ALONE, known, learn, likened
 from pincite.query.cite import Mark
 from pincite.query.claims import Claim, claims_of
 from pincite.query.judging import judged
@@ -39,9 +39,10 @@ class Checked:
 async def check(text: str, marks: Sequence[Mark], sources: Sequence[Hit], *, run: Run, copied: bool = False) -> Checked:
     """Judge all claims: by rules, by meaning where these leave it open, by the model where the settings say so.
 
-    Where what stands before a mark was `copied` out of its source, there is nothing to judge about it.
+    Where all that stands before a mark was `copied` out of its source, there is nothing to judge about it.
     """
     sentences, claims = claims_of(text, [(mark.start, mark.end) for mark in marks])
+    claims = _with_the_next_mark(claims) if copied else claims
     cited = {n: [marks[m].source or 0 for m in claim.marks] for n, claim in enumerate(claims)}
     pairs = [(n, source) for n, named in cited.items() for source in _to_try(claims[n], named, sources)]
     judges = [source for n, source in pairs if not (copied and claims[n].marks)]
@@ -66,6 +67,15 @@ async def check(text: str, marks: Sequence[Mark], sources: Sequence[Hit], *, run
         tuple(one for one in found if one is not None),
         _grounded(sentences, claims, cited, verdicts),
     )
+
+
+def _with_the_next_mark(claims: Sequence[Claim]) -> list[Claim]:
+    """The claims, each without a mark vouched for by that of the next one that has any."""
+    marks, made = tuple[int, ...](), list[Claim]()
+    for claim in reversed(claims):
+        marks = claim.marks or marks
+        made.append(replace(claim, marks=marks))
+    return made[::-1]
 
 
 def _to_try(claim: Claim, named: Sequence[int], sources: Sequence[Hit]) -> list[int]:

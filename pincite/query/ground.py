@@ -23,7 +23,7 @@ from pincite.core.answers import (
     Sufficiency,
     Usage,
 )
-from pincite.core.phrases import NO_ANSWER, NOTHING_ABOUT, NOTHING_ASKED, NOTHING_FOUND
+from pincite.core.phrases import NO_ANSWER, NOTHING_ABOUT, NOTHING_ASKED, NOTHING_FOUND, quoted
 from pincite.core.run import Run
 from pincite.query.check import check
 from pincite.query.cite import Mark, normalise_marks
@@ -133,12 +133,6 @@ async def unsourced(run: Run, plan: Plan, draft: Draft | None) -> Answer:
         run, plan, Evidence((), 0.0), grounded=_ungrounded(text), confidence=confidence, hits=(),
         draft=draft or Draft(text, None, None), warnings=warnings,
     )  # fmt: skip
-
-
-def quoted(words: Sequence[str], language: str) -> str:
-    """Words one after the other, as quotations."""
-    opening, closing = ("„", "“") if language == "de" else ("“", "”")
-    return ", ".join(f"{opening}{word}{closing}" for word in words)
 
 
 def _ungrounded(text: str) -> Grounded:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from pincite.calibration import WORDS_ALONE, Calibration, known, learn
 from pincite.core.answers import Hit, Plan
 from pincite.core.run import Run
 from pincite.errors import ProviderError
-from pincite.calibration import WORDS_ALONE, Calibration, known, learn
 from pincite.query.diversify import diversified, diversifies
 from pincite.query.penalise import penalised
 from pincite.query.relevance import has_cosines, relevance

@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
+from pincite.calibration import Calibration
 from pincite.core.answers import Found
 from pincite.core.run import Run
-from pincite.calibration import Calibration
 from pincite.words import query_terms, terms
 
 REMEMBERED = 10_000

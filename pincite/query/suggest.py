@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
+from pincite.calibration import known, learn
 from pincite.core.answers import Evidence, Found, Plan
 from pincite.core.run import Run
 from pincite.core.text import sentences
 from pincite.errors import Unavailable
-from pincite.calibration import known, learn
 from pincite.query.inquire import about, defined
 from pincite.query.relevance import relevance
 from pincite.words import question_language, terms

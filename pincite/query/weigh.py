@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from pincite.calibration import WORDS_ALONE, known
 from pincite.core.answers import Found, Hit, Plan
 from pincite.core.run import Run
 from pincite.errors import Unavailable
-from pincite.calibration import WORDS_ALONE, known
 from pincite.query.relevance import has_cosines, relevance
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from pincite.calibration import WORDS_ALONE, known
 from pincite.core.answers import Hit, Plan
 from pincite.core.run import Run
-from pincite.calibration import WORDS_ALONE, known
 from pincite.query.penalise import NEVER_SHOWN
 from pincite.query.relevance import relevance
 from pincite.query.repeats import once

@@ -38,4 +38,7 @@ def test_sentences_that_follow_each_other_are_quoted_as_one() -> None:
 
 def test_a_new_paragraph_is_quoted_apart() -> None:
     chosen = [fit.sentence for fit in scored(1.0, 0.0, 2.0, 3.0)][:2]
-    assert [TEXT[one.start : one.end] for one in passages(chosen, [hit(TEXT)])] == ["A new one came.", "Nobody knows why."]
+    assert [TEXT[one.start : one.end] for one in passages(chosen, [hit(TEXT)])] == [
+        "A new one came.",
+        "Nobody knows why.",
+    ]

@@ -29,7 +29,9 @@ def test_the_sentence_that_answers_fits_best(question: str, text: str, start: st
 def test_what_was_said_before_counts_where_a_sentence_refers_to_it() -> None:
     text = "The mayor praised the harbour festival. It drew nine thousand people. Nine thousand fish were sold."
     found = sentences_of([hit(text)])
-    made = {fit.sentence.number: fit for fit in fits(ask("How many came to the harbour festival?", found), found, [0.4] * 3)}
+    made = {
+        fit.sentence.number: fit for fit in fits(ask("How many came to the harbour festival?", found), found, [0.4] * 3)
+    }
     assert made[1].measures["referred"] > 0
     assert made[1].score > made[2].score
 

@@ -64,7 +64,10 @@ def test_a_cell_decides_about_yes_and_no() -> None:
 
 
 def test_where_it_is_not_decided_no_verdict_is_given() -> None:
-    assert told("May I ride at 9?", "You may ride at 9 if the master agrees.")[0].text == "You may ride at 9 if the master agrees."
+    assert (
+        told("May I ride at 9?", "You may ride at 9 if the master agrees.")[0].text
+        == "You may ride at 9 if the master agrees."
+    )
 
 
 def test_each_side_of_a_comparison_has_its_sentence() -> None:

@@ -24,11 +24,18 @@ def test_a_list_has_its_lead_and_its_outer_items() -> None:
     [listing] = lists_in(TEXT)
     assert listing.ordered
     assert said(TEXT, listing.lead) == ["Before you come up, bring the following:"]
-    assert said(TEXT, *listing.items) == ["a warm layer", "a head torch:\n   - with a red light\n   - with a white light", "boots"]
+    assert said(TEXT, *listing.items) == [
+        "a warm layer",
+        "a head torch:\n   - with a red light\n   - with a white light",
+        "boots",
+    ]
 
 
 def test_what_is_nested_follows_the_item_that_leads_to_it() -> None:
-    assert said(TEXT, *items_after(TEXT, TEXT.index("torch:") + len("torch:"))) == ["with a red light", "with a white light"]
+    assert said(TEXT, *items_after(TEXT, TEXT.index("torch:") + len("torch:"))) == [
+        "with a red light",
+        "with a white light",
+    ]
     assert len(items_after(TEXT, TEXT.index("following:") + len("following:"))) == 3
     assert items_after(TEXT, TEXT.index("nobody.") + len("nobody")) == []
 

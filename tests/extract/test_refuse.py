@@ -52,9 +52,9 @@ def test_names_are_told_from_nouns(question: str, language: str, names: set[str]
 @pytest.mark.parametrize(
     ("question", "told"),
     [
-        ("Who sold the Zeppelin to Marconi?", "They say nothing about ‘Zeppelin’ or ‘Marconi’."),
-        ("Wie hoch ist die Miete der Werkstatt?", "Über „Werkstatt“ oder „Miete“ steht dort nichts."),
-        ("What is the salary?", "They say nothing about ‘salary’."),
+        ("Who sold the Zeppelin to Marconi?", "Nothing that fits was found about “Zeppelin”, “Marconi”."),
+        ("Wie hoch ist die Miete der Werkstatt?", "Zu „Werkstatt“, „Miete“ wurde nichts Passendes gefunden."),
+        ("What is the salary?", "Nothing that fits was found about “salary”."),
     ],
 )
 def test_a_refusal_says_what_nothing_was_found_about(question: str, told: str) -> None:

@@ -24,7 +24,9 @@ def test_values_are_found_by_kind(text: str, kinds: dict[str, list[str]]) -> Non
     assert found == kinds
 
 
-@pytest.mark.parametrize("line", ["1 " * 5000, "1" * 9999, "1,000" * 2000, "a" * 9999 + "ten", "1-" * 5000, "May " * 3000])
+@pytest.mark.parametrize(
+    "line", ["1 " * 5000, "1" * 9999, "1,000" * 2000, "a" * 9999 + "ten", "1-" * 5000, "May " * 3000]
+)
 def test_no_text_takes_long(line: str) -> None:
     import time
 
