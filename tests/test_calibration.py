@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.calibration import FITTED, PAIRS, RELATED, UNRELATED, WORDS_ALONE, known, learn, nearness, stretched
+from pincite.providers.scripted import Options, ScriptedEmbedder
 
 
 class Named(ScriptedEmbedder):

@@ -15,7 +15,7 @@ from pincite.core.genai import asked, written
 from pincite.core.hidden import visible
 from pincite.core.run import Run, SourcesFound, Stepped
 from pincite.core.tools import Step, ToolCall
-from pincite.errors import ProviderRefused, Unavailable
+from pincite.errors import ProviderError, ProviderRefused, Unavailable
 from pincite.models import facts_of
 from pincite.query.border import Border
 from pincite.query.desk import Desk, last_line
@@ -87,7 +87,9 @@ async def work(run: Run, plan: Plan, desk: Desk, hands: Hands) -> tuple[Draft, P
 
 
 def _answered(run: Run, doing: Work, turn: Turn) -> tuple[Draft, Prompt]:
-    """What the last turn said, as a draft that stands on the desk."""
+    """What the last turn said, as a draft that stands on the desk; `ProviderError` where it only repeats what it was given."""
+    if doing.desk.boundary in turn.text:
+        raise ProviderError("the model repeated what it had been given instead of answering")
     prompt = replace(doing.transcript.prompt(tools=False, native=doing.native), sources=tuple(doing.desk.hits))
     spoken = turn.pieces
     if not doing.native:

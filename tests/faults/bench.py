@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from pincite import models
+from pincite import calibration, models
 from pincite.core.answers import Answer, Question, Turn
 from pincite.core.run import Event, Token
 from pincite.engine import AsyncPincite
 from pincite.layers import load_settings
-from pincite import calibration
 from pincite.stub import StubLLM
 from pincite.toolbox import Toolbox, make_embedder
 from tests.builders import unresolved

@@ -240,6 +240,21 @@ def test_a_model_that_fails_on_the_way_leaves_the_rest_to_rules(asked: Ask) -> N
     assert all(citation.matched for citation in result.citations)
 
 
+def test_a_model_that_only_repeats_its_sources_has_not_answered(asked: Ask) -> None:
+    class Parrot(Calling):
+        """Says again what it was told last."""
+
+        async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+            self._turns = (prompt.messages[-1].content,)
+            async for piece in super().write(prompt):
+                yield piece
+
+    result, _, _ = asked(Parrot(""))
+    assert result.metadata.model == "extractive"
+    assert "===" not in result.text
+    assert any("repeated what it had been given" in note.reason for note in result.degraded)
+
+
 def test_a_small_window_lets_go_of_the_oldest_results(asked: Ask) -> None:
     llm = Calling(
         *[("", [("rag_search", {"queries": [f"mill {n} " + "of stone " * 40]})]) for n in range(9)], DONE, window=2048

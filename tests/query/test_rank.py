@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from pincite.calibration import WORDS_ALONE
 from pincite.core.answers import Hints, Hit, Plan, Reading
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.calibration import WORDS_ALONE
 from pincite.query.rank import capped, rank
 from pincite.query.relevance import relevance
 from tests.builders import hit, plan
