@@ -39,6 +39,8 @@ from pincite.errors import (
     Unavailable,
     Unreadable,
 )
+from pincite.flows.graph import Flow
+from pincite.flows.running import run_flow
 from pincite.ingest.accept import check
 from pincite.ingest.collect import Collected, NamedFile, ReadFile, collect, read_all
 from pincite.ingest.enrich import Enriching
@@ -610,6 +612,14 @@ class AsyncPincite:
         kind = "chat" if asked.session_id or asked.conversation else "query"
         async with self._run(caller, Witness(kind, asked, listen)) as run:
             return await pipeline.answer(run, asked)
+
+    async def run_flow(
+        self, flow: Flow, *, caller: Caller = LOCAL, listen: Callable[[Event], None] | None = None
+    ) -> Answer:
+        """Run a flow's nodes; the answer is what its last completion says."""
+        asked = Question(flow.input, profile=flow.profile, mode="agent")
+        async with self._run(caller, Witness("query", asked, listen)) as run:
+            return await run_flow(run, flow)
 
     async def _under_its_folder(self, question: Question, caller: Caller) -> Question:
         """The question with the prompt of the folder it is about, before that of the caller."""

@@ -39,7 +39,7 @@ LAYERS = [
     {"outside", "steady"},
     {"providers", "parsers", "store"},
     {"query", "ingest", "stub"},
-    {"demo", "differences", "limits", "pointing", "reading", "signon", "toolbox", "trial"},
+    {"demo", "differences", "flows", "limits", "pointing", "reading", "signon", "toolbox", "trial"},
     {"profiles", "workbench"},
     {"control", "switchover"},
     {"logs", "metrics", "replay", "telemetry"},

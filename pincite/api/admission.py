@@ -22,7 +22,9 @@ T = TypeVar("T")
 SEARCHES = frozenset({
     "/v1/embeddings", *(f"{API}/{name}" for name in ("search", "query-many", "embedding", "vectorstore/query-many")),
 })  # fmt: skip
-QUESTIONS = frozenset({f"{API}/query", f"{API}/chat", "/api/query", "/api/chat", "/v1/chat/completions"})
+QUESTIONS = frozenset({
+    "/api/query", "/api/chat", "/v1/chat/completions", *(f"{API}/{name}" for name in ("query", "chat", "flows/run")),
+})  # fmt: skip
 """What waits for its turn."""
 MORE = 4
 """Questions may be so many times as many as searches: they wait for models before their passages are found, too."""

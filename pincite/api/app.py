@@ -19,6 +19,7 @@ from pincite.api import (
     embeddings,
     evaluations,
     feedback,
+    flows,
     folders,
     health,
     jobs,
@@ -85,6 +86,7 @@ ROUTERS = [
     aliases.router,
     openai_compatible.router,
     mcp.router,
+    flows.router,
 ]
 
 

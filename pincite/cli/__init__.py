@@ -17,6 +17,7 @@ from pincite.cli import (
     doctor,
     documents,
     eval,
+    flow,
     folders,
     jobs,
     keys,
@@ -65,6 +66,7 @@ for group in (
     eval,
     doctor,
     upkeep,
+    flow,
     mcp,
     stub,
 ):

@@ -23,7 +23,7 @@ from pincite.query.generate import told
 from pincite.query.plaintext import answer_in, calls_in
 from pincite.query.prose import tamed
 from pincite.query.sources import sources_of
-from pincite.query.tools import MOST_ARGUMENTS, Hands, Result, offered, use
+from pincite.query.tools import MOST_ARGUMENTS, Errand, Hands, Result, offered, use
 from pincite.query.transcript import Transcript
 from pincite.steady import abilities_of
 
@@ -44,6 +44,7 @@ class Work:
     desk: Desk
     transcript: Transcript
     native: bool
+    tools: tuple[str, ...]
     made: dict[str, tuple[int, ...]] = field(default_factory=dict)
     repeats: int = 0
     looked: bool = False
@@ -61,9 +62,14 @@ class Turn:
     calls: tuple[ToolCall, ...]
 
 
-async def work(run: Run, plan: Plan, desk: Desk, hands: Hands) -> tuple[Draft, Prompt]:
+async def work(run: Run, plan: Plan, desk: Desk, hands: Hands, errands: Sequence[Errand] = ()) -> tuple[Draft, Prompt]:
     """Let the model look things up until it answers; what it found is on the desk."""
-    doing = Work(desk, Transcript.of(run, plan, desk), _calls_tools(run, plan))
+    doing = Work(desk, Transcript.of(run, plan, desk), _calls_tools(run, plan), hands.tools)
+    doing.looked = "rag_search" not in hands.tools
+    for errand in errands:
+        await run.step(use_tool, doing, errand.call, errand.hands, "")
+    if errands:
+        doing.transcript.add("", [errand.call for errand in errands], native=doing.native)
     while True:
         bound = _bound(run, doing)
         if bound is not None and not (desk.hits or doing.looked):
@@ -141,7 +147,7 @@ async def think(run: Run, doing: Work, *, final: bool) -> Turn:
     """Ask the model for its next step, or for its answer; nothing of it is shown before it has ended."""
     llm, transcript = run.kit.llm, doing.transcript
     prompt = transcript.prompt(tools=not final, native=doing.native)
-    prompt = replace(prompt, tools=offered() if doing.native and not final else ())
+    prompt = replace(prompt, tools=offered(doing.tools) if doing.native and not final else ())
     run.observe(**asked(run.provider_of(llm), prompt, llm.name), turn=doing.turns + 1)
     doing.turns += 1
     pieces: list[Piece] = []

@@ -15,7 +15,7 @@ from pincite.query.desk import Desk
 from pincite.query.entities import entities_in
 from pincite.query.parts import parts_of
 from pincite.query.sources import sources_of
-from pincite.query.tools import MOST_QUERIES, Hands, Result, use
+from pincite.query.tools import MOST_QUERIES, Errand, Hands, Result, use
 from pincite.words import terms
 
 HOPS = 2
@@ -26,6 +26,13 @@ NAMES = 4
 """Names that are followed at a time."""
 WHOLE = frozenset({"LIST", "SUMMARY"})
 """Intents for which the section of the best passage is read: a list goes on where a passage ends."""
+
+
+async def run_errands(run: Run, desk: Desk, errands: Sequence[Errand]) -> None:
+    """Make these calls and no others; all that they bring is on the desk in the end."""
+    for errand in errands:
+        await _make(run, desk, errand.hands, errand.call.name, json.loads(errand.call.arguments))
+    run.observe(steps=len(desk.steps), hits=[[hit.chunk.id, round(hit.score, 6)] for hit in desk.hits])
 
 
 async def follow(run: Run, plan: Plan, desk: Desk, hands: Hands) -> None:

@@ -102,19 +102,30 @@ async def look_at(run: Run, plan: Plan) -> Answer:
 
 async def investigate(run: Run, plan: Plan) -> Answer:
     """Let the model look things up step by step; where there is none, or it fails, rules do."""
-    desk = Desk(Prompts.of(run).get("agent/source"), tokenizer(run.settings.chunking.tokenizer))
-    hands, worked = hands_of(run, plan), None
+    desk, hands, worked = desk_of(run), hands_of(run, plan), None
     if run.kit.llm is run.kit.extractive:
         run.note("agent", "there is no model to plan with (llm.*); the steps were planned by rules")
     else:
         worked = await run.attempt(None, work, plan, desk, hands)
-    if worked is None:
-        if not desk.hits:
-            await run.step(follow, plan, desk, hands)
-        prompt = Prompt(plan.text, (), tuple(desk.hits), 0)
-        made = await run.step(extract, prompt) if desk.hits else None
-    else:
-        made, prompt = worked
+    if worked is None and not desk.hits:
+        await run.step(follow, plan, desk, hands)
+    made, prompt = worked or await extracted(run, plan, desk)
+    return await concluded(run, plan, desk, made, prompt)
+
+
+def desk_of(run: Run) -> Desk:
+    """An empty desk to look things up at."""
+    return Desk(Prompts.of(run).get("agent/source"), tokenizer(run.settings.chunking.tokenizer))
+
+
+async def extracted(run: Run, plan: Plan, desk: Desk) -> tuple[Draft | None, Prompt]:
+    """What code chooses from the desk where no model writes; nothing where nothing lies there."""
+    prompt = Prompt(plan.text, (), tuple(desk.hits), 0)
+    return (await run.step(extract, prompt) if desk.hits else None), prompt
+
+
+async def concluded(run: Run, plan: Plan, desk: Desk, made: Draft | None, prompt: Prompt) -> Answer:
+    """What was looked up, as an answer that says how."""
     evidence = await run.step(refine, plan, desk.hits)
     if made is None or not desk.hits:
         final = await run.step(nothing_found, plan, evidence)

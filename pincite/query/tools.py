@@ -32,6 +32,15 @@ class Hands:
     search: Callable[[Sequence[str]], Awaitable[Sequence[Hit]]]
     read: Callable[[Reading], Awaitable[tuple[Opened, Sequence[Hit]]]]
     find: Callable[[Reading, str], Awaitable[tuple[Opened, Sequence[Hit]]]]
+    tools: tuple[str, ...] = ("rag_search", "read_document", "find_in_document")
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A call that is made before the model's first word, and what it is made with."""
+
+    call: ToolCall
+    hands: Hands
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +161,9 @@ TOOLS: Mapping[str, type[_Arguments]] = {
 }
 
 
-def offered() -> tuple[Tool, ...]:
+def offered(names: Sequence[str] = tuple(TOOLS)) -> tuple[Tool, ...]:
     """The tools as a model is told of them."""
-    return tuple(Tool(name, kind.__doc__ or "", _schema(kind)) for name, kind in TOOLS.items())
+    return tuple(Tool(name, kind.__doc__ or "", _schema(kind)) for name, kind in TOOLS.items() if name in names)
 
 
 def _schema(kind: type[_Arguments]) -> dict[str, Any]:
@@ -172,11 +181,12 @@ def _plain(about: Mapping[str, Any]) -> dict[str, Any]:
 
 async def use(call: ToolCall, hands: Hands) -> Result:
     """Make a call; whatever the model can mend is said in its result, and what the caller may not see is not there."""
-    kind = TOOLS.get(call.name)
+    kind = TOOLS.get(call.name) if call.name in hands.tools else None
     if kind is None:
-        known = ", ".join(TOOLS)
+        known = ", ".join(hands.tools)
         return Result(
-            f"there is no tool '{call.name[:100]}'{nearest(call.name[:100], TOOLS)}; there are: {known}", failed=True
+            f"there is no tool '{call.name[:100]}'{nearest(call.name[:100], hands.tools)}; there are: {known}",
+            failed=True,
         )
     if len(call.arguments) > MOST_ARGUMENTS:
         return Result(f"the arguments have more than {MOST_ARGUMENTS:,} characters; ask for less", failed=True)

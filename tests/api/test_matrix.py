@@ -156,6 +156,14 @@ TABLE = {
     "GET /v1/models": Row("read"),
     "GET /v1/models/{model_id:path}": Row("read"),
     "POST /v1/embeddings": Row("read", body={"input": "x"}),
+    "POST /flows/run": Row(
+        "read",
+        body={
+            "nodes": [{"id": "r", "type": "rag", "document_ids": ["{document}"]}, {"id": "c", "type": "completion"}],
+            "edges": [{"from": "r", "to": "c"}],
+            "input": f"Where is the {SECRET}?",
+        },
+    ),
     "POST /mcp": Row(
         "read",
         body={

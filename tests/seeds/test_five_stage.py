@@ -124,3 +124,13 @@ def test_the_answer_says_who_wrote_it_and_what_it_cost(walk: Walk) -> None:
     assert metadata["finishReason"] == "stop"
     assert metadata["usage"]["completion_tokens"] > 0
     assert metadata["chunksRetrieved"] >= 1
+
+
+def test_the_level_is_counted_from_passages_and_their_similarity(walk: Walk) -> None:
+    walk.says("Up to five vacation days carry over into the next year [Leave Policy].")
+    told = walk.ask("/api/v1/query", query=ASKED)
+    near = [source["similarity_score"] for source in told["sources"]]
+    mean = sum(near) / len(near)
+    expected = "high" if len(near) >= 3 and mean >= 0.5 else "medium" if len(near) >= 2 and mean >= 0.3 else "low"
+    assert told["confidence"]["level"] == expected
+    assert told["confidence"]["reason"]

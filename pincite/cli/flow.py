@@ -1,0 +1,68 @@
+"""Flows: nodes that search, read and write, run from a file."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pincite.cli.door import Door, command
+from pincite.cli.safe import print_json
+from pincite.errors import Invalid
+
+
+def register(app: typer.Typer) -> None:
+    """Make these a group of commands of `app`."""
+    group = typer.Typer(help="Flows: nodes that search, read and write.", rich_markup_mode=None)
+    command(group, "run")(run)
+    app.add_typer(group, name="flow")
+
+
+async def run(
+    door: Door,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The flow: a .json, .yaml or .toml file.")],
+    given: Annotated[
+        str | None, typer.Option("--input", metavar="TEXT", help="What is asked, instead of the file's own input.")
+    ] = None,
+) -> None:
+    """Run a flow and print its answer with the passages it stands on; see docs/flows.md."""
+    from pincite.api import shapes
+    from pincite.cli.questions import notes_in_the_result
+    from pincite.cli.view.answer import print_answer
+    from pincite.cli.view.screen import Screen, waiting
+    from pincite.flows.graph import read_flow
+
+    told = load(file)
+    flow = read_flow({**told, "input": given} if given is not None and isinstance(told, dict) else told)
+    with notes_in_the_result():
+        async with door.open() as pincite:
+            with waiting("running …"):
+                answer = await pincite.run_flow(flow)
+    if door.json:
+        print_json(shapes.answer(answer))
+    else:
+        print_answer(Screen(), answer)
+
+
+def load(file: Path) -> Any:
+    """What a file holds, by its ending."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Invalid(f"{file} cannot be read: {error}") from None
+    try:
+        if file.suffix == ".toml":
+            return tomllib.loads(text)
+        return _yaml(text) if file.suffix in (".yaml", ".yml") else json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"{file} is not what its ending says: {error}") from None
+
+
+def _yaml(text: str) -> Any:
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from None
