@@ -1,0 +1,194 @@
+"""Fits the weights by which sentences are chosen and questions refused, and draws what refusing costs.
+
+    ./run bench choosing --data DIR [--set abstention] [--more xquad-en-de] [--plot FILE.svg] [--every 4]
+
+Each question goes through the whole pipeline up to the answerer, whose measures are taken down. On every other article two
+models are fitted: which sentence holds the gold answer (a choice among all of a question's sentences), and whether there
+is one at all (a logistic regression). The other articles show what they are worth. `--more` names a set whose library has
+the paragraphs of all questions: those of the tuning articles that `--set` lost are asked there, so that twice as many
+questions say which sentence is the right one.
+"""
+
+import argparse
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks._tradeoff import plot
+from benchmarks.answers import fill, held_out, questions_of
+from benchmarks.calibrate import fit as logistic
+from pincite import AsyncPincite
+from pincite.core.answers import Hit, Piece, Prompt
+from pincite.core.run import Kit
+from pincite.extract import refuse
+from pincite.extract.asking import Asked, ask
+from pincite.extract.fit import WEIGHTS, Fit, by_words, fits, shared
+from pincite.extract.sentences import sentences_of
+from pincite.providers.extractive import EMBEDDED
+from pincite.settings import Settings
+
+BY_HAND = frozenset({"reason", "defines"})
+"""Measures of questions that are too rare in these sets."""
+FITTED = [name for name in WEIGHTS if name not in BY_HAND]
+SHRINK = 10.0
+"""How much large weights cost."""
+STEPS, RATE = 600, 0.05
+
+
+class Listener:
+    """Answers nothing and takes down the prompt: what the answerer would have been given."""
+
+    name = "extractive"
+    window = 32_768
+
+    def __init__(self) -> None:
+        self.heard: Prompt | None = None
+
+    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        self.heard = prompt
+        yield Piece("–", finish_reason="stop", model=self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question, its sentences by meaning and by words alone, and which of the former hold the gold answer."""
+
+    kind: str
+    held_out: bool
+    asked: Asked
+    found: list[Fit]
+    by_words: list[Fit]
+    gold: np.ndarray
+
+
+async def take_down(pincite: AsyncPincite, questions: Sequence[dict[str, Any]], *, covered: bool = False) -> list[Case]:
+    """Ask every question up to the answerer; `covered` says that the library has the paragraphs of all of them."""
+    make, cases = pincite.toolbox.kit, []
+    for question in questions:
+        listener = Listener()
+
+        def kit(settings: Settings, listener: Listener = listener) -> Kit:
+            return replace(make(settings), llm=listener, extractive=listener)
+
+        pincite.toolbox.kit = kit  # type: ignore[method-assign]
+        await pincite.ask(question["text"])
+        sources = listener.heard.sources if listener.heard else ()
+        cases.append(await _case(pincite, question, sources, "covered" if covered else question["kind"]))
+    pincite.toolbox.kit = make  # type: ignore[method-assign]
+    return cases
+
+
+async def _case(pincite: AsyncPincite, question: dict[str, Any], sources: Sequence[Hit], kind: str) -> Case:
+    sentences = sentences_of(sources)
+    asked = ask(question["text"], sentences)
+    sentences = by_words(asked, sentences)[:EMBEDDED]
+    embedder = pincite.toolbox.kit(pincite.control.settings).embedder
+    [wanted] = await embedder.embed([asked.text], as_query=True)
+    texts = [embedder.windows(sentence.means)[0] for sentence in sentences]
+    vectors = await embedder.embed(texts, as_query=False) if texts else []
+    cosines = [float(np.dot(wanted, vector)) for vector in vectors]
+    found = fits(asked, sentences, cosines)
+    gold = [kind == "covered" and _holds(question, sources[one.sentence.source - 1], one) for one in found]
+    words = fits(asked, sentences, shared(asked, sentences))
+    return Case(kind, held_out(question), asked, found, words, np.array(gold, bool))
+
+
+def _holds(question: dict[str, Any], source: Hit, one: Fit) -> bool:
+    chunk = source.chunk
+    start = question["answer_start"][0] - chunk.start_char
+    same = f"{chunk.folder}:{chunk.document_name.removesuffix('.txt')}" == question["document"]
+    return same and one.sentence.start <= start < one.sentence.end
+
+
+def fit_choice(cases: Sequence[Case]) -> dict[str, float]:
+    """The weights under which the right sentences are likeliest, each question being a choice among its sentences."""
+    usable = [case for case in cases if case.gold.any()]
+    rows = np.concatenate([[[one.measures[name] for name in FITTED] for one in case.found] for case in usable])
+    gold = np.concatenate([case.gold for case in usable])
+    starts = np.cumsum([0, *(len(case.found) for case in usable)])[:-1]
+    which = np.repeat(np.arange(len(usable)), [len(case.found) for case in usable])
+    spread = rows.std(0) + 1e-9
+    scaled = (rows - rows.mean(0)) / spread
+    weights, first, second = (np.zeros(len(FITTED)) for _ in range(3))
+    for step in range(1, STEPS + 1):
+        scores = scaled @ weights
+        raised = np.exp(scores - np.maximum.reduceat(scores, starts)[which])
+        guess = raised / np.add.reduceat(raised, starts)[which]
+        right = raised * gold / np.add.reduceat(raised * gold, starts)[which]
+        slope = (scaled.T @ (right - guess) - SHRINK * weights) / len(usable)
+        first, second = 0.9 * first + 0.1 * slope, 0.999 * second + 0.001 * slope**2
+        weights += RATE * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
+    return dict(zip(FITTED, (weights / spread).round(2).tolist(), strict=True))
+
+
+def fit_refusal(cases: Sequence[Case], names: Sequence[str], *, words: bool = False) -> dict[str, float]:
+    """What speaks for an answer, from the questions that have sources at all."""
+    usable = [case for case in cases if case.found]
+    rows = [refuse.evidence(case.asked, case.by_words if words else case.found) for case in usable]
+    columns = np.array([[row[name] for name in names] for row in rows])
+    weights = logistic(columns, np.array([case.kind == "covered" for case in usable], float))
+    return dict(zip(["bias", *names], weights.round(2).tolist(), strict=True))
+
+
+def shares(cases: Sequence[Case]) -> dict[str, np.ndarray]:
+    """By kind of question, how likely an answer is with the weights in use."""
+    kinds = {kind: [case for case in cases if case.kind == kind] for kind in ("covered", "near", "far")}
+    return {kind: np.array([refuse.likelihood(c.asked, c.found) for c in rows]) for kind, rows in kinds.items() if rows}
+
+
+def report(cases: Sequence[Case], more: Sequence[Case]) -> list[str]:
+    """The weights beside those in use, and what is refused at several thresholds."""
+    tuning = [case for case in cases if not case.held_out]
+    choice = fit_choice([*(case for case in tuning if case.kind == "covered"), *more])
+    lines = ["| measure | fitted | in use |", "|---|---|---|"]
+    lines += [f"| {name} | {choice.get(name, 'by hand')} | {weight} |" for name, weight in WEIGHTS.items()]
+    for title, used, words in (("refusal", refuse.WEIGHTS, False), ("by words", refuse.BY_WORDS, True)):
+        fitted = fit_refusal(tuning, [name for name in used if name != "bias"], words=words)
+        lines += ["", f"| {title} | fitted | in use |", "|---|---|---|"]
+        lines += [f"| {name} | {fitted[name]} | {weight} |" for name, weight in used.items()]
+    lines += [
+        "",
+        "| threshold | covered | near | far | held out: covered | near | far |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    sides = shares(tuning), shares([case for case in cases if case.held_out])
+    for threshold in (0.2, 0.25, 0.3, 0.35, refuse.LEAST, 0.4, 0.45, 0.5):
+        refused = [f"{(side[kind] < threshold).mean():.3f}" for side in sides for kind in side]
+        lines.append(f"| {threshold:g} | {' | '.join(refused)} |")
+    return lines
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--set", default="abstention")
+    parser.add_argument("--more", help="a set with all paragraphs, to choose sentences for more questions")
+    parser.add_argument("--plot", type=Path, help="where to draw what refusing costs")
+    parser.add_argument("--every", type=int, default=1, help="ask every so-manyth question only")
+    arguments = parser.parse_args()
+    folder, more = arguments.data / arguments.set, list[Case]()
+    questions = questions_of(folder, arguments.every)
+    with tempfile.TemporaryDirectory() as temporary:
+        async with AsyncPincite(Path(temporary)) as pincite:
+            await fill(pincite, folder)
+            cases = await take_down(pincite, questions)
+    if arguments.more:
+        lost = [one for one in questions if one["kind"] != "covered" and not held_out(one)]
+        with tempfile.TemporaryDirectory() as temporary:
+            async with AsyncPincite(Path(temporary)) as pincite:
+                await fill(pincite, arguments.data / arguments.more)
+                more = await take_down(pincite, lost, covered=True)
+    print("\n".join(report(cases, more)))
+    if arguments.plot:
+        arguments.plot.write_text(
+            plot(shares([case for case in cases if case.held_out]), refuse.LEAST), encoding="utf-8"
+        )
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
