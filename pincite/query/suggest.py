@@ -1,6 +1,7 @@
 """Questions to go on with that the documents can really answer."""
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 
 from pincite.calibration import known, learn
 from pincite.core.answers import Evidence, Found, Plan
@@ -14,6 +15,8 @@ from pincite.words import question_language, terms
 MOST = 3
 NEAREST = 3
 """Passages that a suggested question is compared with."""
+LEAD = 300
+"""Characters at its beginning in which a passage may define something."""
 FEWEST = 12
 """Words of a passage that has something to tell beside its heading."""
 
@@ -32,8 +35,7 @@ async def suggestions(
         return tuple(written)
     if written:
         return await _answerable(run, plan, written)
-    made = dict.fromkeys(_made(plan, evidence, cited))
-    return tuple(made)[:MOST]
+    return tuple(islice(_made(plan, evidence, cited), MOST))
 
 
 async def _answerable(run: Run, plan: Plan, questions: Sequence[str]) -> tuple[str, ...]:
@@ -66,6 +68,7 @@ def _made(plan: Plan, evidence: Evidence, cited: Collection[int]) -> Iterator[st
     """Questions that passages found but not cited answer, in the language of the one that was asked, best first."""
     language = question_language(plan.text)
     asked = frozenset(terms(plan.text, language))
+    made = set[str]()
     seen = {_section(hit.chunk) for number, hit in enumerate(evidence.hits, start=1) if number in cited}
     for number, hit in enumerate(evidence.hits, start=1):
         chunk = hit.chunk
@@ -73,7 +76,8 @@ def _made(plan: Plan, evidence: Evidence, cited: Collection[int]) -> Iterator[st
             continue
         seen.add(_section(chunk))
         question = about(chunk.heading_path, chunk.title, language) or _about_a_definition(chunk)
-        if question and not frozenset(terms(question, language)) - _FORM <= asked:
+        if question and question not in made and not frozenset(terms(question, language)) - _FORM <= asked:
+            made.add(question)
             yield question
 
 
@@ -82,7 +86,7 @@ def _section(chunk: Found) -> tuple[str, tuple[str, ...]]:
 
 
 def _about_a_definition(chunk: Found) -> str | None:
-    for start, end in sentences(chunk.text):
-        if found := defined(chunk.text[start:end], chunk.language):
-            return found[0]
-    return None
+    """What a passage begins to define."""
+    lead = chunk.text[:LEAD]
+    found = next((made for start, end in sentences(lead) if (made := defined(lead[start:end], chunk.language))), None)
+    return found[0] if found else None

@@ -1,0 +1,39 @@
+"""What `benchmarks/confidence.py` sees in answers, and how it tells what a curve is worth."""
+
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.confidence import Seen, report, seen
+from pincite.core.phrases import NO_ANSWER
+from tests.builders import answer, source
+
+QUESTION = {"_id": "en:1", "text": "Do cats purr?", "answers": ["purr"], "kind": "covered"}
+ANSWER = answer("Cats purr. [Source 1]", (source(1, "a", "Cats purr."),))
+
+
+def test_an_answer_is_right_where_the_gold_answer_stands_in_what_it_cites() -> None:
+    made = seen(QUESTION, ANSWER, "set")
+    assert made is not None
+    assert (made.right, made.answered, made.grounding, made.set) == (True, 1.0, 1.0, "set covered")
+    far = seen({**QUESTION, "kind": "far"}, ANSWER, "set")
+    assert far is not None
+    assert not far.right
+
+
+def test_refusals_and_questions_answered_by_yes_or_no_say_nothing() -> None:
+    refused = replace(ANSWER, metadata=replace(ANSWER.metadata, finish_reason=NO_ANSWER))
+    assert seen(QUESTION, refused, "set") is None
+    assert seen({**QUESTION, "answers": ["yes"]}, ANSWER, "set") is None
+
+
+def test_a_curve_is_fitted_on_one_half_and_tried_on_the_other(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        Seen(n % 10 / 10, 1.0, 1.0, n % 10 > n // 10 % 8, bool(n % 2 == n // 20 % 2), "set covered", 0)
+        for n in range(200)
+    ]
+    bins = report(rows)
+    assert sum(one.questions for one in bins) == 100
+    told = capsys.readouterr().out
+    assert "200 answers" in told
+    assert "expected calibration error" in told
