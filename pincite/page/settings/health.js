@@ -44,8 +44,8 @@ function Requests({ metrics }) {
     return { kind, count, failed, mean };
   });
   if (!kinds.length) return html`<p class="muted">${t("health.nothing")}</p>`;
-  return html`<table>
+  return html`<div class="scrolled" tabindex="0" role="region" aria-label=${t("health.since")}><table>
     <thead><tr><th>${t("health.kind")}</th><th class="number">${t("health.count")}</th><th class="number">${t("health.failed")}</th><th class="number">${t("health.mean")}</th></tr></thead>
-    <tbody>${kinds.map(({ kind, count, failed, mean }) => html`<tr key=${kind}><th scope="row">${t(`kind.${kind}`)}</th><td class="number">${number(count)}</td><td class="number">${number(failed)}</td><td class="number">${number(mean, 1)} ms</td></tr>`)}</tbody>
-  </table>`;
+    <tbody>${kinds.map(({ kind, count, failed, mean }) => html`<tr key=${kind}><th scope="row">${t(`kind.${kind}`)}</th><td class="number">${number(count)}</td><td class="number">${number(failed)}</td><td class="number nowrap">${number(mean, 1)} ms</td></tr>`)}</tbody>
+  </table></div>`;
 }

@@ -40,16 +40,17 @@ function Batch({ batch, name }) {
       <span class="grow"></span>
       <span class="muted small">${name(person)} · <time datetime=${at}>${moment(at)}</time></span>
     </header>
-    <${Changes} changes=${batch} />
+    <${Changes} changes=${batch} nothing=${t("history.configured")} />
   </li>`;
 }
 
-/** Settings with what they were and what they became. */
-export function Changes({ changes }) {
+/** Settings with what they were and what they became; `nothing` is said where nobody had changed one. */
+export function Changes({ changes, nothing = null }) {
+  const shown = (value) => (value === null && nothing ? html`<span class="muted">${nothing}</span>` : told(value));
   return html`<div class="table" tabindex="0" role="region" aria-label=${t("changes.title")}><table>
     <thead><tr><th>${t("changes.key")}</th><th>${t("changes.before")}</th><th>${t("changes.after")}</th></tr></thead>
     <tbody>${changes.map(({ key, before, after }) => html`<tr key=${key}>
-      <th scope="row" class="mono">${key}</th><td class="value">${told(before)}</td><td class="value">${told(after)}</td>
+      <th scope="row" class="mono">${key}</th><td class="value">${shown(before)}</td><td class="value">${shown(after)}</td>
     </tr>`)}</tbody>
   </table></div>`;
 }

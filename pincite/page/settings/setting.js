@@ -13,7 +13,7 @@ export function Setting({ item, text, edit, error, reset }) {
   return html`<div class=${`setting ${edited ? "edited" : ""} ${error ? "wrong" : ""}`} id=${`setting-${item.key}`}>
     <div class="setting-about">
       <label class="mono" for=${id}>${item.key}</label>
-      <p>${item.description}</p>
+      <p>${described(item.description)}</p>
       <p class="small muted">${t("settings.allowed", { allowed: item.allowed, fallback: told(item.default) })} · <code>${item.environment[0]}</code></p>
     </div>
     <div class="setting-value">
@@ -28,6 +28,9 @@ export function Setting({ item, text, edit, error, reset }) {
     </div>
   </div>`;
 }
+
+/** What stands between backticks is code. */
+const described = (text) => text.split("`").map((part, place) => (place % 2 ? html`<code key=${place}>${part}</code>` : part));
 
 function Editor({ id, item, text, edit, error }) {
   const now = written(item.value, item.type);

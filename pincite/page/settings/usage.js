@@ -34,6 +34,6 @@ function Limit({ name, value, own, set }) {
     <label class="mono grow" for=${`limit-${name}`}>${name}</label>
     <input id=${`limit-${name}`} inputmode="numeric" value=${text} onInput=${(event) => setText(event.target.value)} />
     <button class="button small" disabled=${text === String(value) || !/^\d+$/.test(text)}>${t("settings.save")}</button>
-    ${own ? html`<button type="button" class="button quiet small" onClick=${() => set(name, null)}>${t("settings.reset")}</button>` : html`<span class="badge">${t("usage.common")}</span>`}
+    ${own && html`<button type="button" class="button quiet small" onClick=${() => set(name, null)}>${t("settings.reset")}</button>`}
   </form>`;
 }
