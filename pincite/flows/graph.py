@@ -11,6 +11,7 @@ from pincite.core.answers import Filters, Sampling
 from pincite.core.documents import Reading
 from pincite.core.text import storable
 from pincite.errors import Invalid
+from pincite.ingest.accept import clean_folder
 from pincite.wording import fault, nearest
 
 MOST_NODES, MOST_EDGES, MOST_COMPLETIONS = 50, 200, 10
@@ -52,7 +53,7 @@ class RagNode(Node):
     def filters(self) -> Filters:
         """What part of the library it searches."""
         ids = None if self.document_ids is None else tuple(self.document_ids)
-        return Filters((self.folder or "").strip("/") or None, ids, tags=tuple(self.tags))
+        return Filters(clean_folder(self.folder or "") or None, ids, tags=tuple(self.tags))
 
     def message(self) -> str:
         """How queries should be written."""

@@ -19,9 +19,12 @@ from pincite.query.desk import Desk
 from pincite.query.follow import run_errands
 from pincite.query.guard import guard_in
 from pincite.query.meet import meet
+from pincite.query.save import save
 from pincite.query.tools import Errand, Hands
 from pincite.query.understand import understand
 
+LONGEST_SAID = 2000
+"""Characters of what a completion said that the next one is told."""
 LONGEST_QUERY = 4000
 """Characters of a query that a tool takes."""
 Read = tuple[Opened, Sequence[Hit]]
@@ -45,19 +48,20 @@ async def run_flow(run: Run, flow: Flow) -> Answer:
     *before, last = flow.in_order()
     for node in before:
         with _unheard(run):
-            _, made, _ = await run.step(completion_node, flow, node, desk, said)
-        said[node.id] = made.text if made else ""
+            written = (await run.step(completion_node, flow, node, desk, said))[1]
+        said[node.id] = written.text[:LONGEST_SAID] if written else ""
     plan, made, prompt = await run.step(completion_node, flow, last, desk, said)
     final = await pipeline.concluded(run, plan, desk, made, prompt)
     nodes = tuple(f"node {node.id}: {node.type}" for node in (*before, last))
-    return replace(final, mode="agent", metadata=replace(final.metadata, plan=(*nodes, *final.metadata.plan)))
+    final = replace(final, mode="agent", metadata=replace(final.metadata, plan=(*nodes, *final.metadata.plan)))
+    return await run.finish(save, plan, final)
 
 
 async def completion_node(
     run: Run, flow: Flow, node: CompletionNode, desk: Desk, said: dict[str, str]
 ) -> tuple[Plan, Draft | None, Prompt]:
     """Collect what leads to a completion, and let the model write with it; without a model, code chooses."""
-    question = await run.step(guard_in, Question(node.asks(said), mode="agent", retrieve=True), answered=True)
+    question = await run.step(guard_in, Question(node.asks(said), mode="agent", retrieve=True), answered=False)
     plan = await run.step(understand, question)
     inputs = flow.inputs(node)
     given = [await _contribution(run, plan, one) for one in inputs if isinstance(one, RagNode | ReadNode)]

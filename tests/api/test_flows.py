@@ -19,7 +19,9 @@ def test_a_flow_ends_in_an_answer_and_its_nodes_are_in_the_trace(
     door: Door, client: httpx2.Client, folder: str
 ) -> None:
     door.add(folder, leave=LEAVE)
+    door.add(f"{folder}x", other=LEAVE.replace("five", "nine"))
     told = client.post("/api/v1/flows/run", json=flow(folder)).json()
+    assert {source["document_name"] for source in told["sources"]} == {"leave.md"}  # the node keeps to its folder
     assert "Up to five vacation days carry over into the next year. [Source 1]" in told["answer"]
     [citation] = told["citations"]
     assert citation["quote"] == "Up to five vacation days carry over into the next year."
@@ -42,3 +44,5 @@ def test_what_is_no_flow_is_refused_with_the_reason(client: httpx2.Client, folde
     problem = assert_problem(client.post("/api/v1/flows/run", json=circle), 422, "invalid")
     assert "the edges go round in a circle" in problem["detail"]
     assert_problem(client.post("/api/v1/flows/run", json=flow(folder, input=" ")), 422, "empty_query")
+    unknown = assert_problem(client.post("/api/v1/flows/run", json=flow(folder, profile="nosuch")), 422, "invalid")
+    assert "there is no profile" in unknown["detail"]

@@ -1,61 +1,62 @@
-"""Flows on a real library: what each node gives, and answers whose citations resolve."""
+"""Flows node by node: what each gives to a completion, and answers whose citations resolve."""
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pincite.core.answers import Answer, Hit
-from pincite.core.run import Event, Token
-from pincite.errors import Invalid, NotFound
+from pincite.core.documents import Reading
+from pincite.core.protocols import Opened
+from pincite.core.run import Event, Run, Token
+from pincite.errors import NotFound
 from pincite.flows.graph import read_flow
-from pincite.flows.running import together
+from pincite.flows.running import run_flow, together
 from pincite.query.tools import Hands
-from tests.builders import Calling, answering, hit
+from tests.builders import Calling, found, hit
 
-FILES = {
-    "hr/leave.md": "# Leave\n\n## Carrying over\n\nUp to five vacation days carry over into the next year.\n",
-    "it/mill.md": "# Mill\n\nThe mill was built by Ada Bright in 1902.\n",
-}
+TEXTS = {1: "Up to five vacation days carry over into the next year.", 2: "The mill was built in 1902."}
+RANKS = {1: 0.9, 2: 0.2}
 ASKED = "How many vacation days carry over?"
-SEARCHING = {"id": "docs", "type": "rag", "folder": "hr"}
+SEARCHING = {"id": "docs", "type": "rag"}
 WRITING = {"id": "answer", "type": "completion"}
 Play = Callable[..., tuple[Answer, list[Event]]]
 
 
+class Shelf:
+    """One document that can be opened."""
+
+    async def read(self, reading: Reading, **_: Any) -> Opened:
+        if "doc1" not in (reading.document_id, reading.source_uri):
+            raise NotFound(f"there is no document '{reading.document_id}'")
+        return Opened("doc1", "v1", "Leave", (found(TEXTS[1]),), 1, 1, 1)
+
+    async def find(self, reading: Reading, text: str, **_: Any) -> Opened:
+        return replace(await self.read(reading), places=(1,), found=1)
+
+
 @pytest.fixture
-def play(open_pincite: Callable[..., Any], tmp_path: Path) -> Play:
-    """Adds the files and runs a flow, with a model where one is given; `{leave}` stands for that document's id."""
+def play(make_run: Callable[..., Run]) -> Play:
+    """Runs a flow, with a model where one is given."""
 
-    def run(*nodes: dict[str, Any], edges: tuple[tuple[str, str], ...], llm: Any = None, **more: Any) -> Any:
-        async def go() -> tuple[Answer, list[Event]]:
-            events: list[Event] = []
-            async with open_pincite() as pincite:
-                ids = {}
-                for name, text in FILES.items():
-                    folder, _, file = name.partition("/")
-                    (tmp_path / file).write_text(text)
-                    ids[file] = (await pincite.add(tmp_path / file, folder=folder)).id
-                told = [{**node, **({"doc_id": ids["leave.md"]} if node.get("doc_id") else {})} for node in nodes]
-                joined = [{"from": one, "to": other} for one, other in edges]
-                flow = read_flow({"nodes": told, "edges": joined, "input": ASKED, **more})
-                if llm is None:
-                    return await pincite.run_flow(flow, listen=events.append), events
-                with answering(pincite, llm):
-                    return await pincite.run_flow(flow, listen=events.append), events
+    def play(*nodes: dict[str, Any], edges: tuple[tuple[str, str], ...], llm: Any = None, **more: Any) -> Any:
+        events: list[Event] = []
+        run = make_run(TEXTS, RANKS, RANKS, llm=llm, events=events)
+        run.kit = replace(run.kit, shelf=Shelf(), llm=llm or run.kit.extractive)
+        joined = [{"from": one, "to": other} for one, other in edges]
+        flow = read_flow({"nodes": list(nodes), "edges": joined, "input": ASKED, **more})
+        return asyncio.run(run_flow(run, flow)), events
 
-        return asyncio.run(go())
-
-    return run
+    return play
 
 
 def assert_resolved(answer: Answer) -> None:
     assert answer.citations
     for citation in answer.citations:
         assert citation.matched
-        assert citation.quote in FILES["hr/leave.md"]
+        assert citation.quote in TEXTS[1]
 
 
 def test_a_completion_gets_the_tools_and_the_guidance_of_what_leads_to_it(play: Play) -> None:
@@ -69,7 +70,6 @@ def test_a_completion_gets_the_tools_and_the_guidance_of_what_leads_to_it(play: 
     system = first.messages[0].content
     assert system.index("Search with rag_search before you answer: 1 to 5 queries") < system.index("Be brief.")
     assert [step.tool for step in answer.metadata.steps] == ["rag_search"]
-    assert {source.document_name for source in answer.sources} == {"leave.md"}  # the node keeps to its folder
     assert_resolved(answer)
     assert "".join(event.text for event in events if isinstance(event, Token)) == answer.text
 
@@ -96,7 +96,7 @@ def test_a_document_that_is_named_is_read_and_no_other(play: Play) -> None:
         ("", [("read_document", {"doc_id": "nosuchdocument00"})]),
         "Up to five vacation days carry over into the next year [Source 1].",
     )
-    node = {"id": "policy", "type": "read_document", "doc_id": "leave", "section": "Carrying over"}
+    node = {"id": "policy", "type": "read_document", "doc_id": "doc1", "start_line": 1}
     answer, _ = play(node, WRITING, edges=(("policy", "answer"),), llm=llm)
     assert [tool.name for tool in llm.prompts[0].tools] == ["read_document", "find_in_document"]
     assert [(step.tool, step.failed) for step in answer.metadata.steps] == [
@@ -126,7 +126,7 @@ def test_a_completion_goes_on_from_the_one_before_with_the_same_sources(play: Pl
 
 def test_without_a_model_the_nodes_search_and_code_chooses(play: Play) -> None:
     answer, _ = play(SEARCHING, WRITING, edges=(("docs", "answer"),))
-    assert answer.text.startswith("Up to five vacation days carry over into the next year.")
+    assert TEXTS[1] in answer.text
     assert [note.stage for note in answer.degraded] == ["flow"]
     assert_resolved(answer)
 
@@ -163,8 +163,3 @@ def test_searches_of_several_nodes_take_turns_and_tell_each_passage_once() -> No
     assert hands.tools == ("rag_search", "read_document")
     with pytest.raises(NotFound, match="not mine"):
         asyncio.run(hands.read(None))  # type: ignore[arg-type]
-
-
-def test_an_unknown_profile_is_told(play: Play) -> None:
-    with pytest.raises(Invalid, match="there is no profile"):
-        play(SEARCHING, WRITING, edges=(("docs", "answer"),), profile="nosuch")
