@@ -67,7 +67,7 @@ def _read(volume: Volume, reading: Reading) -> Opened:
 
 def _find(volume: Volume, wanted: str) -> Opened:
     text, starts = volume.text.text, line_starts(volume.text.text.removesuffix("\n"))
-    places = list(_places(text, wanted))
+    places = list(places_of(text, wanted))
     met = [
         passage
         for passage in volume.passages
@@ -80,7 +80,8 @@ def _find(volume: Volume, wanted: str) -> Opened:
     )  # fmt: skip
 
 
-def _places(text: str, wanted: str) -> Iterator[int]:
+def places_of(text: str, wanted: str) -> Iterator[int]:
+    """Where a text stands in another, letter for letter."""
     at = text.find(wanted)
     while at >= 0:
         yield at

@@ -1,6 +1,6 @@
 """The tools that other programs' models are given: search, read, find, ask; each with its asker's rights."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,12 +14,11 @@ from pincite.core.answers import Answer, Filters, Hit, Question, SearchResult
 from pincite.core.documents import Passage, Reading
 from pincite.errors import Invalid
 from pincite.ingest.accept import clean_folder
+from pincite.reading import MOST_PLACES, places_of
 from pincite.wording import fault
 
 LONGEST = 100_000
 """Characters that a tool tells at most; where a document is longer it says how to read on."""
-MOST_PLACES = 50
-"""Places of a text that are told; all of them are counted."""
 AROUND = 100
 """Characters shown on either side of a text that was found."""
 
@@ -118,7 +117,7 @@ class FindInDocument(Body):
     async def use(self, desk: Desk) -> Told:
         """Look through the whole of it."""
         read = await desk.read(Reading(self.doc_id, version=self.version))
-        starts = list(_places(read.content, self.text))
+        starts = list(places_of(read.content, self.text))
         places = [_place(read.content, start, len(self.text)) for start in starts[:MOST_PLACES]]
         shown = "\n".join(f"line {place['line']}: {place['around']}" for place in places)
         head = f"{len(starts)} places in {read.title} (doc_id {read.document_id})"
@@ -126,13 +125,6 @@ class FindInDocument(Body):
             f"{head}\n{shown}" if places else f"{read.title} does not hold that text.",
             {"document_id": read.document_id, "version": read.version, "found": len(starts), "places": places},
         )
-
-
-def _places(text: str, wanted: str) -> Iterator[int]:
-    start = text.find(wanted)
-    while start >= 0:
-        yield start
-        start = text.find(wanted, start + len(wanted))
 
 
 def _place(text: str, start: int, length: int) -> shapes.Json:

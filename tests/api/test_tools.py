@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from pincite.api.tools import LONGEST, MOST_PLACES, TOOLS, Desk, described, use
+from pincite.api.tools import LONGEST, TOOLS, Desk, described, use
 from pincite.core.answers import Answer, Question, SearchResult
 from pincite.core.documents import Passage, Reading
 from pincite.errors import Invalid
+from pincite.reading import MOST_PLACES
 
 
 def desk(content: str) -> Desk:
