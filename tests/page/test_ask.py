@@ -1,5 +1,6 @@
 """Asking: answers with numbered citations, each read at its source; and all that one does with an answer."""
 
+import base64
 import re
 
 import pytest
@@ -123,6 +124,41 @@ def test_what_nothing_supports_is_marked_and_said(library: Site) -> None:
         expect(doubtful).to_have_text("The moon pays all salaries in cheese.")
         expect(page.locator(".trust")).to_contain_text("not supported by a source")
         expect(page.locator(".trust .badge")).to_contain_text("confidence")
+
+
+def test_sources_that_disagree_stand_side_by_side_and_each_opens_at_its_place(library: Site) -> None:
+    with library.door.client() as client:
+        for year, minutes in ((2021, 30), (2024, 20)):
+            text = f"# Rules {year}\n\nAfter a closure the dome is opened again when all values have been good for {minutes} minutes.\n"
+            upload(client, f"rules-{year}.md", text, folder="rules")
+        completed(client, "rules")
+    with library.visit("/ask") as page:
+        ask(page, "When is the dome opened again after a closure?")
+        sides = page.locator(".conflict .side")
+        expect(sides).to_have_count(2)
+        both = " ".join(sides.all_inner_texts())
+        assert "30 minutes" in both
+        assert "20 minutes" in both
+        sides.filter(has_text="20 minutes").click()
+        expect(page.locator("mark.passage")).to_contain_text("20 minutes")
+
+
+def test_a_picture_goes_with_a_question_and_is_told(library: Site) -> None:
+    picture = base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    )
+    with library.visit("/ask") as page:
+        take = page.locator("input[type=file]")
+        take.set_input_files([{"name": "dot.png", "mimeType": "image/png", "buffer": picture}])
+        expect(page.locator(".pictures img")).to_have_count(1)
+        take.set_input_files([{"name": "no.png", "mimeType": "image/png", "buffer": b"nothing"}])
+        expect(page.get_by_text("no.png is not a picture")).to_be_visible()
+        with page.expect_request("**/api/v1/chat") as sent:
+            ask(page, "What is on the picture?")
+        assert sent.value.post_data_json["mode"] == "vision"
+        assert sent.value.post_data_json["images"][0].startswith("data:image/png;base64,")
+        expect(page.locator(".turn")).to_contain_text("with one picture")
+        expect(page.locator(".pictures")).to_have_count(0)
 
 
 def test_an_answer_is_stopped_retried_and_its_question_edited(library: Site) -> None:

@@ -172,6 +172,11 @@ def _run(page: Page) -> None:
     expect(page.get_by_role("heading", name="Questions, worst first")).to_be_visible()
 
 
+def _conflict(page: Page) -> None:
+    ask(page, "When may the dome be opened again after a closure?")
+    expect(page.locator(".conflict .side")).to_have_count(2)
+
+
 def _scope(page: Page) -> None:
     page.get_by_role("button", name="All documents").click()
     expect(page.get_by_role("dialog").get_by_label("Folder")).to_be_visible()
@@ -226,6 +231,7 @@ VIEWS = (
     View("passage", "/ask", _passage),
     View("source-page", "/ask", _page),
     View("source-text", "/ask", _text),
+    View("conflict", "/ask", _conflict),
     View("scope", "/ask", _scope),
     View("documents", "/documents?folder=observatory", _documents),
     View("document", "/documents?folder=observatory", _document),

@@ -5,6 +5,7 @@ import { html } from "../shared/html.js";
 import { keptInTab } from "../shared/kept.js";
 import { t } from "../shared/words.js";
 import { conversation, isBusy, stop } from "./conversation.js";
+import { PictureButton, Pictures, imagesIn, picturesOf } from "./pictures.js";
 import { ScopeButton, ScopeDialog, asOptions, scope } from "./scope.js";
 
 const MOST = 4000;
@@ -12,6 +13,7 @@ const MOST = 4000;
 export function Composer({ draft, setDraft, put, first }) {
   const field = useRef();
   const [choosing, setChoosing] = useState(false);
+  const [pictures, setPictures] = useState([]);
   const chosen = scope.use();
   const { turns } = conversation.use();
   const busy = isBusy();
@@ -29,17 +31,27 @@ export function Composer({ draft, setDraft, put, first }) {
     const question = draft.trim();
     if (!question || busy) return;
     setDraft("");
-    put(question, asOptions(chosen));
+    setPictures([]);
+    put(question, { ...asOptions(chosen), ...(pictures.length > 0 && { mode: "vision", images: pictures.map((one) => one.url) }) });
   };
   const key = (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) send(event);
   };
-  return html`<form class="composer" onSubmit=${send}>
+  const take = async (files) => setPictures(await picturesOf(files, pictures));
+  const given = (name) => (event) => {
+    const images = imagesIn(event[name]?.files ?? []);
+    if (!images.length) return;
+    event.preventDefault();
+    take(images);
+  };
+  return html`<form class="composer" onSubmit=${send} onPaste=${given("clipboardData")} onDrop=${given("dataTransfer")}>
     <div class="composer-box">
+      <${Pictures} pictures=${pictures} drop=${(place) => setPictures(pictures.filter((_, number) => number !== place))} />
       <textarea ref=${field} data-ask rows="1" maxlength=${MOST} value=${draft} aria-label=${t("ask.placeholder")} placeholder=${t("ask.placeholder")}
         onInput=${(event) => setDraft(event.target.value)} onKeyDown=${key}></textarea>
       <div class="composer-bar">
         <${ScopeButton} chosen=${chosen} open=${() => setChoosing(true)} />
+        <${PictureButton} take=${take} />
         ${busy
           ? html`<button type="button" class="button stop" onClick=${() => stop(turns.at(-1))}><${Icon} name="stop" />${t("ask.stop")}</button>`
           : html`<button class="button primary" disabled=${!draft.trim()}><${Icon} name="send" />${t("ask.send")}</button>`}

@@ -179,7 +179,7 @@ function listener(turn, under, onSession) {
   const HEARD = {
     start({ id, session_id: sessionId, stream_id: streamId }) {
       Object.assign(ear, { streamId, answerId: id });
-      keptInTab.set("stream", { streamId, sessionId, answerId: id, question: turn.question, options: turn.options });
+      keptInTab.set("stream", { streamId, sessionId, answerId: id, question: turn.question, options: { ...turn.options, images: undefined } });
       change(turn.key, { streamId, status: "asking", problem: null });
       if (sessionId && conversation.value.sessionId !== sessionId) {
         conversation.set((now) => ({ ...now, sessionId }));

@@ -1,6 +1,7 @@
 // How far an answer can be trusted: confidence with its reason, what was missing, and where sources disagree.
 import { Icon } from "../parts/icon.js";
 import { html } from "../shared/html.js";
+import { asRead } from "../shared/quotes.js";
 import { day, percent, t } from "../shared/words.js";
 import { unsupported } from "./answer.js";
 import { placeOfStatement } from "./places.js";
@@ -42,7 +43,7 @@ export function Conflicts({ conflicts, show }) {
       ${conflict.subject && html`<p class="muted">${t("ask.conflict.about", { subject: conflict.subject })}</p>`}
       <div class="sides">
         ${conflict.statements.map((one) => html`<button key=${`${one.document_id}${one.start_char}`} class="card side" onClick=${() => show(placeOfStatement(one))}>
-          <blockquote>${one.quote}</blockquote>
+          <blockquote>${asRead(one.quote)}</blockquote>
           <span><strong>${one.title}</strong>${one.date && html` <span class="muted nowrap">${day(one.date)}</span>`}</span>
         </button>`)}
       </div>

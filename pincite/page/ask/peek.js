@@ -2,6 +2,7 @@
 import { createPortal } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../shared/html.js";
+import { asRead } from "../shared/quotes.js";
 import { percent, t } from "../shared/words.js";
 import { useKey } from "../shell/keys.js";
 import { SUPPORTED } from "./answer.js";
@@ -41,7 +42,7 @@ export function Peek({ mark, citation, answer, close }) {
   // Not inside its turn, for one that is not drawn while it is out of sight would also cut off what reaches beyond it.
   return createPortal(html`<div class="peek" role="tooltip" id="peek" ref=${card}>
     <p class="peek-title"><strong>${source.title || source.document_name}</strong>${source.heading_path.length > 0 && html` <span class="muted">› ${source.heading_path.at(-1)}</span>`}</p>
-    <blockquote>${found.quote || source.snippet}</blockquote>
+    <blockquote>${asRead(found.quote || source.snippet)}</blockquote>
     <p class="peek-foot muted">${found.place ?? source.place ?? t("ask.lines", { from: source.start_line, to: source.end_line })}
       ${" · "}${found.support < SUPPORTED && found.reason ? found.reason : t(found.support < SUPPORTED ? "ask.support.weak" : "ask.support", { share: percent(found.support) })}</p>
   </div>`, document.getElementById("main"));

@@ -23,6 +23,7 @@ export function Turn({ turn, last, shown, show, edit, put }) {
       <h2>${question}</h2>
       <button class="icon-button small" aria-label=${t("ask.edit")} data-hint=${t("ask.edit")} onClick=${() => edit(question)}><${Icon} name="edit" /></button>
     </header>
+    ${turn.options?.images?.length > 0 && html`<p class="muted small"><${Icon} name="picture" /> ${t("pictures.sent", { count: turn.options.images.length })}</p>`}
     <${Steps} steps=${turn.steps} plan=${turn.plan} />
     ${text && html`<${AnswerText} text=${text} answer=${answer} open=${open} peek=${setPeek} chosen=${shown?.key} />`}
     ${busy && html`<${Waiting} turn=${turn} />`}

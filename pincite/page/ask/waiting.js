@@ -27,7 +27,7 @@ export function Steps({ steps, plan }) {
   return html`<details class="steps" open=${steps.length > 0}>
     <summary>${steps.length ? t("ask.steps", { count: steps.length }) : t("ask.searches", { count: plan.searches.length })}</summary>
     <ol>
-      ${steps.map((step, place) => html`<li key=${place}><${Icon} name="search" /><span><code>${step.tool ?? step.kind}</code> ${words(step.arguments)} <span class="muted">${step.result ?? ""}</span></span></li>`)}
+      ${steps.map((step, place) => html`<li key=${place} class=${step.failed ? "failed" : ""}><${Icon} name=${step.failed ? "warning" : "search"} /><span>${step.thought && html`<em>${step.thought}</em> `}<code>${step.tool}</code> ${words(step.arguments)} <span class="muted">${step.result ?? ""}</span></span></li>`)}
       ${!steps.length && plan.searches.map((one, place) => html`<li key=${place}><${Icon} name="search" /><span>${one.text} <span class="muted">${one.engine}</span></span></li>`)}
     </ol>
   </details>`;

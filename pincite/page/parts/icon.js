@@ -31,6 +31,7 @@ const PATHS = {
   trash: "M4 7h16M9 7V4h6v3M6 7l1 14h10l1-14M10 11v6M14 11v6",
   up: "M7 11v9H3v-9zM7 12l4-8a2.5 2.5 0 0 1 2.5 2.5V10H20l-1.5 10H7",
   down: "M7 13V4H3v9zM7 12l4 8a2.5 2.5 0 0 0 2.5-2.5V14H20L18.5 4H7",
+  picture: "M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M9 9h.01",
   more: "M5 12h.01M12 12h.01M19 12h.01",
   chevron: "M9 6l6 6-6 6",
   back: "M15 6l-6 6 6 6",
