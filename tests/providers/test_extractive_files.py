@@ -52,7 +52,9 @@ def make_files(folder: Path) -> None:
     (folder / "handbook.md").write_text(HANDBOOK, encoding="utf-8")
     (folder / PDF.name).write_bytes(PDF.read_bytes())
     with (folder / "ships.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([("Ship", "Length", "Draught"), ("Möwe", "31 m", "2.4 m"), ("Lachs", "18 m", "1.9 m")])
+        csv.writer(file).writerows(
+            [("Ship", "Length", "Draught"), ("Möwe", "31 m", "2.4 m"), ("Lachs", "18 m", "1.9 m")]
+        )
     with xlsxwriter.Workbook(folder / "tolls.xlsx") as book:
         sheet = book.add_worksheet("Tolls")
         for number, row in enumerate([("Month", "Toll"), ("March", "310 francs"), ("April", "402 francs")]):
