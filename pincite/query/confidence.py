@@ -25,7 +25,7 @@ class Curve:
 
 
 # Fitted by `./run bench confidence --data DIR`; see docs/evaluation.md.
-FITTED = Curve(-0.5, 4.31)
+FITTED = Curve(-0.19, 5.01)
 
 
 @dataclass(frozen=True, slots=True)
