@@ -86,7 +86,7 @@ def _value(asked: Asked, found: Sequence[Fit], sources: Sequence[Hit]) -> str:
     covered = sum(word.weight * word.likeness(held) for word in asked.words) / asked.weight
     if likelihoods(found)[0] < SURE or covered < SURE:
         return ""
-    value = plain(lead(asked.wanted.want, best.text, best.language, asked.forms))
+    value = plain(lead(asked.wanted.want, best.text, best.language, asked.forms, asked.text))
     return f"{value}." if value and value != plain(best.text).rstrip(".") else ""
 
 

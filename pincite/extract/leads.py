@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Collection
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 
 from pincite.extract.values import Kind, Value, values_in
 from pincite.extract.wanted import Want
-from pincite.words import stem, terms
+from pincite.words import STOP_WORDS, stem, terms, words
 
 FITTING: dict[Want, frozenset[Kind]] = {
     "time": frozenset({"time"}),
@@ -19,6 +19,8 @@ FITTING: dict[Want, frozenset[Kind]] = {
 """What each kind of question can be answered with."""
 _CLAUSE = re.compile(r"[,;:–](?=\s)|\b(?:and|und|while|während|but|aber)\b")
 _WORD, _STOPS = re.compile(r"[^\W_]+"), re.compile(r"[.,;:()|]")
+_HOW_MANY = re.compile(r"\b(?:how many|wie viele?|wieviele?)\b", re.IGNORECASE)
+_PLURALS = frozenset("people men women children feet teeth mice percent".split())
 NEAR = 3
 """Words after a number among which is what it counts."""
 
@@ -30,16 +32,16 @@ def fitting(want: Want, text: str, language: str, asked: Collection[str]) -> lis
     return [value for value in found if not set(terms(value.text, language)) <= set(asked)]
 
 
-def lead(want: Want, text: str, language: str, asked: Collection[str]) -> str:
+def lead(want: Want, text: str, language: str, asked: Collection[str], question: str = "") -> str:
     """The one value of a sentence that answers; empty where it has none or where several could be meant.
 
     A number that counts what was asked for is said with it: `25 days`.
     """
     found = fitting(want, text, language, asked)
-    if want == "number":
-        counted = [with_noun for value in found if (with_noun := _counted(value, text, language, asked))]
-        if len(counted) == 1:
-            return counted[0]
+    things = _things(question, language)
+    counted = [with_noun for value in found if (with_noun := _counted(value, text, language, things))]
+    if want == "number" and len(counted) == 1:
+        return counted[0]
     exact = [value for value in found if value.kind == want]
     found = exact if want == "quantity" and exact else found
     found = found if len(found) < 2 else _in_clause(found, text, language, asked)
@@ -55,11 +57,25 @@ def _in_clause(found: list[Value], text: str, language: str, asked: Collection[s
     return [value for value in found if len(best) == 1 and best[0][0] <= value.start < best[0][1]]
 
 
+def _things(question: str, language: str) -> frozenset[str]:
+    """What a question asks the number of: the words after `how many`, up to the next small one."""
+    match = _HOW_MANY.search(question)
+    small = STOP_WORDS.get(language, frozenset())
+    following = takewhile(lambda word: word not in small, words(question[match.end() :])) if match else ()
+    return frozenset(stem(word, language) for word in following)
+
+
+def _is_many(word: str, language: str) -> bool:
+    """Whether a word looks like something that is counted: a plural, in German any noun."""
+    return word[0].isupper() if language == "de" else word.lower().endswith("s") or word.lower() in _PLURALS
+
+
 def _counted(value: Value, text: str, language: str, asked: Collection[str]) -> str:
-    """The number and what follows it, up to the last of a few words that the question has too."""
+    """The number and what follows it, up to the last of a few words that are asked for."""
     taken = 0
     for match in islice(_WORD.finditer(text, value.end), NEAR):
         if _STOPS.search(text, value.end, match.start()):
             break
-        taken = match.end() if stem(match.group().lower(), language) in asked else taken
+        if stem(match.group().lower(), language) in asked and _is_many(match.group(), language):
+            taken = match.end()
     return text[value.start : taken].replace("\n", " ") if taken else ""

@@ -8,7 +8,8 @@ from pincite.words import terms
     ("want", "question", "sentence", "said"),
     [
         ("time", "When do days expire?", "Days expire on 31 March.", "31 March"),
-        ("number", "How many usable turns?", "The crank needs 212 full turns, not 9.", "212 full turns"),
+        ("number", "How many turns?", "The crank needs 212 full turns, not 9.", "212 full turns"),
+        ("number", "How many days carry over?", "Up to five days carry over.", "five days"),
         ("number", "How many people?", "Between 3 and 9 came.", ""),
         ("quantity", "How fast?", "At most 80 km/h, in 2 cabins.", "80 km/h"),
         ("time", "When was first light?", "Begun in 1968, it saw first light in 1994.", "1994"),
@@ -19,7 +20,7 @@ from pincite.words import terms
     ],
 )  # fmt: skip
 def test_the_one_value_that_answers_is_told(want: str, question: str, sentence: str, said: str) -> None:
-    assert lead(want, sentence, "en", terms(question, "en")) == said  # type: ignore[arg-type]
+    assert lead(want, sentence, "en", terms(question, "en"), question) == said  # type: ignore[arg-type]
 
 
 def test_a_value_of_another_kind_does_not_fit() -> None:
