@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.picture_maker import draw, saved
+
 from .conftest import HANDBOOK
 from .terminal import Call
 
@@ -195,3 +197,24 @@ def test_an_answer_given_again_says_so_and_how_to_have_it_made_anew(library: Cal
     assert "Cached answered before: the same words; --no-cache answers anew" in again.words
     assert "Cached" not in library("ask", asked, "--no-cache").words
     assert library("ask", asked, "--json").json["metadata"]["cached"] is True
+
+
+def test_an_agent_shows_its_steps(library: Call) -> None:
+    said = library("ask", QUESTION, "--mode", "agent")
+    assert (said.code, said.err) == (0, "")
+    assert f"Step 1 rag_search {QUESTION}" in said.words
+    assert "behind the blue cup" in said.words
+    assert "Left out agent: there is no model to plan with" in said.words
+
+
+def test_a_picture_goes_with_a_question_and_anything_else_is_refused(library: Call, tmp_path: Path) -> None:
+    picture, other = tmp_path / "p.png", tmp_path / "notes.txt"
+    picture.write_bytes(saved(draw(["KEY"])))
+    other.write_text("no picture")
+    answer = library("ask", QUESTION, "--image", str(picture), "--json").json
+    assert answer["mode"] == "vision"
+    assert {note["stage"] for note in answer["degraded"]} >= {"vision"}
+    assert "is no PNG, JPEG, WebP or GIF" in library("ask", QUESTION, "--image", str(other)).err
+    assert "cannot be read" in library("ask", QUESTION, "--image", str(tmp_path / "gone.png")).err
+    assert "there is no mode 'magic'" in library("ask", QUESTION, "--mode", "magic").err
+    assert "looks at pictures" in library("ask", QUESTION, "--mode", "vision").err
