@@ -144,7 +144,7 @@ def _audit(page: Page) -> None:
 
 def _health(page: Page) -> None:
     expect(page.get_by_role("heading", name="Index", exact=True)).to_be_visible()
-    expect(page.get_by_text("Searched")).to_be_visible()
+    expect(page.get_by_text("Searched", exact=True)).to_be_visible()
 
 
 def _trace(page: Page) -> None:

@@ -26,12 +26,16 @@ function Results({ found, first, marks, hot, setHot }) {
   const gone = (first?.results ?? []).filter((one) => !here.has(one.id));
   const changes = (id, rank) => (first?.results ? { rank: before.get(id) ?? null, moved: before.has(id) ? before.get(id) - rank : null } : null);
   return html`
-    <p class="small muted">${found.strategy} · ${t("bench.found", { count: results.length })} · ${number(found.ms)} ms · <a href=${`/traces/${found.trace_id}`}>${t("trace.id")}</a></p>
+    <p class="small muted">${found.strategy} · ${t("bench.found", { count: results.length })} · ${number(found.ms)} ms · <a
+      href=${`/traces/${found.trace_id}`}>${t("trace.id")}</a></p>
     ${found.corrected_query && html`<p class="small">${t("bench.corrected", { text: found.corrected_query })}</p>`}
-    ${found.degraded.map((note) => html`<p key=${note.stage + note.reason} class="notice warn small"><${Icon} name="warning" />${note.stage}: ${note.reason}</p>`)}
+    ${found.degraded.map((note) => html`<p key=${note.stage + note.reason} class="notice warn small">
+      <${Icon} name="warning" />${note.stage}: ${note.reason}</p>`)}
     ${results.length === 0 && html`<p class="muted">${t("bench.nothing")}</p>`}
-    <ol class="results">${results.map((one, place) => html`<${Result} key=${one.id} hit=${one} rank=${place + 1} most=${most} change=${changes(one.id, place + 1)}
+    <ol class="results">${results.map((one, place) => html`<${Result} key=${one.id} hit=${one} rank=${place + 1} most=${most}
+      change=${changes(one.id, place + 1)}
       marks=${marks} hot=${hot === one.id} setHot=${setHot} />`)}</ol>
     ${gone.length > 0 && html`<details class="gone"><summary>${t("bench.gone", { count: gone.length })}</summary>
-      <ul>${gone.map((one) => html`<li key=${one.id} class="small">${before.get(one.id)} · ${one.metadata.title} <span class="muted">${one.metadata.heading_path.join(" › ")}</span></li>`)}</ul></details>`}`;
+      <ul>${gone.map((one) => html`<li key=${one.id} class="small">${before.get(one.id)} · ${one.metadata.title} <span
+        class="muted">${one.metadata.heading_path.join(" › ")}</span></li>`)}</ul></details>`}`;
 }

@@ -20,9 +20,12 @@ export function Configuration({ value, number, change, remove, administrator }) 
       <option value="">${t("bench.as.is")}</option>
       ${STRATEGIES.map((one) => html`<option key=${one} value=${one} selected=${one === value.strategy}>${one}</option>`)}
     </select></label>
-    <label>${t("replay.profile")} <input list=${`${id}-profiles`} value=${value.profile} placeholder=${t("bench.none")} spellcheck=${false} onInput=${set("profile")} /></label>
+    <label>${t("replay.profile")} <input list=${`${id}-profiles`} value=${value.profile} placeholder=${t("bench.none")} spellcheck=${false}
+      onInput=${set("profile")} /></label>
     <datalist id=${`${id}-profiles`}>${(known?.items ?? []).map((one) => html`<option key=${one.name} value=${one.name} />`)}</datalist>
-    <label class="wide">${t("replay.settings")} <input value=${value.settings} placeholder="rag.alpha=0.2" spellcheck=${false} onInput=${set("settings")} /></label>
-    ${remove && html`<button type="button" class="icon-button small" aria-label=${t("bench.remove", { number })} onClick=${remove}><${Icon} name="close" /></button>`}
+    <label class="wide">${t("replay.settings")} <input value=${value.settings} placeholder="rag.alpha=0.2" spellcheck=${false}
+      onInput=${set("settings")} /></label>
+    ${remove && html`<button type="button" class="icon-button small" aria-label=${t("bench.remove", { number })} onClick=${remove}>
+      <${Icon} name="close" /></button>`}
   </fieldset>`;
 }

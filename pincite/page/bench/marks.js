@@ -61,7 +61,8 @@ export function MarkBar({ marks }) {
     <p class="grow" role="status"><${Icon} name="check" /> ${marks.saved ? t("bench.saved", { count: marks.saved }) : t("bench.mark.how")}</p>
     <label>${t("bench.set")} <select value=${marks.chosen} onChange=${(event) => marks.choose(event.target.value)}>
       <option value="">${t("bench.set.new")}</option>
-      ${marks.sets.map((one) => html`<option key=${one.id} value=${one.id} selected=${one.id === marks.chosen}>${t("bench.set.name", { number: one.version, count: one.questions })}</option>`)}
+      ${marks.sets.map((one) => html`<option key=${one.id} value=${one.id}
+        selected=${one.id === marks.chosen}>${t("bench.set.name", { number: one.version, count: one.questions })}</option>`)}
     </select></label>
     <a class="button quiet" href="/evaluation">${t("bench.evaluate")}</a>
   </div>`;

@@ -32,7 +32,9 @@ export default function Bench({ query, person }) {
     keptInTab.set("bench.configurations", configurations);
     setAsked({ question, configurations });
     setResults({});
-    for (const one of configurations) search(question, one).then((found) => mine === turn.current && setResults((held) => ({ ...held, [one.id]: found })));
+    for (const one of configurations) {
+      search(question, one).then((found) => mine === turn.current && setResults((held) => ({ ...held, [one.id]: found })));
+    }
   };
   useEffect(() => {
     if (query.get("q")) ask();
@@ -40,13 +42,16 @@ export default function Bench({ query, person }) {
   return html`<div class="room bench">
     <header><h1>${t("view.bench")}</h1></header>
     <form class="bar" role="search" onSubmit=${ask}>
-      <input class="grow" aria-label=${t("bench.question")} placeholder=${t("bench.question")} value=${text} onInput=${(event) => setText(event.target.value)} maxlength="4000" />
+      <input class="grow" aria-label=${t("bench.question")} placeholder=${t("bench.question")} value=${text}
+        onInput=${(event) => setText(event.target.value)} maxlength="4000" />
       <button class="button primary"><${Icon} name="search" />${t("bench.search")}</button>
     </form>
     <div class="configurations">
-      ${configurations.map((one, place) => html`<${Configuration} key=${one.id} value=${one} number=${place + 1} change=${(with_) => change(one.id, with_)} administrator=${person.role === "administrator"}
+      ${configurations.map((one, place) => html`<${Configuration} key=${one.id} value=${one} number=${place + 1}
+        change=${(with_) => change(one.id, with_)} administrator=${person.role === "administrator"}
         remove=${configurations.length > 1 ? () => setConfigurations(configurations.filter((other) => other !== one)) : null} />`)}
-      ${configurations.length < MOST && html`<button class="button add-configuration" onClick=${() => setConfigurations([...configurations, fresh()])}><${Icon} name="plus" />${t("bench.add")}</button>`}
+      ${configurations.length < MOST && html`<button class="button add-configuration"
+        onClick=${() => setConfigurations([...configurations, fresh()])}><${Icon} name="plus" />${t("bench.add")}</button>`}
     </div>
     ${asked === null ? html`<${Empty} icon="bench" title=${t("bench.empty")}>${t("bench.empty.why")}</${Empty}>` : html`
       ${marks.may && html`<${MarkBar} marks=${marks} />`}

@@ -12,8 +12,11 @@ export function shares({ placings }) {
 function reason(one, explain) {
   const rank = one.rank ? [t("bench.rank", { rank: one.rank })] : [];
   const text = one.query ? [t("bench.text", { number: one.query + 1 })] : [];
-  if (one.span === undefined) return [...text, ...rank, t("bench.share.rank", { weight: number(one.weight, 3), k: one.engine === "query" ? explain.multi_query_rrf_k : explain.rrf_k })];
-  return [...text, ...rank, t("bench.share.raw", { weight: number(one.weight, 3), raw: number(one.raw, 4), low: number(one.low, 4), span: number(one.span, 4) })];
+  const weight = number(one.weight, 3);
+  const k = one.engine === "query" ? explain.multi_query_rrf_k : explain.rrf_k;
+  if (one.span === undefined) return [...text, ...rank, t("bench.share.rank", { weight, k })];
+  const [raw, low, span] = [one.raw, one.low, one.span].map((value) => number(value, 4));
+  return [...text, ...rank, t("bench.share.raw", { weight, raw, low, span })];
 }
 
 export function ScorePath({ explain }) {
@@ -22,8 +25,11 @@ export function ScorePath({ explain }) {
       <span class="grow">${t(`bench.engine.${one.engine}`)} <small class="muted block">${reason(one, explain).join(" · ")}</small></span>
       <span class="amount">+ ${number(one.share, 4)}</span></li>`)}
     <li class="sum"><span class="grow">${t("bench.fused")}</span><span class="amount">${number(explain.fused_score, 4)}</span></li>
-    ${explain.rerank_score !== null && html`<li><span class="dot rerank" aria-hidden="true"></span><span class="grow">${t("bench.reranked", { name: explain.reranker })}</span><span class="amount">${number(explain.rerank_score, 4)}</span></li>`}
-    ${explain.adjustments.map((one, place) => html`<li key=${`adjusted ${place}`}><span class="dot adjust" aria-hidden="true"></span><span class="grow">${t(`bench.adjusted.${one.stage}`)}</span>
+    ${explain.rerank_score !== null && html`<li><span class="dot rerank" aria-hidden="true"></span>
+      <span class="grow">${t("bench.reranked", { name: explain.reranker })}</span>
+      <span class="amount">${number(explain.rerank_score, 4)}</span></li>`}
+    ${explain.adjustments.map((one, place) => html`<li key=${`adjusted ${place}`}><span class="dot adjust" aria-hidden="true"></span>
+      <span class="grow">${t(`bench.adjusted.${one.stage}`)}</span>
       <span class="amount">${one.score < one.before ? "−" : "+"} ${number(Math.abs(one.score - one.before), 4)}</span></li>`)}
     <li class="sum"><span class="grow">${t("replay.score")}</span><span class="amount">${number(explain.score, 4)}</span></li>
   </ol>`;

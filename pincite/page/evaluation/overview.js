@@ -34,7 +34,8 @@ export function Overview() {
     <${Loaded} from=${loaded}>${({ runs, sets }) => html`
       <${Start} sets=${sets} running=${running} started=${loaded.reload} />
       <h2 class="spaced">${t("evaluation.runs")}</h2>
-      ${runs.length ? html`<${Runs} runs=${runs} /><${Course} runs=${runs} />` : html`<${Empty} icon="evaluation" title=${t("evaluation.none")}>${t("evaluation.none.why")}</${Empty}>`}
+      ${runs.length ? html`<${Runs} runs=${runs} />
+        <${Course} runs=${runs} />` : html`<${Empty} icon="evaluation" title=${t("evaluation.none")}>${t("evaluation.none.why")}</${Empty}>`}
       ${sets.length > 0 && html`<${Sets} sets=${sets} changed=${loaded.reload} />`}`}</${Loaded}>
   </div>`;
 }
@@ -48,24 +49,30 @@ function Runs({ runs }) {
   const [older, newer] = runs.filter((run) => picked.includes(run.id)).reverse();
   const fits = newer && older.set_id === newer.set_id;
   return html`<div class="bar"><p class="muted grow" role="status">${t(newer && !fits ? "evaluation.compare.sets" : "evaluation.compare.how")}</p>
-      <button class="button" disabled=${!fits} onClick=${() => go(`/evaluation/${newer.id}?against=${older.id}`)}>${t("evaluation.compare")}</button></div>
+      <button class="button" disabled=${!fits}
+        onClick=${() => go(`/evaluation/${newer.id}?against=${older.id}`)}>${t("evaluation.compare")}</button></div>
     <div class="table" tabindex="0" role="region" aria-label=${t("evaluation.runs")}><table>
-      <thead><tr><th><span class="hidden-text">${t("evaluation.pick")}</span></th><th>${t("traces.when")}</th><th>${t("evaluation.set")}</th><th>${t("trace.settings")}</th><th>${MAIN}</th><th class="number">p50</th><th>${t("evaluation.state")}</th></tr></thead>
+      <thead><tr><th><span class="hidden-text">${t("evaluation.pick")}</span></th><th>${t("traces.when")}</th><th>${t("evaluation.set")}</th>
+        <th>${t("trace.settings")}</th><th>${MAIN}</th><th class="number">p50</th><th>${t("evaluation.state")}</th></tr></thead>
       <tbody>${runs.map((run) => html`<tr key=${run.id}>
-        <td><input type="checkbox" disabled=${run.status !== "done"} checked=${picked.includes(run.id)} aria-label=${t("evaluation.pick.run", { when: moment(run.started_at) })} onChange=${() => pick(run.id)} /></td>
+        <td><input type="checkbox" disabled=${run.status !== "done"} checked=${picked.includes(run.id)}
+          aria-label=${t("evaluation.pick.run", { when: moment(run.started_at) })} onChange=${() => pick(run.id)} /></td>
         <td class="nowrap"><a href=${`/evaluation/${run.id}`}>${moment(run.started_at)}</a></td>
         <td>${run.set_version ?? "–"}</td>
-        <td class="value small">${Object.entries(run.settings).map(([key, value]) => html`<span key=${key} class="block"><span class="mono">${key}</span> ${told(value)}</span>`)}</td>
+        <td class="value small">${Object.entries(run.settings).map(([key, value]) => html`<span key=${key} class="block">
+          <span class="mono">${key}</span> ${told(value)}</span>`)}</td>
         <td class="nowrap">${run.measures ? interval(run.measures[MAIN]) : "–"}</td>
         <td class="number nowrap">${run.p50_ms === null ? "–" : `${number(run.p50_ms, 1)} ms`}</td>
-        <td>${run.status === "running" ? html`<${Progress} label=${t("evaluation.running")} value=${run.progress} />` : html`<${State} run=${run} />`}</td>
+        <td>${run.status === "running" ? html`<${Progress} label=${t("evaluation.running")} value=${run.progress} />` : html`<${State}
+          run=${run} />`}</td>
       </tr>`)}</tbody>
     </table></div>`;
 }
 
 export function State({ run }) {
   const loud = { done: "good", failed: "bad", interrupted: "warn", running: "accent" };
-  return html`<span class=${`badge ${loud[run.status]}`}>${t(`evaluation.state.${run.status}`)}</span>${run.error && html`<small class="block bad-text">${run.error}</small>`}`;
+  return html`<span class=${`badge ${loud[run.status]}`}>${t(`evaluation.state.${run.status}`)}</span>${run.error && html`<small
+    class="block bad-text">${run.error}</small>`}`;
 }
 
 /** How the runs of the set that was run last came out, oldest first. */
@@ -75,7 +82,8 @@ function Course({ runs }) {
   if (same.length < 2) return null;
   const points = same.map((run, place) => ({ x: place, ...run.measures[MAIN] }));
   return html`<div class="plots"><${Plot} title=${t("evaluation.course", { number: last.set_version })} about=${t("evaluation.interval")}
-    series=${[{ name: MAIN, points }]} x=${[-0.5, same.length - 0.5]} ticks=${same.map((_, place) => String(place + 1))} labels=${{ x: t("evaluation.run"), y: MAIN }} /></div>`;
+    series=${[{ name: MAIN, points }]}
+    x=${[-0.5, same.length - 0.5]} ticks=${same.map((_, place) => String(place + 1))} labels=${{ x: t("evaluation.run"), y: MAIN }} /></div>`;
 }
 
 function Sets({ sets, changed }) {
@@ -83,11 +91,16 @@ function Sets({ sets, changed }) {
   const sure = () => remove(`/evaluation-sets/${ending.id}`).then(changed, toast);
   return html`<h2 class="spaced">${t("evaluation.sets")}</h2>
     <div class="table" tabindex="0" role="region" aria-label=${t("evaluation.sets")}><table>
-      <thead><tr><th>${t("evaluation.set")}</th><th class="number">${t("evaluation.questions")}</th><th>${t("evaluation.made")}</th><th>${t("people.since")}</th><th><span class="hidden-text">${t("people.actions")}</span></th></tr></thead>
+      <thead><tr><th>${t("evaluation.set")}</th><th class="number">${t("evaluation.questions")}</th><th>${t("evaluation.made")}</th>
+        <th>${t("people.since")}</th><th><span class="hidden-text">${t("people.actions")}</span></th></tr></thead>
       <tbody>${sets.map((set) => html`<tr key=${set.id}>
-        <th scope="row"><a href=${`/evaluation/sets/${set.id}`}>${t("evaluation.set.name", { number: set.version })}</a></th><td class="number">${number(set.questions)}</td><td>${t(`evaluation.made.${set.made_by}`)}</td><td class="nowrap">${day(set.created_at)}</td>
-        <td><button class="icon-button small" aria-label=${t("evaluation.remove.of", { number: set.version })} onClick=${() => setEnding(set)}><${Icon} name="trash" /></button></td>
+        <th scope="row"><a href=${`/evaluation/sets/${set.id}`}>${t("evaluation.set.name", { number: set.version })}</a></th>
+          <td class="number">${number(set.questions)}</td><td>${t(`evaluation.made.${set.made_by}`)}</td>
+          <td class="nowrap">${day(set.created_at)}</td>
+        <td><button class="icon-button small" aria-label=${t("evaluation.remove.of", { number: set.version })} onClick=${() => setEnding(set)}>
+          <${Icon} name="trash" /></button></td>
       </tr>`)}</tbody>
     </table></div>
-    ${ending && html`<${Confirm} title=${t("evaluation.remove.title", { number: ending.version })} label=${t("evaluation.remove")} close=${() => setEnding(null)} onConfirm=${sure}><p>${t("evaluation.remove.why")}</p></${Confirm}>`}`;
+    ${ending && html`<${Confirm} title=${t("evaluation.remove.title", { number: ending.version })} label=${t("evaluation.remove")}
+      close=${() => setEnding(null)} onConfirm=${sure}><p>${t("evaluation.remove.why")}</p></${Confirm}>`}`;
 }

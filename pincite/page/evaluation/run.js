@@ -31,23 +31,32 @@ export function Run({ id, against }) {
     <p><a href="/evaluation" class="back"><${Icon} name="back" />${t("evaluation.all")}</a></p>
     <${Loaded} from=${loaded}>${({ run, other }) => html`
       <header class="trace-head"><h1>${t("evaluation.title", { when: moment(run.started_at) })}</h1><${State} run=${run} /></header>
-      ${running ? html`<${Progress} label=${t("evaluation.running")} value=${run.progress} />` : run.measures && html`<${Figures} run=${run} other=${other} />`}`}</${Loaded}>
+      ${running ? html`<${Progress} label=${t("evaluation.running")} value=${run.progress} />` : run.measures && html`<${Figures} run=${run}
+        other=${other} />`}`}</${Loaded}>
   </div>`;
 }
+
+/** The run, and the other one where there is one, by their names. */
+const both = (run, other) => [
+  { name: t("evaluation.this"), of: run },
+  ...(other ? [{ name: t("evaluation.run.of", { when: moment(other.started_at) }), of: other }] : []),
+];
 
 function Figures({ run, other }) {
   const names = Object.keys(run.measures);
   const points = (measures) => names.map((name, x) => ({ x, ...measures[name] }));
-  const series = [{ name: t("evaluation.this"), points: points(run.measures) }, ...(other ? [{ name: t("evaluation.run.of", { when: moment(other.started_at) }), points: points(other.measures) }] : [])];
+  const series = both(run, other).map(({ name, of }) => ({ name, points: points(of.measures) }));
   return html`
     <dl class="facts wide">
-      <div><dt>${t("evaluation.set")}</dt><dd><a href=${`/evaluation/sets/${run.set_id}`}>${t("evaluation.set.name", { number: run.set_version })}</a></dd></div>
+      <div><dt>${t("evaluation.set")}</dt><dd>
+        <a href=${`/evaluation/sets/${run.set_id}`}>${t("evaluation.set.name", { number: run.set_version })}</a></dd></div>
       <div><dt>${t("evaluation.questions")}</dt><dd>${number(run.questions)}</dd></div>
       <div><dt>p50, p95</dt><dd>${number(run.p50_ms, 1)} ms, ${number(run.p95_ms, 1)} ms</dd></div>
       ${Object.entries(run.settings).map(([key, value]) => html`<div key=${key}><dt class="mono">${key}</dt><dd>${told(value)}</dd></div>`)}
     </dl>
     ${run.notes.map((note) => html`<p key=${note} class="notice warn"><${Icon} name="warning" />${note}</p>`)}
-    ${other && html`<p class="notice"><${Icon} name="info" /><span>${t("evaluation.against", { count: run.against.questions })} <a href=${`/evaluation/${other.id}`}>${moment(other.started_at)}</a></span></p>`}
+    ${other && html`<p class="notice"><${Icon} name="info" /><span>${t("evaluation.against", { count: run.against.questions })} <a
+      href=${`/evaluation/${other.id}`}>${moment(other.started_at)}</a></span></p>`}
     <${Measures} run=${run} other=${other} />
     <div class="plots">
       <${Plot} title=${t("evaluation.measures")} about=${t("evaluation.interval")} series=${series} x=${[-0.5, names.length - 0.5]} ticks=${names} />
@@ -59,33 +68,42 @@ function Figures({ run, other }) {
 
 function Measures({ run, other }) {
   return html`<div class="table" tabindex="0" role="region" aria-label=${t("evaluation.measures")}><table>
-    <thead><tr><th>${t("evaluation.measure")}</th><th>${t("evaluation.this")}</th>${other && html`<th>${t("changes.before")}</th><th>${t("evaluation.difference")}</th><th>${t("evaluation.verdict")}</th>`}</tr></thead>
+    <thead><tr><th>${t("evaluation.measure")}</th><th>${t("evaluation.this")}</th>${other && html`<th>${t("changes.before")}</th>
+      <th>${t("evaluation.difference")}</th><th>${t("evaluation.verdict")}</th>`}</tr></thead>
     <tbody>${Object.entries(run.measures).map(([name, one]) => {
       const change = run.against?.measures[name];
       return html`<tr key=${name}><th scope="row">${name}</th><td class="nowrap">${interval(one)}</td>
-        ${other && html`<td class="nowrap">${interval(other.measures[name])}</td><td class="nowrap">${interval(change)}</td><td><span class=${`badge ${LOUD[change.verdict]}`}>${t(`evaluation.verdict.${change.verdict.replace(" ", "-")}`)}</span></td>`}</tr>`;
+        ${other && html`<td class="nowrap">${interval(other.measures[name])}</td><td class="nowrap">${interval(change)}</td><td>
+          <span class=${`badge ${LOUD[change.verdict]}`}>${t(`evaluation.verdict.${change.verdict.replace(" ", "-")}`)}</span></td>`}</tr>`;
     })}</tbody>
   </table></div>`;
 }
 
 /** How many questions found their answer at which place. */
 function Ranks({ run, other }) {
-  const counted = ({ ranks }) => [...PLACES.map(([, from, to]) => ranks.filter(({ rank }) => rank >= from && rank <= to).length), ranks.filter(({ rank }) => rank === null).length];
+  const within = (ranks, from, to) => ranks.filter(({ rank }) => rank !== null && rank >= from && rank <= to).length;
+  const missed = (ranks) => ranks.filter(({ rank }) => rank === null).length;
+  const counted = ({ ranks }) => [...PLACES.map(([, from, to]) => within(ranks, from, to)), missed(ranks)];
   const labels = [...PLACES.map(([label]) => label), t("evaluation.missed")];
-  const series = [run, ...(other ? [other] : [])].map((one, place) => ({ name: place ? t("evaluation.run.of", { when: moment(one.started_at) }) : t("evaluation.this"), bars: true, points: counted(one).map((value, x) => ({ x, value })) }));
+  const series = both(run, other).map(({ name, of }) => ({ name, bars: true, points: counted(of).map((value, x) => ({ x, value })) }));
   const most = Math.max(1, ...series.flatMap(({ points }) => points.map((point) => point.value)));
-  return html`<${Plot} title=${t("evaluation.ranks")} about=${t("evaluation.ranks.about")} series=${series} x=${[-0.6, labels.length - 0.4]} y=${[0, most * 1.08]} ticks=${labels} />`;
+  return html`<${Plot} title=${t("evaluation.ranks")} about=${t("evaluation.ranks.about")} series=${series} x=${[-0.6, labels.length - 0.4]}
+    y=${[0, most * 1.08]} ticks=${labels} />`;
 }
 
 /** Whether relevance means what it says. */
 function Reliability({ run }) {
   const points = run.reliability.map((bin) => ({ x: bin.predicted, ...bin.observed }));
   return html`<div>
-    <${Plot} title=${t("evaluation.reliability")} about=${t("evaluation.reliability.about")} series=${[{ name: t("evaluation.this"), points }]} x=${[0, 1]} diagonal
+    <${Plot} title=${t("evaluation.reliability")} about=${t("evaluation.reliability.about")} series=${[{ name: t("evaluation.this"), points }]}
+      x=${[0, 1]} diagonal
       labels=${{ x: t("evaluation.predicted"), y: t("evaluation.observed") }} />
-    <details><summary>${t("evaluation.reliability.table")}</summary><div class="table" tabindex="0" role="region" aria-label=${t("evaluation.reliability")}><table>
-      <thead><tr><th>${t("evaluation.predicted")}</th><th class="number">${t("evaluation.questions")}</th><th>${t("evaluation.observed")}</th></tr></thead>
-      <tbody>${run.reliability.map((bin) => html`<tr key=${bin.low}><td>${percent(bin.low)}–${percent(bin.high)}</td><td class="number">${number(bin.questions)}</td><td>${interval(bin.observed, 2)}</td></tr>`)}</tbody>
+    <details><summary>${t("evaluation.reliability.table")}</summary>
+      <div class="table" tabindex="0" role="region" aria-label=${t("evaluation.reliability")}><table>
+      <thead><tr><th>${t("evaluation.predicted")}</th><th class="number">${t("evaluation.questions")}</th>
+        <th>${t("evaluation.observed")}</th></tr></thead>
+      <tbody>${run.reliability.map((bin) => html`<tr key=${bin.low}><td>${percent(bin.low)}–${percent(bin.high)}</td>
+        <td class="number">${number(bin.questions)}</td><td>${interval(bin.observed, 2)}</td></tr>`)}</tbody>
     </table></div></details>
   </div>`;
 }

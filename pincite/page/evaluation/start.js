@@ -7,6 +7,8 @@ import { html } from "../shared/html.js";
 import { pairs } from "../shared/values.js";
 import { t } from "../shared/words.js";
 
+const named = (set) => t("evaluation.set.choice", { number: set.version, count: set.questions, made: t(`evaluation.made.${set.made_by}`) });
+
 export function Start({ sets, running, started }) {
   const usable = sets.filter((set) => set.questions > 0);
   const [set, setSet] = useState(usable[0]?.id ?? "");
@@ -27,11 +29,12 @@ export function Start({ sets, running, started }) {
     <p>${t("evaluation.about")}</p>
     <div class="two-fields">
       <${Field} as="select" label=${t("evaluation.set")} name="set" value=${set} onChange=${(event) => setSet(event.target.value)}>
-        ${usable.map((one) => html`<option key=${one.id} value=${one.id} selected=${one.id === set}>${t("evaluation.set.choice", { number: one.version, count: one.questions, made: t(`evaluation.made.${one.made_by}`) })}</option>`)}
+        ${usable.map((one) => html`<option key=${one.id} value=${one.id} selected=${one.id === set}>${named(one)}</option>`)}
         <option value="" selected=${set === ""}>${t("evaluation.set.new")}</option>
       </${Field}>
       ${!set && html`<${Field} label=${t("evaluation.questions")} name="questions" type="number" min="1" max="1000" value="100" />
-        <${Field} as="select" label=${t("evaluation.by")} name="by"><option value="">${t("evaluation.by.either")}</option><option value="words">${t("evaluation.made.words")}</option><option value="model">${t("evaluation.made.model")}</option></${Field}>`}
+        <${Field} as="select" label=${t("evaluation.by")} name="by"><option value="">${t("evaluation.by.either")}</option>
+          <option value="words">${t("evaluation.made.words")}</option><option value="model">${t("evaluation.made.model")}</option></${Field}>`}
       <${Field} label=${t("replay.settings")} name="settings" placeholder="rag.alpha=0.2 rag.fusion=rrf" spellcheck=${false} />
       <${Field} label=${t("replay.profile")} name="profile" placeholder="vexora" spellcheck=${false} />
     </div>

@@ -15,6 +15,7 @@ function load() {
   return library;
 }
 
+const FONT = "12px system-ui";
 const INKS = ["accent", "warn", "good", "bad"];
 
 /** The colours of the page as they are now; canvases know no custom properties. */
@@ -61,8 +62,13 @@ export function Plot({ title, about, series, ticks = null, x, y = [0, 1], diagon
     load().then((UPlot) => {
       if (left) return;
       const look = palette();
-      const axis = (label, more) => ({ label, stroke: look.text, grid: { stroke: look.line, width: 1 }, ticks: { show: false }, font: "12px system-ui", labelFont: "12px system-ui", labelSize: label ? 22 : 0, ...more });
-      const named = ticks ? { splits: () => ticks.map((_, place) => place), values: (_, places) => places.map((place) => ticks[place]), grid: { show: false } } : {};
+      const axis = (label, more) => ({
+        label, stroke: look.text, grid: { stroke: look.line, width: 1 }, ticks: { show: false },
+        font: FONT, labelFont: FONT, labelSize: label ? 22 : 0, ...more,
+      });
+      const named = ticks ? {
+        splits: () => ticks.map((_, place) => place), values: (_, places) => places.map((place) => ticks[place]), grid: { show: false },
+      } : {};
       plot = new UPlot({
         ...size(), legend: { show: false }, cursor: { show: false },
         scales: { x: { time: false, range: x }, y: { range: y } },
@@ -80,7 +86,8 @@ export function Plot({ title, about, series, ticks = null, x, y = [0, 1], diagon
   }, [JSON.stringify([series, ticks, x, y]), colours]);
   return html`<figure class="plot">
     <figcaption><strong>${title}</strong>${about && html` <span class="muted small">${about}</span>`}
-      ${series.length > 1 && html`<ul class="legend">${series.map((one, place) => html`<li key=${one.name}><span class=${`swatch ${INKS[place]}`}></span>${one.name}</li>`)}</ul>`}</figcaption>
+      ${series.length > 1 && html`<ul class="legend">${series.map((one, place) => html`<li key=${one.name}>
+        <span class=${`swatch ${INKS[place]}`}></span>${one.name}</li>`)}</ul>`}</figcaption>
     <div ref=${box} role="img" aria-label=${title} style=${{ minHeight: `${height}px` }}></div>
   </figure>`;
 }

@@ -10,7 +10,10 @@ import { told } from "../shared/values.js";
 import { moment, number, t } from "../shared/words.js";
 import { useNames } from "./names.js";
 
-const KINDS = ["setup", "login", "logout", "password", "key", "user", "group", "document", "folder", "answer", "settings", "index", "library", "content"];
+const KINDS = [
+  "setup", "login", "logout", "password", "key", "user", "group",
+  "document", "folder", "answer", "settings", "index", "library", "content",
+];
 const LOUD = { done: "good", failed: "warn", refused: "bad" };
 
 export function Audit() {
@@ -41,14 +44,17 @@ function Events({ events }) {
   const name = useNames();
   if (!events.length) return html`<p class="muted">${t("audit.none")}</p>`;
   return html`<div class="table" tabindex="0" role="region" aria-label=${t("settings.tab.audit")}><table class="events">
-    <thead><tr><th class="number">${t("audit.number")}</th><th>${t("audit.at")}</th><th>${t("audit.event")}</th><th>${t("audit.by")}</th><th>${t("audit.subject")}</th><th>${t("audit.details")}</th></tr></thead>
+    <thead><tr><th class="number">${t("audit.number")}</th><th>${t("audit.at")}</th><th>${t("audit.event")}</th><th>${t("audit.by")}</th>
+      <th>${t("audit.subject")}</th><th>${t("audit.details")}</th></tr></thead>
     <tbody>${events.map((event) => html`<tr key=${event.number}>
       <td class="number">${number(event.number)}</td>
       <td class="nowrap"><time datetime=${event.at}>${moment(event.at)}</time></td>
-      <td><span class="mono">${event.event}</span> ${event.outcome !== "done" && html`<span class=${`badge ${LOUD[event.outcome]}`}>${t(`audit.outcome.${event.outcome}`)}</span>`}</td>
+      <td><span class="mono">${event.event}</span> ${event.outcome !== "done" && html`<span
+        class=${`badge ${LOUD[event.outcome]}`}>${t(`audit.outcome.${event.outcome}`)}</span>`}</td>
       <td>${name(event.person)}${event.address && html`<small class="muted block">${event.address}</small>`}</td>
       <td class="value">${told(event.subject)}</td>
-      <td class="value small">${Object.entries(event.details ?? {}).map(([key, value]) => html`<span key=${key} class="block"><span class="muted">${key}:</span> ${told(value)}</span>`)}</td>
+      <td class="value small">${Object.entries(event.details ?? {}).map(([key, value]) => html`<span key=${key} class="block">
+        <span class="muted">${key}:</span> ${told(value)}</span>`)}</td>
     </tr>`)}</tbody>
   </table></div>`;
 }
@@ -70,10 +76,13 @@ function Verify() {
   };
   return html`<form class="card verify" onSubmit=${verify}>
     <p>${t("audit.about")}</p>
-    <div class="bar"><input class="grow mono" aria-label=${t("audit.head")} placeholder=${t("audit.head")} value=${head} onInput=${(event) => setHead(event.target.value)} />
+    <div class="bar"><input class="grow mono" aria-label=${t("audit.head")} placeholder=${t("audit.head")} value=${head}
+      onInput=${(event) => setHead(event.target.value)} />
       <button class="button primary" disabled=${busy}>${t("audit.verify")}</button></div>
     <div role="status">${verdict && (verdict.ok
-      ? html`<p class="notice good"><${Icon} name="check" /><span>${t("audit.whole", { count: verdict.events })} <span class="mono wrap">${verdict.head}</span></span></p>`
-      : html`<p class="notice bad"><${Icon} name="warning" /><span>${t("audit.broken", { count: verdict.events })} ${verdict.fault}</span></p>`)}</div>
+      ? html`<p class="notice good"><${Icon} name="check" />
+        <span>${t("audit.whole", { count: verdict.events })} <span class="mono wrap">${verdict.head}</span></span></p>`
+      : html`<p class="notice bad"><${Icon} name="warning" />
+        <span>${t("audit.broken", { count: verdict.events })} ${verdict.fault}</span></p>`)}</div>
   </form>`;
 }

@@ -40,9 +40,11 @@ function Group({ group, people, act, drop }) {
   const join = (event) => event.target.value && act(put(of(group, event.target.value), {}));
   return html`<li class="card">
     <header class="bar"><h3 class="grow">${group.name}</h3>
-      <button class="icon-button small" aria-label=${t("groups.remove.of", { name: group.name })} onClick=${drop}><${Icon} name="trash" /></button></header>
+      <button class="icon-button small" aria-label=${t("groups.remove.of", { name: group.name })} onClick=${drop}>
+        <${Icon} name="trash" /></button></header>
     <ul class="chips">${group.members.map((id) => html`<li key=${id} class="badge">${known.get(id) ?? id}
-      <button class="icon-button small" aria-label=${t("groups.leave", { name: known.get(id) ?? id, group: group.name })} onClick=${() => act(remove(of(group, id)))}><${Icon} name="close" /></button></li>`)}
+      <button class="icon-button small" aria-label=${t("groups.leave", { name: known.get(id) ?? id, group: group.name })}
+        onClick=${() => act(remove(of(group, id)))}><${Icon} name="close" /></button></li>`)}
       ${group.members.length === 0 && html`<li class="muted">${t("groups.empty")}</li>`}
     </ul>
     <select aria-label=${t("groups.join", { group: group.name })} value="" onChange=${join}>

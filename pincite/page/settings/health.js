@@ -20,7 +20,8 @@ export function Health() {
         ...flat("llm", details.llm), ["reranker", details.reranker],
       ]} /></section>
       <section class="card"><h2>${t("health.library")}</h2><${Facts} pairs=${[
-        ...labelled(t("health.documents"), details.metrics.pincite_documents), ...labelled(t("health.passages"), details.metrics.pincite_library_chunks),
+        ...labelled(t("health.documents"), details.metrics.pincite_documents),
+        ...labelled(t("health.passages"), details.metrics.pincite_library_chunks),
         ...labelled(t("health.queue"), details.metrics.pincite_queue_length), [t("health.stale"), details.stale_documents],
       ]} /></section>
       <section class="card"><h2>${t("health.since")}</h2><${Requests} metrics=${details.metrics} /></section>
@@ -28,7 +29,8 @@ export function Health() {
     <${Indexes} stale=${details.stale_documents} />`}</${Loaded}>`;
 }
 
-const flat = (name, part) => (part && typeof part === "object" ? Object.entries(part).map(([key, value]) => [`${name} ${key}`, value]) : [[name, part]]);
+const flat = (name, part) =>
+  part && typeof part === "object" ? Object.entries(part).map(([key, value]) => [`${name} ${key}`, value]) : [[name, part]];
 const labelled = (name, sizes = {}) => Object.entries(sizes).map(([label, value]) => [`${name} ${label.split("=")[1] ?? ""}`, value]);
 
 function Facts({ pairs }) {
@@ -39,13 +41,17 @@ function Facts({ pairs }) {
 function Requests({ metrics }) {
   const kinds = Object.entries(metrics.pincite_requests_total ?? {}).map(([label, count]) => {
     const kind = label.split("=")[1];
-    const failed = Object.entries(metrics.pincite_errors_total ?? {}).filter(([one]) => one.split(",").includes(label)).reduce((sum, [, n]) => sum + n, 0);
+    const errors = Object.entries(metrics.pincite_errors_total ?? {}).filter(([one]) => one.split(",").includes(label));
+    const failed = errors.reduce((sum, [, amount]) => sum + amount, 0);
     const mean = (1000 * (metrics[`${TIMES}_sum`]?.[label] ?? 0)) / (metrics[`${TIMES}_count`]?.[label] || 1);
     return { kind, count, failed, mean };
   });
   if (!kinds.length) return html`<p class="muted">${t("health.nothing")}</p>`;
   return html`<div class="scrolled" tabindex="0" role="region" aria-label=${t("health.since")}><table>
-    <thead><tr><th>${t("health.kind")}</th><th class="number">${t("health.count")}</th><th class="number">${t("health.failed")}</th><th class="number">${t("health.mean")}</th></tr></thead>
-    <tbody>${kinds.map(({ kind, count, failed, mean }) => html`<tr key=${kind}><th scope="row">${t(`kind.${kind}`)}</th><td class="number">${number(count)}</td><td class="number">${number(failed)}</td><td class="number nowrap">${number(mean, 1)} ms</td></tr>`)}</tbody>
+    <thead><tr><th>${t("health.kind")}</th><th class="number">${t("health.count")}</th><th class="number">${t("health.failed")}</th>
+      <th class="number">${t("health.mean")}</th></tr></thead>
+    <tbody>${kinds.map(({ kind, count, failed, mean }) => html`<tr key=${kind}><th scope="row">${t(`kind.${kind}`)}</th>
+      <td class="number">${number(count)}</td><td class="number">${number(failed)}</td>
+      <td class="number nowrap">${number(mean, 1)} ms</td></tr>`)}</tbody>
   </table></div>`;
 }

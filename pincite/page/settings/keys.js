@@ -26,26 +26,40 @@ export function Keys() {
     setMade(await post("/keys", { name, user, role, ...(days ? { expires_days: Number(days) } : {}) }));
     loaded.reload();
   };
-  const revoke = () => remove(`/keys/${encodeURIComponent(ending.id)}`).then(() => (toast(t("keys.revoked.done", { name: ending.name })), loaded.reload()), toast);
+  const revoke = async () => {
+    try {
+      await remove(`/keys/${encodeURIComponent(ending.id)}`);
+      toast(t("keys.revoked.done", { name: ending.name }));
+    } catch (problem) {
+      toast(problem);
+    }
+    loaded.reload();
+  };
   return html`
     <header class="bar"><p class="grow muted">${t("keys.about")}</p>
       <button class="button primary" onClick=${() => setMaking(true)}><${Icon} name="plus" />${t("keys.make")}</button></header>
     <${Loaded} from=${loaded}>${({ keys, people }) => html`
-      ${keys.length ? html`<${Table} keys=${keys} people=${people} end=${setEnding} />` : html`<${Empty} icon="key" title=${t("keys.none")}>${t("keys.none.why")}</${Empty}>`}
+      ${keys.length ? html`<${Table} keys=${keys} people=${people} end=${setEnding} />` : html`<${Empty} icon="key"
+        title=${t("keys.none")}>${t("keys.none.why")}</${Empty}>`}
       ${making && html`<${MakeKey} people=${people} send=${make} close=${() => setMaking(false)} />`}`}</${Loaded}>
     ${made && !making && html`<${MadeKey} made=${made} close=${() => setMade(null)} />`}
-    ${ending && html`<${Confirm} title=${t("keys.revoke.title", { name: ending.name })} label=${t("keys.revoke")} close=${() => setEnding(null)} onConfirm=${revoke}>
+    ${ending && html`<${Confirm} title=${t("keys.revoke.title", { name: ending.name })} label=${t("keys.revoke")} close=${() => setEnding(null)}
+      onConfirm=${revoke}>
       <p>${t("keys.revoke.why")}</p></${Confirm}>`}`;
 }
 
 function Table({ keys, people, end }) {
   const names = new Map(people.map((person) => [person.id, person.name]));
   return html`<div class="table" tabindex="0" role="region" aria-label=${t("settings.tab.keys")}><table>
-    <thead><tr><th>${t("people.name")}</th><th>${t("keys.user")}</th><th>${t("people.role")}</th><th>${t("people.since")}</th><th>${t("keys.until")}</th><th><span class="hidden-text">${t("people.actions")}</span></th></tr></thead>
+    <thead><tr><th>${t("people.name")}</th><th>${t("keys.user")}</th><th>${t("people.role")}</th><th>${t("people.since")}</th>
+      <th>${t("keys.until")}</th><th><span class="hidden-text">${t("people.actions")}</span></th></tr></thead>
     <tbody>${keys.map((key) => html`<tr key=${key.id}>
-      <th scope="row">${key.name}</th><td>${names.get(key.user) ?? key.user}</td><td>${t(`role.${key.role}`)}</td><td class="nowrap">${day(key.created_at)}</td>
-      <td class="nowrap">${key.revoked_at ? html`<span class="badge bad">${t("keys.revoked")}</span>` : key.expires_at ? day(key.expires_at) : t("keys.for.ever")}</td>
-      <td>${!key.revoked_at && html`<button class="button quiet small" onClick=${() => end(key)}>${t("keys.revoke")}<span class="hidden-text"> (${key.name})</span></button>`}</td>
+      <th scope="row">${key.name}</th><td>${names.get(key.user) ?? key.user}</td><td>${t(`role.${key.role}`)}</td>
+        <td class="nowrap">${day(key.created_at)}</td>
+      <td class="nowrap">${key.revoked_at ? html`<span
+        class="badge bad">${t("keys.revoked")}</span>` : key.expires_at ? day(key.expires_at) : t("keys.for.ever")}</td>
+      <td>${!key.revoked_at && html`<button class="button quiet small" onClick=${() => end(key)}>${t("keys.revoke")}<span
+        class="hidden-text"> (${key.name})</span></button>`}</td>
     </tr>`)}</tbody>
   </table></div>`;
 }
@@ -64,7 +78,8 @@ function MakeKey({ people, send, close }) {
 /** The key itself, this once. */
 function MadeKey({ made, close }) {
   const copied = async () => ((await copy(made.key)) ? toast(t("keys.copied")) : toast(t("keys.copy.failed"), { kind: "bad" }));
-  return html`<${Dialog} title=${t("keys.made", { name: made.name })} close=${close} footer=${html`<button class="button primary" onClick=${close}>${t("keys.kept")}</button>`}>
+  return html`<${Dialog} title=${t("keys.made", { name: made.name })} close=${close} footer=${html`<button class="button primary"
+    onClick=${close}>${t("keys.kept")}</button>`}>
     <p class="notice warn"><${Icon} name="warning" />${t("keys.once")}</p>
     <div class="bar"><input class="grow mono" readonly aria-label=${t("keys.key")} value=${made.key} onFocus=${(event) => event.target.select()} />
       <button class="button" onClick=${copied}><${Icon} name="copy" />${t("keys.copy")}</button></div>

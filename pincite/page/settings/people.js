@@ -39,10 +39,12 @@ function Users({ people, open, reload }) {
     { label: t("people.remove"), icon: "trash", danger: true, onClick: () => open({ what: "remove", person }) },
   ];
   return html`<div class="table roomy" tabindex="0" role="region" aria-label=${t("people.users")}><table>
-    <thead><tr><th>${t("people.name")}</th><th>${t("people.role")}</th><th>${t("people.groups")}</th><th class="number">${t("people.documents")}</th><th>${t("people.since")}</th><th><span class="hidden-text">${t("people.actions")}</span></th></tr></thead>
+    <thead><tr><th>${t("people.name")}</th><th>${t("people.role")}</th><th>${t("people.groups")}</th><th class="number">${t("people.documents")}</th>
+      <th>${t("people.since")}</th><th><span class="hidden-text">${t("people.actions")}</span></th></tr></thead>
     <tbody>${people.map((person) => html`<tr key=${person.id}>
       <th scope="row">${person.name} ${person.suspended && html`<span class="badge bad">${t("people.suspended")}</span>`}</th>
-      <td><select aria-label=${t("people.role.of", { name: person.name })} value=${person.role} onChange=${(event) => change(person, { role: event.target.value })}>
+      <td><select aria-label=${t("people.role.of", { name: person.name })} value=${person.role}
+        onChange=${(event) => change(person, { role: event.target.value })}>
         ${ROLES.map((role) => html`<option key=${role} value=${role} selected=${role === person.role}>${t(`role.${role}`)}</option>`)}</select></td>
       <td>${person.groups.join(", ") || "–"}</td>
       <td class="number">${person.documents}</td>

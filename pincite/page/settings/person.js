@@ -24,7 +24,8 @@ export function FormDialog({ title, label, send, close, children }) {
     <form onSubmit=${submit}>
       ${problem && html`<p class="notice bad" role="alert">${problem.words ?? problem.message}</p>`}
       ${children}
-      <div class="bar end"><button type="button" class="button" onClick=${close}>${t("dialog.cancel")}</button><button class="button primary">${label}</button></div>
+      <div class="bar end"><button type="button" class="button" onClick=${close}>${t("dialog.cancel")}</button>
+        <button class="button primary">${label}</button></div>
     </form>
   </${Dialog}>`;
 }
@@ -44,7 +45,8 @@ export function AddPerson({ close }) {
 /** Which role, with what it may do. */
 export function RoleField({ label, roles = ROLES }) {
   const [role, setRole] = useState(roles[0]);
-  return html`<${Field} as="select" label=${label} name="role" value=${role} hint=${t(`role.${role}.may`)} onChange=${(event) => setRole(event.target.value)}>
+  return html`<${Field} as="select" label=${label} name="role" value=${role} hint=${t(`role.${role}.may`)}
+    onChange=${(event) => setRole(event.target.value)}>
     ${roles.map((one) => html`<option key=${one} value=${one} selected=${one === role}>${t(`role.${one}`)}</option>`)}
   </${Field}>`;
 }
@@ -55,6 +57,7 @@ export function SetPassword({ person, close }) {
     toast(t("people.password.set", { name: person.name }));
   };
   return html`<${FormDialog} title=${t("people.password.of", { name: person.name })} label=${t("people.password")} send=${send} close=${close}>
-    <${Field} label=${t("people.password.label")} name="password" type="password" required autocomplete="new-password" hint=${t("people.password.ends")} />
+    <${Field} label=${t("people.password.label")} name="password" type="password" required autocomplete="new-password"
+      hint=${t("people.password.ends")} />
   </${FormDialog}>`;
 }

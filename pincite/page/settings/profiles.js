@@ -18,7 +18,8 @@ export function Profiles() {
       ${items.map((profile) => html`<li key=${profile.name} class="card">
         <h2>${profile.name}</h2>
         <p>${profile.about}</p>
-        <button class="button" onClick=${() => setShown(profile.name)}>${t("profiles.look")}<span class="hidden-text"> (${profile.name})</span></button>
+        <button class="button" onClick=${() => setShown(profile.name)}>${t("profiles.look")}<span
+          class="hidden-text"> (${profile.name})</span></button>
       </li>`)}
     </ul>`}</${Loaded}>
     ${shown && html`<${Difference} name=${shown} close=${() => setShown(null)} />`}`;

@@ -26,7 +26,8 @@ export function Providers() {
   };
   return html`
     <div class="bar"><p class="grow muted">${t("providers.about")}</p>
-      <button class="button primary" disabled=${busy} aria-busy=${busy} onClick=${test}><${Icon} name="refresh" />${t(busy ? "providers.testing" : "providers.test")}</button></div>
+      <button class="button primary" disabled=${busy} aria-busy=${busy} onClick=${test}>
+        <${Icon} name="refresh" />${t(busy ? "providers.testing" : "providers.test")}</button></div>
     ${problem && html`<${Trouble} problem=${problem} />`}
     <div role="status"><${Loaded} from=${loaded}>${({ values }) => html`<ul class="cards">
       ${Object.keys(PARTS).map((part) => html`<${Provider} key=${part} part=${part} values=${values} result=${tried?.[part]} />`)}
@@ -49,9 +50,11 @@ function Provider({ part, values, result }) {
   ].filter(([, value]) => value) : [];
   return html`<li class="card">
     <header class="bar"><h2>${t(`providers.part.${part}`)}</h2><span class="grow"></span>
-      ${result && html`<span class=${`badge ${result.ok ? "good" : "bad"}`}><${Icon} name=${result.ok ? "check" : "warning"} />${t(result.ok ? "providers.ok" : "providers.failed")}</span>`}</header>
+      ${result && html`<span class=${`badge ${result.ok ? "good" : "bad"}`}>
+        <${Icon} name=${result.ok ? "check" : "warning"} />${t(result.ok ? "providers.ok" : "providers.failed")}</span>`}</header>
     <p class="muted">${configured || t(`providers.none.${part}`)}</p>
-    ${facts.length > 0 && html`<dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${t(`providers.fact.${name}`)}</dt><dd>${value}</dd></div>`)}</dl>`}
+    ${facts.length > 0 && html`<dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${t(`providers.fact.${name}`)}</dt>
+      <dd>${value}</dd></div>`)}</dl>`}
     ${result?.error && html`<p class="bad-text">${result.error.message} <span class="mono small">(${result.error.code})</span></p>`}
     <a class="small" href=${`/settings/values?q=${encodeURIComponent(PARTS[part])}`}>${t("providers.change")}</a>
   </li>`;
@@ -68,6 +71,7 @@ function Offered() {
   const loaded = useLoad(() => get("/providers/models"));
   return html`<${Loaded} from=${loaded}>${({ items }) => items.length ? html`
     <h2>${t("providers.models")}</h2>
-    <ul>${items.map((one) => html`<li key=${one.name}><code>${one.name}</code>${one.window ? ` · ${t("providers.window", { count: one.window })}` : ""}</li>`)}</ul>`
+    <ul>${items.map((one) => html`<li key=${one.name}>
+      <code>${one.name}</code>${one.window ? ` · ${t("providers.window", { count: one.window })}` : ""}</li>`)}</ul>`
     : html`<p class="muted" role="status">${t("providers.models.none")}</p>`}</${Loaded}>`;
 }

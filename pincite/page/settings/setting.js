@@ -14,16 +14,19 @@ export function Setting({ item, text, edit, error, reset }) {
     <div class="setting-about">
       <label class="mono" for=${id}>${item.key}</label>
       <p>${described(item.description)}</p>
-      <p class="small muted">${t("settings.allowed", { allowed: item.allowed, fallback: told(item.default) })} · <code>${item.environment[0]}</code></p>
+      <p class="small muted">${t("settings.allowed", { allowed: item.allowed, fallback: told(item.default) })} ·${" "}
+        <code>${item.environment[0]}</code></p>
     </div>
     <div class="setting-value">
-      ${item.changeable ? html`<${Editor} id=${id} item=${item} text=${text} edit=${edit} error=${error} />` : html`<${Fixed} id=${id} item=${item} />`}
+      ${item.changeable ? html`<${Editor} id=${id} item=${item} text=${text} edit=${edit} error=${error} />` : html`<${Fixed} id=${id}
+        item=${item} />`}
       ${error && html`<p class="bad-text small" id=${`${id}-error`}>${error}</p>`}
       <div class="setting-origin">
         <span class=${`badge ${LOUD[item.source]}`}>${t(`settings.source.${item.source}`)}</span>
         <span class="badge">${t(`settings.acts.${item.acts}`)}</span>
         ${item.stored !== undefined && html`<span class="badge warn">${t("settings.stored", { value: told(item.stored) })}</span>`}
-        ${(item.source === "database" || item.stored !== undefined) && html`<button class="button quiet small" onClick=${reset}><${Icon} name="undo" />${t("settings.reset")}</button>`}
+        ${(item.source === "database" || item.stored !== undefined) && html`<button class="button quiet small" onClick=${reset}>
+          <${Icon} name="undo" />${t("settings.reset")}</button>`}
       </div>
     </div>
   </div>`;
@@ -40,11 +43,13 @@ function Editor({ id, item, text, edit, error }) {
   if (item.type === "boolean" || item.choices.length) {
     const choices = item.type === "boolean" ? ["true", "false"] : item.choices;
     return html`<select ...${all} onChange=${(event) => change(event.target.value)}>
-      ${choices.map((choice) => html`<option key=${choice} value=${choice} selected=${choice === shown}>${item.type === "boolean" ? t(choice === "true" ? "value.yes" : "value.no") : choice}</option>`)}
+      ${choices.map((choice) => html`<option key=${choice} value=${choice}
+        selected=${choice === shown}>${item.type === "boolean" ? t(choice === "true" ? "value.yes" : "value.no") : choice}</option>`)}
     </select>`;
   }
   const typed = { ...all, spellcheck: false, onInput: (event) => change(event.target.value) };
-  if (item.type === "list" || item.type === "table" || shown.length > 60) return html`<textarea rows=${Math.min(6, shown.split("\n").length + 1)} ...${typed}></textarea>`;
+  if (item.type === "list" || item.type === "table" || shown.length > 60) return html`<textarea
+    rows=${Math.min(6, shown.split("\n").length + 1)} ...${typed}></textarea>`;
   return html`<input inputmode=${item.type === "integer" ? "numeric" : item.type === "number" ? "decimal" : null} autocomplete="off" ...${typed} />`;
 }
 

@@ -25,7 +25,8 @@ function Values({ now, items, reload, query }) {
   const [edits, setEdits] = useState({});
   const [refused, setRefused] = useState(null);
   const [notes, setNotes] = useState([]);
-  const shown = useMemo(() => items.filter((item) => fits(item, wanted) && (!changedOnly || item.source !== "default")), [items, wanted, changedOnly]);
+  const meant = (item) => fits(item, wanted) && (!changedOnly || item.source !== "default");
+  const shown = useMemo(() => items.filter(meant), [items, wanted, changedOnly]);
   const edit = (key, text) => {
     setRefused(null);
     setEdits(({ [key]: _, ...others }) => (text === null ? others : { ...others, [key]: text }));
@@ -44,19 +45,24 @@ function Values({ now, items, reload, query }) {
     }
   };
   const takeBack = () => post("/settings/undo").then(({ notes: told }) => (setNotes(told), toast(t("settings.undone")), reload()), toast);
-  const save = () => change(Object.fromEntries(Object.entries(edits).map(([key, text]) => [key, read(text, items.find((one) => one.key === key).type)])));
+  const typeOf = (key) => items.find((one) => one.key === key).type;
+  const save = () => change(Object.fromEntries(Object.entries(edits).map(([key, text]) => [key, read(text, typeOf(key))])));
   const groups = Map.groupBy(shown, (item) => item.key.split(".")[0]);
   const count = Object.keys(edits).length;
   return html`
     <div class="bar settings-find">
-      <input type="search" class="grow" aria-label=${t("settings.search")} placeholder=${t("settings.search")} value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
-      <label class="choice"><input type="checkbox" checked=${changedOnly} onChange=${(event) => setChangedOnly(event.target.checked)} />${t("settings.changed.only")}</label>
+      <input type="search" class="grow" aria-label=${t("settings.search")} placeholder=${t("settings.search")} value=${wanted}
+        onInput=${(event) => setWanted(event.target.value)} />
+      <label class="choice"><input type="checkbox" checked=${changedOnly}
+        onChange=${(event) => setChangedOnly(event.target.checked)} />${t("settings.changed.only")}</label>
     </div>
     ${now.safe && html`<p class="notice warn"><${Icon} name="warning" />${t("settings.safe")}</p>`}
-    ${Object.entries(now.ignored).map(([key, why]) => html`<p key=${key} class="notice warn"><${Icon} name="warning" />${t("settings.ignored", { key, why })}</p>`)}
+    ${Object.entries(now.ignored).map(([key, why]) => html`<p key=${key} class="notice warn">
+      <${Icon} name="warning" />${t("settings.ignored", { key, why })}</p>`)}
     ${notes.map((note) => html`<p key=${note} class="notice" role="status"><${Icon} name="info" />${note}</p>`)}
     ${shown.length === 0 && html`<p class="muted">${t("settings.none")}</p>`}
-    ${[...groups].map(([name, list]) => html`<${Group} key=${name} name=${name} list=${list} open=${Boolean(wanted) || changedOnly || groups.size === 1}
+    ${[...groups].map(([name, list]) => html`<${Group} key=${name} name=${name} list=${list}
+      open=${Boolean(wanted) || changedOnly || groups.size === 1}
       edits=${edits} edit=${edit} refused=${refused} reset=${(key) => change({ [key]: null })} />`)}
     ${count > 0 && html`<div class="settings-save" role="region" aria-label=${t("settings.unsaved", { count })}>
       <p>${refused ? html`<span class="bad-text" role="alert">${refused.problem.words}</span>` : t("settings.unsaved", { count })}</p>
@@ -65,7 +71,11 @@ function Values({ now, items, reload, query }) {
     </div>`}`;
 }
 
-const fits = (item, wanted) => wanted.toLowerCase().split(/\s+/).every((word) => `${item.key} ${item.description} ${item.environment.join(" ")}`.toLowerCase().includes(word));
+/** Whether every word is in a setting's name, meaning or names in the environment. */
+function fits(item, wanted) {
+  const text = `${item.key} ${item.description} ${item.environment.join(" ")}`.toLowerCase();
+  return wanted.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}
 
 /** The settings of one branch; closed until somebody looks for something in it. */
 function Group({ name, list, open, edits, edit, refused, reset }) {

@@ -16,10 +16,12 @@ export function Usage({ person, close }) {
   const set = (name, value) => patch(address, { limits: { [name]: value } }).then(loaded.reload, toast);
   return html`<${Dialog} title=${t("usage.title", { name: person.name })} close=${close}>
     <${Loaded} from=${loaded}>${({ usage, limits, own }) => html`
-      <dl class="facts">${Object.entries(usage).map(([name, value]) => html`<div key=${name}><dt>${t(`usage.${name}`)}</dt><dd>${shown(name, value)}</dd></div>`)}</dl>
+      <dl class="facts">${Object.entries(usage).map(([name, value]) => html`<div key=${name}><dt>${t(`usage.${name}`)}</dt>
+        <dd>${shown(name, value)}</dd></div>`)}</dl>
       <h3>${t("usage.limits")}</h3>
       <p class="small muted">${t("usage.limits.about")}</p>
-      ${Object.entries(limits).map(([name, value]) => html`<${Limit} key=${`${name} ${value}`} name=${name} value=${value} own=${own.includes(name)} set=${set} />`)}`}
+      ${Object.entries(limits).map(([name, value]) => html`<${Limit} key=${`${name} ${value}`} name=${name} value=${value} own=${own.includes(name)}
+        set=${set} />`)}`}
     </${Loaded}>
   </${Dialog}>`;
 }

@@ -30,16 +30,20 @@ export function List({ query, person }) {
     <header><h1>${t("view.traces")}</h1><button class="button" onClick=${loaded.reload}>${t("traces.again")}</button></header>
     <div class="bar filters" role="search" aria-label=${t("traces.filters")}>
       <${Choice} label=${t("traces.kind")} value=${chosen.kind} onChange=${set("kind")} options=${KINDS.map((kind) => [kind, t(`kind.${kind}`)])} />
-      <${Choice} label=${t("traces.status")} value=${chosen.status} onChange=${set("status")} options=${[["failed", t("traces.failed")], ["degraded", t("traces.degraded")]]} />
-      <${Choice} label=${t("traces.slow")} value=${chosen.slow} onChange=${set("slow")} options=${SLOW_MS.map((ms) => [ms, t("traces.slower", { ms: Number(ms) })])} />
-      <${Choice} label=${t("traces.within")} value=${chosen.within} onChange=${set("within")} options=${Object.keys(WITHIN_H).map((one) => [one, t(`traces.within.${one}`)])} />
+      <${Choice} label=${t("traces.status")} value=${chosen.status} onChange=${set("status")}
+        options=${[["failed", t("traces.failed")], ["degraded", t("traces.degraded")]]} />
+      <${Choice} label=${t("traces.slow")} value=${chosen.slow} onChange=${set("slow")}
+        options=${SLOW_MS.map((ms) => [ms, t("traces.slower", { ms: Number(ms) })])} />
+      <${Choice} label=${t("traces.within")} value=${chosen.within} onChange=${set("within")}
+        options=${Object.keys(WITHIN_H).map((one) => [one, t(`traces.within.${one}`)])} />
     </div>
     <${Loaded} from=${loaded}>${(first) => {
       const pages = [first, ...more];
       const items = pages.flatMap((page) => page.items);
       const cursor = pages.at(-1).next_cursor;
       return html`${loaded.problem && html`<${Trouble} problem=${loaded.problem} />`}
-        ${items.length ? html`<${Table} items=${items} person=${person} />` : html`<${Empty} icon="traces" title=${t("traces.none")}>${t("traces.none.why")}</${Empty}>`}
+        ${items.length ? html`<${Table} items=${items} person=${person} />` : html`<${Empty} icon="traces"
+          title=${t("traces.none")}>${t("traces.none.why")}</${Empty}>`}
         ${cursor && html`<button class="button" onClick=${() => onwards(cursor)}>${t("list.more")}</button>`}`;
     }}</${Loaded}>
   </div>`;
@@ -55,13 +59,15 @@ function Choice({ label, value, onChange, options }) {
 function Table({ items, person }) {
   const longest = Math.max(...items.map((one) => one.duration_ms), 1);
   return html`<div class="table" tabindex="0" role="region" aria-label=${t("view.traces")}><table class="traces">
-    <thead><tr><th>${t("traces.when")}</th><th>${t("traces.kind")}</th><th>${t("traces.what")}</th><th>${t("traces.status")}</th><th class="number">${t("traces.took")}</th></tr></thead>
+    <thead><tr><th>${t("traces.when")}</th><th>${t("traces.kind")}</th><th>${t("traces.what")}</th><th>${t("traces.status")}</th>
+      <th class="number">${t("traces.took")}</th></tr></thead>
     <tbody>${items.map((one) => html`<tr key=${one.id}>
       <td class="nowrap"><a href=${`/traces/${one.id}`}><time datetime=${one.started_at}>${moment(one.started_at)}</time></a></td>
       <td class="nowrap">${t(`kind.${one.kind}`)}</td>
       <td class="value">${one.question ?? html`<span class="muted">${t(one.owner === person?.id ? "traces.no.words" : "traces.others")}</span>`}</td>
       <td><${Status} trace=${one} /></td>
-      <td class="number took"><span class="took-bar" style=${{ width: `${(one.duration_ms / longest) * 100}%` }}></span>${number(one.duration_ms, one.duration_ms < 10 ? 1 : 0)} ms</td>
+      <td class="number took"><span class="took-bar"
+        style=${{ width: `${(one.duration_ms / longest) * 100}%` }}></span>${number(one.duration_ms, one.duration_ms < 10 ? 1 : 0)} ms</td>
     </tr>`)}</tbody>
   </table></div>`;
 }

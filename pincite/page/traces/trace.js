@@ -31,7 +31,8 @@ function Told({ trace, own }) {
     <header class="trace-head"><h1>${trace.question ?? t(`kind.${trace.kind}`)}</h1>
       <div class="bar"><span class="badge">${t(`kind.${trace.kind}`)}</span><${Status} trace=${trace} /></div></header>
     ${trace.error && html`<p class="notice bad"><${Icon} name="warning" />${trace.error}</p>`}
-    ${trace.degraded.map((note) => html`<p key=${note.stage + note.reason} class="notice warn"><${Icon} name="warning" /><span><strong>${note.stage}</strong> ${note.reason}</span></p>`)}
+    ${trace.degraded.map((note) => html`<p key=${note.stage + note.reason} class="notice warn"><${Icon} name="warning" /><span>
+      <strong>${note.stage}</strong> ${note.reason}</span></p>`)}
     <dl class="facts wide">${facts.map(([name, value]) => html`<div key=${name}><dt>${t(`trace.${name}`)}</dt><dd>${value}</dd></div>`)}</dl>
     <h2>${t("trace.steps")}</h2>
     <${Waterfall} spans=${trace.spans} total=${trace.duration_ms} />
@@ -43,12 +44,14 @@ function Told({ trace, own }) {
 
 /** What was asked, shown to the model and answered, where that was kept. */
 function Words({ content, own }) {
-  if (!content) return html`<h2>${t("trace.words")}</h2><p class="notice"><${Icon} name="lock" />${t(own ? "trace.words.none" : "trace.words.others")}</p>`;
+  if (!content) return html`<h2>${t("trace.words")}</h2><p class="notice">
+    <${Icon} name="lock" />${t(own ? "trace.words.none" : "trace.words.others")}</p>`;
   const parts = [["standalone", content.standalone], ["system_prompt", content.system_prompt], ["answer", content.answer]].filter(([, text]) => text);
   return html`<h2>${t("trace.words")}</h2>
     ${parts.map(([name, text]) => html`<section key=${name}><h3>${t(`trace.words.${name}`)}</h3><p class="said">${text}</p></section>`)}
     ${(content.prompt ?? []).length > 0 && html`<section><h3>${t("trace.prompt")}</h3>
-      ${content.prompt.map((message, place) => html`<details key=${place} class="prompt"><summary>${t(`trace.prompt.${message.role}`)} <span class="muted small">${t("trace.characters", { count: message.content.length })}</span></summary>
+      ${content.prompt.map((message, place) => html`<details key=${place} class="prompt"><summary>${t(`trace.prompt.${message.role}`)} <span
+        class="muted small">${t("trace.characters", { count: message.content.length })}</span></summary>
         <pre tabindex="0">${message.content}</pre></details>`)}</section>`}`;
 }
 
@@ -56,5 +59,6 @@ function Pairs({ title, pairs }) {
   const list = Object.entries(pairs ?? {});
   if (!list.length) return null;
   return html`<details class="pairs"><summary><h2>${title}</h2> <span class="count">${list.length}</span></summary>
-    <dl class="facts wide">${list.map(([key, value]) => html`<div key=${key}><dt class="mono">${key}</dt><dd>${told(value)}</dd></div>`)}</dl></details>`;
+    <dl class="facts wide">${list.map(([key, value]) => html`<div key=${key}><dt class="mono">${key}</dt>
+      <dd>${told(value)}</dd></div>`)}</dl></details>`;
 }

@@ -25,16 +25,23 @@ export function Waterfall({ spans, total }) {
       <div class="scale" aria-hidden="true"><span>0</span><span>${number(end / 2, 1)} ms</span><span>${number(end, 1)} ms</span></div>
       <ol ref=${list} onKeyDown=${step} aria-label=${t("trace.steps")}>
         ${spans.map((one) => html`<li key=${one.id}><button class=${`span ${one.error ? "bad" : ""}`} aria-expanded=${one.id === chosen}
-            aria-label=${t("trace.span", { name: one.name, ms: number(one.duration_ms, 2), start: number(one.started_ms, 2) }) + (one.error ? `, ${t("traces.failed")}` : "")}
+            aria-label=${spoken(one)}
             onClick=${() => setChosen(one.id === chosen ? null : one.id)}>
           <span class="span-name clip" style=${{ "--depth": depths.get(one.id) }}>${one.error && html`<${Icon} name="warning" />`}${one.name}</span>
-          <span class="span-line"><span class="span-bar" style=${{ left: `${(one.started_ms / end) * 100}%`, width: `${(one.duration_ms / end) * 100}%` }}></span></span>
+          <span class="span-line"><span class="span-bar"
+            style=${{ left: `${(one.started_ms / end) * 100}%`, width: `${(one.duration_ms / end) * 100}%` }}></span></span>
           <span class="span-time">${number(one.duration_ms, one.duration_ms < 10 ? 2 : 0)}</span>
         </button></li>`)}
       </ol>
     </div>
     ${span && html`<${Span} key=${span.id} span=${span} close=${() => setChosen(null)} />`}
   </div>`;
+}
+
+/** A span in words. */
+function spoken(span) {
+  const told = t("trace.span", { name: span.name, ms: number(span.duration_ms, 2), start: number(span.started_ms, 2) });
+  return span.error ? `${told}, ${t("traces.failed")}` : told;
 }
 
 /** How deep each span lies below the request. */
