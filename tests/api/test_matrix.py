@@ -178,6 +178,7 @@ ELSEWHERE = ("/api/", "/v1/", "/mcp")
 """How paths begin that are not under `/api/v1`."""
 REPEATS = (
     "/search", "/query-many", "/query", "/chat", "/vectorstore/query-many", "/api/query", "/api/chat", "/v1/chat/completions",
+    "/flows/run",
 )  # fmt: skip
 """Routes that repeat what they were asked."""
 OWN = ("document", "job", "session", "trace", "answer", "share")
