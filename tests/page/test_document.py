@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from tests.api.door import completed, upload
 from tests.page.browser import NARROW, Site, unreadable
+from tests.page.views import SAMPLES
 
 EARLIER = "---\ntitle: Owls\n---\n# Owls\n\nOwls eat mice.\n\n## Night\n\nThey hunt at dusk.\n"
 LATER = "---\ntitle: Owls\n---\n# Owls\n\nOwls eat mice. 🦉\n\n## Night\n\nThey hunt at night, and rest by day.\n\n| owl | prey |\n|---|---|\n| barn owl | vole |\n"
@@ -30,6 +31,16 @@ def test_a_document_is_shown_as_it_reads_and_line_by_line(site: Site, owls: str)
         with page.expect_download() as started:
             page.get_by_role("link", name="Save the file").click()
         assert started.value.suggested_filename == "owls.md"
+
+
+def test_a_pdf_is_shown_page_by_page(site: Site) -> None:
+    with site.door.client() as client:
+        upload(client, "report.pdf", (SAMPLES / "annual-report-2023.pdf").read_bytes(), folder="reports")
+        [document] = completed(client, "reports")
+    with site.visit(f"/documents/{document['id']}") as page:
+        expect(page.locator("canvas[data-drawn]")).to_be_visible()
+        page.get_by_role("button", name="Text").click()
+        expect(page.locator(".prose.document")).to_contain_text("Silberjoch")
 
 
 def test_passages_are_drawn_with_their_levels_and_found_by_a_question(site: Site, owls: str) -> None:

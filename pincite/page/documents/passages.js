@@ -25,7 +25,7 @@ export function Passages({ document, query }) {
     setChosen(ordinal);
     requestAnimationFrame(() => {
       const label = box.current?.querySelector(`[data-passage="${ordinal}"]`);
-      if (label) box.current.scrollTop += label.getBoundingClientRect().top - box.current.getBoundingClientRect().top - 8;
+      if (label) box.current.scrollTop += label.closest(".piece").getBoundingClientRect().top - box.current.getBoundingClientRect().top;
     });
   };
   useEffect(() => {

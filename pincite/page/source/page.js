@@ -48,6 +48,7 @@ export function PageView({ place }) {
     };
   }, [place.documentId, place.version]);
   useEffect(() => {
+    if (place.end <= place.start) return undefined; // the whole document: nothing is marked
     let left = false;
     const span = { start: place.start, end: place.end, version: place.version };
     get(`/documents/${place.documentId}/places`, span).then(({ places }) => {
