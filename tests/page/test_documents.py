@@ -304,6 +304,15 @@ def test_ten_thousand_documents_are_scrolled_through_with_few_of_them_drawn(site
         expect(row(page, "document 09999")).to_be_visible()
         rows.evaluate("(box) => (box.scrollTop = 5000 * 60)")
         expect(row(page, "document 05000")).to_be_visible()
+        last = page.locator(".document-row").filter(visible=True)
+        lowest = rows.evaluate(
+            "(box) => [...box.querySelectorAll('.document-row')].findLast((row) => row.getBoundingClientRect().bottom <= innerHeight).textContent"
+        )
+        last.filter(has_text=lowest[:14]).get_by_role("button", name="What to do with").click()
+        shown = page.get_by_role("menu").bounding_box()
+        assert shown is not None
+        assert shown["y"] + shown["height"] <= 900
+        page.keyboard.press("Escape")
         assert page.evaluate("document.querySelectorAll('*').length") < 2500
         expect(page.get_by_text("10,000 documents")).to_be_visible()
 

@@ -34,7 +34,10 @@ function draw() {
 /** Send files; those of before are forgotten once nothing of theirs is under way. */
 export function send(found) {
   if (!files.some(underWay)) files = [];
-  if (control.signal.aborted) control = new AbortController();
+  if (control.signal.aborted) {
+    control = new AbortController();
+    working = 0; // those of before may still wait for something
+  }
   for (const { file, folder } of found)
     files.push({ key: (last += 1), file, name: file.name, folder, bytes: file.size, status: "waiting", share: 0, problem: null, document: null });
   draw();
@@ -64,7 +67,7 @@ export function forget() {
 async function work(signal) {
   working += 1;
   for (let one; !signal.aborted && (one = files.find((file) => file.status === "waiting")); ) await sendOne(one, signal);
-  working -= 1;
+  if (signal === control.signal) working -= 1;
 }
 
 async function sendOne(one, signal) {
@@ -83,8 +86,9 @@ async function sendOne(one, signal) {
       for (const listener of listeners) listener(told.document);
       break;
     } catch (problem) {
-      if (signal.aborted) return;
-      if (tries < TRIES && (await worthWaiting(problem))) continue;
+      const again = !signal.aborted && tries < TRIES && (await worthWaiting(problem));
+      if (signal.aborted) return; // before, or while it was waited
+      if (again) continue;
       Object.assign(one, { status: "failed", problem: problem instanceof Problem ? problem : new Problem({ code: "unreadable_file", detail: problem.message }) });
       break;
     }

@@ -1,16 +1,19 @@
 // A button that opens a list of things to do or to choose from.
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../shared/html.js";
 import { Icon } from "./icon.js";
 
 /** `items` are `{label, icon?, onClick, checked?, toggle?, danger?}`; null is a line between two. */
 export function Menu({ label, icon = "more", text, items, up = false }) {
   const [open, setOpen] = useState(false);
+  const [above, setAbove] = useState(up);
   const box = useRef();
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open) return undefined;
-    (box.current.querySelector("[aria-checked=true]") ?? box.current.querySelector("[role^=menuitem]"))?.focus();
+    const [button, list] = [box.current, box.current.querySelector(".menu-list")].map((one) => one.getBoundingClientRect());
+    setAbove(up || (button.bottom + list.height > innerHeight && button.top > list.height));
+    (box.current.querySelector("[aria-checked=true]") ?? box.current.querySelector("[role^=menuitem]"))?.focus({ preventScroll: true });
     const outside = (event) => box.current.contains(event.target) || setOpen(false);
     document.addEventListener("pointerdown", outside);
     return () => document.removeEventListener("pointerdown", outside);
@@ -29,7 +32,7 @@ export function Menu({ label, icon = "more", text, items, up = false }) {
     if (to !== undefined) all[(to + all.length) % all.length].focus();
     if (to !== undefined || event.key === "Escape") event.preventDefault();
   };
-  return html`<div class=${`menu ${up ? "up" : ""}`} ref=${box} onKeyDown=${step}>
+  return html`<div class=${`menu ${above ? "up" : ""}`} ref=${box} onKeyDown=${step}>
     <button class=${text ? "button quiet" : "icon-button"} aria-label=${text ? null : label} data-hint=${open || text ? null : label}
       aria-haspopup="menu" aria-expanded=${open} aria-controls=${open ? id : null} onClick=${() => setOpen(!open)}>
       <${Icon} name=${icon} />${text}
