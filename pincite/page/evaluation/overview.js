@@ -71,8 +71,8 @@ function Runs({ runs }) {
 
 export function State({ run }) {
   const loud = { done: "good", failed: "bad", interrupted: "warn", running: "accent" };
-  return html`<span class=${`badge ${loud[run.status]}`}>${t(`evaluation.state.${run.status}`)}</span>${run.error && html`<small
-    class="block bad-text">${run.error}</small>`}`;
+  return html`<span class=${`badge ${loud[run.status]}`}>${t(`evaluation.state.${run.status}`)}</span>
+    ${run.error && html`<small class="block bad-text">${run.error}</small>`}`;
 }
 
 /** How the runs of the set that was run last came out, oldest first. */

@@ -35,12 +35,14 @@ export function Asked({ run, other }) {
 function Table({ title, rows, ranks, before }) {
   const [all, setAll] = useState(false);
   return html`<div class="table" tabindex="0" role="region" aria-label=${title}><table>
-    <thead><tr>${ranks && html`<th class="number">${t("replay.rank")}</th>`}${before && html`<th
-      class="number">${t("changes.before")}</th>`}<th>${t("traces.what")}</th><th>${t("evaluation.kind")}</th></tr></thead>
+    <thead><tr>
+      ${ranks && html`<th class="number">${t("replay.rank")}</th>`}${before && html`<th class="number">${t("changes.before")}</th>`}
+      <th>${t("traces.what")}</th><th>${t("evaluation.kind")}</th></tr></thead>
     <tbody>${(all ? rows : rows.slice(0, SHOWN)).map((one) => html`<tr key=${one.id}>
       ${ranks && html`<td class="number">${ranks.get(one.id) ?? "–"}</td>`}${before && html`<td class="number">${before.get(one.id) ?? "–"}</td>`}
-      <td class="value"><a href=${bench(one.text)}>${one.text}</a> ${!one.current && html`<span
-        class="badge warn">${t("evaluation.old")}</span>`}</td><td>${t(`evaluation.kind.${one.kind}`)}</td>
+      <td class="value"><a href=${bench(one.text)}>${one.text}</a>${" "}
+        ${!one.current && html`<span class="badge warn">${t("evaluation.old")}</span>`}</td>
+      <td>${t(`evaluation.kind.${one.kind}`)}</td>
     </tr>`)}</tbody>
   </table></div>
   ${rows.length > SHOWN && !all && html`<button class="button"

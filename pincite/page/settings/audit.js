@@ -49,8 +49,8 @@ function Events({ events }) {
     <tbody>${events.map((event) => html`<tr key=${event.number}>
       <td class="number">${number(event.number)}</td>
       <td class="nowrap"><time datetime=${event.at}>${moment(event.at)}</time></td>
-      <td><span class="mono">${event.event}</span> ${event.outcome !== "done" && html`<span
-        class=${`badge ${LOUD[event.outcome]}`}>${t(`audit.outcome.${event.outcome}`)}</span>`}</td>
+      <td><span class="mono">${event.event}</span>${" "}
+        ${event.outcome !== "done" && html`<span class=${`badge ${LOUD[event.outcome]}`}>${t(`audit.outcome.${event.outcome}`)}</span>`}</td>
       <td>${name(event.person)}${event.address && html`<small class="muted block">${event.address}</small>`}</td>
       <td class="value">${told(event.subject)}</td>
       <td class="value small">${Object.entries(event.details ?? {}).map(([key, value]) => html`<span key=${key} class="block">

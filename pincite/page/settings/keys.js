@@ -56,8 +56,8 @@ function Table({ keys, people, end }) {
     <tbody>${keys.map((key) => html`<tr key=${key.id}>
       <th scope="row">${key.name}</th><td>${names.get(key.user) ?? key.user}</td><td>${t(`role.${key.role}`)}</td>
         <td class="nowrap">${day(key.created_at)}</td>
-      <td class="nowrap">${key.revoked_at ? html`<span
-        class="badge bad">${t("keys.revoked")}</span>` : key.expires_at ? day(key.expires_at) : t("keys.for.ever")}</td>
+      <td class="nowrap">${key.revoked_at ? html`<span class="badge bad">${t("keys.revoked")}</span>`
+        : key.expires_at ? day(key.expires_at) : t("keys.for.ever")}</td>
       <td>${!key.revoked_at && html`<button class="button quiet small" onClick=${() => end(key)}>${t("keys.revoke")}<span
         class="hidden-text"> (${key.name})</span></button>`}</td>
     </tr>`)}</tbody>

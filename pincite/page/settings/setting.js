@@ -48,8 +48,8 @@ function Editor({ id, item, text, edit, error }) {
     </select>`;
   }
   const typed = { ...all, spellcheck: false, onInput: (event) => change(event.target.value) };
-  if (item.type === "list" || item.type === "table" || shown.length > 60) return html`<textarea
-    rows=${Math.min(6, shown.split("\n").length + 1)} ...${typed}></textarea>`;
+  const rows = Math.min(6, shown.split("\n").length + 1);
+  if (item.type === "list" || item.type === "table" || shown.length > 60) return html`<textarea rows=${rows} ...${typed}></textarea>`;
   return html`<input inputmode=${item.type === "integer" ? "numeric" : item.type === "number" ? "decimal" : null} autocomplete="off" ...${typed} />`;
 }
 

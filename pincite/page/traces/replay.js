@@ -84,8 +84,8 @@ function Difference({ result }) {
 function Table({ title, head, rows }) {
   if (!rows.length) return null;
   return html`<h3>${title}</h3><div class="table" tabindex="0" role="region" aria-label=${title}><table>
-    <thead><tr>${head.map((one, place) => html`<th key=${place}>${one || html`<span
-      class="hidden-text">${t("replay.change")}</span>`}</th>`)}</tr></thead>
+    <thead><tr>${head.map((one, place) => html`<th key=${place}>
+      ${one || html`<span class="hidden-text">${t("replay.change")}</span>`}</th>`)}</tr></thead>
     <tbody>${rows.map((cells, row) => html`<tr key=${row}>${cells.map((cell, place) => html`<td key=${place}
       class="value">${cell}</td>`)}</tr>`)}</tbody>
   </table></div>`;
