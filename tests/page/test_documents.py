@@ -57,6 +57,7 @@ def choose(page: Page, name: str, what: str) -> None:
 def test_files_are_chosen_and_can_be_read_soon_after(site: Site) -> None:
     with site.visit("/documents") as page:
         expect(page.get_by_role("heading", name="No documents here yet")).to_be_visible()
+        expect(page.get_by_text("0 documents")).to_be_visible()
         assert unreadable(page) == []
         page.locator("[data-files]").set_input_files([file("cats.md", CATS), file("dogs.txt", "Dogs bark.\n")])
         expect(row(page, "cats.md")).to_contain_text("Ready")

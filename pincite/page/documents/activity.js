@@ -44,7 +44,7 @@ function Sending({ files }) {
     </div>
     ${open > 0 && html`<${Progress} label=${t("activity.sending")} value=${out / all} />`}
     ${failed.length > 0 && html`<ul class="failures">${failed.slice(0, FAILED_SHOWN).map((one) => html`<li key=${one.key}>
-      <span><strong>${one.name}</strong> ${one.problem.words}</span>
+      <span>${!one.problem.words.includes(one.name) && html`<strong>${one.name}</strong> `}${one.problem.words}</span>
       <button class="button small" onClick=${() => again(one.key)} aria-label=${t("activity.again.name", { name: one.name })}>${t("activity.again")}</button>
     </li>`)}</ul>`}
   </div>`;

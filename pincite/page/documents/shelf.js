@@ -78,14 +78,14 @@ function addressWith(query, more) {
 function Heading({ folder, listing, filtered }) {
   const known = folders.use().find((one) => one.path === folder);
   const parts = folder ? folder.split("/") : [];
-  const count = listing.complete ? listing.items.length : !filtered && known?.documents;
+  const count = listing.complete ? listing.items.length : filtered ? undefined : known?.documents;
   return html`<div class="shelf-title">
     <h1>${parts.length ? parts.at(-1) : t("view.documents")}</h1>
     ${parts.length > 0 && html`<nav class="steps-up small" aria-label=${t("documents.path")}>
       <a href="/documents">${t("view.documents")}</a>
       ${parts.slice(0, -1).map((part, place) => html`<span key=${place}> / <a href=${folderAddress(parts.slice(0, place + 1).join("/"))}>${part}</a></span>`)}
     </nav>`}
-    <p class="muted small" role="status">${listing.loading ? "" : count ? t("documents.count", { count }) : t("documents.count.more", { count: number(listing.items.length) })}
+    <p class="muted small" role="status">${listing.loading ? "" : count !== undefined ? t("documents.count", { count }) : t("documents.count.more", { count: number(listing.items.length) })}
       ${known?.category_label && html` · <span class="badge">${known.category_label}</span>`}</p>
   </div>`;
 }
