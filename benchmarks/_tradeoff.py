@@ -35,9 +35,9 @@ def _curve(kind: str, style: str, covered: np.ndarray, others: np.ndarray, thres
     points = [(float((covered < at).mean()), float((others < at).mean())) for at in np.linspace(0, 1, 401)]
     shown = [(_x(wrong), _y(right)) for wrong, right in points if wrong <= MOST]
     yield f'<path class="{style}" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in shown)}"/>'
-    yield _text(shown[-1][0] + 8, shown[-1][1] + 4, kind)
-    at = float((covered < threshold).mean()), float((others < threshold).mean())
-    yield f'<circle class="dot" cx="{_x(at[0]):.1f}" cy="{_y(at[1]):.1f}" r="5"/>'
+    x, y = _x(float((covered < threshold).mean())), _y(float((others < threshold).mean()))
+    yield f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
+    yield _text(round(x, 1) + 8, round(y, 1) + 20, kind)  # their ends lie on each other
 
 
 def _axes() -> Iterator[str]:

@@ -140,7 +140,7 @@ async def main() -> None:
             arguments.keep.write_text(json.dumps([asdict(row) for row in rows]))
     shown = report(rows)
     if arguments.plot:
-        title = f"confidence of {sum(one.questions for one in shown)} held-out answers, and how many were right"
+        title = f"Confidence of {sum(one.questions for one in shown)} held-out answers"
         arguments.plot.write_text(plot(shown, title), encoding="utf-8")
 
 
