@@ -45,7 +45,7 @@ def test_a_pdf_is_shown_page_by_page(site: Site) -> None:
 
 def test_passages_are_drawn_with_their_levels_and_found_by_a_question(site: Site, owls: str) -> None:
     with site.visit(f"{owls}?view=passages") as page:
-        expect(page.locator(".legend")).to_contain_text("2 sections")
+        expect(page.locator(".levels")).to_contain_text("2 sections")
         labels = page.locator(".passage-label")
         expect(labels).to_have_count(2)
         expect(labels.nth(1)).to_contain_text("table")

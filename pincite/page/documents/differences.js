@@ -30,7 +30,7 @@ export function Differences({ id, pair }) {
         <button class="button small" aria-pressed=${!beside} onClick=${() => set(false)}>${t("diff.above")}</button>
       </div>
     </div>
-    ${about.length > 0 && html`<dl class="facts">${about.map(([name, { from, to }]) => html`<div key=${name}><dt>${name}</dt><dd><del>${shown(from)}</del> <ins>${shown(to)}</ins></dd></div>`)}</dl>`}
+    ${about.length > 0 && html`<dl class="known">${about.map(([name, { from, to }]) => html`<div key=${name}><dt>${name}</dt><dd><del>${shown(from)}</del> <ins>${shown(to)}</ins></dd></div>`)}</dl>`}
     ${limited(found.hunks).map((hunk, place) => html`<${Hunk} key=${place} hunk=${hunk} beside=${beside} />`)}
     ${found.hunks.length > limited(found.hunks).length && html`<p class="notice"><${Icon} name="info" />${t("diff.cut")}</p>`}
   </div>`;

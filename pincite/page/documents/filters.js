@@ -28,7 +28,7 @@ export function Filters({ filter, change }) {
     return () => clearTimeout(timer);
   }, [words]);
   const status = filter.stale ? "stale" : filter.status;
-  return html`<div class="bar filters" role="search">
+  return html`<div class="bar shelf-filters" role="search">
     <span class="grow searching"><${Icon} name="search" /><input type="search" value=${words} aria-label=${t("documents.search")} placeholder=${t("documents.search")}
       maxlength="2000" onInput=${(event) => setWords(event.target.value)} /></span>
     <select aria-label=${t("documents.status")} value=${status} onChange=${(event) => change({ status: event.target.value || null })}>

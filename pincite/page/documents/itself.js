@@ -19,6 +19,7 @@ export function Itself({ document }) {
     return html`<${Empty} icon="clock" title=${t("document.unread")}>${t(document.error ? "document.unread.failed" : "document.unread.why")}</${Empty}>`;
   const place = { documentId: document.id, version: document.version, start: 0, end: 0, key: document.version };
   return html`<div class="itself">
+    <h2 class="hidden-text">${t("document.view.document")}</h2>
     <div class="bar">
       ${ways.length > 1 && html`<div class="switch" role="group" aria-label=${t("source.views")}>${ways.map((name) => html`<button key=${name} class="button small" aria-pressed=${name === way}
         onClick=${() => setWay(name)}>${t(`source.view.${name}`)}</button>`)}</div>`}

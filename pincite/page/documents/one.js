@@ -80,6 +80,6 @@ function About({ document, person }) {
     ${document.error && html`<p class="notice bad" role="alert"><${Icon} name="warning" />${document.error.message}</p>`}
     ${(document.notes ?? []).map((note) => html`<p key=${note} class="notice warn"><${Icon} name="info" />${note}</p>`)}
     ${document.description && html`<p class="lead">${document.description}</p>`}
-    <dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-    ${document.tags.length > 0 && html`<p class="chips">${document.tags.map((tag) => html`<a key=${tag} class="badge accent" href=${`/documents?tag=${encodeURIComponent(tag)}`}><${Icon} name="tag" />${tag}</a>`)}</p>`}`;
+    <dl class="known">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+    ${document.tags.length > 0 && html`<p class="marks">${document.tags.map((tag) => html`<a key=${tag} class="badge accent" href=${`/documents?tag=${encodeURIComponent(tag)}`}><${Icon} name="tag" />${tag}</a>`)}</p>`}`;
 }

@@ -29,7 +29,7 @@ export function Passage({ chunk, found, close }) {
       <p class="muted small">${t(`passage.embedded.${chunk.vectorized_text ? "augmented" : chunk.embedded_text ? "original" : "unknown"}`)}</p>
       <pre class="embedded" tabindex="0">${chunk.vectorized_text ?? chunk.embedded_text ?? chunk.text}</pre>
       <h3>${t("passage.facts")}</h3>
-      <dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+      <dl class="known">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
     </div>
   </section>`;
 }

@@ -65,7 +65,7 @@ function useContent(document) {
 
 function Legend({ chunks }) {
   const count = (level) => chunks.filter((chunk) => chunk.level === level).length;
-  return html`<p class="legend small muted">
+  return html`<p class="levels small muted">
     ${[0, 1, 2].map((level) => html`<span key=${level}><i class=${`bar-${level}`} aria-hidden="true"></i>${t(`passages.level.${level}`, { count: count(level) })}</span>`)}
   </p>`;
 }

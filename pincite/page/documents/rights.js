@@ -63,7 +63,7 @@ function Names({ label, icon, names, set, known }) {
   };
   return html`<div class="field">
     <label for=${id}>${label}</label>
-    ${names.length > 0 && html`<ul class="chips">${names.map((name) => html`<li key=${name} class="badge accent"><${Icon} name=${icon} />${name}
+    ${names.length > 0 && html`<ul class="marks">${names.map((name) => html`<li key=${name} class="badge accent"><${Icon} name=${icon} />${name}
       <button class="chip-drop" aria-label=${t("rights.drop", { name })} onClick=${() => set(names.filter((one) => one !== name))}><${Icon} name="close" /></button></li>`)}</ul>`}
     <form class="bar" onSubmit=${add}>
       <input id=${id} value=${text} list=${`${id}-known`} placeholder=${t("rights.placeholder")} maxlength="100" onInput=${(event) => setText(event.target.value)} />
