@@ -37,7 +37,7 @@ def test_the_stub_says_how_to_use_it_answers_and_ends_on_ctrl_c(tmp_path: Path) 
     ("arguments", "words"),
     [
         (("--fault", "hag"), "did you mean 'hang'"),
-        (("--behaviour", "nice"), "behaviour: Input should be 'quote', 'refuse', 'echo' or 'obey'"),
+        (("--behaviour", "nice"), "behaviour: Input should be 'quote', 'refuse', 'echo', 'obey' or 'plan'"),
         (("/nowhere/script.json",), "cannot be read"),
     ],
 )

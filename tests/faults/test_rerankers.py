@@ -14,7 +14,7 @@ from tests.cross_encoder_maker import make_cross_encoder
 
 from .bench import LEAVE, Bench
 
-WHOLE = {"empty", "tools", "bytes", "split", "crlf", "comments", "bom"}
+WHOLE = {"notools", "empty", "tools", "bytes", "split", "crlf", "comments", "bom"}
 """Faults of streams, which a reply in one piece does not have."""
 RETRIED = {"429", "500", "503", "reset", "cut", "eof"}
 QUERY = "vacation days in France"
