@@ -54,6 +54,7 @@ def test_a_citation_shows_its_passage_and_opens_the_document_at_the_place(librar
         ask(page, CARRY)
         mark = page.locator(".answer button.cite").first
         assert "five vacation days" in page.locator(".answer").inner_text()
+        expect(page.get_by_role("heading", name=CARRY)).to_be_in_viewport()
         mark.hover()
         expect(page.get_by_role("tooltip")).to_contain_text("five vacation days")
         expect(page.get_by_role("tooltip")).to_be_in_viewport(ratio=1)

@@ -49,7 +49,7 @@ export default function Ask({ rest, query, person }) {
   </${Split}>`;
 }
 
-/** The turns, the last ones at once and earlier ones when somebody goes up; it stays at its end while an answer grows. */
+/** The turns, the last ones at once and earlier ones when somebody goes up; a new question goes to the top, and what grows beyond the end is followed. */
 function Thread({ turns, shown, show, edit, put }) {
   const box = useRef();
   const atEnd = useRef(true);
@@ -66,12 +66,13 @@ function Thread({ turns, shown, show, edit, put }) {
     setCount(count + AT_ONCE);
     requestAnimationFrame(() => box.current && (box.current.scrollTop = box.current.scrollHeight - before));
   };
+  const last = turns.at(-1);
   useEffect(() => {
-    if (atEnd.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [turns]);
+    if (atEnd.current && last.status === "asking") box.current.scrollTop = box.current.scrollHeight;
+  }, [last.text]);
   useEffect(() => {
     atEnd.current = true;
-    box.current.scrollTop = box.current.scrollHeight;
+    box.current.querySelector(".turn:last-child").scrollIntoView({ block: "start" }); // the question, not the answer's end
   }, [turns.length]);
   return html`<div class="thread" ref=${box} onScroll=${scroll} tabindex="0" role="log" aria-label=${t("ask.thread")}>
     ${first > 0 && html`<button class="button small earlier" onClick=${more}>${t("ask.earlier", { count: first })}</button>`}

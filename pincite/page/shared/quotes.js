@@ -1,11 +1,14 @@
 // A quote as one reads it: the rows of a table as their cells, without what Markdown is written with.
 
+const RULE = /^\s*\|?(?:\s*:?-+:?\s*\|)+\s*(?::?-+:?)?\s*$/;
+const ROW = /^\s*\|/;
+const ITEM = /^\s*(?:[*+-]|\d+[.)])\s+/;
+
 export function asRead(quote) {
-  return quote
-    .split("\n")
-    .filter((line) => !/^\s*\|?(?:\s*:?-+:?\s*\|)+\s*(?::?-+:?)?\s*$/.test(line))
-    .map((line) => (/^\s*\|/.test(line) ? line.split("|").map((cell) => cell.trim()).filter(Boolean).join(" · ") : line))
-    .map((line) => line.replace(/^\s*(?:#{1,6}|[*+-])\s+/, "").replace(/\*\*([^*]+)\*\*/g, "$1"))
-    .join("\n")
-    .trim();
+  const lines = quote.split("\n").filter((line) => !RULE.test(line));
+  const read = lines.map((line) => {
+    const text = ROW.test(line) ? line.split("|").map((cell) => cell.trim()).filter(Boolean).join(" · ") : line.trim();
+    return { text: text.replace(/^#{1,6}\s+/, "").replace(/\*\*([^*]+)\*\*/g, "$1"), apart: ROW.test(line) || ITEM.test(line) || !text };
+  });
+  return read.reduce((made, { text, apart }, at) => made + (at === 0 ? "" : apart || read[at - 1].apart ? "\n" : " ") + text, "").trim();
 }
