@@ -68,7 +68,7 @@ function Thread({ turns, shown, show, edit, put }) {
   };
   const last = turns.at(-1);
   useEffect(() => {
-    if (atEnd.current && last.status === "asking") box.current.scrollTop = box.current.scrollHeight;
+    if (atEnd.current && last.status === "asking" && !last.answer) box.current.scrollTop = box.current.scrollHeight;
   }, [last.text]);
   useEffect(() => {
     atEnd.current = true;
