@@ -263,13 +263,18 @@ def test_every_markdown_sample_has_its_front_matter(file: Path) -> None:
     assert body.lstrip().startswith("# ")
 
 
+VERDICTS = ("Yes. ", "No. ", "Ja. ", "Nein. ")
+"""What an answer says in words of its own."""
+
+
 @pytest.mark.parametrize("question", [q for q in QUESTIONS if q["answerable"]], ids=lambda q: q["question"][:40])
 def test_the_answer_stands_in_the_named_document(question: dict[str, object]) -> None:
     expected = question["answer_contains"]
     assert isinstance(expected, list)
     assert expected
     text = text_of(str(question["document"]))
-    assert [part for part in expected if part not in text] == []
+    quoted = [part for part in expected if part not in VERDICTS and part not in text]
+    assert [part for part in quoted if part.removesuffix(". ").replace(" | ", " ") not in text] == []
 
 
 def test_questions_cover_both_languages_and_what_cannot_be_answered() -> None:

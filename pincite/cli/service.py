@@ -95,7 +95,7 @@ async def _listen(door: Door, pincite: "AsyncPincite", *, key: str = "", questio
         if key:
             screen.say()
         print_service(screen, address, door.settings.data, text_goes, key=key, keyless=keyless)
-        if setup and not key:
+        if setup:
             print_setup(screen, f"{address}/setup#{setup}")
         if key:
             print_trial(screen, address, key, question)

@@ -16,8 +16,10 @@ _TOKEN = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
 _ASKED_FOR = frozenset(
     "year years number numbers amount kind kinds type types sort name names called call person place time times date day much many "
     "long often far old happened happen mean means meaning tell please give list describe explain say says said "
+    "may might must shall should could would can cannot compare comparison summarise summarize summary show find "
     "jahr jahre zahl anzahl art arten sorte name namen heißt heißen genannt nennt person ort zeit zeitpunkt datum tag viel viele vielen lange oft "
-    "weit alt passiert passierte geschah bedeutet nenne nennen beschreibe erkläre sag sagt steht bitte gibt".split()
+    "weit alt passiert passierte geschah bedeutet nenne nennen beschreibe erkläre sag sagt steht bitte gibt "
+    "darf dürfen muss müssen soll sollen kann können könnte möchte vergleiche vergleich fasse zusammen zeige finde".split()
 )
 """Words that say what kind of answer is wanted, not what it is about."""
 

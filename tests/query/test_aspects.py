@@ -20,7 +20,7 @@ def missing(question: str, told: str, *names: str, language: str = "en") -> tupl
         ("What is the name of the station cat?", ["station cat"]),
         (
             "Wie viele Personen dürfen an einem Besucherabend teilnehmen?",
-            ["Personen dürfen", "Besucherabend teilnehmen"],
+            ["Personen", "Besucherabend teilnehmen"],
         ),
         ("What is it?", []),
     ],

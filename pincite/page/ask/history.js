@@ -51,7 +51,7 @@ export function History() {
   return html`
     <a class="button small new" href="/ask"><${Icon} name="plus" />${t("ask.new")}</a>
     <input type="search" class="small" aria-label=${t("history.search")} placeholder=${t("history.search")} value=${words} onInput=${(event) => setWords(event.target.value)} />
-    ${items && items.length === 0 && html`<p class="muted small none">${t(words ? "history.none.found" : "history.none")}</p>`}
+    ${items && items.length === 0 && html`<p class="muted small none">${t(words ? "history.none.found" : "history.empty")}</p>`}
     ${items?.length > 0 && html`<${Rows} items=${items} height=${ROW} row=${row} label=${t("history.title")} onEnd=${more} />`}
     ${doing?.what === "rename" && html`<${Rename} one=${doing.one} close=${() => setDoing(null)} />`}
     ${doing?.what === "remove" && html`<${Confirm} title=${t("history.remove")} label=${t("history.remove.yes")} close=${() => setDoing(null)} onConfirm=${() => drop(doing.one)}>

@@ -14,12 +14,22 @@ export function Sources({ sources, open, chosen }) {
 }
 
 function list(sources, open, chosen) {
-  return html`<ol>${sources.map((one) => html`<li key=${one.number}>
+  return html`<ol>${sources.map((one) => (one.title || one.document_name ? entry(one, open, chosen) : gone(one)))}</ol>`;
+}
+
+/** A source whose document was removed: there is nothing left to open. */
+function gone(one) {
+  return html`<li key=${one.number}><p class="source"><span class="cite" aria-hidden="true">${one.number}</span>
+    <span class="source-name muted">${t("ask.source.removed")}</span></p></li>`;
+}
+
+function entry(one, open, chosen) {
+  return html`<li key=${one.number}>
     <button class="source" aria-pressed=${chosen?.startsWith(one.chunk_id) ?? false} onClick=${() => open(one)}>
       <span class="cite" aria-hidden="true">${one.number}</span>
       <span class="source-name"><strong>${one.title || one.document_name}</strong>
         <span class="muted">${[...one.heading_path.slice(-1), one.place ?? t("ask.lines", { from: one.start_line, to: one.end_line })].filter(Boolean).join(" · ")}</span></span>
       <${Icon} name="chevron" />
     </button>
-  </li>`)}</ol>`;
+  </li>`;
 }

@@ -33,7 +33,7 @@ export function Turn({ turn, last, shown, show, edit, put }) {
     ${status === "failed" && html`<div class="notice bad" role="alert"><${Icon} name="warning" />
       <span>${problem.words}${problem.requestId && html` <small class="mono">${t("toast.request", { id: problem.requestId })}</small>`}</span></div>`}
     ${answer && html`
-      <${Trust} answer=${answer} />
+      ${!turn.removed && html`<${Trust} answer=${answer} />`}
       <${Notes} answer=${answer} />
       <${Conflicts} conflicts=${answer.context_sufficiency.conflicts} show=${show} />
       <${Sources} sources=${answer.sources} open=${openSource} chosen=${shown?.key} />`}

@@ -1,5 +1,5 @@
 // Keys that work everywhere: one key, or `g` and then another.
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 const TYPING = "input, textarea, select, [contenteditable]";
 const WAIT_MS = 1200;
@@ -12,7 +12,7 @@ let forget = null;
 export function useKey(key, action) {
   const latest = useRef(action);
   latest.current = action;
-  useEffect(() => {
+  useLayoutEffect(() => { // at once: who sees something may already press the key that closes it
     actions.set(key, [...(actions.get(key) ?? []), latest]);
     return () => actions.set(key, actions.get(key).filter((one) => one !== latest));
   }, [key]);
