@@ -82,7 +82,7 @@ def _page(page: Page) -> None:
 
 
 def _text(page: Page) -> None:
-    ask(page, "How much observing time do visitors get?")
+    ask(page, "How many nights a year are director's time?")
     page.locator(".answer .cite").first.click()
     expect(page.locator("mark.passage").first).to_be_visible()
 
