@@ -23,7 +23,9 @@ async def sift(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """
     rag = run.settings.rag
     part = WEIGHED if run.kit.llm is run.kit.extractive and rag.threshold_on == "relevance" else 1.0
-    strong = [hit for hit in hits if strength(run, hit) >= part * rag.similarity_threshold]
+    wished = rag.similarity_threshold > LOW  # whoever raised it means it
+    least = rag.similarity_threshold if wished else part * rag.similarity_threshold
+    strong = [hit for hit in hits if strength(run, hit) >= least]
     sound = strong
     if rag.verification_enabled:
         with span("verification", passages=len(strong)) as it:

@@ -39,7 +39,7 @@ _CITE = re.compile(
     r"\b(?:cite|citing|zitiere?)\b[^\n]{0,200}?(\[[^\[\]\n]{1,200}\]|\bsource\s+\d+|\bquelle\s+\d+)", re.IGNORECASE
 )
 _WITH = re.compile(
-    r"[`'\"]?\s*\(?\s*(?:(?:doc_id|queries|query|id)\s*[=:]\s*)?(?:[\"'`\[]+([^\"'`\])\n]{1,200})[\"'`\]]|"
+    r"[`'\"]?\s*+\(?\s*+(?:(?:doc_id|queries|query|id)\s*+[=:]\s*+)?(?:[\"'`\[]+([^\"'`\])\n]{1,200})[\"'`\]]|"
     r"(?:on|with|for|auf|mit|für)\s+(?:(?:the )?(?:document|doc_id|id)\s*[=:]?\s*)?[`'\"]?([\w-]{4,200}))",
     re.IGNORECASE,
 )
