@@ -110,6 +110,8 @@ def test_who_was_told_to_wait_is_heard_later_on_that_connection(
     door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "PAUSE_S", (0.5, 0.5))
+    if (left := 60 - time.time() % 60) < 10:  # each minute of the clock has its own allowance
+        time.sleep(left)
     name = "hasty one"
     client.post(f"{API}/users", json={"name": name})
     client.patch(f"{API}/users/{name}", json={"limits": {"requests_per_minute": 1}})
