@@ -3,9 +3,11 @@
 import asyncio
 import functools
 import gc
+import json
 import secrets
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +20,7 @@ import pytest
 
 T = TypeVar("T")
 NO_BROWSER = "no Chromium is here"
+MODEL = "model"
 NO_SMALL_MODEL = "no small model is installed"
 
 
@@ -63,12 +66,42 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server that all test processes share; it ends when the last one leaves."""
+    from pincite.store.embedded import postmaster
     from pincite.store.server import EmbeddedServer  # here: the process that deals out the tests starts without it
 
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if base.name.startswith("popen-") else base
-    with EmbeddedServer.open(shared / "postgres") as server:
+    # Nobody needs these data after a power cut; what survives one is tried on servers of their own.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(postmaster.SETTINGS, "fsync", "off")
+        patch.setitem(postmaster.SETTINGS, "full_page_writes", "off")
+        server = EmbeddedServer.open(shared / "postgres")
+    with server, ThreadPoolExecutor(1) as beside:  # beside: a browser of this thread may have a loop here already
+        beside.submit(asyncio.run, _make_model(server.url)).result()
         yield server.url
+
+
+async def _make_model(server_url: str) -> None:
+    """A database with the schema in it, which the others are copies of: made once, by whoever comes first."""
+    from pincite.store.database import administrator_of
+    from pincite.store.schema import migrate
+
+    async with await psycopg.AsyncConnection.connect(server_url, autocommit=True) as connection:
+        await connection.execute("select pg_advisory_lock(1)")
+        found = await connection.execute("select 1 from pg_database where datname = %s and datistemplate", (MODEL,))
+        if await found.fetchone():
+            return
+        await connection.execute(f"create database {MODEL}")
+        async with administrator_of(psycopg.conninfo.make_conninfo(server_url, dbname=MODEL)) as admin:
+            await migrate(admin)
+        await connection.execute(f"alter database {MODEL} is_template true")
+
+
+@pytest.fixture
+def empty_database_url(postgres: str) -> Iterator[str]:
+    """A database with nothing in it, not even the schema."""
+    with _database(postgres, "template0") as url:
+        yield url
 
 
 @pytest.fixture
@@ -80,8 +113,8 @@ def database_url(postgres: str) -> Iterator[str]:
 
 @pytest.fixture
 def another_database_url(postgres: str) -> Iterator[str]:
-    """A second one beside it."""
-    with _database(postgres) as url:
+    """A second one beside it, with nothing in it."""
+    with _database(postgres, "template0") as url:
         yield url
 
 
@@ -93,14 +126,19 @@ def module_database_url(postgres: str) -> Iterator[str]:
 
 
 class _database:
-    def __init__(self, server_url: str) -> None:
+    def __init__(self, server_url: str, template: str = MODEL) -> None:
         self._server_url = server_url
+        self._template = template
         self._name = f"t_{secrets.token_hex(6)}"
 
     def __enter__(self) -> str:
         with psycopg.connect(self._server_url, autocommit=True) as connection:
-            connection.execute(f'create database "{self._name}"')
-        return psycopg.conninfo.make_conninfo(self._server_url, dbname=self._name)
+            connection.execute(f'create database "{self._name}" template {self._template}')
+        url = psycopg.conninfo.make_conninfo(self._server_url, dbname=self._name)
+        if self._template == MODEL:
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("update pincite.library set id = default")  # each library is one of its own
+        return url
 
     def __exit__(self, *_: object) -> None:
         with psycopg.connect(self._server_url, autocommit=True) as connection:
@@ -108,7 +146,28 @@ class _database:
 
 
 @pytest.fixture
-def open_pincite(database_url: str, tmp_path: Path) -> Callable[..., Any]:
+def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are read by the same code in this process, as starting one that is limited takes longer than most tests.
+
+    Those of the reader, of the servers and of everything hostile have it read where it always is.
+    """
+    from pincite.ingest import parse
+    from pincite.ingest.prepare import Prepared, from_json, prepare, to_json
+
+    def done(content: bytes, *how: Any) -> Prepared:
+        return from_json(json.loads(to_json(prepare(content, *how))))
+
+    async def read(
+        _self: object, data: bytes | Path, parser: str, chunking: Any, cuts: Any = None, **_told: object
+    ) -> Prepared:
+        content = data if isinstance(data, bytes) else data.read_bytes()
+        return await asyncio.to_thread(done, content, parser, chunking, cuts)
+
+    monkeypatch.setattr(parse.Reader, "read", read)
+
+
+@pytest.fixture
+def open_pincite(database_url: str, tmp_path: Path, read_here: None) -> Callable[..., Any]:
     """Opens engines on one fresh database, with the shipped fake embedder unless told otherwise."""
     from pincite.engine import AsyncPincite
 

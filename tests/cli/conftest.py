@@ -44,7 +44,7 @@ def library_settings(postgres: str, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture
-def pincite(library_settings: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Call:
+def pincite(library_settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, read_here: None) -> Call:
     """Calls the command line on that library."""
     for name, value in library_settings.items():
         monkeypatch.setenv(name, value)

@@ -141,29 +141,29 @@ def test_a_newer_schema_is_refused(database_url: str) -> None:
         asyncio.run(opened_and_closed(database_url))
 
 
-def test_a_schema_of_somebody_else_is_refused(database_url: str) -> None:
-    with psycopg.connect(database_url) as connection:
+def test_a_schema_of_somebody_else_is_refused(empty_database_url: str) -> None:
+    with psycopg.connect(empty_database_url) as connection:
         connection.execute("create schema pincite")
         connection.execute("create table pincite.theirs (x int)")
     with pytest.raises(DataFolderError, match="pincite did not make"):
-        asyncio.run(opened_and_closed(database_url))
+        asyncio.run(opened_and_closed(empty_database_url))
 
 
-def test_an_administrator_need_not_be_a_superuser(postgres: str, database_url: str) -> None:
+def test_an_administrator_need_not_be_a_superuser(postgres: str, empty_database_url: str) -> None:
     """A hosted database gives out an owner of the database, no more; keys and jobs must work there too."""
     from pincite.core.callers import Caller
     from pincite.store.keys import Keys
 
-    name = psycopg.conninfo.conninfo_to_dict(database_url)["dbname"]
+    name = psycopg.conninfo.conninfo_to_dict(empty_database_url)["dbname"]
     role = f"owner_{name}"
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with psycopg.connect(empty_database_url, autocommit=True) as connection:
         connection.execute("create extension vector")
         connection.execute(f"create role {role} login createrole password 'x'")
         connection.execute(f"grant pincite_app to {role} with admin option, set true") if connection.execute(
             "select 1 from pg_roles where rolname = 'pincite_app'"
         ).fetchone() else None
         connection.execute(f"alter database {name} owner to {role}")
-    url = psycopg.conninfo.make_conninfo(database_url, user=role, password="x")
+    url = psycopg.conninfo.make_conninfo(empty_database_url, user=role, password="x")
 
     async def use() -> Caller:
         database = await Database.open(url, pool_size=2)
@@ -176,7 +176,7 @@ def test_an_administrator_need_not_be_a_superuser(postgres: str, database_url: s
     try:
         assert asyncio.run(use()).role == "reader"
     finally:
-        with psycopg.connect(database_url, autocommit=True) as connection:
+        with psycopg.connect(empty_database_url, autocommit=True) as connection:
             connection.execute(f"reassign owned by {role} to current_user")
             connection.execute(f"drop owned by {role}")
             connection.execute(f"drop role {role}")

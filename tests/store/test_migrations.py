@@ -66,6 +66,12 @@ ROWS: dict[int, str] = {
 """What each schema brought, with something in it: a migration that comes later has to cope."""
 
 
+@pytest.fixture
+def database_url(empty_database_url: str) -> str:
+    """Where others begin with today's schema, these begin with none."""
+    return empty_database_url
+
+
 async def values() -> dict[str, Any]:
     embedder = ScriptedEmbedder(Options())
     [vector] = await embedder.embed([TEXT], as_query=False)

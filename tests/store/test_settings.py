@@ -126,14 +126,14 @@ def test_only_administrators_write_or_see_the_history(with_store: Run, database_
 
 
 def test_documents_indexed_before_know_the_model_of_their_vectors(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
+    empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
         everything = migration_files()
         with monkeypatch.context() as patch:
             patch.setattr("pincite.store.schema.migration_files", lambda: everything[:1])
-            await (await Database.open(database_url, pool_size=2)).close()
-        with psycopg.connect(database_url, autocommit=True) as admin:
+            await (await Database.open(empty_database_url, pool_size=2)).close()
+        with psycopg.connect(empty_database_url, autocommit=True) as admin:
             admin.execute("set search_path = pincite, public")
             admin.execute("insert into embedding_model (name, dimensions) values ('old/1', 2), ('older/1', 2)")
             admin.execute(
@@ -144,8 +144,8 @@ def test_documents_indexed_before_know_the_model_of_their_vectors(
                 "insert into vector (chunk, edition, realm, part, model, hash, embedding)"
                 " values (1, 7, 1, 0, 2, 'h', '[1,0]')"
             )
-        await (await Database.open(database_url, pool_size=2)).close()
-        with psycopg.connect(database_url) as admin:
+        await (await Database.open(empty_database_url, pool_size=2)).close()
+        with psycopg.connect(empty_database_url) as admin:
             assert admin.execute("select id, model from pincite.document order by id").fetchall() == [
                 ("d", 2),
                 ("e", None),

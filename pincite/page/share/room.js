@@ -21,8 +21,9 @@ export default function Share() {
   const [place, setPlace] = useState(null);
   const [peek, setPeek] = useState(null);
   useEffect(() => {
+    if (!hash) return setProblem({ status: 404 }); // an address without an answer: there is nothing to ask for
     setProblem(null);
-    get(`/shares/${encodeURIComponent(hash || "none")}`).then(setAnswer, setProblem);
+    get(`/shares/${encodeURIComponent(hash)}`).then(setAnswer, setProblem);
   }, [hash]);
   useKey("Escape", place ? () => setPlace(null) : null);
   if (problem) return html`<${Empty} heading="h1" icon="link" title=${t("share.gone")}>${problem.status === 404 ? t("share.gone.why") : problem.words}</${Empty}>`;
