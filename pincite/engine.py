@@ -169,7 +169,6 @@ class AsyncPincite:
         self.sessions, self.shares = Sessions(self.database), Shares(self.database)
         self.opinions = Opinions(self.database)
         self.cache = AnswerCache(self.database)
-        self.vocabulary = PostgresVocabulary(self.database)
         self.shelf = OpenShelf(Volumes(self.database))
         self.evaluations = Evaluations(self.database)
         self.folders, self.filing = Folders(self.database), Filing(self.database)
@@ -696,7 +695,7 @@ class AsyncPincite:
                 await _kit(self.toolbox if bench is self._bench else bench.toolbox, settings),
                 index=index,
                 memory=self.sessions,
-                vocabulary=self.vocabulary,
+                vocabulary=PostgresVocabulary(self.database, bench.surveys),
                 cache=self.cache,
                 shelf=self.shelf,
                 eyes=Legible(self._reader, settings.chunking),

@@ -46,9 +46,10 @@ _local = threading.local()
 
 def words(text: str) -> list[str]:
     """The words of a text in lower case, as they stand; runs of a script without blanks become pairs."""
+    if text.isascii():  # most texts are, or nearly all of their words
+        return _WORD.findall(text.lower())
     found: list[str] = []
-    for match in _WORD.finditer(unicodedata.normalize("NFKC", text).lower()):
-        word = match.group()
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text).lower()):
         if word.isascii():
             found.append(word)
             continue
@@ -67,8 +68,8 @@ def stem(word: str, language: str) -> str:
 
 def terms(text: str, language: str) -> list[str]:
     """What a text in a language is indexed by, in order, repeats included."""
-    stop = STOP_WORDS.get(language, frozenset())
-    return [stem(word, language) for word in words(text) if word not in stop]
+    stop, stemmed = STOP_WORDS.get(language, frozenset()), language if language in STEMMERS else ""
+    return [_stem(word, stemmed) for word in words(text) if word not in stop]
 
 
 def forms(text: str, language: str) -> dict[str, str]:

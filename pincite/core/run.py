@@ -148,10 +148,11 @@ class Run:
         if entry not in self.degraded:
             self.degraded.append(entry)
 
-    def foresee(self, text: str) -> None:
+    async def foresee(self, text: str) -> None:
         """Begin to embed a text that will very likely be searched, while it is still being looked at."""
         if text not in self.foreseen:
             self.foreseen[text] = asyncio.create_task(self._embed([text]))
+            await asyncio.sleep(0)  # it begins now, and not when whoever looks at the text first has to wait
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of what is asked; each text is embedded once in a request, and who failed is not waited for again."""

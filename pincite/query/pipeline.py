@@ -242,7 +242,7 @@ async def search(run: Run, question: Question) -> tuple[Plan, list[Hit]]:
     """Find passages for a question, or for several at once, without answering it."""
     question = await run.step(guard_in, question, answered=False)
     if question.strategy != "lexical_only":  # few are misspelt: it is embedded while its spelling is looked up
-        run.foresee(question.meant)
+        await run.foresee(question.meant)
     question = await run.attempt(question, correct, question)
     plan = await run.step(understand, question, answered=False)
     plan = await prepare(run, replace(plan, retrieves=True))

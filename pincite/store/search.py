@@ -5,7 +5,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import lru_cache
-from itertools import chain
 from typing import Any, get_origin
 
 from psycopg import sql
@@ -116,20 +115,17 @@ class PostgresIndex:
         """Read chunks back from one snapshot: what is not served any more is left out."""
         parts = {"library": admitted.library(filters), "documents": admitted.documents(filters)}
         strangers = sql.SQL(_STRANGERS).format(**parts)
-        realms, where = sql.SQL(admitted.REALMS), admitted.vectors(filters)
-        chunks_of = sql.SQL(_FETCH).format(found=sql.SQL(FOUND), serving=admitted.serving(filters), realms=realms)
-        compare = [
-            sql.SQL(_COSINES).format(vector=_literal(vector), vectors=where, realms=realms) for vector in vectors
-        ]
-        values = {**admitted.values(scope, filters), "keys": list(keys), "model": self._model}
-        found, [(unlike,)], *compared = await self._database.at_once(
-            scope.person, chunks_of, strangers, *compare, values=values
+        chunks_of = sql.SQL(_FETCH).format(
+            found=sql.SQL(FOUND),
+            cosine=_nearest_of(vectors).format(vectors=admitted.vectors(filters)),
+            serving=admitted.serving(filters),
+            realms=sql.SQL(admitted.REALMS),
         )
-        cosines: dict[int, float] = {}
-        for key, cosine in chain.from_iterable(compared):
-            cosines[key] = max(cosine, cosines.get(key, -1.0))
-        chunks = [found_of(row) for row in found]
-        return Fetched({chunk.key: chunk for chunk in chunks}, cosines, unlike)
+        asked = {f"vector{n}": _literal(vector) for n, vector in enumerate(vectors)}
+        values = {**admitted.values(scope, filters), **asked, "keys": list(keys), "model": self._model}
+        found, [(unlike,)] = await self._database.at_once(scope.person, chunks_of, strangers, values=values)
+        chunks = {row[0]: found_of(row[:-1]) for row in found}
+        return Fetched(chunks, {row[0]: row[-1] for row in found if row[-1] is not None}, unlike)
 
     async def titled(self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters) -> list[Titled]:
         """The documents called by one of the names; a name that more than a few carry names none of them."""
@@ -192,14 +188,9 @@ FOUND = """c.key, d.id || '.' || v.id || '.' || c.ordinal, d.id, d.name,
 # no statistics yet compares every edition with every document.
 _FETCH = """
     with c as materialized (select * from chunk where key = any(%(keys)s) and realm = any ({realms}))
-    select {found}
+    select {found}, {cosine}
     from c join edition e on e.key = c.edition join document d on d.id = e.document_id
          join version v on v.key = e.version where {serving}
-"""
-_COSINES = """
-    select c.key, max(-(v.embedding <#> {vector}::halfvec))::float8
-    from chunk c join {vectors} v on v.edition = c.edition and v.chunk = c.key and v.model = %(model)s
-    where c.key = any(%(keys)s) and c.realm = any ({realms}) group by c.key
 """
 # Where there was only ever one model, no document is looked at.
 _STRANGERS = """
@@ -225,6 +216,15 @@ _WITHIN = """
     ) v where d.id in (select id from {library} as document where id = any(%(within)s) and {documents})
     order by v.cosine desc, v.chunk
 """
+
+
+def _nearest_of(vectors: Sequence[Vector]) -> sql.SQL:
+    """The cosine of a chunk's best window to the nearest of the vectors, which `vector0`, `vector1` … stand for."""
+    if not vectors:
+        return sql.SQL("null::float8")
+    near = ", ".join(f"-(w.embedding <#> %(vector{n})s::halfvec)" for n in range(len(vectors)))
+    own = "w.edition = c.edition and w.chunk = c.key and w.model = %(model)s"
+    return sql.SQL(f"(select max(greatest({near}))::float8 from {{vectors}} w where {own})")  # noqa: S608 - all ours
 
 
 def _window_factor(survey: Survey) -> int:

@@ -17,31 +17,28 @@ _LOCK = 0x776F7264  # "word": whoever forgets words of a realm waits for whoever
 class PostgresVocabulary:
     """Words of what a caller may see. Row-level security is the net; the same scope is also in each query."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, surveys: Surveys | None = None) -> None:
         self._database = database
-        self._surveys = Surveys()
+        self._surveys = surveys or Surveys()
 
     async def held(self, words: Collection[str], *, scope: Scope) -> frozenset[str]:
-        """Those of the words that the caller's documents hold, in this form or in another of the same stem."""
+        """Those of the words that the caller's documents hold, in this form or in another of the same stem.
+
+        In this form where they are kept as words; in another where a search would find them, as any language of the
+        documents has them stemmed. Both are asked for at once: a question nearly always has a word of the second kind.
+        """
         if not scope.realms or not words:
             return frozenset()
-        values = {"realms": list(scope.realms), "words": list(words)}
-        [found] = await self._database.at_once(scope.person, _HELD, values=values)
-        held = {word for (word,) in found}
-        missing = [word for word in words if word not in held]
-        return frozenset(held | await self._indexed(missing, scope) if missing else held)
-
-    async def _indexed(self, words: Sequence[str], scope: Scope) -> set[str]:
-        """Those that a search would find, as any language of the documents has them stemmed."""
         survey = await self._surveys.rough(self._database, scope, Filters())
         asked = [(word, term) for word in words for term in query_terms(word, survey.languages)]
         values = {
             "realms": list(scope.realms),
+            "held": list(words),
             "words": [word for word, _ in asked],
             "terms": [term for _, term in asked],
         }
-        [found] = await self._database.at_once(scope.person, _INDEXED, values=values)
-        return {word for (word,) in found}
+        found = await self._database.at_once(scope.person, _HELD, _INDEXED, values=values)
+        return frozenset(word for rows in found for (word,) in rows)
 
     async def among(self, words: Collection[str], *, scope: Scope, filters: Filters) -> frozenset[str]:
         """Those of the words that stand in a served document the caller may see and the filter leaves."""
@@ -73,7 +70,7 @@ async def forget_words(connection: Connection, editions: Sequence[int]) -> None:
     await connection.execute(_FORGET, {"editions": list(editions)})
 
 
-_HELD = "select word from vocabulary where realm = any(%(realms)s) and word = any(%(words)s::text[])"
+_HELD = "select word from vocabulary where realm = any(%(realms)s) and word = any(%(held)s::text[])"
 # One posting of each term is enough: left to itself, the planner may read all of them.
 _INDEXED = """
     select asked.word from unnest(%(words)s::text[], %(terms)s::text[]) as asked (word, term)

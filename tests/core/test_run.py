@@ -155,7 +155,7 @@ def test_what_was_foreseen_is_embedded_once_and_what_nobody_wants_is_let_go() ->
         run = make_run()
         run.kit = SimpleNamespace(embedder=Waiting(Options()))  # type: ignore[assignment]
         for text in ("a", "a", "unwanted"):
-            run.foresee(text)
+            await run.foresee(text)
         assert len(await run.embed(["a", "b"])) == 2
         await run.close()
         assert sorted(asked) == [["a"], ["b"], ["unwanted"]]
