@@ -29,7 +29,7 @@ from pincite.core.documents import Upload
 from pincite.core.phrases import NO_ANSWER
 from pincite.evaluate.diagonal import plot
 from pincite.evaluate.reliability import Bin, binned, calibration_error
-from pincite.query.confidence import FITTED, HIGH, MEDIUM, answered
+from pincite.query.confidence import FITTED, HIGH, MEDIUM, answered, lead
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class Seen:
     """An answer: what its confidence is made from, whether it was right, whether it helps to fit, of which set it is."""
 
     relevance: float
+    rival: float
     answered: float
     grounding: float
     right: bool
@@ -56,9 +57,12 @@ def seen(question: dict[str, Any], answer: Answer, name: str) -> Seen | None:
     half = zlib.crc32(question["_id"].split(":")[-1].encode()) % 2
     cited = [source for source in answer.sources if source.cited]
     above = [part for source in cited for part in (source.title, *source.heading_path)]
-    relevance = max((source.relevance for source in cited), default=0.0)
+    relevance, rival = (
+        max((source.relevance for source in answer.sources if source.cited is is_cited), default=0.0)
+        for is_cited in (True, False)
+    )
     return Seen(
-        relevance, answered(question["text"], [*quotes, *above]), answer.groundedness.score, right, bool(half),
+        relevance, rival, answered(question["text"], [*quotes, *above]), answer.groundedness.score, right, bool(half),
         f"{name} {kind}", len(answer.context_sufficiency.conflicts),
     )  # fmt: skip
 
@@ -94,13 +98,14 @@ async def gather(data: Path, work: Path, every: int, sets: list[str]) -> list[Se
 
 def report(rows: list[Seen]) -> tuple[Bin, ...]:
     """The curve fitted on one half and what it does on the other, beside the one in use; what the former predicts."""
-    columns = np.array([[row.relevance * row.answered] for row in rows])
+    columns = np.array([[row.relevance, lead(row.relevance, row.rival)] for row in rows])
+    columns *= np.array([[row.answered] for row in rows])
     right, out = np.array([row.right for row in rows]), np.array([row.held_out for row in rows])
     grounding = np.array([row.grounding for row in rows])
     print(f"{len(rows)} answers, {right.sum()} right, conflicts in {sum(row.conflicts > 0 for row in rows)}\n")
-    print("| | bias | slope |\n|---|---|---|")
+    print("| | bias | slope | lead |\n|---|---|---|---|")
     half, everything = fit(columns[~out], right[~out]), fit(columns, right)
-    used = np.array([FITTED.bias, FITTED.slope])
+    used = np.array([FITTED.bias, FITTED.slope, FITTED.lead])
     for name, weights in (("one half", half), ("all", everything), ("in use", used)):
         print(f"| {name} | {' | '.join(f'{weight:.2f}' for weight in weights)} |")
     shown: tuple[Bin, ...] = ()

@@ -198,7 +198,7 @@ def test_filters_and_traces(open_pincite: Callable[..., Any], tmp_path: Path) ->
             trace = await pincite.traces.get(await pincite.scope(), found.trace_id)
             stages = [span.name for span in trace.spans if span.parent is None]
             assert stages == [
-                "guardrails", "spelling_correction", "query_embedding", "query_analysis", "retrieval", "ranking",
+                "guardrails", "query_embedding", "spelling_correction", "query_analysis", "retrieval", "ranking",
             ]  # fmt: skip
             below = {span.name for span in trace.spans if span.parent is not None}
             searches = {"vector_search", "lexical_search", "title_search"}

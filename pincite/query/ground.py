@@ -223,6 +223,7 @@ def _confidence(run: Run, plan: Plan, evidence: Evidence, sources: Sequence[Hit]
     grounds = Grounds(
         tuple(hit.relevance for hit in cited), grounded.groundedness, answered(plan.text, told),
         evidence.missing, uncited=not grounded.marked, conflicts=len(grounded.conflicts), agreement=grounded.agreement,
+        rival=max((hit.relevance for n, hit in enumerate(sources, 1) if n not in grounded.cited), default=0.0),
     )  # fmt: skip
     if run.settings.confidence.rule == "counted":
         return counted(grounds, sources, len(grounded.citations))

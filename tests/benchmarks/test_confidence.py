@@ -16,6 +16,7 @@ def test_an_answer_is_right_where_the_gold_answer_stands_in_what_it_cites() -> N
     made = seen(QUESTION, ANSWER, "set")
     assert made is not None
     assert (made.right, made.answered, made.grounding, made.set) == (True, 1.0, 1.0, "set covered")
+    assert made.rival == 0.0
     far = seen({**QUESTION, "kind": "far"}, ANSWER, "set")
     assert far is not None
     assert not far.right
@@ -29,7 +30,7 @@ def test_refusals_and_questions_answered_by_yes_or_no_say_nothing() -> None:
 
 def test_a_curve_is_fitted_on_one_half_and_tried_on_the_other(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
-        Seen(n % 10 / 10, 1.0, 1.0, n % 10 > n // 10 % 8, bool(n % 2 == n // 20 % 2), "set covered", 0)
+        Seen(n % 10 / 10, n % 3 / 3, 1.0, 1.0, n % 10 > n // 10 % 8, bool(n % 2 == n // 20 % 2), "set covered", 0)
         for n in range(200)
     ]
     bins = report(rows)

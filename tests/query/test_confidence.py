@@ -14,10 +14,18 @@ GOOD = Grounds((0.99, 0.4), WHOLE, 1.0)
 
 def test_more_relevance_support_and_words_of_the_question_raise_the_score() -> None:
     assert FITTED.slope > 0
-    assert estimate(0.9, 0.9) > estimate(0.3, 0.9) > estimate(0.3, 0.2)
-    assert estimate(0.5, 0.5, Curve(0.0, 0.0)) == 0.5
+    assert FITTED.lead > 0
+    assert estimate(0.9, 0.0, 0.9) > estimate(0.3, 0.0, 0.9) > estimate(0.3, 0.0, 0.2)
+    assert estimate(0.5, 0.5, 0.5, Curve(0.0, 0.0, 0.0)) == 0.5
     half = replace(GOOD, groundedness=Groundedness(0.5))
     assert calibrated(half).score == pytest.approx(calibrated(GOOD).score / 2, abs=1e-3)
+
+
+def test_a_source_as_relevant_that_is_not_cited_lowers_the_score_and_is_named() -> None:
+    beside = calibrated(replace(GOOD, rival=0.95))
+    assert beside.score < calibrated(replace(GOOD, rival=0.3)).score < calibrated(GOOD).score
+    assert "another source of relevance 95% is not cited" in beside.reason
+    assert "not cited" not in calibrated(replace(GOOD, rival=0.3)).reason
 
 
 def test_a_question_is_answered_as_far_as_its_words_stand_in_what_is_cited() -> None:
