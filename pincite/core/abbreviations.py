@@ -41,8 +41,10 @@ OPENING_WORDS = _words(
 )
 """Words that often open a sentence and seldom follow an abbreviation or an ordinal, in lower case."""
 
-AFTER_ORDINAL = _words(
-    "januar jänner februar märz april mai juni juli august september oktober november dezember "
+MONTHS = _words("januar jänner februar märz april mai juni juli august september oktober november dezember")
+"""German months, in lower case: a line that begins "13. August" begins with a date."""
+
+AFTER_ORDINAL = MONTHS | _words(
     "january february march may june july october december "
     "jahrhundert jahrhunderts jahrhunderten jahrtausend jahrtausends weltkrieg weltkriegs auflage lebensjahr "
     "geburtstag quartal halbjahr stock etage obergeschoss untergeschoss klasse semester spieltag bundestag"

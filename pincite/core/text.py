@@ -65,7 +65,11 @@ _SPACE = re.compile(r"\s*")
 _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<fence>`{3,}(?!.*`)|~{3,})")
 _HEADING = re.compile(r"[ >]*#{1,6}(?:[ \t]+|$)")
 _CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+[ \t]*$")
-_ITEM = re.compile(r"(?P<indent>[ \t>]*)(?:[-*+•]|(?P<number>\d{1,9})[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_ITEM = re.compile(
+    r"(?P<indent>[ \t>]*)(?:[-*+•]|(?P<number>\d{1,9})[.)](?![ \t]+(?i:"
+    + "|".join(sorted(abbr.MONTHS))
+    + r")\b))[ \t]+(?:\[[ xX]\][ \t]+)?"
+)
 _RULE = re.compile(r"[ \t>]*(?:=+|(?:[-*_][ \t]*)+)$")
 _DELIMITERS = re.compile(r"[ \t>]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?$")
 

@@ -116,6 +116,11 @@ def test_a_number_at_the_start_of_a_wrapped_line_is_no_list():
     assert split("Es war am\n3. Oktober in Berlin. Ja.") == ["Es war am\n3. Oktober in Berlin.", "Ja."]
 
 
+def test_a_date_at_the_start_of_a_line_is_no_list():
+    assert split("13. August 2024: Sommerfest.") == ["13. August 2024: Sommerfest."]
+    assert split("13. Aufgaben verteilen") == ["Aufgaben verteilen"]
+
+
 def test_nothing_comes_of_nothing():
     assert sentences("") == sentences(" \n\t\n") == []
     assert split("...") == ["..."]
