@@ -41,7 +41,8 @@ async def look_up(database: Database, terms: Iterable[str], scope: Scope, filter
         realms=realms,
     )
     values = {**admitted.values(scope, filters), "terms": list(terms)}
-    async with database.transaction(scope.person, local=_PLANNED) as connection:
+    local = _PLANNED if admitted.narrowed(filters) else _PLANNED_ONCE
+    async with database.transaction(scope.person, local=local) as connection:
         found = await (await connection.execute(query, values, binary=True)).fetchall()
     postings: dict[str, list[bytes]] = {}
     gone, revision = b"", 0
@@ -55,14 +56,11 @@ async def look_up(database: Database, terms: Iterable[str], scope: Scope, filter
     return Looked(postings, gone, revision)
 
 
-# The planner takes a question's postings for a handful and would sort them, on disk where they are many. To plan this
-# statement takes longer than to run it, and its plan never depends on the words: it is planned once for a connection.
-_PLANNED = {
-    "enable_sort": "off",
-    "work_mem": "64MB",
-    "plan_cache_mode": "force_generic_plan",
-    **REMEMBER,
-}
+# The planner takes a question's postings for a handful and would sort them, on disk where they are many.
+_PLANNED = {"enable_sort": "off", "work_mem": "64MB", **REMEMBER}
+# To plan the look-up in all that may be searched takes longer than to run it, and its plan never depends on the words: it is
+# made once for a connection. Under a filter it does depend on what that admits.
+_PLANNED_ONCE = {**_PLANNED, "plan_cache_mode": "force_generic_plan"}
 _LOOSE = "select 'word', p.term, string_agg({posting}, '')"
 _REVISION = """
     select 'revision', null, int8send(coalesce(sum(revision), 0)::bigint) from corpus where realm = any ({realms})
