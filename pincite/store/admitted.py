@@ -1,5 +1,7 @@
 """What a search may look into: the scope's predicate, made here and nowhere else."""
 
+from datetime import datetime
+
 from psycopg import sql
 
 from pincite.core.answers import Filters
@@ -20,6 +22,17 @@ HIDDEN = (
 def narrowed(filters: Filters) -> bool:
     """Whether a filter leaves a part of what the scope admits, or asks for another time or another index."""
     return filters != Filters()
+
+
+def shape(filters: Filters) -> Filters:
+    """A filter without its values: whatever two of one shape admit, they are asked for in the same words."""
+    return Filters(
+        folder=None if filters.folder is None else "",
+        document_ids=None if filters.document_ids is None else (),
+        as_of=None if filters.as_of is None else datetime.min,
+        tags=("",) if filters.tags else (),
+        index=None if filters.index is None else "",
+    )
 
 
 def documents(filters: Filters) -> sql.Composed:

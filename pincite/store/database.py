@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, LiteralString, Self
 
@@ -30,7 +31,7 @@ _LAX: Mapping[str, str] = MappingProxyType({"synchronous_commit": "off"})
 Connection = AsyncConnection[TupleRow]
 Revive = Callable[[], Awaitable[None]]
 Parameters = Sequence[Any] | Mapping[str, Any]
-Query = sql.Composed | LiteralString
+Query = sql.Composed | LiteralString | bytes
 
 
 class Database:
@@ -94,11 +95,14 @@ class Database:
         makes many small searches, and on a busy machine every round trip waits for its turn.
         """
         own = {**REMEMBER, **_settings_for(person, durable, local)}
-        settings = _set_local({name: sql.Placeholder(name) for name in own})
-        statements = [query if isinstance(query, sql.Composed) else sql.SQL(query) for query in queries]
+        statements = [query.as_bytes(None) if isinstance(query, sql.Composed) else query for query in queries]
+        together = [
+            _settings_by_name(tuple(own)),
+            *(one.encode() if isinstance(one, str) else one for one in statements),
+        ]
         async with self._pooled() as connection:
             cursor = AsyncClientCursor(connection)
-            await cursor.execute(sql.SQL("; ").join([settings, *statements]), {**values, **own}, prepare=False)
+            await cursor.execute(b"; ".join(together), {**values, **own}, prepare=False)
             found = []
             while cursor.nextset():
                 found.append(await cursor.fetchall() if cursor.description else [])
@@ -228,6 +232,12 @@ def _set_local(values: Mapping[str, str] | Mapping[str, sql.Placeholder]) -> sql
     """Settings for one transaction, as a statement."""
     calls = [sql.SQL("set_config({}, {}, true)").format(name, value) for name, value in values.items()]
     return sql.SQL("select {}").format(sql.SQL(", ").join(calls))
+
+
+@lru_cache(maxsize=64)
+def _settings_by_name(names: tuple[str, ...]) -> bytes:
+    """The same with a placeholder for every value."""
+    return _set_local({name: sql.Placeholder(name) for name in names}).as_bytes(None)
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from psycopg import sql
 
@@ -28,22 +29,10 @@ class Looked:
 
 async def look_up(database: Database, terms: Iterable[str], scope: Scope, filters: Filters) -> Looked:
     """The postings of these words in what may be searched."""
-    realms = sql.SQL(admitted.REALMS)
-    packed = sql.SQL(_PACKED).format(realms=realms)
-    query = sql.SQL(_NARROWED if admitted.narrowed(filters) else _WHOLE).format(
-        loose=sql.SQL(_LOOSE).format(posting=sql.SQL(POSTING)),
-        gaps=sql.SQL(GAPS).format(realms=sql.SQL("array({})").format(packed)),
-        packless=sql.SQL("select unnest(%(realms)s::int[]) except {}").format(packed),
-        postings=admitted.postings(filters),
-        admitted=admitted.editions("p.edition", filters),
-        revision=sql.SQL(_REVISION).format(realms=realms),
-        astray=sql.SQL(admitted.ASTRAY),
-        realms=realms,
-    )
     values = {**admitted.values(scope, filters), "terms": list(terms)}
     local = _PLANNED if admitted.narrowed(filters) else _PLANNED_ONCE
     async with database.transaction(scope.person, local=local) as connection:
-        found = await (await connection.execute(query, values, binary=True)).fetchall()
+        found = await (await connection.execute(_statement(admitted.shape(filters)), values, binary=True)).fetchall()
     postings: dict[str, list[bytes]] = {}
     gone, revision = b"", 0
     for kind, term, piece in found:
@@ -54,6 +43,24 @@ async def look_up(database: Database, terms: Iterable[str], scope: Scope, filter
         else:
             revision = int.from_bytes(piece)
     return Looked(postings, gone, revision)
+
+
+@lru_cache(maxsize=64)
+def _statement(filters: Filters) -> bytes:
+    """What is asked under a filter of this shape: the same for every question, and taken apart only once."""
+    realms = sql.SQL(admitted.REALMS)
+    packed = sql.SQL(_PACKED).format(realms=realms)
+    statement = sql.SQL(_NARROWED if admitted.narrowed(filters) else _WHOLE).format(
+        loose=sql.SQL(_LOOSE).format(posting=sql.SQL(POSTING)),
+        gaps=sql.SQL(GAPS).format(realms=sql.SQL("array({})").format(packed)),
+        packless=sql.SQL("select unnest(%(realms)s::int[]) except {}").format(packed),
+        postings=admitted.postings(filters),
+        admitted=admitted.editions("p.edition", filters),
+        revision=sql.SQL(_REVISION).format(realms=realms),
+        astray=sql.SQL(admitted.ASTRAY),
+        realms=realms,
+    )
+    return statement.as_bytes(None)
 
 
 # The planner takes a question's postings for a handful and would sort them, on disk where they are many.

@@ -79,13 +79,7 @@ class PostgresIndex:
         self, vector: Vector, survey: Survey, *, exact: bool, scope: Scope, filters: Filters, limit: int
     ) -> list[Match]:
         options = {"hnsw.ef_search": str(max(self._rag.ef_search, min(1000, limit))), **_ITERATIVE}
-        form = _DENSE_EXACT if exact else _DENSE_HNSW
-        query = sql.SQL(form).format(
-            model=sql.Literal(self._model),
-            dimensions=sql.Literal(self._dimensions),
-            vectors=admitted.vectors(filters),
-            admitted=admitted.editions("v.edition", filters, listed=exact),
-        )
+        query = _dense(admitted.shape(filters), exact, self._model, self._dimensions)
         values = {"vector": _literal(vector), "limit": limit, "rows": limit * _window_factor(survey)}
         values = {**admitted.values(scope, filters), **values}
         [found] = await self._database.at_once(scope.person, query, values=values, local=options)
@@ -113,14 +107,7 @@ class PostgresIndex:
         self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters = EVERYTHING
     ) -> Fetched:
         """Read chunks back from one snapshot: what is not served any more is left out."""
-        parts = {"library": admitted.library(filters), "documents": admitted.documents(filters)}
-        strangers = sql.SQL(_STRANGERS).format(**parts)
-        chunks_of = sql.SQL(_FETCH).format(
-            found=sql.SQL(FOUND),
-            cosine=_nearest_of(vectors).format(vectors=admitted.vectors(filters)),
-            serving=admitted.serving(filters),
-            realms=sql.SQL(admitted.REALMS),
-        )
+        chunks_of, strangers = _fetch(admitted.shape(filters), len(vectors))
         asked = {f"vector{n}": _literal(vector) for n, vector in enumerate(vectors)}
         values = {**admitted.values(scope, filters), **asked, "keys": list(keys), "model": self._model}
         found, [(unlike,)] = await self._database.at_once(scope.person, chunks_of, strangers, values=values)
@@ -218,11 +205,36 @@ _WITHIN = """
 """
 
 
-def _nearest_of(vectors: Sequence[Vector]) -> sql.SQL:
+@lru_cache(maxsize=64)
+def _dense(filters: Filters, exact: bool, model: int, dimensions: int) -> bytes:
+    """The nearest chunks under a filter of this shape: the same words for every question, put together once."""
+    statement = sql.SQL(_DENSE_EXACT if exact else _DENSE_HNSW).format(
+        model=sql.Literal(model),
+        dimensions=sql.Literal(dimensions),
+        vectors=admitted.vectors(filters),
+        admitted=admitted.editions("v.edition", filters, listed=exact),
+    )
+    return statement.as_bytes(None)
+
+
+@lru_cache(maxsize=64)
+def _fetch(filters: Filters, vectors: int) -> tuple[bytes, bytes]:
+    """Chunks with their cosines to so many vectors, and how many documents these say nothing about."""
+    parts = {"library": admitted.library(filters), "documents": admitted.documents(filters)}
+    chunks_of = sql.SQL(_FETCH).format(
+        found=sql.SQL(FOUND),
+        cosine=_nearest_of(vectors).format(vectors=admitted.vectors(filters)),
+        serving=admitted.serving(filters),
+        realms=sql.SQL(admitted.REALMS),
+    )
+    return chunks_of.as_bytes(None), sql.SQL(_STRANGERS).format(**parts).as_bytes(None)
+
+
+def _nearest_of(vectors: int) -> sql.SQL:
     """The cosine of a chunk's best window to the nearest of the vectors, which `vector0`, `vector1` … stand for."""
     if not vectors:
         return sql.SQL("null::float8")
-    near = ", ".join(f"-(w.embedding <#> %(vector{n})s::halfvec)" for n in range(len(vectors)))
+    near = ", ".join(f"-(w.embedding <#> %(vector{n})s::halfvec)" for n in range(vectors))
     own = "w.edition = c.edition and w.chunk = c.key and w.model = %(model)s"
     return sql.SQL(f"(select max(greatest({near}))::float8 from {{vectors}} w where {own})")  # noqa: S608 - all ours
 

@@ -1,3 +1,5 @@
+from datetime import UTC, datetime
+
 from pincite.core.answers import Filters
 from pincite.core.callers import Scope
 from pincite.store import admitted
@@ -30,3 +32,17 @@ def test_under_a_filter_the_admitted_editions_are_named_even_where_there_are_non
         assert "select served from document" in admitted.editions("p.edition", filters).as_string()
     listed = admitted.editions("v.edition", Filters(folder="hr"), listed=True).as_string()
     assert listed.startswith("v.edition = any (array(select served")
+
+
+def test_filters_of_one_shape_are_asked_for_in_the_same_words_and_keep_none_of_their_values() -> None:
+    for one, other in (
+        (Filters(folder="hr"), Filters(folder="it")),
+        (Filters(document_ids=("a",)), Filters(document_ids=())),
+        (Filters(tags=("x",)), Filters(tags=("y", "z"))),
+        (Filters(as_of=datetime(2024, 1, 1, tzinfo=UTC)), Filters(as_of=datetime(2025, 1, 1, tzinfo=UTC))),
+        (Filters(index="a"), Filters(index="b")),
+    ):
+        assert admitted.shape(one) == admitted.shape(other) != admitted.shape(Filters())
+        assert admitted.documents(one) == admitted.documents(admitted.shape(one))
+        assert admitted.editions("e", one) == admitted.editions("e", admitted.shape(one))
+    assert admitted.shape(Filters()) == Filters()
