@@ -20,7 +20,7 @@ from pincite.core.documents import Added, AddedAll, Document, Passage, Progress,
 from pincite.core.jobs import LOAD, WAITED_FOR, CancelledJob
 from pincite.core.people import Person, PersonRole
 from pincite.core.request import due, request_id
-from pincite.core.run import Event, Kit, Run
+from pincite.core.run import Event, Kit, Run, begun
 from pincite.core.traces import Trace
 from pincite.differences import CONTEXT, Difference, difference
 from pincite.ending import ended
@@ -678,6 +678,41 @@ class AsyncPincite:
     @asynccontextmanager
     async def _run(self, caller: Caller, witness: Witness, settings: Settings | None = None) -> AsyncIterator[Run]:
         """One request: its trace is closed and kept however it ends."""
+        embedder = self._bench.embedder
+        async with begun(embedder, self._searched_surely(witness)) as coming:
+            run = await self._made_ready(caller, witness, settings)
+            if run.kit.embedder is embedder:
+                run.begun = coming
+            error: BaseException | None = None
+            own = not request_id.get()
+            if own:
+                request_id.set(run.id)
+            try:
+                async with _until(run.deadline):
+                    run.warnings.extend(await self.library.unknown(run.scope, witness.question.filters))
+                    yield run
+            except BaseException as raised:
+                error = raised
+                raise
+            finally:
+                await run.close()
+                await self.records.keep(caller.person, witness.trace(run, error))
+                if own:
+                    request_id.set("")
+
+    def _searched_surely(self, witness: Witness) -> list[str]:
+        """What can be embedded while it is looked up what one may read: the text of a plain search, if it will be let in.
+
+        Only by an embedder of this process: a call to another has its place in the trace, and the question's time.
+        """
+        question, most = witness.question, self.settings.guard.max_query_chars
+        plain = self._bench.embedder.local and witness.searches and not question.also and question.filters.index is None
+        text = question.meant
+        fits = text == text.strip() and 0 < len(text) <= most and "\0" not in text
+        return [text] if plain and fits and question.strategy != "lexical_only" else []
+
+    async def _made_ready(self, caller: Caller, witness: Witness, settings: Settings | None) -> Run:
+        """A run with what the caller may read, the settings of this moment and the tools of the index that is searched."""
         scope, searched = await self.library.scope_now(caller.person)
         if searched != self._prepared.index:  # before the tools are taken: all are of the index that is searched
             await self.control.renew()
@@ -686,14 +721,12 @@ class AsyncPincite:
             settings, missing = self._settings_for(witness)
         if labels := await self.folders.labels(scope):
             settings = settings.model_copy(update={"category_labels": {**settings.category_labels, **labels}})
-        error: BaseException | None = None
         bench = await self._bench_of(witness.question.filters.index)
-        index = bench.index(settings.rag)
         run = Run(
             id=secrets.token_hex(16),
             kit=replace(
                 await _kit(self.toolbox if bench is self._bench else bench.toolbox, settings),
-                index=index,
+                index=bench.index(settings.rag),
                 memory=self.sessions,
                 vocabulary=PostgresVocabulary(self.database, bench.surveys),
                 cache=self.cache,
@@ -706,22 +739,8 @@ class AsyncPincite:
             deadline=time.monotonic() + settings.llm.question_timeout_s,
             emit=witness.hear,
         )
-        own = not request_id.get()
-        if own:
-            request_id.set(run.id)
         run.degraded.extend(missing)  # no incident that belongs into a log: it was asked for what is not here
-        try:
-            async with _until(run.deadline):
-                run.warnings.extend(await self.library.unknown(run.scope, witness.question.filters))
-                yield run
-        except BaseException as raised:
-            error = raised
-            raise
-        finally:
-            await run.close()
-            await self.records.keep(caller.person, witness.trace(run, error))
-            if own:
-                request_id.set("")
+        return run
 
     async def _bench_of(self, index: str | None) -> Workbench:
         """The tools of the index that is searched, or of one beside it, by its signature."""

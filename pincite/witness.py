@@ -38,6 +38,11 @@ class Witness:
         return self._kind in ("query", "chat")
 
     @property
+    def searches(self) -> bool:
+        """Whether what is asked for is passages, by the words given."""
+        return self._kind in ("search", "evaluation")
+
+    @property
     def answer(self) -> str | None:
         """The answer's words, where there was one."""
         return self._answer.text if self._answer else None

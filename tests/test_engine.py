@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +184,31 @@ def test_an_embedder_that_is_down_fails_the_document_after_its_tries(
                 await pincite.add(write(tmp_path, cats=CATS) / "cats.md")
             pincite.workers._shop().lane._embedder = ScriptedEmbedder(Options())
             assert (await pincite.add(tmp_path / "cats.md")).status == Status.COMPLETED
+
+    asyncio.run(go())
+
+
+def test_a_search_embeds_its_question_once_and_only_where_it_is_let_in(
+    open_pincite: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedded: list[str] = []
+    real = ScriptedEmbedder.embed
+
+    async def embed(self: ScriptedEmbedder, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+        embedded.extend(texts if as_query else ())
+        return await real(self, texts, as_query=as_query)
+
+    monkeypatch.setattr(ScriptedEmbedder, "embed", embed)
+
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            await pincite.add(write(tmp_path, cats=CATS) / "cats.md")
+            monkeypatch.setattr(pincite.embedder, "local", True, raising=False)  # as one of this process is
+            assert (await pincite.search("Why do cats purr?")).hits
+            assert embedded == ["Why do cats purr?"]
+            with pytest.raises(Invalid, match="characters"):
+                await pincite.search("cat " * 10_000)
+            assert embedded == ["Why do cats purr?"]
 
     asyncio.run(go())
 

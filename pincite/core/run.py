@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -19,6 +20,8 @@ from pincite.settings import Settings
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
+Coming = dict[str, "asyncio.Future[list[Vector]]"]
+"""Texts that are being embedded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,27 @@ class Answered:
 Event = Started | Planned | Stepped | SourcesFound | Token | Answered
 
 
+@asynccontextmanager
+async def begun(embedder: Embedder, texts: Iterable[str]) -> AsyncIterator[Coming]:
+    """Begin to embed texts before there is a run that may want them; what it has not taken in the end is let go."""
+
+    async def vectors(text: str) -> list[Vector]:
+        return [*await embedder.embed([text], as_query=True)]
+
+    coming: Coming = {text: asyncio.create_task(vectors(text)) for text in texts}
+    try:
+        yield coming
+    finally:
+        await let_go(coming.values())
+
+
+async def let_go(coming: "Collection[asyncio.Future[list[Vector]]]") -> None:
+    """End what nobody came to want."""
+    for task in coming:
+        task.cancel()
+    await asyncio.gather(*coming, return_exceptions=True)
+
+
 @dataclass(slots=True)
 class Run:
     """The only mutable thing in a request: one caller, one snapshot of the settings, one trace."""
@@ -102,7 +126,8 @@ class Run:
     spent: Usage | None = None
     embedded: dict[str, Vector] = field(default_factory=dict)
     unembedded: Unavailable | None = None
-    foreseen: "dict[str, asyncio.Task[list[Vector]]]" = field(default_factory=dict)
+    foreseen: Coming = field(default_factory=dict)
+    begun: Coming = field(default_factory=dict)
     prompt: Prompt | None = None
 
     @property
@@ -163,9 +188,7 @@ class Run:
 
     async def close(self) -> None:
         """Let go of what nobody came to want."""
-        for coming in self.foreseen.values():
-            coming.cancel()
-        await asyncio.gather(*self.foreseen.values(), return_exceptions=True)
+        await let_go(self.foreseen.values())
 
     async def _embed(self, texts: Sequence[str]) -> list[Vector]:
         if new := [text for text in dict.fromkeys(texts) if text not in self.embedded]:
@@ -175,7 +198,9 @@ class Run:
             facts = embedding(self.settings.embedding.provider, embedder.name, len(new))
             with span("query_embedding", self.recording, **facts):
                 try:
-                    self.embedded.update(zip(new, await embedder.embed(new, as_query=True), strict=True))
+                    coming = self.begun.pop(new[0], None) if len(new) == 1 else None
+                    vectors = await (coming or embedder.embed(new, as_query=True))
+                    self.embedded.update(zip(new, vectors, strict=True))
                 except Unavailable as error:
                     self.unembedded = error
                     raise

@@ -8,7 +8,7 @@ import pytest
 from pincite.access import LOCAL
 from pincite.core.callers import Scope
 from pincite.core.request import read_traceparent
-from pincite.core.run import Run
+from pincite.core.run import Run, begun
 from pincite.errors import Invalid, OverBudget, Unavailable
 from pincite.layers import load_settings
 from pincite.providers.scripted import Options, ScriptedEmbedder
@@ -159,5 +159,47 @@ def test_what_was_foreseen_is_embedded_once_and_what_nobody_wants_is_let_go() ->
         assert len(await run.embed(["a", "b"])) == 2
         await run.close()
         assert sorted(asked) == [["a"], ["b"], ["unwanted"]]
+
+    asyncio.run(go())
+
+
+def test_what_was_begun_before_the_run_is_taken_over_and_what_it_does_not_take_is_let_go() -> None:
+    asked: list[str] = []
+    ended: list[str] = []
+
+    class Slow(ScriptedEmbedder):
+        async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+            asked.extend(texts)
+            try:
+                await asyncio.sleep(60 if texts == ["unwanted"] else 0)
+            except asyncio.CancelledError:
+                ended.extend(texts)
+                raise
+            return await super().embed(texts, as_query=as_query)
+
+    async def go() -> None:
+        embedder, run = Slow(Options()), make_run()
+        run.kit = SimpleNamespace(embedder=embedder)  # type: ignore[assignment]
+        async with begun(embedder, ["a", "unwanted"]) as run.begun:
+            await run.foresee("a")
+            assert await run.embed(["a"]) == await run.embed(["a"])
+            assert asked == ["a", "unwanted"]
+        assert ended == ["unwanted"]
+
+    asyncio.run(go())
+
+
+def test_what_was_begun_and_failed_is_noted_like_any_embedding() -> None:
+    class Down(ScriptedEmbedder):
+        async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+            raise Unavailable("down")
+
+    async def go() -> None:
+        embedder, run = Down(Options()), make_run()
+        run.kit = SimpleNamespace(embedder=embedder)  # type: ignore[assignment]
+        async with begun(embedder, ["a"]) as run.begun:
+            with pytest.raises(Unavailable, match="down"):
+                await run.embed(["a"])
+        assert run.unembedded is not None
 
     asyncio.run(go())
