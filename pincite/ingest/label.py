@@ -47,7 +47,7 @@ _BULLET = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
 _PAGE = re.compile(
     r"(?:(?<![.·…_])(?<![.·…_]\s)(?:\s?[.·…_]){2,}+|(?<!\s)(?:\s{2,}+|\t))\s*+(?:(?:p|pp|s)\.\s?)?(?P<page>\d{1,4}|[ivxlc]{1,6})$"
 )
-_ANCHOR = re.compile(r"\[[^\]]+\]\(#[^)\s]*\)")
+_ANCHOR = re.compile(r"\[[^\[\]]+\]\(#[^()\s]*\)")
 _ENTRY = re.compile(
     r"^(?:\*\*|__|`)?(?P<term>[^\s:|.?!][^:|.?!]{0,48}?)(?:\*\*|__|`)?\s*(?::(?=[\s*_])|[–—]|\s-)\s*(?:\*\*|__)?\s*(?=\S.{8})"
 )
@@ -64,6 +64,8 @@ _CREDIT = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_CREDIT = 200
+_LONGEST_PAGE = 200
+"""Characters at the end of a line in which its page is looked for: a file may be one line."""
 
 
 def label(text: str, heading_path: Sequence[str], kind: ContentType) -> ContentType:
@@ -90,7 +92,7 @@ def _is_question(above: Sequence[str], said: set[str], lines: Sequence[str]) -> 
 
 
 def _is_contents(above: Sequence[str], said: set[str], lines: Sequence[str]) -> bool:
-    pages = [match for line in lines if (match := _PAGE.search(line.strip("|* ")))]
+    pages = [match for line in lines if (match := _PAGE.search(line.strip("|* ")[-_LONGEST_PAGE:]))]
     linked = sum(_is_link(line) for line in lines)
     if said & CONTENTS:
         return linked + len(pages) + sum(_is_title(line) for line in lines) >= max(1, len(lines) * MOST)
