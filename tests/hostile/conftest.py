@@ -52,7 +52,7 @@ class Watch:
         self._thread.start()
 
     def _look(self) -> None:
-        while not self._ended.wait(0.02):
+        while not self._ended.wait(0.05):
             for entry in Path("/proc").glob("[0-9]*"):
                 try:
                     if b"pincite.ingest.reader_child" in (entry / "cmdline").read_bytes():
