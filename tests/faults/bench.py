@@ -109,7 +109,7 @@ def opened(database_url: str, folder: Path) -> Iterator[Bench]:
     """A bench with one document."""
     (folder / "leave.md").write_text(LEAVE, encoding="utf-8")
     with StubLLM() as stub, asyncio.Runner() as runner, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "MEET_S", 0.8)
+        patch.setattr(models, "MEET_S", 0.4)
         patch.setitem(calibration.KNOWN, "e", calibration.FITTED)  # the calls counted are those of the questions
         settings = {
             "data": folder / "data", "database.url": database_url, "ingest.workers": 1,

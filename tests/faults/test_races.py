@@ -10,7 +10,8 @@ import pytest
 from tests.faults.races import RACES, SETTINGS, Race
 from tests.faults.wholeness import HALF_THERE
 
-ROUNDS = 20
+ROUNDS = 8
+"""As many as there are moments at which one comes in between."""
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ COMMANDS = [
     "AND", "OR NOT", "a AND", "\0", "\ud800", "\u202e", "🏖️", "union select null", "admin'--", "/* */", "\x1b[31m", "\r\nX-Evil: 1", "../../etc/passwd",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(COMMANDS) | st.text(max_size=10), min_size=1, max_size=4).map(" ".join)
-PLENTY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+PLENTY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module")

@@ -75,12 +75,12 @@ def test_a_sheet_of_100_000_rows() -> None:
 
 
 def test_how_far_a_long_file_is_can_be_watched(client: httpx2.Client) -> None:
-    document = upload(client, "long.pdf", book(150)).json()["document"]
+    document = upload(client, "long.pdf", book(60)).json()["document"]
     stages: set[str] = set()
     while (found := client.get(f"{API}/documents/{document['id']}").json())["status"] not in ("completed", "error"):
         jobs = client.get(f"{API}/jobs").json()["items"]
         stages |= {one["stage"] or "" for one in (found, *jobs)}
     assert ending(client, document)["status"] == "completed"
-    pages = [int(told[1]) for stage in stages if (told := re.fullmatch(r"parsing, page (\d+) of 150", stage))]
+    pages = [int(told[1]) for stage in stages if (told := re.fullmatch(r"parsing, page (\d+) of 60", stage))]
     assert pages, stages
-    assert all(0 < page <= 150 for page in pages)
+    assert all(0 < page <= 60 for page in pages)

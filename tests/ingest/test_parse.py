@@ -12,7 +12,7 @@ import pytest
 from pincite.errors import Unavailable, Unreadable
 from pincite.ingest import parse
 from pincite.ingest.confine import NETWORK
-from pincite.ingest.parse import Reader, isolation, prepare
+from pincite.ingest.parse import Isolation, Reader, isolation, prepare
 from pincite.settings import Chunking
 
 MARKDOWN = "---\ntitle: Größe\ntags: [a, b]\n---\n# Eins\n\nText – mehr.\n\n| a |\n|---|\n| 1 |\n".encode()
@@ -137,6 +137,12 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "pincite_hostile.parser"
 
 
+@pytest.fixture(scope="module")
+def isolated() -> Isolation:
+    """What holds on this machine."""
+    return isolation()
+
+
 @asynccontextmanager
 async def reader(children: int = 1, memory_mb: int = 512, timeout_s: float = 30) -> AsyncIterator[Reader]:
     made = Reader(children=children, memory_mb=memory_mb, timeout_s=timeout_s)
@@ -187,28 +193,35 @@ def test_errors_come_back_as_they_were():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("what", "code", "said"),
+    "cases",
     [
-        (b"crash", "crashed", "SIGSEGV"),
-        (b"memory", "limit", "512 MB"),
-        (b"bug", "crashed", "KeyError"),
-        (b"killed", "crashed", "memory runs short"),
-        (b"abort", "limit", "more than 512 MB"),
-        (b"garbage", "crashed", "crashed the parser"),
-        (b"endless", "crashed", "crashed the parser"),
-        (b"flood", "crashed", "crashed the parser"),
+        {b"crash": ("crashed", "SIGSEGV"), b"killed": ("crashed", "memory runs short")},
+        {b"memory": ("limit", "512 MB"), b"bug": ("crashed", "KeyError"), b"abort": ("limit", "more than 512 MB")},
     ],
+    ids=["ended", "failed"],
 )
-def test_a_hostile_file_fails_alone(hostile: str, what: bytes, code: str, said: str):
-    async def run() -> None:
-        async with reader() as made:
+def test_a_hostile_file_fails_alone(hostile: str, cases: dict[bytes, tuple[str, str]]):
+    asyncio.run(fail_alone(hostile, cases))
+
+
+@pytest.mark.slow
+def test_a_child_that_talks_nonsense_is_ended_and_the_next_file_read(hostile: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(parse, "_END_S", 0.1)  # it sleeps, and would be waited for
+    monkeypatch.setattr(parse, "_MOST_TOLD", 5_000)
+    asyncio.run(
+        fail_alone(hostile, dict.fromkeys((b"garbage", b"endless", b"flood"), ("crashed", "crashed the parser")))
+    )
+
+
+async def fail_alone(hostile: str, cases: dict[bytes, tuple[str, str]]) -> None:
+    """Have one file after the other read; each fails as said, and what comes after it is read."""
+    async with reader() as made:
+        for what, (code, said) in cases.items():
             error = await failing(made.read(what, hostile, CHUNKING))
             assert error.code == code
             assert said in str(error)
             assert "secret" not in str(error)
-            assert (await made.read(MARKDOWN, "markdown", CHUNKING)).parsed.title == "Größe"
-
-    asyncio.run(run())
+        assert (await made.read(MARKDOWN, "markdown", CHUNKING)).parsed.title == "Größe"
 
 
 @pytest.mark.slow
@@ -280,8 +293,8 @@ def test_a_child_sees_nothing_of_ours(hostile: str, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
-def test_a_child_has_no_network_where_the_system_allows(hostile: str):
-    if NETWORK not in isolation().holds:
+def test_a_child_has_no_network_where_the_system_allows(hostile: str, isolated: Isolation):
+    if NETWORK not in isolated.holds:
         pytest.skip("this system lets no process leave its network")
 
     async def run() -> None:
@@ -293,8 +306,10 @@ def test_a_child_has_no_network_where_the_system_allows(hostile: str):
 
 
 @pytest.mark.slow
-def test_whatever_a_parser_is_made_to_do_it_reaches_neither_files_nor_programs_nor_processes(hostile: str):
-    if lacking := isolation().lacks:
+def test_whatever_a_parser_is_made_to_do_it_reaches_neither_files_nor_programs_nor_processes(
+    hostile: str, isolated: Isolation
+):
+    if lacking := isolated.lacks:
         pytest.skip(f"this system does not give: {', '.join(lacking)}")
 
     async def run() -> None:

@@ -1,4 +1,4 @@
-"""One browser and one server for each file of tests; every page notices errors, breaches of its policy and requests that leave."""
+"""One browser for all of them and one server for each file of tests; every page notices errors, breaches of its policy and requests that leave."""
 
 from collections.abc import Iterator
 
@@ -17,9 +17,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(300))  # a server, a browser and what is in it come first
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Not for longer than one file: while it is open, no other test can have a loop of its own in this thread."""
+    """Not for longer than this folder: while it is open, no other test can have a loop of its own in this thread."""
     with launched() as browser:
         yield browser
 

@@ -10,7 +10,7 @@ from tests.page.views import VIEWS, View, furnish, measure
 def furnished(site: Site) -> Site:
     """A server with something on it."""
     furnish(site)
-    measure(site)
+    measure(site, questions=8)
     return site
 
 

@@ -87,7 +87,7 @@ def _text(page: Page) -> None:
     expect(page.locator("mark.passage").first).to_be_visible()
 
 
-def measure(site: Site) -> None:
+def measure(site: Site, questions: int = 24) -> None:
     """Words kept in traces, a changed setting, people and a group, and a set of questions that was run twice."""
     with site.door.client() as client:
         client.put("/api/v1/settings", json={"traces.content": True, "rag.top_k": 8}).raise_for_status()
@@ -95,7 +95,7 @@ def measure(site: Site) -> None:
         client.post("/api/v1/users", json={"name": "Nadja Pfistri"}).raise_for_status()
         client.post("/api/v1/groups", json={"name": "Night staff", "members": ["Ilse Vantobel"]}).raise_for_status()
         client.post("/api/v1/query", json={"query": "Who may close the dome in a storm?"}).raise_for_status()
-        run_set(client, renew=True, questions=24)
+        run_set(client, renew=True, questions=questions)
         run_set(client, settings={"rag.alpha": 0.0})
 
 
