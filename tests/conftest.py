@@ -3,7 +3,6 @@
 import asyncio
 import functools
 import gc
-import json
 import secrets
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
@@ -151,19 +150,9 @@ def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Those of the reader, of the servers and of everything hostile have it read where it always is.
     """
-    from pincite.ingest import parse
-    from pincite.ingest.prepare import Prepared, from_json, prepare, to_json
+    from tests.reading import read_in_this_process
 
-    def done(content: bytes, *how: Any) -> Prepared:
-        return from_json(json.loads(to_json(prepare(content, *how))))
-
-    async def read(
-        _self: object, data: bytes | Path, parser: str, chunking: Any, cuts: Any = None, **_told: object
-    ) -> Prepared:
-        content = data if isinstance(data, bytes) else data.read_bytes()
-        return await asyncio.to_thread(done, content, parser, chunking, cuts)
-
-    monkeypatch.setattr(parse.Reader, "read", read)
+    read_in_this_process(monkeypatch)
 
 
 @pytest.fixture

@@ -131,12 +131,12 @@ def test_an_answer_given_while_a_document_changes_is_from_the_old_version_or_the
                     seen.update(values)
 
             asking = [asyncio.create_task(ask()) for _ in range(3)]
-            for number in range(1, 21):
+            for number in range(1, 9):
                 await put(pincite, "values.md", text(number))
             changing = False
             await asyncio.gather(*asking)
             assert len(seen) > 1
-            assert len(await pincite.library.versions(await pincite.scope(), document)) == 21
+            assert len(await pincite.library.versions(await pincite.scope(), document)) == 9
 
     asyncio.run(go())
 

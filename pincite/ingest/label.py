@@ -64,6 +64,7 @@ _CREDIT = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_CREDIT = 200
+_PAGE_ENDS = "0123456789ivxlc"
 _LONGEST_PAGE = 200
 """Characters at the end of a line in which its page is looked for: a file may be one line."""
 
@@ -92,7 +93,7 @@ def _is_question(above: Sequence[str], said: set[str], lines: Sequence[str]) -> 
 
 
 def _is_contents(above: Sequence[str], said: set[str], lines: Sequence[str]) -> bool:
-    pages = [match for line in lines if (match := _PAGE.search(line.strip("|* ")[-_LONGEST_PAGE:]))]
+    pages = [match for line in lines if (match := _page(line))]
     linked = sum(_is_link(line) for line in lines)
     if said & CONTENTS:
         return linked + len(pages) + sum(_is_title(line) for line in lines) >= max(1, len(lines) * MOST)
@@ -103,9 +104,15 @@ def _is_contents(above: Sequence[str], said: set[str], lines: Sequence[str]) -> 
     return linked >= len(lines) * MOST or (len(pages) >= len(lines) * MOST and _rising(pages))
 
 
+def _page(line: str) -> re.Match[str] | None:
+    """The page at the end of a line, where there is one."""
+    end = line.strip("|* ")[-_LONGEST_PAGE:]
+    return _PAGE.search(end) if end[-1:] in _PAGE_ENDS else None
+
+
 def _is_link(line: str) -> bool:
     """An entry that is nothing but a link to a heading of the same page."""
-    return bool(_ANCHOR.search(line)) and not _ANCHOR.sub("", _BULLET.sub("", line)).strip(" -–·,*|")
+    return "](#" in line and bool(_ANCHOR.search(line)) and not _ANCHOR.sub("", _BULLET.sub("", line)).strip(" -–·,*|")
 
 
 def _is_title(line: str) -> bool:

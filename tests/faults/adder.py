@@ -4,7 +4,6 @@ A step's name has it kill itself there: `before:serve:2` the second time it is a
 """
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from pincite.store.indexing import Indexing
 from pincite.store.intake import Intake
 from pincite.store.jobs import Jobs
 from pincite.store.originals import Originals
-from tests.faults.dying import die_at
+from tests.faults.dying import Say, die_at
 
 STEPS: dict[str, tuple[Any, str]] = {
     "accept": (Intake, "_take_all"),
@@ -31,7 +30,12 @@ STEPS: dict[str, tuple[Any, str]] = {
 POINTS = [f"{when}:{step}:{1 + place % 2}" for place, step in enumerate(STEPS) for when in ("before", "after")]
 
 
-async def main(data: str, url: str, folder: str, point: str = "") -> None:
+def add(say: Say, data: str, url: str, folder: str, point: str = "") -> None:
+    """Add the files of a folder, until the end or that step."""
+    asyncio.run(_add(say, data, url, folder, point))
+
+
+async def _add(say: Say, data: str, url: str, folder: str, point: str) -> None:
     settings = {"data": Path(data), "embedding.provider": "scripted", "ingest.lease_s": 2, "chunking.size": 40}
     settings["ingest.attempts"] = 20  # a file may be met by every kill
     settings |= {"chunking.overlap": 5} | ({"database.url": url} if url else {})
@@ -39,16 +43,12 @@ async def main(data: str, url: str, folder: str, point: str = "") -> None:
         die_at(point, STEPS)
     async with AsyncPincite(settings=settings) as pincite:
         pincite.workers.start()
-        print("ready", flush=True)
+        say("ready")
         ids = []
         for path in sorted(Path(folder).iterdir()):
             added = await pincite.upload(Upload(path.name, path.read_bytes()))
             ids.append(added.document.id)
-            print("kept", path.name, flush=True)
+            say(f"kept {path.name}")
         await pincite.jobs.start_over(await pincite.scope(), ids)
         await pincite.wait(ids)
-        print("done", flush=True)
-
-
-if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+        say("done")

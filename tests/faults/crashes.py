@@ -1,8 +1,6 @@
 """Rounds of SIGKILL while adding, at random moments and between the steps of the work, each followed by a look."""
 
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from itertools import cycle
@@ -10,7 +8,8 @@ from pathlib import Path
 
 import psycopg
 
-from tests.faults.adder import POINTS
+from tests.faults.adder import POINTS, add
+from tests.faults.dying import Mortal
 from tests.faults.wholeness import check_whole
 
 FILES = 60
@@ -26,23 +25,24 @@ def write_files(folder: Path, count: int) -> None:
         (folder / f"{n:03}.md").write_text(f"# File {n}\n\n" + "\n\n".join(text), encoding="utf-8")
 
 
-def start(data: Path, url: str, folder: Path, point: str = "") -> "subprocess.Popen[str]":
+def start(data: Path, url: str, folder: Path, point: str = "") -> Mortal:
     """A process that adds the files, and kills itself at a step where one is named."""
-    command = [sys.executable, "-m", "tests.faults.adder", str(data), url, str(folder), *([point] if point else [])]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return Mortal(add, str(data), url, str(folder), point)
+
+
+def kept(said: list[str]) -> set[str]:
+    """What it acknowledged."""
+    return {line.split()[1] for line in said if line.startswith("kept")}
 
 
 def add_and_die(data: Path, url: str, folder: Path, point: str) -> set[str]:
     """Let it add until it dies; without a step after a moment. What it had acknowledged."""
     process = start(data, url, folder, point)
-    assert process.stdout is not None
-    first = process.stdout.readline()
     if not point:
-        assert first == "ready\n"
+        assert process.hear() == "ready"
         time.sleep(random.uniform(0.0, 0.5))
         process.kill()
-    said, _ = process.communicate(timeout=60)
-    return {line.split()[1] for line in (first + said).splitlines() if line.startswith("kept")}
+    return kept(process.end()[1])
 
 
 def points(rounds: int) -> Iterator[str]:
@@ -52,10 +52,10 @@ def points(rounds: int) -> Iterator[str]:
         yield "" if number % 4 == 0 else next(steps)
 
 
-def survive(url: str, base: Path, rounds: int) -> set[str]:
+def survive(url: str, base: Path, rounds: int, files: int = FILES) -> set[str]:
     """Kill it so many times; after each nothing acknowledged is lost, half there or there twice; in the end all is done."""
     data, folder = base / "data", base / "docs"
-    write_files(folder, FILES)
+    write_files(folder, files)
     acknowledged = set[str]()
     for number, point in enumerate(points(rounds)):
         if number % 8 == 7:  # what is done already cannot be met again: bytes that changed are done anew
@@ -63,12 +63,12 @@ def survive(url: str, base: Path, rounds: int) -> set[str]:
                 path.write_text(path.read_text(encoding="utf-8") + f"\n\nChanged {number}.\n", encoding="utf-8")
         acknowledged |= add_and_die(data, url, folder, point)
         check_whole(url, data, acknowledged)
-    said, _ = start(data, url, folder).communicate(timeout=120)
-    assert said.endswith("done\n"), said
+    ended, said = start(data, url, folder).end(within_s=120)
+    assert (ended, said[-1:]) == (0, ["done"]), said
     check_whole(url, data, {path.name for path in folder.iterdir()})
     with psycopg.connect(url) as connection:
         found = connection.execute("select status, count(*) from pincite.document group by 1").fetchall()
         stuck = connection.execute("select count(*) from pincite.job").fetchone()
-    assert found == [("completed", FILES)], found
+    assert found == [("completed", files)], found
     assert stuck == (0,)
     return acknowledged

@@ -1,8 +1,41 @@
-"""Ends a process like one that was killed, at a step of its work; the product has no switch for this."""
+"""Processes that end like killed ones, at a step of their work; the product has no switch for this."""
 
+import multiprocessing
 import os
 import signal
+from collections.abc import Callable
 from typing import Any
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["pytest", "pincite.engine", "pincite.store.restore"])  # most of what starting one takes
+Say = Callable[[str], None]
+
+
+class Mortal:
+    """A process that does some work and can be heard until it ends, however it does."""
+
+    def __init__(self, work: Callable[..., None], *told: str) -> None:
+        self._heard, said = FORKS.Pipe(duplex=False)
+        self._process = FORKS.Process(target=work, args=(said.send, *told), daemon=True)
+        self._process.start()
+        said.close()
+
+    def hear(self) -> str:
+        """The next thing it says; nothing where it has ended."""
+        try:
+            return str(self._heard.recv())
+        except (EOFError, OSError):
+            return ""
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def end(self, within_s: float = 60) -> tuple[int, list[str]]:
+        """Wait for its end: how it ended, negative for a signal, and all that it said until then and nobody heard."""
+        said = list(iter(self.hear, ""))
+        self._process.join(within_s)
+        assert self._process.exitcode is not None, "it does not end"
+        return self._process.exitcode, said
 
 
 def die_at(point: str, steps: dict[str, tuple[Any, str]]) -> None:

@@ -3,13 +3,12 @@
 import asyncio
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
 from pincite.store import restore as steps
 from pincite.store.restore import read_backup, restore
-from tests.faults.dying import die_at
+from tests.faults.dying import Say, die_at
 
 STEPS: dict[str, tuple[Any, str]] = {
     "migrate": (steps, "migrate"),
@@ -33,11 +32,8 @@ def die_once_renamed() -> None:
     Path.rename = dying  # type: ignore[method-assign, assignment]
 
 
-def main(url: str, data: str, backup: str, point: str) -> None:
+def bring_back(_say: Say, url: str, data: str, backup: str, point: str) -> None:
+    """Restore, until that step."""
     die_once_renamed() if point == RENAMED else die_at(point, STEPS)
     manifest = read_backup(Path(backup), lambda _: None)
     asyncio.run(restore(url, Path(data), Path(backup), manifest, lambda _: None))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -1,15 +1,17 @@
 """Builds the index that the settings ask for and has it searched; run as a process that gets killed at a step of that."""
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from pincite.engine import AsyncPincite
 from pincite.store import generations
 from pincite.store.generations import Generations
 from pincite.store.indexing import Indexing
-from tests.faults.dying import die_at
+from tests.faults.dying import Say, die_at
+from tests.reading import read_in_this_process
 
 SETTINGS = {
     "ingest.workers": 2,
@@ -37,7 +39,13 @@ def library(data: Path, url: str) -> AsyncPincite:
     return AsyncPincite(settings={**SETTINGS, "data": data, "database.url": url})
 
 
-async def main(data: str, url: str, point: str) -> None:
+def change(say: Say, data: str, url: str, point: str) -> None:
+    """Build and switch, until that step."""
+    asyncio.run(_change(say, data, url, point))
+
+
+async def _change(say: Say, data: str, url: str, point: str) -> None:
+    read_in_this_process(pytest.MonkeyPatch())  # it dies elsewhere
     die_at(point, STEPS)
     hold = point.split(":")[1] in ("switch", "flip")
     async with library(Path(data), url) as pincite:
@@ -47,8 +55,4 @@ async def main(data: str, url: str, point: str) -> None:
             await asyncio.sleep(0.02)
         if hold:
             await pincite.switch()
-        print("done", flush=True)
-
-
-if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+        say("done")

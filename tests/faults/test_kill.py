@@ -9,16 +9,17 @@ import psycopg
 import pytest
 
 from pincite.store.server import EmbeddedServer
-from tests.faults.crashes import start, survive, write_files
+from tests.faults.crashes import kept, start, survive, write_files
 from tests.faults.wholeness import check_whole, indexed
 
 KILLS = int(os.environ.get("PINCITE_TEST_KILLS", "24"))
+FILES = 30
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_killed_while_adding_at_any_moment_and_at_every_step(database_url: str, tmp_path: Path) -> None:
-    survive(database_url, tmp_path, KILLS)
+    survive(database_url, tmp_path, KILLS, FILES)
     with psycopg.connect(database_url) as connection:
         left = connection.execute("select count(*) from pincite.edition where state = 'writing'").fetchone()
     assert left == (0,)
@@ -33,17 +34,15 @@ def test_the_database_killed_while_adding(tmp_path: Path) -> None:
     acknowledged = set[str]()
     for _ in range(3):
         process = start(data, "", folder)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+        assert process.hear() == "ready"
         time.sleep(0.2)
         os.kill(int((data / "postgres" / "postmaster.pid").read_text().splitlines()[0]), signal.SIGKILL)
-        process.send_signal(signal.SIGKILL)
-        said, _ = process.communicate(timeout=30)
-        acknowledged |= {line.split()[1] for line in said.splitlines() if line.startswith("kept")}
+        process.kill()
+        acknowledged |= kept(process.end()[1])
         with EmbeddedServer.open(data) as server:
             check_whole(server.url, data, acknowledged)
-    said, _ = start(data, "", folder).communicate(timeout=60)
-    assert said.endswith("done\n")
+    ended, said = start(data, "", folder).end()
+    assert (ended, said[-1:]) == (0, ["done"])
     with EmbeddedServer.open(data) as server:
         check_whole(server.url, data, {path.name for path in folder.iterdir()})
         assert len(indexed(server.url)) == 20

@@ -3,8 +3,6 @@
 import asyncio
 import random
 import signal
-import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,7 +19,8 @@ from pincite.store.files import Files
 from pincite.store.inspection import inspect
 from pincite.store.purge import purge
 from pincite.store.restore import read_backup, restore
-from tests.faults.restorer import POINTS, RENAMED
+from tests.faults.dying import Mortal
+from tests.faults.restorer import POINTS, RENAMED, bring_back
 from tests.faults.wholeness import HALF_THERE, check_whole
 
 SETTINGS = {"embedding.provider": "scripted", "ingest.workers": 2, "chunking.size": 40, "chunking.overlap": 5}
@@ -138,9 +137,7 @@ def test_a_restore_that_is_killed_leaves_an_empty_library_or_a_whole_one(
         with psycopg.connect(postgres, autocommit=True) as connection:
             connection.execute(f"create database killed_{number}")
         url, data = psycopg.conninfo.make_conninfo(postgres, dbname=f"killed_{number}"), tmp_path / f"{number}"
-        command = [sys.executable, "-m", "tests.faults.restorer", url, str(data), str(kept), point]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == -signal.SIGKILL, done.stderr
+        assert Mortal(bring_back, url, str(data), str(kept), point).end() == (-signal.SIGKILL, [])
         if point == POINTS[-1]:
             asyncio.run(whole(url, data))
             continue

@@ -1,0 +1,27 @@
+"""Reads files in this process, as starting one that is limited takes longer than most tests."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pincite.ingest import parse
+from pincite.ingest.prepare import Prepared, from_json, prepare, to_json
+
+
+def read_in_this_process(patch: pytest.MonkeyPatch) -> None:
+    """Have every reader do so, by the same code."""
+    patch.setattr(parse.Reader, "read", _read)
+
+
+async def _read(
+    _self: object, data: bytes | Path, parser: str, chunking: Any, cuts: Any = None, **_told: object
+) -> Prepared:
+    content = data if isinstance(data, bytes) else data.read_bytes()
+    return await asyncio.to_thread(_done, content, parser, chunking, cuts)
+
+
+def _done(content: bytes, *how: Any) -> Prepared:
+    return from_json(json.loads(to_json(prepare(content, *how))))
