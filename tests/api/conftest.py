@@ -10,6 +10,15 @@ import pytest
 from psycopg import sql
 
 from tests.api.door import Door
+from tests.reading import read_in_this_process
+
+
+@pytest.fixture(scope="module", autouse=True)
+def read_by_the_server() -> Iterator[None]:
+    """These are about what is asked and answered; what files can do to a server is tried in `tests/hostile`."""
+    with pytest.MonkeyPatch.context() as patch:
+        read_in_this_process(patch)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from pincite.layers import load_settings
 from pincite.stub import StubLLM
 from pincite.toolbox import Toolbox, make_embedder
 from tests.builders import unresolved
+from tests.reading import read_in_this_process
 
 LEAVE = """# Leave
 
@@ -109,6 +110,7 @@ def opened(database_url: str, folder: Path) -> Iterator[Bench]:
     """A bench with one document."""
     (folder / "leave.md").write_text(LEAVE, encoding="utf-8")
     with StubLLM() as stub, asyncio.Runner() as runner, pytest.MonkeyPatch.context() as patch:
+        read_in_this_process(patch)
         patch.setattr(models, "MEET_S", 0.4)
         patch.setitem(calibration.KNOWN, "e", calibration.FITTED)  # the calls counted are those of the questions
         settings = {
