@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from pincite.api import API
+from pincite.api import API, standing
 from tests.api.door import Door, assert_problem, completed, events, upload
 from tests.api.guests import PASSWORD, cut, guest, share, suspend
 from tests.api.models import Talker, speaking
@@ -16,6 +16,12 @@ from tests.api.test_ws import dial, hear
 PROMISED_S = 5.0
 """So long an open stream may go on after its rights are gone; searches and new requests know at once."""
 ASKED = "How many vacation days carry over?"
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rights are looked at more often than usual; that the usual is often enough, the first test shows."""
+    monkeypatch.setattr(standing, "CHECKED_S", 0.2)
 
 
 def test_a_stream_ends_when_its_reader_may_not_read_what_it_cites_and_leaves_nothing_of_it(door: Door) -> None:
@@ -30,6 +36,7 @@ def test_a_stream_ends_when_its_reader_may_not_read_what_it_cites_and_leaves_not
         assert "word" not in json.dumps(turn)
 
 
+@pytest.mark.usefixtures("watched")
 def test_an_answer_that_is_wanted_whole_is_refused_when_it_may_not_be_read_any_more(door: Door) -> None:
     talker = Talker()
     with guest(door, "simon") as simon, door.client() as boss, speaking(door, talker):
@@ -54,6 +61,7 @@ def test_a_resumable_stream_is_not_taken_up_by_whoever_may_not_read_it_any_more(
         assert susan.client.get(f"{API}/chat/streams/{stream_id}").status_code == 200
 
 
+@pytest.mark.usefixtures("watched")
 def test_a_socket_tells_that_rights_have_changed_and_stays_open(door: Door) -> None:
     with (
         guest(door, "wanda") as wanda,
@@ -71,6 +79,7 @@ def test_a_socket_tells_that_rights_have_changed_and_stays_open(door: Door) -> N
         assert hear(socket, "done", "error")[-1][0] == "done"  # nothing is found, which is an answer
 
 
+@pytest.mark.usefixtures("watched")
 @pytest.mark.parametrize("removed", [False, True], ids=["suspended", "removed"])
 def test_whoever_is_shut_out_is_out_by_every_way_in(door: Door, removed: bool) -> None:
     name = "rita" if removed else "sven"
