@@ -1,6 +1,7 @@
 """Rounds of SIGKILL while adding, at random moments and between the steps of the work, each followed by a look."""
 
 import random
+import signal
 import time
 from collections.abc import Iterator
 from itertools import cycle
@@ -42,7 +43,9 @@ def add_and_die(data: Path, url: str, folder: Path, point: str) -> set[str]:
         assert process.hear() == "ready"
         time.sleep(random.uniform(0.0, 0.5))
         process.kill()
-    return kept(process.end()[1])
+    ended, said = process.end()
+    assert not point or ended == -signal.SIGKILL, f"it was not killed {point}"
+    return kept(said)
 
 
 def points(rounds: int) -> Iterator[str]:
@@ -58,7 +61,7 @@ def survive(url: str, base: Path, rounds: int, files: int = FILES) -> set[str]:
     write_files(folder, files)
     acknowledged = set[str]()
     for number, point in enumerate(points(rounds)):
-        if number % 8 == 7:  # what is done already cannot be met again: bytes that changed are done anew
+        if number % 4 == 1:  # what is done already cannot be met again: bytes that changed are done anew
             for path in folder.iterdir():
                 path.write_text(path.read_text(encoding="utf-8") + f"\n\nChanged {number}.\n", encoding="utf-8")
         acknowledged |= add_and_die(data, url, folder, point)
