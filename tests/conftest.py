@@ -148,7 +148,7 @@ class _database:
 def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read by the same code in this process, as starting one that is limited takes longer than most tests.
 
-    Those of the reader, of the servers and of everything hostile have it read where it always is.
+    Those of the reader, of servers that are processes of their own and of everything hostile have it read where it always is.
     """
     from tests.reading import read_in_this_process
 

@@ -92,9 +92,9 @@ def test_a_fault_ends_as_the_page_says(bench: Bench, case: str) -> None:
     soon = fault.partition(":")[0] in SLOW
     bench.play(
         case,
-        llm__first_token_timeout_s=0.4 if soon else 30,
-        llm__timeout_s=0.6 if soon else 60,
-        embedding__timeout_s=0.4 if soon else 30,
+        llm__first_token_timeout_s=0.8 if soon else 30,
+        llm__timeout_s=1.2 if soon else 60,
+        embedding__timeout_s=0.8 if soon else 30,
     )
     asked, wanted = bench.ask(), expected(fault, first, lasting)
     answer = asked.answer
