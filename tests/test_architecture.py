@@ -70,9 +70,9 @@ OWNS = {
 
 DANGEROUS = {
     "eval", "exec", "compile", "__import__", "yaml.load", "yaml.unsafe_load", "yaml.full_load", "os.system", "os.popen",
-    "subprocess.getoutput", "subprocess.getstatusoutput", "tempfile.mktemp",
+    "subprocess.getoutput", "subprocess.getstatusoutput", "tempfile.mktemp", "asyncio.wait_for",
 }  # fmt: skip
-"""What turns text into a program, or leaves a door open while it works."""
+"""What turns text into a program, leaves a door open while it works, or, in Python 3.11, forgets that it was cancelled."""
 
 UNTESTED = {
     "__init__.py", "core/documents.py", "core/answers.py", "core/callers.py", "core/protocols.py", "core/phrases.py",

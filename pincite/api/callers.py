@@ -189,7 +189,8 @@ async def unwelcome(connection: HTTPConnection) -> NoReturn:
     stopping: asyncio.Event = connection.app.state.stopping
     while True:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(stopping.wait(), STILL_WELCOME_S)
+            async with asyncio.timeout(STILL_WELCOME_S):
+                await stopping.wait()
         if stopping.is_set():
             raise Stopping("the server is stopping; try again shortly")
         try:

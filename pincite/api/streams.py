@@ -102,7 +102,8 @@ class Stream:
                 return
             if news is self._news:
                 try:
-                    await asyncio.wait_for(news.wait(), every_s)
+                    async with asyncio.timeout(every_s):
+                        await news.wait()
                 except TimeoutError:
                     yield None
 

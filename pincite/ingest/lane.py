@@ -252,7 +252,8 @@ class _Child:
 
     async def _wait_or_kill(self) -> None:
         try:
-            await asyncio.wait_for(self._process.wait(), _PATIENCE_S)
+            async with asyncio.timeout(_PATIENCE_S):
+                await self._process.wait()
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()

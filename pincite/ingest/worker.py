@@ -161,7 +161,8 @@ class Workers:
     async def _rest(self) -> None:
         self._wake.clear()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), IDLE_S)
+            async with asyncio.timeout(IDLE_S):
+                await self._wake.wait()
 
     async def _do(self, shop: Workshop, job: Job) -> None:
         """One job, for as long as it is ours: work that lost its lease is stopped."""

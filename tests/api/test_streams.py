@@ -322,3 +322,25 @@ def test_one_that_failed_before_anything_was_told_says_so_to_whoever_comes_later
 def test_only_a_stream_can_be_resumable(client: httpx2.Client) -> None:
     problem = assert_problem(client.post("/api/v1/query", json={**ASKED, "stream": False}), 422, "invalid")
     assert "stream: true" in problem["detail"]
+
+
+def test_whoever_leaves_at_the_very_moment_of_a_word_has_left() -> None:
+    async def go() -> None:
+        speaker = Speaker()
+        stream = Stream(speaker.ask, request_id="r")
+        stream.begin()
+
+        async def listen() -> None:
+            async with stream.listening():
+                async for _ in stream.follow(2, every_s=60):
+                    pass
+
+        listening = asyncio.create_task(listen())
+        await asyncio.sleep(0.05)
+        stream._hear(Token("word "))  # both before the listener has a turn
+        listening.cancel()
+        await asyncio.wait({listening}, timeout=30)
+        assert listening.cancelled()
+        assert speaker.stopped.is_set()
+
+    asyncio.run(go())

@@ -12,6 +12,7 @@ from pincite.errors import Invalid, NotFound
 from pincite.store import sessions as store
 from pincite.store.sessions import Sessions
 from tests.builders import answer, source
+from tests.store.waiting import somebody_waits
 
 STRANGER = Scope("stranger", ())
 
@@ -203,7 +204,7 @@ def test_a_turn_is_written_even_if_its_asker_leaves_and_closing_waits_for_it(
         with psycopg.connect(database_url) as other:
             other.execute("lock table pincite.turn")
             keeping = asyncio.create_task(sessions.keep(scope, session.id, turn()))
-            while not other.execute("select from pg_locks where not granted").fetchall():
+            while not somebody_waits(other):
                 await asyncio.sleep(0.01)
             keeping.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -240,7 +241,7 @@ def test_a_turn_that_is_being_written_saves_its_session(with_shelf: Any, databas
             )
             other.execute("update pincite.session set updated_at = now() where id = %s", (session.id,))
             removing = asyncio.create_task(sessions.remove_if_empty(scope, session.id))
-            while not other.execute("select from pg_locks where not granted").fetchall():
+            while not somebody_waits(other):
                 await asyncio.sleep(0.01)
         assert not await removing
         assert (await sessions.get(scope, session.id)).turn_count == 1

@@ -16,6 +16,7 @@ from pincite.store.traces import TraceFilter, Traces
 
 NOW = datetime.now(UTC)
 ANY = TraceFilter()
+from tests.store.waiting import somebody_waits
 
 
 def trace(trace_id: str, started: datetime = NOW, **more: Any) -> Trace:
@@ -153,7 +154,7 @@ def test_a_trace_that_is_written_while_its_document_goes_keeps_no_answer(with_sh
             other.execute("delete from pincite.document where id = %s", (document_id,))
             late = trace("late", content=words, hits=[[f"{document_id}.v.0", 1.0]])
             keeping = asyncio.create_task(traces.keep("local", late))
-            while not other.execute("select from pg_locks where not granted").fetchall():
+            while not somebody_waits(other):
                 await asyncio.sleep(0.01)
                 assert not keeping.done()
         await keeping
