@@ -13,10 +13,10 @@ from pincite.errors import Invalid, NotFound
 from pincite.store.database import one
 from pincite.store.people import People
 from pincite.store.traces import TraceFilter, Traces
+from tests.store.waiting import somebody_waits
 
 NOW = datetime.now(UTC)
 ANY = TraceFilter()
-from tests.store.waiting import somebody_waits
 
 
 def trace(trace_id: str, started: datetime = NOW, **more: Any) -> Trace:
