@@ -678,8 +678,9 @@ class AsyncPincite:
     @asynccontextmanager
     async def _run(self, caller: Caller, witness: Witness, settings: Settings | None = None) -> AsyncIterator[Run]:
         """One request: its trace is closed and kept however it ends."""
-        embedder = self._bench.embedder
-        async with begun(embedder, self._searched_surely(witness)) as coming:
+        embedder, most = self._bench.embedder, self.settings.guard.max_query_chars
+        # Only by an embedder of this process: a call to another has its place in the trace, and the question's time.
+        async with begun(embedder, witness.searched_surely(most) if embedder.local else ()) as coming:
             run = await self._made_ready(caller, witness, settings)
             if run.kit.embedder is embedder:
                 run.begun = coming
@@ -699,17 +700,6 @@ class AsyncPincite:
                 await self.records.keep(caller.person, witness.trace(run, error))
                 if own:
                     request_id.set("")
-
-    def _searched_surely(self, witness: Witness) -> list[str]:
-        """What can be embedded while it is looked up what one may read: the text of a plain search, if it will be let in.
-
-        Only by an embedder of this process: a call to another has its place in the trace, and the question's time.
-        """
-        question, most = witness.question, self.settings.guard.max_query_chars
-        plain = self._bench.embedder.local and witness.searches and not question.also and question.filters.index is None
-        text = question.meant
-        fits = text == text.strip() and 0 < len(text) <= most and "\0" not in text
-        return [text] if plain and fits and question.strategy != "lexical_only" else []
 
     async def _made_ready(self, caller: Caller, witness: Witness, settings: Settings | None) -> Run:
         """A run with what the caller may read, the settings of this moment and the tools of the index that is searched."""

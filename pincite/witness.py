@@ -37,10 +37,12 @@ class Witness:
         """Whether what is asked for is an answer, and not only passages."""
         return self._kind in ("query", "chat")
 
-    @property
-    def searches(self) -> bool:
-        """Whether what is asked for is passages, by the words given."""
-        return self._kind in ("search", "evaluation")
+    def searched_surely(self, most: int) -> list[str]:
+        """What can be embedded before anything else is known: the text of a plain search that will be let in."""
+        question, text = self.question, self.question.meant
+        plain = self._kind in ("search", "evaluation") and not question.also and question.filters.index is None
+        fits = text == text.strip() and 0 < len(text) <= most and "\0" not in text
+        return [text] if plain and fits and question.strategy != "lexical_only" else []
 
     @property
     def answer(self) -> str | None:

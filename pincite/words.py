@@ -46,7 +46,7 @@ _local = threading.local()
 
 def words(text: str) -> list[str]:
     """The words of a text in lower case, as they stand; runs of a script without blanks become pairs."""
-    if text.isascii():  # most texts are, or nearly all of their words
+    if text.isascii():  # nothing to normalise, and no runs to cut
         return _WORD.findall(text.lower())
     found: list[str] = []
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).lower()):

@@ -19,8 +19,9 @@ import pytest
 
 T = TypeVar("T")
 NO_BROWSER = "no Chromium is here"
-MODEL = "model"
 NO_SMALL_MODEL = "no small model is installed"
+MODEL = "model"
+"""The database that the others are copies of."""
 
 
 def pytest_configure() -> None:

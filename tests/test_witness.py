@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from pincite.core.answers import Filters, Message, Prompt, Question, Sampling
 from pincite.core.request import remote_span, request_id
 from pincite.core.run import Answered, Event
@@ -73,3 +75,24 @@ def test_a_trace_names_its_request_and_the_clients_own() -> None:
         remote_span.set(None)
     assert (trace.request_id, trace.remote) == ("abcdefgh", "a-b")
     assert (again.options["replays"], again.options["searched"]) == (trace.id, False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "question", "surely"),
+    [
+        ("search", Question("cats"), ["cats"]),
+        ("evaluation", Question("cats"), ["cats"]),
+        ("query", Question("cats"), []),
+        ("search", Question("cats", strategy="lexical_only"), []),
+        ("search", Question("cats", also=("dogs",)), []),
+        ("search", Question("cats", filters=Filters(index="another")), []),
+        ("search", Question(" cats"), []),
+        ("search", Question("c\0ats"), []),
+        ("search", Question(""), []),
+        ("search", Question("cats" * 3), []),
+    ],
+)
+def test_only_the_text_of_a_plain_search_that_is_let_in_is_searched_surely(
+    kind: str, question: Question, surely: list[str]
+) -> None:
+    assert Witness(kind, question).searched_surely(10) == surely

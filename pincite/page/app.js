@@ -1,7 +1,7 @@
 // The page begins here: words, who it is, then the frame.
 import { render } from "preact";
-import { loadWords } from "./shared/words.js";
-import { html } from "./shared/html.js";
+import { loadWords } from "./common/words.js";
+import { html } from "./common/html.js";
 import { Frame } from "./shell/frame.js";
 import { session } from "./shell/session.js";
 

@@ -25,7 +25,7 @@ class PostgresVocabulary:
         """Those of the words that the caller's documents hold, in this form or in another of the same stem.
 
         In this form where they are kept as words; in another where a search would find them, as any language of the
-        documents has them stemmed. Both are asked for at once: a question nearly always has a word of the second kind.
+        documents has them stemmed. Both are asked for at once, lest a word of the second kind cost a second round trip.
         """
         if not scope.realms or not words:
             return frozenset()

@@ -221,7 +221,7 @@ async def fail_alone(hostile: str, cases: dict[bytes, tuple[str, str]]) -> None:
             assert error.code == code
             assert said in str(error)
             assert "secret" not in str(error)
-        assert (await made.read(MARKDOWN, "markdown", CHUNKING)).parsed.title == "Größe"
+            assert (await made.read(MARKDOWN, "markdown", CHUNKING)).parsed.title == "Größe"
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ TAGS = frozenset(
 )
 ATTRIBUTES = frozenset({"href", "rel", "target", "tabindex", "class", "start", "align", "data-number"})
 SHOW = """async ([base, texts, options]) => {
-  const { rendered } = await import(`${base}/shared/markdown.js`);
+  const { rendered } = await import(`${base}/common/markdown.js`);
   const made = [];
   for (const text of texts) {
     const box = document.createElement('div');

@@ -27,8 +27,8 @@ x = [1]  # ![no](http://outside.invalid/z)
 A [link](https://example.org/a) and an [evil one](javascript:alert(1)). 🦉 [3]
 """
 STREAM = """async ([base, bytes, cuts]) => {
-  const { eventReader } = await import(`${base}/shared/events.js`);
-  const { rendered } = await import(`${base}/shared/markdown.js`);
+  const { eventReader } = await import(`${base}/common/events.js`);
+  const { rendered } = await import(`${base}/common/markdown.js`);
   const shown = (text) => { const box = document.createElement('div'); box.append(rendered(text, { cites: true })); return box.innerHTML; };
   const all = Uint8Array.from(bytes);
   const read = (pieces) => {
@@ -96,7 +96,7 @@ def test_no_attack_runs_and_nothing_leaves(site: Site, base: str, cites: bool) -
 
 
 MARK = """async ([base, text, start, end]) => {
-  const { rendered } = await import(`${base}/shared/markdown.js`);
+  const { rendered } = await import(`${base}/common/markdown.js`);
   const box = document.createElement('div');
   box.append(rendered(text, { spans: [{ start, end, make: () => document.createElement('mark') }] }));
   return [[...box.querySelectorAll('mark')].map((one) => one.textContent), box.querySelectorAll('table tr').length, box.textContent];

@@ -3,10 +3,10 @@ import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
-import { post } from "../shared/api.js";
-import { copy } from "../shared/clipboard.js";
-import { html } from "../shared/html.js";
-import { day, t } from "../shared/words.js";
+import { post } from "../common/api.js";
+import { copy } from "../common/clipboard.js";
+import { html } from "../common/html.js";
+import { day, t } from "../common/words.js";
 import { withReferences } from "./references.js";
 
 export function Actions({ turn, again }) {

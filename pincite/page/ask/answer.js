@@ -1,8 +1,8 @@
 // An answer's words: Markdown with its citations as numbered marks, and sentences that nothing supports set off.
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { html } from "../shared/html.js";
-import { rendered } from "../shared/markdown.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { rendered } from "../common/markdown.js";
+import { t } from "../common/words.js";
 
 export const SUPPORTED = 0.5;
 const HALF_A_MARK = /\s*\[(?:S(?:o(?:u(?:r(?:c(?:e(?: \d{0,3})?)?)?)?)?)?|\d{1,3})?$/;

@@ -1,9 +1,9 @@
 // Where one writes: a field that grows, what is asked of, and one button that asks or stops.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
-import { html } from "../shared/html.js";
-import { keptInTab } from "../shared/kept.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { keptInTab } from "../common/kept.js";
+import { t } from "../common/words.js";
 import { conversation, isBusy, stop } from "./conversation.js";
 import { PictureButton, Pictures, imagesIn, picturesOf } from "./pictures.js";
 import { ScopeButton, ScopeDialog, asOptions, scope } from "./scope.js";

@@ -1,9 +1,9 @@
 // The conversation that is shown: its turns, and the one answer that may be on its way.
-import { Problem, get, remove } from "../shared/api.js";
-import { connection } from "../shared/connection.js";
-import { follow } from "../shared/events.js";
-import { keptInTab } from "../shared/kept.js";
-import { state } from "../shared/state.js";
+import { Problem, get, remove } from "../common/api.js";
+import { connection } from "../common/connection.js";
+import { follow } from "../common/events.js";
+import { keptInTab } from "../common/kept.js";
+import { state } from "../common/state.js";
 
 const DRAW_MS = 40;
 const EMPTY = { sessionId: null, turns: [], loading: false, problem: null };

@@ -6,9 +6,9 @@ import { Icon } from "../parts/icon.js";
 import { Menu } from "../parts/menu.js";
 import { Rows } from "../parts/rows.js";
 import { toast } from "../parts/toast.js";
-import { get, patch, remove } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { get, patch, remove } from "../common/api.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { go } from "../shell/router.js";
 import { changed, conversation } from "./conversation.js";
 

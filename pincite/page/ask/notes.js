@@ -1,8 +1,8 @@
 // How far an answer can be trusted: confidence with its reason, what was missing, and where sources disagree.
 import { Icon } from "../parts/icon.js";
-import { html } from "../shared/html.js";
-import { asRead } from "../shared/quotes.js";
-import { day, percent, t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { asRead } from "../common/quotes.js";
+import { day, percent, t } from "../common/words.js";
 import { unsupported } from "./answer.js";
 import { placeOfStatement } from "./places.js";
 

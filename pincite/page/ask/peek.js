@@ -1,9 +1,9 @@
 // What stands behind a citation, shown beside it while one points at it; one can point at the card itself, too.
 import { createPortal } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { html } from "../shared/html.js";
-import { asRead } from "../shared/quotes.js";
-import { percent, t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { asRead } from "../common/quotes.js";
+import { percent, t } from "../common/words.js";
 import { useKey } from "../shell/keys.js";
 import { SUPPORTED } from "./answer.js";
 

@@ -1,8 +1,8 @@
 // Pictures that go with a question: chosen, pasted or dropped, and made no larger than a model has use for.
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 
 const MOST = 8;
 const SIDE = 1600;

@@ -1,6 +1,6 @@
 // An answer as text to take along: its marks as numbers, and below it what they stand for.
-import { unitsOf } from "../shared/points.js";
-import { t } from "../shared/words.js";
+import { unitsOf } from "../common/points.js";
+import { t } from "../common/words.js";
 
 /** The answer with `[1]` for each citation, and its sources with places and quotes. */
 export function withReferences(question, answer) {

@@ -1,8 +1,8 @@
 // Ask: questions and answers on one side, and on the other the document itself, at the very place.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Split } from "../parts/split.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { useKey } from "../shell/keys.js";
 import { go } from "../shell/router.js";
 import { aside } from "../shell/sidebar.js";

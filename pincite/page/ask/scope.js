@@ -4,10 +4,10 @@ import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/field.js";
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
-import { get, pages } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { state } from "../shared/state.js";
-import { day, t } from "../shared/words.js";
+import { get, pages } from "../common/api.js";
+import { html } from "../common/html.js";
+import { state } from "../common/state.js";
+import { day, t } from "../common/words.js";
 
 const NOTHING = { folder: "", documents: [], asOf: "", level: "", mode: "" };
 const LEVELS = ["basic", "standard", "enhanced", "maximum"];

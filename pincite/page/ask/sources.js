@@ -1,7 +1,7 @@
 // The passages an answer stands on, by number; those that were found and not cited are folded away.
 import { Icon } from "../parts/icon.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 
 export function Sources({ sources, open, chosen }) {
   if (!sources.length) return null;

@@ -1,9 +1,9 @@
 // What stands where nothing was asked yet: what one can do here, and questions to begin with.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
-import { get } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { get } from "../common/api.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { may } from "../shell/session.js";
 
 export function Start({ person }) {

@@ -1,8 +1,8 @@
 // One question and its answer, with all that is known about it.
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { Actions } from "./actions.js";
 import { AnswerText } from "./answer.js";
 import { Conflicts, Notes, Trust } from "./notes.js";

@@ -1,8 +1,8 @@
 // What happens before and while an answer is written: its plan, the steps of an agent, and where it is.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 
 const LONG_MS = 8000;
 

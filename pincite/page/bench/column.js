@@ -1,8 +1,8 @@
 // What one configuration found, best first, with what is elsewhere in the first one's order.
 import { Icon } from "../parts/icon.js";
 import { Trouble } from "../parts/loaded.js";
-import { html } from "../shared/html.js";
-import { number, t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { number, t } from "../common/words.js";
 import { Result } from "./result.js";
 
 /** What a configuration is called: all that it has of its own. */

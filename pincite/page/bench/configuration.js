@@ -1,9 +1,9 @@
 // One configuration of the bench: a strategy, a profile, and settings of its own.
 import { Icon } from "../parts/icon.js";
-import { get } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { t } from "../shared/words.js";
+import { get } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { t } from "../common/words.js";
 
 export const STRATEGIES = ["hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"];
 

@@ -2,11 +2,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
-import { get, post, put } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { kept } from "../shared/kept.js";
-import { useLoad } from "../shared/load.js";
-import { t } from "../shared/words.js";
+import { get, post, put } from "../common/api.js";
+import { html } from "../common/html.js";
+import { kept } from "../common/kept.js";
+import { useLoad } from "../common/load.js";
+import { t } from "../common/words.js";
 
 /** The marks of one question in the chosen set; every change of them is kept, one after the other. */
 export function useMarks(question, allowed) {

@@ -1,8 +1,8 @@
 // One passage that was found: where it stands, how its score came about, and whether it answers the question.
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
-import { html } from "../shared/html.js";
-import { number, percent, t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { number, percent, t } from "../common/words.js";
 import { ScorePath, shares } from "./score.js";
 
 export function Result({ hit, rank, most, change, marks, hot, setHot }) {

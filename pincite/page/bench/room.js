@@ -2,11 +2,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Empty } from "../parts/empty.js";
 import { Icon } from "../parts/icon.js";
-import { post } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { keptInTab } from "../shared/kept.js";
-import { pairs } from "../shared/values.js";
-import { t } from "../shared/words.js";
+import { post } from "../common/api.js";
+import { html } from "../common/html.js";
+import { keptInTab } from "../common/kept.js";
+import { pairs } from "../common/values.js";
+import { t } from "../common/words.js";
 import { may } from "../shell/session.js";
 import { Column, name } from "./column.js";
 import { Configuration, fresh } from "./configuration.js";

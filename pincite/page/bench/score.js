@@ -1,6 +1,6 @@
 // How a score came about: each search's share, what they add up to, and what moved it after that.
-import { html } from "../shared/html.js";
-import { number, t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { number, t } from "../common/words.js";
 
 /** The placings that add up to the fused score: where several texts were searched, the places for each, not what made these. */
 export function shares({ placings }) {

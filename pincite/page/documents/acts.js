@@ -1,9 +1,9 @@
 // What was chosen to be done with a document or a folder, and the dialog that does it.
 import { useState } from "preact/hooks";
 import { toast } from "../parts/toast.js";
-import { post } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { post } from "../common/api.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { go } from "../shell/router.js";
 import { cancelJob } from "./activity.js";
 import { EditDialog } from "./edit.js";

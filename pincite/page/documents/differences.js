@@ -1,10 +1,10 @@
 // What changed between two versions: side by side where there is room, or one above the other.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
-import { get } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { kept } from "../shared/kept.js";
-import { t } from "../shared/words.js";
+import { get } from "../common/api.js";
+import { html } from "../common/html.js";
+import { kept } from "../common/kept.js";
+import { t } from "../common/words.js";
 
 const MOST = 4000;
 

@@ -1,5 +1,5 @@
 // A document's text cut where its passages begin and end, so that each piece knows all that it belongs to.
-import { unitsOf } from "../shared/points.js";
+import { unitsOf } from "../common/points.js";
 
 /**
  * `[{text, section, passages, opens, begins}]` in the order of the text; `passages` are those a piece lies in (two where they

@@ -2,8 +2,8 @@
 import { useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { dropped } from "./gather.js";
 
 /** `take(files)` hears what was dropped; null where nothing may be added. */

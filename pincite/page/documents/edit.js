@@ -3,9 +3,9 @@ import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/field.js";
 import { toast } from "../parts/toast.js";
-import { patch } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { patch } from "../common/api.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { folders, lookAtFolders } from "./tree.js";
 
 export function EditDialog({ document, close, done }) {

@@ -1,8 +1,8 @@
 // Which documents are listed: by words, status and tags.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 
 const STATUSES = ["completed", "processing", "pending", "error", "stale"];
 const PAUSE_MS = 250;

@@ -2,9 +2,9 @@
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
-import { post } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { number, percent, t } from "../shared/words.js";
+import { post } from "../common/api.js";
+import { html } from "../common/html.js";
+import { number, percent, t } from "../common/words.js";
 
 const LOOKED_AT = 20;
 

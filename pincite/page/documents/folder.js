@@ -4,9 +4,9 @@ import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/field.js";
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
-import { patch, post } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { patch, post } from "../common/api.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { lookAtFolders } from "./tree.js";
 
 /** `folder` is what is known of it, or `{path}` to begin a new one with; `done` hears the folder as it is now. */

@@ -2,8 +2,8 @@
 import { useState } from "preact/hooks";
 import { Empty } from "../parts/empty.js";
 import { Icon } from "../parts/icon.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { LinesView } from "../source/lines.js";
 import { PageView } from "../source/page.js";
 import { TextView } from "../source/text.js";

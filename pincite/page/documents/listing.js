@@ -1,7 +1,7 @@
 // The documents that fit a filter, page after page as somebody scrolls, and kept up to date meanwhile.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { toast } from "../parts/toast.js";
-import { get } from "../shared/api.js";
+import { get } from "../common/api.js";
 import { onEnded } from "./queue.js";
 
 const PAGE = 200;

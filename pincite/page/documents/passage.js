@@ -1,7 +1,7 @@
 // One passage: where it stands, what was embedded for it, and how it was found.
 import { Icon } from "../parts/icon.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { Path } from "./scores.js";
 
 export function Passage({ chunk, found, close }) {

@@ -1,9 +1,9 @@
 // The queue, followed as it changes: which documents are being processed, how far they are, and what is left.
 import { useEffect } from "preact/hooks";
-import { get } from "../shared/api.js";
-import { connection } from "../shared/connection.js";
-import { follow } from "../shared/events.js";
-import { state } from "../shared/state.js";
+import { get } from "../common/api.js";
+import { connection } from "../common/connection.js";
+import { follow } from "../common/events.js";
+import { state } from "../common/state.js";
 
 const AGAIN_MS = 2000;
 const SUMMARY_MS = 3000;

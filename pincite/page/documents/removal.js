@@ -2,9 +2,9 @@
 import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
-import { remove } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { number, t } from "../shared/words.js";
+import { remove } from "../common/api.js";
+import { html } from "../common/html.js";
+import { number, t } from "../common/words.js";
 
 const COUNTED = ["versions", "chunks", "vectors", "postings", "facts", "cache_entries", "quotes"];
 

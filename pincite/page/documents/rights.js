@@ -3,9 +3,9 @@ import { useEffect, useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
-import { get, patch } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { get, patch } from "../common/api.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { may } from "../shell/session.js";
 
 /**

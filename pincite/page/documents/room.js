@@ -1,6 +1,6 @@
 // Documents: all of them, or one.
 import { useEffect } from "preact/hooks";
-import { html } from "../shared/html.js";
+import { html } from "../common/html.js";
 import { aside } from "../shell/sidebar.js";
 import { One } from "./one.js";
 import { Shelf } from "./shelf.js";

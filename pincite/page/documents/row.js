@@ -1,9 +1,9 @@
 // One document in the list, and what can be done with it.
 import { Icon } from "../parts/icon.js";
 import { Menu } from "../parts/menu.js";
-import { API } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { bytes, day, t } from "../shared/words.js";
+import { API } from "../common/api.js";
+import { html } from "../common/html.js";
+import { bytes, day, t } from "../common/words.js";
 import { Status } from "./stages.js";
 
 export const addressOf = (document) => `/documents/${encodeURIComponent(document.id)}`;

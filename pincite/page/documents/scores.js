@@ -1,6 +1,6 @@
 // How a score came about: what each engine gave, what was added up, and what moved it afterwards.
-import { html } from "../shared/html.js";
-import { number, t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { number, t } from "../common/words.js";
 
 const three = (value) => (value === null || value === undefined ? "–" : number(value, 3));
 

@@ -1,8 +1,8 @@
 // Where a document stands, in words: waiting, being read, ready, failed, or indexed in an earlier way.
 import { Icon } from "../parts/icon.js";
 import { Progress } from "../parts/progress.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 
 const STAGES = ["parsing", "comparing", "embedding", "waiting for the embedder", "waiting for room on the disk"];
 

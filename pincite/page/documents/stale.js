@@ -2,9 +2,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
-import { get, post } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { get, post } from "../common/api.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { may } from "../shell/session.js";
 
 export function StaleNotice({ person, listing, chosen }) {

@@ -3,10 +3,10 @@ import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Rows } from "../parts/rows.js";
 import { toast } from "../parts/toast.js";
-import { pages } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { state } from "../shared/state.js";
-import { number, t } from "../shared/words.js";
+import { pages } from "../common/api.js";
+import { html } from "../common/html.js";
+import { state } from "../common/state.js";
+import { number, t } from "../common/words.js";
 import { usePlace } from "../shell/router.js";
 
 const HIGH = 34;

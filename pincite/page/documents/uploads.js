@@ -1,7 +1,7 @@
 // Files on their way to the server: a few at a time, each told by itself, tried again where that helps.
-import { Problem, upload } from "../shared/api.js";
-import { connection } from "../shared/connection.js";
-import { state } from "../shared/state.js";
+import { Problem, upload } from "../common/api.js";
+import { connection } from "../common/connection.js";
+import { state } from "../common/state.js";
 
 const AT_ONCE = 3;
 const DRAW_MS = 100;

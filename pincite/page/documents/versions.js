@@ -1,9 +1,9 @@
 // Every version of a document, and what changed from one to another.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
-import { get } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { bytes, moment, t } from "../shared/words.js";
+import { get } from "../common/api.js";
+import { html } from "../common/html.js";
+import { bytes, moment, t } from "../common/words.js";
 import { Differences } from "./differences.js";
 import { fileOf } from "./row.js";
 

@@ -7,11 +7,11 @@ import { Loaded } from "../parts/loaded.js";
 import { Plot } from "../parts/plot.js";
 import { Progress } from "../parts/progress.js";
 import { toast } from "../parts/toast.js";
-import { get, remove } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { told } from "../shared/values.js";
-import { day, moment, number, t } from "../shared/words.js";
+import { get, remove } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { told } from "../common/values.js";
+import { day, moment, number, t } from "../common/words.js";
 import { go } from "../shell/router.js";
 import { Start } from "./start.js";
 

@@ -2,10 +2,10 @@
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
-import { get } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { t } from "../shared/words.js";
+import { get } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { t } from "../common/words.js";
 
 const SHOWN = 25;
 

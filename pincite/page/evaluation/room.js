@@ -1,5 +1,5 @@
 // Evaluation: how good search is on one's own documents; sets of questions, runs of them, two runs side by side.
-import { html } from "../shared/html.js";
+import { html } from "../common/html.js";
 import { Overview } from "./overview.js";
 import { Questions } from "./questions.js";
 import { Run } from "./run.js";

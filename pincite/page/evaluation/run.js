@@ -4,11 +4,11 @@ import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { Plot } from "../parts/plot.js";
 import { Progress } from "../parts/progress.js";
-import { get } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { told } from "../shared/values.js";
-import { moment, number, percent, t } from "../shared/words.js";
+import { get } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { told } from "../common/values.js";
+import { moment, number, percent, t } from "../common/words.js";
 import { State, interval } from "./overview.js";
 import { Asked } from "./questions.js";
 

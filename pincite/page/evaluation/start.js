@@ -2,10 +2,10 @@
 import { useState } from "preact/hooks";
 import { Field } from "../parts/field.js";
 import { Trouble } from "../parts/loaded.js";
-import { post } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { pairs } from "../shared/values.js";
-import { t } from "../shared/words.js";
+import { post } from "../common/api.js";
+import { html } from "../common/html.js";
+import { pairs } from "../common/values.js";
+import { t } from "../common/words.js";
 
 const named = (set) => t("evaluation.set.choice", { number: set.version, count: set.questions, made: t(`evaluation.made.${set.made_by}`) });
 

@@ -2,9 +2,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Field } from "../parts/field.js";
 import { Icon } from "../parts/icon.js";
-import { API, get } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { API, get } from "../common/api.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { go } from "../shell/router.js";
 import { session } from "../shell/session.js";
 

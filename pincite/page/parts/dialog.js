@@ -1,7 +1,7 @@
 // A dialog over the page, or a sheet beside it: Escape and a click beside it close it, and the focus goes back.
 import { useEffect, useId, useRef } from "preact/hooks";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { Icon } from "./icon.js";
 
 export function Dialog({ title, close, sheet = false, footer, children }) {

@@ -1,5 +1,5 @@
 // What stands where there is nothing yet: what it is, why it is empty, and what to do.
-import { html } from "../shared/html.js";
+import { html } from "../common/html.js";
 import { Icon } from "./icon.js";
 
 /** `heading` is h1 where it is all there is of a room. */

@@ -1,6 +1,6 @@
 // A labelled field with a hint below it, or with what is wrong.
 import { useId } from "preact/hooks";
-import { html } from "../shared/html.js";
+import { html } from "../common/html.js";
 
 /** `as` is input, textarea or select; everything else goes to it. */
 export function Field({ label, hint, error, as = "input", children, ...rest }) {

@@ -1,5 +1,5 @@
 // Line icons, drawn here: one path each on a 24 by 24 grid. They are decoration; what they mean is said beside them.
-import { html } from "../shared/html.js";
+import { html } from "../common/html.js";
 
 const PATHS = {
   mark: "M8 4H5v16h3M16 4h3v16h-3M10 12h4",

@@ -1,7 +1,7 @@
 // What was loaded once it is there; until then a skeleton, or what went wrong and a way to try again.
-import { Problem } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { Problem } from "../common/api.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { Icon } from "./icon.js";
 
 /** `from` is what `useLoad` gave; `children` draws its value. */

@@ -1,6 +1,6 @@
 // A button that opens a list of things to do or to choose from.
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { html } from "../shared/html.js";
+import { html } from "../common/html.js";
 import { Icon } from "./icon.js";
 
 /** `items` are `{label, icon?, onClick, checked?, toggle?, danger?}`; null is a line between two. */

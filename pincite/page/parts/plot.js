@@ -1,6 +1,6 @@
 // Plots with intervals: points with whiskers, bars, a diagonal. What is drawn is always in a table or text as well.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { html } from "../shared/html.js";
+import { html } from "../common/html.js";
 
 let library = null;
 

@@ -1,6 +1,6 @@
 // How far something is: a bar with its name; without a value it only says that something is under way.
-import { html } from "../shared/html.js";
-import { percent } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { percent } from "../common/words.js";
 
 export function Progress({ label, value = null }) {
   const known = value !== null;

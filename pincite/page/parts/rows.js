@@ -1,6 +1,6 @@
 // A long list of which only what is in sight is drawn: ten thousand rows cost as much as thirty.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { html } from "../shared/html.js";
+import { html } from "../common/html.js";
 
 const SPARE = 8;
 

@@ -1,8 +1,8 @@
 // Two panes side by side with a line between them that can be dragged, or moved with the arrows.
 import { useRef, useState } from "preact/hooks";
-import { html } from "../shared/html.js";
-import { kept } from "../shared/kept.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { kept } from "../common/kept.js";
+import { t } from "../common/words.js";
 
 const [LEAST, MOST] = [25, 75];
 

@@ -1,6 +1,6 @@
 // Tabs: arrows move between them, and only the chosen one's panel is there.
 import { useEffect, useId, useRef } from "preact/hooks";
-import { html } from "../shared/html.js";
+import { html } from "../common/html.js";
 
 /** `tabs` are `{name, label, count?}`; `children` is the chosen one's panel. */
 export function Tabs({ label, tabs, chosen, onChoose, children }) {

@@ -1,8 +1,8 @@
 // Short notices in the corner, read out by screen readers: `toast("Copied")`, `toast(problem)`.
-import { Problem } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { state } from "../shared/state.js";
-import { t } from "../shared/words.js";
+import { Problem } from "../common/api.js";
+import { html } from "../common/html.js";
+import { state } from "../common/state.js";
+import { t } from "../common/words.js";
 import { Icon } from "./icon.js";
 
 const SHOWN_MS = 6000;

@@ -3,11 +3,11 @@ import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded, Trouble } from "../parts/loaded.js";
 import { toast } from "../parts/toast.js";
-import { get, post } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { told } from "../shared/values.js";
-import { moment, number, t } from "../shared/words.js";
+import { get, post } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { told } from "../common/values.js";
+import { moment, number, t } from "../common/words.js";
 import { useNames } from "./names.js";
 
 const KINDS = [

@@ -5,10 +5,10 @@ import { Field } from "../parts/field.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { toast } from "../parts/toast.js";
-import { get, post, put, remove } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { t } from "../shared/words.js";
+import { get, post, put, remove } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { t } from "../common/words.js";
 import { FormDialog } from "./person.js";
 
 const of = (group, person) => `/groups/${encodeURIComponent(group.id)}${person ? `/members/${encodeURIComponent(person)}` : ""}`;

@@ -1,10 +1,10 @@
 // Health: what the service is made of, how much there is, how it has been doing; and the index that is searched.
 import { Loaded } from "../parts/loaded.js";
-import { get } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { told } from "../shared/values.js";
-import { number, t } from "../shared/words.js";
+import { get } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { told } from "../common/values.js";
+import { number, t } from "../common/words.js";
 import { Indexes } from "./indexes.js";
 
 const TIMES = "pincite_request_seconds";

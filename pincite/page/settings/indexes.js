@@ -3,11 +3,11 @@ import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { Progress } from "../parts/progress.js";
 import { toast } from "../parts/toast.js";
-import { get, post, remove } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { told } from "../shared/values.js";
-import { moment, t } from "../shared/words.js";
+import { get, post, remove } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { told } from "../common/values.js";
+import { moment, t } from "../common/words.js";
 
 const LOUD = { serving: "good", building: "accent", standby: "" };
 

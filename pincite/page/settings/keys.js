@@ -6,11 +6,11 @@ import { Field } from "../parts/field.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { toast } from "../parts/toast.js";
-import { get, post, remove } from "../shared/api.js";
-import { copy } from "../shared/clipboard.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { day, t } from "../shared/words.js";
+import { get, post, remove } from "../common/api.js";
+import { copy } from "../common/clipboard.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { day, t } from "../common/words.js";
 import { ROLES } from "./people.js";
 import { FormDialog, RoleField } from "./person.js";
 

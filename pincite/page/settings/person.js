@@ -3,9 +3,9 @@ import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/field.js";
 import { toast } from "../parts/toast.js";
-import { patch, post } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { patch, post } from "../common/api.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { ROLES } from "./people.js";
 
 /** A dialog with a form: what is wrong stands in it, and it closes when it worked. */

@@ -4,10 +4,10 @@ import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { toast } from "../parts/toast.js";
-import { get, post } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { t } from "../shared/words.js";
+import { get, post } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { t } from "../common/words.js";
 import { Changes } from "./history.js";
 
 export function Profiles() {

@@ -2,10 +2,10 @@
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded, Trouble } from "../parts/loaded.js";
-import { get, post } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { number, t } from "../shared/words.js";
+import { get, post } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { number, t } from "../common/words.js";
 
 const PARTS = { llm: "llm.", fallback: "llm.fallback.", embedding: "embedding.", reranker: "rag.reranker" };
 

@@ -1,7 +1,7 @@
 // Settings: what holds for the whole library, and who is about. For administrators.
 import { Tabs } from "../parts/tabs.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { go } from "../shell/router.js";
 import { Audit } from "./audit.js";
 import { Health } from "./health.js";

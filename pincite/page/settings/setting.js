@@ -1,9 +1,9 @@
 // One setting: what it means, what it may be, where its value comes from, and a field to change it.
 import { useId } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
-import { html } from "../shared/html.js";
-import { told, written } from "../shared/values.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { told, written } from "../common/values.js";
+import { t } from "../common/words.js";
 
 const LOUD = { default: "", file: "accent", environment: "accent", database: "accent", call: "warn" };
 

@@ -3,11 +3,11 @@ import { useMemo, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { toast } from "../parts/toast.js";
-import { get, post, put } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { read } from "../shared/values.js";
-import { t } from "../shared/words.js";
+import { get, post, put } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { read } from "../common/values.js";
+import { t } from "../common/words.js";
 import { Setting } from "./setting.js";
 
 export function Tree({ query }) {

@@ -3,10 +3,10 @@ import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Loaded } from "../parts/loaded.js";
 import { toast } from "../parts/toast.js";
-import { get, patch } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { bytes, number, t } from "../shared/words.js";
+import { get, patch } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { bytes, number, t } from "../common/words.js";
 
 const shown = (name, value) => (name === "storage_bytes" ? bytes(value) : number(value));
 

@@ -4,9 +4,9 @@ import { ask, begin } from "../ask/conversation.js";
 import { Icon } from "../parts/icon.js";
 import { Progress } from "../parts/progress.js";
 import { toast } from "../parts/toast.js";
-import { get, post } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { language, t } from "../shared/words.js";
+import { get, post } from "../common/api.js";
+import { html } from "../common/html.js";
+import { language, t } from "../common/words.js";
 import { go } from "../shell/router.js";
 
 const LOOK_MS = 400;

@@ -1,7 +1,7 @@
 // The keys that work everywhere, on one sheet.
 import { Dialog } from "../parts/dialog.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { may, session } from "./session.js";
 import { VIEWS } from "./views.js";
 

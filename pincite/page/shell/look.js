@@ -1,9 +1,9 @@
 // How the page looks and which language it speaks, kept on this device.
 import { Menu } from "../parts/menu.js";
-import { html } from "../shared/html.js";
-import { kept } from "../shared/kept.js";
-import { state } from "../shared/state.js";
-import { LANGUAGES, language, t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { kept } from "../common/kept.js";
+import { state } from "../common/state.js";
+import { LANGUAGES, language, t } from "../common/words.js";
 
 const root = document.documentElement;
 const changes = state(0);

@@ -1,5 +1,5 @@
 // Addresses and what they show: links inside the page change the address without loading it again.
-import { state } from "../shared/state.js";
+import { state } from "../common/state.js";
 import { VIEWS } from "./views.js";
 
 const place = state(here());

@@ -1,6 +1,6 @@
 // Who is logged in: asked once at the start, forgotten when the server says that it counts no more.
-import { get, onUnauthorized, post } from "../shared/api.js";
-import { state } from "../shared/state.js";
+import { get, onUnauthorized, post } from "../common/api.js";
+import { state } from "../common/state.js";
 
 const person = state(null);
 

@@ -2,9 +2,9 @@
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Menu } from "../parts/menu.js";
-import { html } from "../shared/html.js";
-import { state } from "../shared/state.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { state } from "../common/state.js";
+import { t } from "../common/words.js";
 import { LookMenu } from "./look.js";
 import { PasswordDialog } from "./password.js";
 import { go } from "./router.js";

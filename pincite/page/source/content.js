@@ -1,5 +1,5 @@
 // A version's text, fetched once and remembered while one looks around in it.
-import { post } from "../shared/api.js";
+import { post } from "../common/api.js";
 
 const MOST = 6;
 const known = new Map();

@@ -1,9 +1,9 @@
 // A document's plain text with its line numbers, the passage marked; only the lines in sight are drawn.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
-import { html } from "../shared/html.js";
-import { unitsOf } from "../shared/points.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { unitsOf } from "../common/points.js";
+import { t } from "../common/words.js";
 import { contentOf } from "./content.js";
 
 const AROUND = 300;

@@ -1,9 +1,9 @@
 // A page of a PDF, drawn by pdf.js, with the passage's lines marked on it. Both are loaded when the first PDF is shown.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
-import { API, get, send } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { t } from "../shared/words.js";
+import { API, get, send } from "../common/api.js";
+import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 
 const here = new URL("../vendor/pdf/", import.meta.url);
 let library = null;

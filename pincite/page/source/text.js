@@ -1,10 +1,10 @@
 // A document as it reads: rendered, with the passage marked where it stands; of a long one only what is around it.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
-import { html } from "../shared/html.js";
-import { rendered } from "../shared/markdown.js";
-import { unitsOf } from "../shared/points.js";
-import { t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { rendered } from "../common/markdown.js";
+import { unitsOf } from "../common/points.js";
+import { t } from "../common/words.js";
 import { contentOf } from "./content.js";
 
 const AROUND = 20_000;

@@ -2,9 +2,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Tabs } from "../parts/tabs.js";
-import { API, get } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { moment, t } from "../shared/words.js";
+import { API, get } from "../common/api.js";
+import { html } from "../common/html.js";
+import { moment, t } from "../common/words.js";
 import { LinesView } from "./lines.js";
 import { PageView } from "./page.js";
 import { TextView } from "./text.js";

@@ -3,10 +3,10 @@ import { useState } from "preact/hooks";
 import { Empty } from "../parts/empty.js";
 import { Loaded, Trouble } from "../parts/loaded.js";
 import { toast } from "../parts/toast.js";
-import { get } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { moment, number, t } from "../shared/words.js";
+import { get } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { moment, number, t } from "../common/words.js";
 import { go } from "../shell/router.js";
 
 const KINDS = ["query", "chat", "search", "replay", "evaluation", "ingest"];

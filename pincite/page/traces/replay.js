@@ -3,10 +3,10 @@ import { useState } from "preact/hooks";
 import { Field } from "../parts/field.js";
 import { Icon } from "../parts/icon.js";
 import { Trouble } from "../parts/loaded.js";
-import { post } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { pairs, told } from "../shared/values.js";
-import { number, percent, t } from "../shared/words.js";
+import { post } from "../common/api.js";
+import { html } from "../common/html.js";
+import { pairs, told } from "../common/values.js";
+import { number, percent, t } from "../common/words.js";
 
 const DRAWN = { same: "span", added: "ins", removed: "del" };
 const LOUD = { same: "", moved: "accent", entered: "good", left: "bad" };

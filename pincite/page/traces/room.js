@@ -1,5 +1,5 @@
 // Traces: what each request did, stage by stage; a list of them, or one.
-import { html } from "../shared/html.js";
+import { html } from "../common/html.js";
 import { List } from "./list.js";
 import { Trace } from "./trace.js";
 

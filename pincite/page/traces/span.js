@@ -2,11 +2,11 @@
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
-import { get } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { told } from "../shared/values.js";
-import { number, t } from "../shared/words.js";
+import { get } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { told } from "../common/values.js";
+import { number, t } from "../common/words.js";
 
 export function Span({ span, close }) {
   const { hits, ...facts } = span.attributes;

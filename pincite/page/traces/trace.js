@@ -1,11 +1,11 @@
 // One request: when, how long, how it ended; its spans, its words where they were kept, and asking it again.
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
-import { get } from "../shared/api.js";
-import { html } from "../shared/html.js";
-import { useLoad } from "../shared/load.js";
-import { told } from "../shared/values.js";
-import { moment, number, percent, t } from "../shared/words.js";
+import { get } from "../common/api.js";
+import { html } from "../common/html.js";
+import { useLoad } from "../common/load.js";
+import { told } from "../common/values.js";
+import { moment, number, percent, t } from "../common/words.js";
 import { Status } from "./list.js";
 import { Replay } from "./replay.js";
 import { Waterfall } from "./waterfall.js";

@@ -1,8 +1,8 @@
 // The spans of a request as bars on one time line: what belongs to what, what waited for what, where the time went.
 import { useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
-import { html } from "../shared/html.js";
-import { number, t } from "../shared/words.js";
+import { html } from "../common/html.js";
+import { number, t } from "../common/words.js";
 import { Span } from "./span.js";
 
 export function Waterfall({ spans, total }) {
