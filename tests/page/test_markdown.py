@@ -126,3 +126,19 @@ def test_a_span_is_marked_exactly_whatever_it_stands_in(site: Site, base: str) -
             assert [mark for mark in marks if mark.strip()] == expected, text
             assert rows == (3 if text.startswith("|") else 0)
             assert "\u2e55" not in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("61000. Department: Marketing; Quarter: Q4. [Source 1]", "<p>61000. Department"),
+        ("14. Juni 2025 ist der Umzug.", "<p>14. Juni 2025"),
+        ("500) is the minimum.", "<p>500) is"),
+        ("Steps:\n\n3. Third.\n4. Fourth.", '<ol start="3">'),
+        ("1. Only one.", "<ol>"),
+    ],
+)
+def test_a_number_that_begins_a_sentence_is_no_mark_of_a_list(site: Site, base: str, text: str, shown: str) -> None:
+    with site.visit("/ask") as page:
+        [(made, _)] = show(page, base, text, cites=True)
+    assert shown in made

@@ -11,6 +11,7 @@ const OURS = /[\u2e55-\u2e58]/g;
 const SENTINEL = /([\u2e55\u2e56\u2e57])(\d+)\u2e58/g;
 const NUMBERED = /^\[(?:Source )?(\d{1,3})\](?![[(:])/;
 const LEADING = /^(?:\s*(?:[>|]|#{1,6}(?=\s)|[*+-](?=\s)|\d{1,9}[.)](?=\s)))*\s*/;
+const ORDERED = /^ {0,3}(\d{1,9})[.)](?=\s)/;
 const TRAILING = /[\s|]*$/;
 
 const TAGS = "p br hr strong em del code pre ul ol li h2 h3 h4 h5 h6 blockquote table thead tbody tr th td a span sup sub".split(" ");
@@ -50,8 +51,21 @@ const renderer = {
   checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
 };
 
-const plain = new Marked({ gfm: true, async: false, renderer });
-const citing = new Marked({ gfm: true, async: false, renderer, extensions: [numbered] });
+/**
+ * Whether a line that begins with a number and a full stop begins no list: `61000. Department` and `14. Juni` begin sentences.
+ * A list begins with 0 or 1, or the number before or after it stands on another line.
+ */
+function isSentence(text, before = "") {
+  const number = Number(ORDERED.exec(text)?.[1] ?? 0);
+  const hasItem = (where, item) => new RegExp(`^ *${item}[.)]\\s`, "m").test(where);
+  return number > 1 && !hasItem(text, number + 1) && !hasItem(before, number - 1);
+}
+
+// `undefined` says that no list begins here, `false` leaves it to the default.
+const tokenizer = { list: (text) => (isSentence(text) ? undefined : false) };
+
+const plain = new Marked({ gfm: true, async: false, renderer, tokenizer });
+const citing = new Marked({ gfm: true, async: false, renderer, tokenizer, extensions: [numbered] });
 
 /**
  * A fragment that shows Markdown. `spans` are `{start, end, make}` in code points: `make(number)` gives the element that
@@ -82,7 +96,8 @@ function withSentinels(text, spans) {
   const cuts = spans.flatMap((span, number) => {
     let [start, end] = [unit(span.start), unit(span.end)];
     if (span.replace) return [{ at: start, until: end, text: `${POINT}${number}${END}`, order: 1 }];
-    if (start === 0 || text[start - 1] === "\n" || /^\s*\|/.test(text.slice(start, start + 8))) start += LEADING.exec(text.slice(start, end))[0].length;
+    const beginsLine = start === 0 || text[start - 1] === "\n" || /^\s*\|/.test(text.slice(start, start + 8));
+    if (beginsLine && !isSentence(text.slice(start), text.slice(0, start))) start += LEADING.exec(text.slice(start, end))[0].length;
     end -= TRAILING.exec(text.slice(start, end))[0].length;
     if (end <= start) return [];
     return [{ at: start, until: start, text: `${OPEN}${number}${END}`, order: 2 }, { at: end, until: end, text: `${CLOSE}${number}${END}`, order: 0 }];
