@@ -13,14 +13,13 @@ from pincite.extract.lists import NESTED, Listing, items_after, lists_in
 from pincite.extract.sentences import Sentence
 from pincite.extract.sides import sides_of
 from pincite.extract.tables import row_at
-from pincite.extract.verdict import SAID, compares, verdict
 from pincite.extract.wording import plain
 from pincite.words import terms
 
 MOST_ITEMS = 20
 """Items and rows that are told of one list or table."""
 SURE = 0.5
-"""A value is said first where its sentence is at least so likely the right one, and holds so much of the question."""
+"""A value is said first only where its sentence is at least this likely the right one."""
 LISTED = 0.5
 """So much of the question must stand in what leads to a list."""
 
@@ -48,10 +47,8 @@ def say(asked: Asked, found: Sequence[Fit], sources: Sequence[Hit]) -> list[Said
 
 
 def _sentences(asked: Asked, found: Sequence[Fit], sources: Sequence[Hit]) -> list[Said]:
-    """The chosen passages; before the first, the value or the verdict it gives, and after one that leads to a list, that."""
-    first = (
-        _verdict(asked, found[0].sentence, sources) if asked.wanted.form == "yes_no" else _value(asked, found, sources)
-    )
+    """The chosen passages. The value that answers stands before the first one; a list follows the passage that leads to it."""
+    first = "" if asked.wanted.form == "yes_no" else _value(asked, found, sources)
     told = list[Said]()
     for passage in passages(choose(found), sources):
         opening = f"{first} " if first and not told else ""
@@ -63,19 +60,11 @@ def _sentences(asked: Asked, found: Sequence[Fit], sources: Sequence[Hit]) -> li
     return told
 
 
-def _verdict(asked: Asked, best: Sentence, sources: Sequence[Hit]) -> str:
-    """Yes or no, where the best sentence decides it; of a table's row, the cell of the column asked for."""
-    held = best.held | best.above
-    if not all(word.in_(held) for word in asked.numbers) and not compares(asked.text):
-        return ""
-    covered = sum(word.weight * word.likeness(held) for word in asked.words) / asked.weight
-    said = (_cell(asked, best, sources) if best.is_row else "") or best.means
-    decided = verdict(asked.text, said, covered, asked.language)
-    return SAID[asked.language][decided] if decided else ""
-
-
 def _value(asked: Asked, found: Sequence[Fit], sources: Sequence[Hit]) -> str:
-    """The date, number or amount that answers, as the best sentence has it; in a table, the cell of the column asked for."""
+    """The date, number or amount that answers, as the best sentence has it; in a table, the cell of the column asked for.
+
+    The sentence must hold every word of the question: asked when a lease begins, the date it was signed is no answer.
+    """
     best = found[0].sentence
     held = best.held | best.above
     if not all(word.in_(held) for word in asked.numbers):
@@ -83,8 +72,7 @@ def _value(asked: Asked, found: Sequence[Fit], sources: Sequence[Hit]) -> str:
     if best.is_row:
         cell = _cell(asked, best, sources)
         return f"{cell}." if cell else ""
-    covered = sum(word.weight * word.likeness(held) for word in asked.words) / asked.weight
-    if likelihoods(found)[0] < SURE or covered < SURE:
+    if likelihoods(found)[0] < SURE or not all(word.likeness(held) for word in asked.words):
         return ""
     value = plain(lead(asked.wanted.want, best.text, best.language, asked.forms, asked.text))
     return f"{value}." if value and value != plain(best.text).rstrip(".") else ""

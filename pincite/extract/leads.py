@@ -19,6 +19,8 @@ FITTING: dict[Want, frozenset[Kind]] = {
 """What each kind of question can be answered with."""
 _CLAUSE = re.compile(r"[,;:–](?=\s)|\b(?:and|und|while|während|but|aber)\b")
 _WORD, _STOPS = re.compile(r"[^\W_]+"), re.compile(r"[.,;:()|]")
+_WORD_NEXT = re.compile(r"\s+[^\W\d_]")
+"""A number followed by a word is only part of a value: `three` of `three months' rent`."""
 _HOW_MANY = re.compile(r"\b(?:how many|wie viele?|wieviele?)\b", re.IGNORECASE)
 _PLURALS = frozenset("people men women children feet teeth mice percent".split())
 NEAR = 3
@@ -43,7 +45,8 @@ def lead(want: Want, text: str, language: str, asked: Collection[str], question:
     if want == "number" and len(counted) == 1:
         return counted[0]
     exact = [value for value in found if value.kind == want]
-    found = exact if want == "quantity" and exact else found
+    if want == "quantity":
+        found = exact or [value for value in found if value.kind != "number" or not _WORD_NEXT.match(text, value.end)]
     found = found if len(found) < 2 else _in_clause(found, text, language, asked)
     return found[0].text if len(found) == 1 else ""
 

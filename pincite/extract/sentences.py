@@ -16,6 +16,9 @@ _BACK = (
 )
 _REFERS = re.compile(rf"\W*+(?:\w++\W++){{0,3}}?(?:{'|'.join(_BACK.split())})\b", re.IGNORECASE)
 
+_BARE_ANSWER = re.compile(r"\W*(?:yes|no|ja|nein)\W*", re.IGNORECASE)
+"""A sentence that is only a yes or a no: the sentence after it is misquoted without it."""
+
 _FENCES = ("```", "~~~")
 
 
@@ -54,7 +57,7 @@ def sentences_of(hits: Sequence[Hit]) -> list[Sentence]:
 
 def _of(source: int, hit: Hit) -> list[Sentence]:
     chunk = hit.chunk
-    spans = [span for whole in sentences(chunk.text) for span in _lines(chunk.text, whole)]
+    spans = _with_bare_answers(chunk.text, [span for one in sentences(chunk.text) for span in _lines(chunk.text, one)])
     held = [frozenset(terms(chunk.text[start:end], chunk.language)) for start, end in spans]
     around = frozenset[str]().union(*held)
     above = frozenset(terms(" ".join([chunk.title, *chunk.heading_path, chunk.header]), chunk.language))
@@ -73,6 +76,18 @@ def _of(source: int, hit: Hit) -> list[Sentence]:
             )
         )  # fmt: skip
     return made
+
+
+def _with_bare_answers(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The spans, where a bare yes or no belongs to the sentence that follows it in the same section."""
+    joined: list[Span] = []
+    for start, end in spans:
+        before = joined[-1] if joined else None
+        if before and _BARE_ANSWER.fullmatch(text, *before) and not text[before[1] : start].strip("\n *_"):
+            joined[-1] = before[0], end
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _lines(text: str, span: Span) -> list[Span]:
