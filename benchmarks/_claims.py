@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal
 
-from pincite.core.text import sentences
+from pincite.text.sentences import sentences
 
 Kind = Literal[
     "literal", "shortened", "rewritten number", "reworded", "wrong number", "swapped name", "mixed up", "negated",

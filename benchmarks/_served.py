@@ -14,7 +14,7 @@ import psycopg
 from benchmarks._shelf import MadeUp, Shelf, indexes_made_at_the_end
 from benchmarks.adding import PINCITE
 from pincite import AsyncPincite
-from pincite.store.server import EmbeddedServer
+from pincite.store.embedded.server import EmbeddedServer
 
 FIRST_TOKEN_MS, TOKEN_MS, TOKENS = 300.0, 20.0, 100
 END_S = 60

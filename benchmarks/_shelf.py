@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 import psycopg
 
-from pincite.core.callers import Scope
-from pincite.core.documents import Chunk, Level, Parsed, Upload
+from pincite.core.accounts.access import Scope
+from pincite.core.documents.document import Chunk, Level, Parsed, Upload
 from pincite.store.database import Database, rows
-from pincite.store.files import Files
-from pincite.store.indexing import Indexing
-from pincite.store.intake import Intake
-from pincite.store.jobs import Jobs
-from pincite.store.originals import Originals
-from pincite.store.passages import Entry
-from pincite.store.removal import Removal
-from pincite.store.serving import Found
-from pincite.words import terms
+from pincite.store.documents.blob_files import Files
+from pincite.store.documents.blobs import Originals
+from pincite.store.documents.remove import Removal
+from pincite.store.indexing.chunk_rows import Entry
+from pincite.store.indexing.jobs import Jobs
+from pincite.store.indexing.publish import Found
+from pincite.store.indexing.uploads import Intake
+from pincite.store.indexing.write_edition import Indexing
+from pincite.text.terms import terms
 
 DIMENSIONS, PER_DOCUMENT, CLUSTERS = 384, 20, 200
 VOCABULARY, SHIFT = 100_000, 20

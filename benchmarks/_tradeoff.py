@@ -5,7 +5,7 @@ from html import escape
 
 import numpy as np
 
-from pincite.evaluate.plot import STYLE
+from pincite.evaluate.measure.plot import STYLE
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BELOW = 420, 300, 60, 76, 120, 60
 MOST = 0.2

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks._documentation import add_arguments, copy_tree, markdown_files
-from pincite.ingest.collect import collect
+from pincite.ingest.accept.collect import collect
 
 PINCITE = [sys.executable, "-c", "from pincite.cli import main; raise SystemExit(main())"]
 LIMIT_S = 1800

@@ -18,17 +18,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pincite.core.answers import Answer, Mode, Question
-from pincite.core.documents import Reading
-from pincite.engine import AsyncPincite
-from pincite.evaluate.asking import percentile
-from pincite.evaluate.bootstrap import difference
+from pincite.config.sources import load_settings, with_values
+from pincite.core.documents.document import Reading
+from pincite.core.query.answer import Answer, Mode, Question
+from pincite.engine.app import AsyncPincite
 from pincite.evaluate.compare import corpus_of
-from pincite.evaluate.occasion import library_of
-from pincite.evaluate.sets import QuestionSet, load_set
+from pincite.evaluate.measure.bootstrap import difference
+from pincite.evaluate.questions.datasets import QuestionSet, load_set
+from pincite.evaluate.runner import percentile
+from pincite.evaluate.temporary_library import library_of
 from pincite.evaluate.variants import Variant
-from pincite.layers import load_settings, with_values
-from pincite.query.desk import MOST
+from pincite.query.agent.scratchpad import MOST
 from pincite.stub import StubLLM
 
 COLUMNS = ("way", "right documents among the sources", "all of them", "sources", "steps", "most", "failed", "p50")

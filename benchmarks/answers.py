@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from pincite import AsyncPincite
-from pincite.core.answers import Answer
-from pincite.core.documents import Upload
-from pincite.core.text import sentences
-from pincite.ingest.collect import collect
+from pincite.core.documents.document import Upload
+from pincite.core.query.answer import Answer
+from pincite.ingest.accept.collect import collect
+from pincite.text.sentences import sentences
 
 PARAGRAPHS = 5
 """Paragraphs of one article in the set; their numbers follow each other."""

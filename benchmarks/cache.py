@@ -18,17 +18,17 @@ from pathlib import Path
 
 from benchmarks._twins import OTHERS, SAME, Twin, twins
 from pincite import AsyncPincite
-from pincite.core.answers import Question
+from pincite.config.settings import Cache
+from pincite.config.sources import load_settings
 from pincite.core.protocols import Alike
+from pincite.core.query.answer import Question
 from pincite.evaluate.compare import corpus_of
-from pincite.evaluate.occasion import Corpus, library_of
-from pincite.evaluate.sets import load_set, rows
+from pincite.evaluate.questions.datasets import load_set, rows
+from pincite.evaluate.temporary_library import Corpus, library_of
 from pincite.evaluate.variants import read_variants
-from pincite.layers import load_settings
-from pincite.query.cache import differs, least_alike
-from pincite.query.intent import read
-from pincite.settings import Cache
-from pincite.words import question_language
+from pincite.query.cache.semantic_cache import differs, least_alike
+from pincite.query.understand.intent import read
+from pincite.text.terms import question_language
 
 MODES = ("precision", "adaptive", "recall")
 BATCH = 64

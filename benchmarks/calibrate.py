@@ -1,4 +1,4 @@
-"""Fits the relevance estimate of `pincite/calibration.py` again, and shows how far it can be trusted.
+"""Fits the relevance estimate of `pincite/models/calibration.py` again, and shows how far it can be trusted.
 
     ./run bench calibrate --data DIR [--set abstention] [--work DIR] [--every 4]
 
@@ -20,8 +20,8 @@ import numpy as np
 
 from benchmarks.answers import fill, questions_of
 from pincite import AsyncPincite
-from pincite.calibration import FITTED, WORDS_ALONE
-from pincite.query import relevance
+from pincite.models.calibration import FITTED, WORDS_ALONE
+from pincite.query.rank import relevance
 
 BINS = 10
 ROUNDS = 100

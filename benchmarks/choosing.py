@@ -23,14 +23,14 @@ from benchmarks._tradeoff import plot
 from benchmarks.answers import fill, held_out, questions_of
 from benchmarks.calibrate import fit as logistic
 from pincite import AsyncPincite
-from pincite.core.answers import Hit, Piece, Prompt
+from pincite.config.settings import Settings
+from pincite.core.query.answer import Hit, Piece, Prompt
 from pincite.core.run import Kit
-from pincite.extract import refuse
-from pincite.extract.asking import Asked, ask
-from pincite.extract.fit import WEIGHTS, Fit, by_words, fits, shared
-from pincite.extract.sentences import sentences_of
+from pincite.extractive import abstain
+from pincite.extractive.question import Asked, ask
+from pincite.extractive.score import WEIGHTS, Fit, by_words, fits, shared
+from pincite.extractive.sentences import sentences_of
 from pincite.providers.extractive import EMBEDDED
-from pincite.settings import Settings
 
 BY_HAND = frozenset({"reason", "defines"})
 """Measures of questions that are too rare in these sets."""
@@ -129,7 +129,7 @@ def fit_choice(cases: Sequence[Case]) -> dict[str, float]:
 def fit_refusal(cases: Sequence[Case], names: Sequence[str], *, words: bool = False) -> dict[str, float]:
     """What speaks for an answer, from the questions that have sources at all."""
     usable = [case for case in cases if case.found]
-    rows = [refuse.evidence(case.asked, case.by_words if words else case.found) for case in usable]
+    rows = [abstain.evidence(case.asked, case.by_words if words else case.found) for case in usable]
     columns = np.array([[row[name] for name in names] for row in rows])
     weights = logistic(columns, np.array([case.kind == "covered" for case in usable], float))
     return dict(zip(["bias", *names], weights.round(2).tolist(), strict=True))
@@ -138,7 +138,9 @@ def fit_refusal(cases: Sequence[Case], names: Sequence[str], *, words: bool = Fa
 def shares(cases: Sequence[Case]) -> dict[str, np.ndarray]:
     """By kind of question, how likely an answer is with the weights in use."""
     kinds = {kind: [case for case in cases if case.kind == kind] for kind in ("covered", "near", "far")}
-    return {kind: np.array([refuse.likelihood(c.asked, c.found) for c in rows]) for kind, rows in kinds.items() if rows}
+    return {
+        kind: np.array([abstain.likelihood(c.asked, c.found) for c in rows]) for kind, rows in kinds.items() if rows
+    }
 
 
 def report(cases: Sequence[Case], more: Sequence[Case]) -> list[str]:
@@ -147,7 +149,7 @@ def report(cases: Sequence[Case], more: Sequence[Case]) -> list[str]:
     choice = fit_choice([*(case for case in tuning if case.kind == "covered"), *more])
     lines = ["| measure | fitted | in use |", "|---|---|---|"]
     lines += [f"| {name} | {choice.get(name, 'by hand')} | {weight} |" for name, weight in WEIGHTS.items()]
-    for title, used, words in (("refusal", refuse.WEIGHTS, False), ("by words", refuse.BY_WORDS, True)):
+    for title, used, words in (("refusal", abstain.WEIGHTS, False), ("by words", abstain.BY_WORDS, True)):
         fitted = fit_refusal(tuning, [name for name in used if name != "bias"], words=words)
         lines += ["", f"| {title} | fitted | in use |", "|---|---|---|"]
         lines += [f"| {name} | {fitted[name]} | {weight} |" for name, weight in used.items()]
@@ -157,7 +159,7 @@ def report(cases: Sequence[Case], more: Sequence[Case]) -> list[str]:
         "|---|---|---|---|---|---|---|",
     ]
     sides = shares(tuning), shares([case for case in cases if case.held_out])
-    for threshold in (0.2, 0.25, 0.3, 0.35, refuse.LEAST, 0.4, 0.45, 0.5):
+    for threshold in (0.2, 0.25, 0.3, 0.35, abstain.LEAST, 0.4, 0.45, 0.5):
         refused = [f"{(side[kind] < threshold).mean():.3f}" for side in sides for kind in side]
         lines.append(f"| {threshold:g} | {' | '.join(refused)} |")
     return lines
@@ -186,7 +188,7 @@ async def main() -> None:
     print("\n".join(report(cases, more)))
     if arguments.plot:
         arguments.plot.write_text(
-            plot(shares([case for case in cases if case.held_out]), refuse.LEAST), encoding="utf-8"
+            plot(shares([case for case in cases if case.held_out]), abstain.LEAST), encoding="utf-8"
         )
 
 

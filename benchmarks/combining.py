@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.ranking import Scores, judged
-from pincite.core.text import sentences
-from pincite.evaluate.bootstrap import difference
-from pincite.evaluate.sets import QuestionSet, load_set
+from pincite.evaluate.measure.bootstrap import difference
+from pincite.evaluate.questions.datasets import QuestionSet, load_set
 from pincite.providers.minilm import Options, make_embedder
-from pincite.words import query_terms, terms
+from pincite.text.sentences import sentences
+from pincite.text.terms import query_terms, terms
 
 TRAIN, SETS = "scifact.train", ("scifact", "hotpotqa100", "musique100")
 K1, B = 1.2, 0.75

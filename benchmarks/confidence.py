@@ -1,4 +1,4 @@
-"""Is an answer as likely to be right as its confidence says? Fits the curve of `pincite/query/confidence.py` again.
+"""Is an answer as likely to be right as its confidence says? Fits the curve of `pincite/query/ground/confidence.py` again.
 
     ./run bench confidence --data DIR [--every 2] [--work DIR] [--keep FILE] [--plot docs/confidence.svg]
 
@@ -24,12 +24,12 @@ import numpy as np
 from benchmarks import answers
 from benchmarks.calibrate import fit, predicted
 from pincite import AsyncPincite
-from pincite.core.answers import Answer
-from pincite.core.documents import Upload
-from pincite.core.phrases import NO_ANSWER
-from pincite.evaluate.diagonal import plot
-from pincite.evaluate.reliability import Bin, binned, calibration_error
-from pincite.query.confidence import FITTED, HIGH, MEDIUM, answered, lead
+from pincite.core.documents.document import Upload
+from pincite.core.query.answer import Answer
+from pincite.core.query.fixed_answers import NO_ANSWER
+from pincite.evaluate.measure.calibration import Bin, binned, calibration_error
+from pincite.evaluate.measure.calibration_plot import plot
+from pincite.query.ground.confidence import FITTED, HIGH, MEDIUM, answered, lead
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 import psycopg
 import psycopg.conninfo
 
-from pincite.engine import AsyncPincite
-from pincite.store.server import EmbeddedServer
+from pincite.engine.app import AsyncPincite
+from pincite.store.embedded.server import EmbeddedServer
 from tests.faults import serving
 from tests.faults.crashes import survive
 from tests.faults.races import RACES, SETTINGS, Race

@@ -17,12 +17,12 @@ import bm25s
 import numpy as np
 
 from benchmarks._shelf import DIMENSIONS, FOLDERS, LANGUAGE, MadeUp, Shelf
-from pincite.core.answers import Filters
-from pincite.settings import Rag
+from pincite.config.settings import Rag
+from pincite.core.query.answer import Filters
 from pincite.store.database import Database
-from pincite.store.search import PostgresIndex
-from pincite.store.server import EmbeddedServer
-from pincite.words import terms
+from pincite.store.embedded.server import EmbeddedServer
+from pincite.store.search.postgres_index import PostgresIndex
+from pincite.text.terms import terms
 
 
 async def dense(shelf: Shelf, index: PostgresIndex, folder: str | None, queries: int) -> tuple[float, float]:

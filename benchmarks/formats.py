@@ -23,13 +23,13 @@ from pathlib import Path
 from statistics import median
 from typing import Self
 
-from pincite.core.documents import Parsed, Upload
-from pincite.engine import AsyncPincite
+from pincite.config.settings import Settings
+from pincite.core.documents.document import Parsed, Upload
+from pincite.engine.app import AsyncPincite
 from pincite.errors import PinciteError
-from pincite.ingest.accept import check
-from pincite.ingest.collect import collect
-from pincite.ingest.parse import Reader
-from pincite.settings import Settings
+from pincite.ingest.accept.accept import check
+from pincite.ingest.accept.collect import collect
+from pincite.ingest.read.reader_pool import Reader
 
 _HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
 _RULE = re.compile(r"^\|(?: ?:?-+:? ?\|)+$", re.MULTILINE)

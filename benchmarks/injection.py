@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pincite.injection import notices
+from pincite.text.injection import notices
 
 COLUMNS = ("set", "attacks", "found", "missed", "harmless", "false alarms")
 ALARMS = 0.003

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from pincite import AsyncPincite
-from pincite.core.answers import Level, Question
-from pincite.evaluate.asking import percentile
-from pincite.intelligence import levels
+from pincite.config.levels import levels
+from pincite.core.query.answer import Level, Question
+from pincite.evaluate.runner import percentile
 from pincite.stub import StubLLM
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from pincite import AsyncPincite
-from pincite.core.answers import Piece, Prompt, Question
+from pincite.config.settings import Settings
+from pincite.core.query.answer import Piece, Prompt, Question
 from pincite.core.run import Kit
 from pincite.core.traces import Trace
-from pincite.ingest.collect import collect
-from pincite.settings import Settings
+from pincite.ingest.accept.collect import collect
 
 GOAL_MS = 3.5
 WARM_UP = 30

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from pincite.api import page as served
-from pincite.store.server import EmbeddedServer
+from pincite.api.routes import web_ui as served
+from pincite.store.embedded.server import EmbeddedServer
 from tests.api.door import Door
 from tests.hostile.attacks import attacks
 from tests.page.attacks import ATTACKS, LEAKS

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from pincite.core.text import sentences
-from pincite.evaluate.bootstrap import difference
-from pincite.evaluate.measures import ndcg
-from pincite.evaluate.sets import QuestionSet, load_set
+from pincite.evaluate.measure.bootstrap import difference
+from pincite.evaluate.measure.metrics import ndcg
+from pincite.evaluate.questions.datasets import QuestionSet, load_set
 from pincite.providers.minilm import Options, make_embedder
-from pincite.words import query_terms, terms
+from pincite.text.sentences import sentences
+from pincite.text.terms import query_terms, terms
 
 WHOLE = 254
 """As much as the model sees at once."""

@@ -11,12 +11,12 @@ import asyncio
 import sys
 from pathlib import Path
 
-from pincite.core.documents import Progress
+from pincite.config.sources import load_settings
+from pincite.core.documents.document import Progress
 from pincite.evaluate.compare import compare
+from pincite.evaluate.questions.datasets import load_set
 from pincite.evaluate.report import markdown
-from pincite.evaluate.sets import load_set
 from pincite.evaluate.variants import AS_IT_IS, Variant, read_variants
-from pincite.layers import load_settings
 
 
 def variants(tries: list[str]) -> list[Variant]:

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import httpx2
 
-from pincite.api import API
-from pincite.store.server import EmbeddedServer
+from pincite.api.paths import API
+from pincite.store.embedded.server import EmbeddedServer
 from tests.api.door import Door, completed, upload
 from tests.api.guests import PASSWORD, Guest, cut, guest, share, suspend
 from tests.api.models import Talker, speaking

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pincite import AsyncPincite
-from pincite.core.answers import Question, Turn
-from pincite.evaluate.occasion import Corpus, library_of
+from pincite.config.sources import load_settings
+from pincite.core.query.answer import Question, Turn
+from pincite.evaluate.temporary_library import Corpus, library_of
 from pincite.evaluate.variants import read_variants
-from pincite.layers import load_settings
-from pincite.query.followup import is_follow_up
-from pincite.query.rewrite import made_whole
-from pincite.query.standalone import standalone
-from pincite.words import terms
+from pincite.query.understand.coreference import standalone
+from pincite.query.understand.followup import is_follow_up
+from pincite.query.understand.rewrite import made_whole
+from pincite.text.terms import terms
 
 DEEP = 10
 """Places looked at; what stands lower counts as not found."""

@@ -24,9 +24,9 @@ import psycopg
 
 from benchmarks._shelf import MadeUp, Shelf, indexes_made_at_the_end
 from pincite import AsyncPincite
-from pincite.core.answers import Filters, Question
-from pincite.core.callers import Caller
-from pincite.store.server import EmbeddedServer
+from pincite.core.accounts.access import Caller
+from pincite.core.query.answer import Filters, Question
+from pincite.store.embedded.server import EmbeddedServer
 
 GOAL, FLOOR, RECALL = 1.5, 2.0, 0.98
 WARM_UP, TOP, IN_GROUPS = 20, 10, 50

@@ -26,10 +26,10 @@ import psycopg
 from benchmarks._memory import idle_mb
 from benchmarks._shelf import DIMENSIONS, FOLDERS, MadeUp, Shelf, indexes_made_at_the_end
 from pincite import AsyncPincite
-from pincite.core.answers import Filters, Question
-from pincite.core.callers import Scope
+from pincite.core.accounts.access import Scope
 from pincite.core.protocols import Vector
-from pincite.store.server import EmbeddedServer
+from pincite.core.query.answer import Filters, Question
+from pincite.store.embedded.server import EmbeddedServer
 
 GOAL, FLOOR = 1.5, 2.0
 WARM_UP, STARTS = 20, 5
@@ -92,7 +92,7 @@ class Trial:
         self.limit = pincite.settings.rag.candidates
         self.scope = Scope("local", (1,))
         self._raw = psycopg.connect(url, autocommit=True, options="-c search_path=pincite,public")
-        self._raw.execute(f"set hnsw.ef_search = {pincite.settings.rag.ef_search}")
+        self._raw.execute(f"set hnsw.ef_search = {pincite.config.settings.rag.ef_search}")
 
     def close(self) -> None:
         """Let go of the raw connection."""

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.switches import SETS, Changes, Line, print_table, stood_on, thinned
+from pincite.config.sources import load_settings
 from pincite.evaluate.compare import corpus_of
-from pincite.evaluate.occasion import library_of
-from pincite.evaluate.sets import QuestionSet, load_set
+from pincite.evaluate.questions.datasets import QuestionSet, load_set
+from pincite.evaluate.temporary_library import library_of
 from pincite.evaluate.variants import AS_IT_IS, Variant
-from pincite.layers import load_settings
 
 LINES: Mapping[str, Changes] = {
     AS_IT_IS: (),

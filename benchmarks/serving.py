@@ -30,7 +30,7 @@ import numpy as np
 
 from benchmarks._documentation import add_arguments, copy_tree, markdown_files
 from benchmarks.adding import PINCITE, chunk_count, pincite
-from pincite.core.text import sentences
+from pincite.text.sentences import sentences
 
 ROUNDS = 3
 WORDS = range(6, 17)

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pincite import AsyncPincite
-from pincite.core.answers import Question, Strategy
+from pincite.config.settings import Settings
+from pincite.config.sources import load_settings, with_values
+from pincite.core.query.answer import Question, Strategy
 from pincite.evaluate.compare import corpus_of
-from pincite.evaluate.measures import ndcg
-from pincite.evaluate.occasion import library_of
-from pincite.evaluate.sets import QuestionSet, load_set, rows
+from pincite.evaluate.measure.metrics import ndcg
+from pincite.evaluate.questions.datasets import QuestionSet, load_set, rows
+from pincite.evaluate.temporary_library import library_of
 from pincite.evaluate.variants import read_variants
-from pincite.layers import load_settings, with_values
-from pincite.settings import Settings
 
 SETS = ("scifact", "hotpotqa100", "musique100", "xquad-en-de")
 TWINS = "typo-queries"

@@ -8,7 +8,7 @@ from every so-manyth paragraph of XQuAD in English and German; the rules were wr
 a multiple of four, so `--start` is 2. A citation counts as supporting from `support` .5 on.
 Printed: how many of each kind were judged so, and over all of them precision (of what was judged supporting, how much is)
 and recall (of what does support, how much was judged so). `--direct` leaves out the pipeline and the kinds that
-need it. `--fit` fits the weights of `pincite/query/support.py` instead, on one half of the paragraphs, and says what they do on the other.
+need it. `--fit` fits the weights of `pincite/query/ground/support.py` instead, on one half of the paragraphs, and says what they do on the other.
 """
 
 import argparse
@@ -30,11 +30,11 @@ import numpy as np
 from benchmarks._claims import TRUE, Claim, Fact, claims_about
 from benchmarks.calibrate import logistic
 from pincite import AsyncPincite
-from pincite.core.answers import Answer, Filters, Found, Hit, Question
-from pincite.core.documents import Upload
-from pincite.ingest.collect import collect
+from pincite.core.documents.document import Upload
+from pincite.core.query.answer import Answer, Filters, Found, Hit, Question
+from pincite.ingest.accept.collect import collect
 from pincite.providers.minilm import Options, make_embedder
-from pincite.query.support import SUPPORTED, Verdict, decide, judge, strange_nouns
+from pincite.query.ground.support import SUPPORTED, Verdict, decide, judge, strange_nouns
 from pincite.stub import StubLLM
 
 ROOT = Path(__file__).parents[1]

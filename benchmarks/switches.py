@@ -16,18 +16,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pincite import AsyncPincite
-from pincite.catalogue import catalogue
-from pincite.core.answers import Question
+from pincite.config.profiles import find_profile
+from pincite.config.schema import catalogue
+from pincite.config.sources import load_settings, with_values
 from pincite.core.evaluations import Interval
-from pincite.evaluate import bootstrap
-from pincite.evaluate.asking import percentile
+from pincite.core.query.answer import Question
 from pincite.evaluate.compare import corpus_of
-from pincite.evaluate.measures import ndcg
-from pincite.evaluate.occasion import library_of
-from pincite.evaluate.sets import QuestionSet, load_set
+from pincite.evaluate.measure import bootstrap
+from pincite.evaluate.measure.metrics import ndcg
+from pincite.evaluate.questions.datasets import QuestionSet, load_set
+from pincite.evaluate.runner import percentile
+from pincite.evaluate.temporary_library import library_of
 from pincite.evaluate.variants import AS_IT_IS, Variant, read_variants
-from pincite.layers import load_settings, with_values
-from pincite.profiles import find_profile
 
 SETS = ("scifact", "hotpotqa100", "musique100", "xquad-en-de")
 

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from benchmarks._documentation import add_arguments, copy_tree, markdown_files
 from pincite import AsyncPincite
-from pincite.blocks import blocks
-from pincite.core.answers import Question, Strategy
-from pincite.core.documents import Chunk, Level, Upload
-from pincite.core.text import normalise, sentences
+from pincite.core.documents.document import Chunk, Level, Upload
+from pincite.core.query.answer import Question, Strategy
+from pincite.text.markdown_blocks import blocks
+from pincite.text.sentences import normalise, sentences
 
 MIN_TOKENS, MIN_SENTENCES, FIFTH = 400, 6, 0.2
 WORDS = range(8, 41)

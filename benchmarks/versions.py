@@ -18,8 +18,8 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from pincite import AsyncPincite
-from pincite.core.answers import Filters, Question
-from pincite.core.documents import Upload
+from pincite.core.documents.document import Upload
+from pincite.core.query.answer import Filters, Question
 
 WORDS = 5
 """A line of fewer words says too little to be told from others; the rule below a table's header has none."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pincite.intelligence import levels
-from pincite.settings import Settings
+from pincite.config.levels import levels
+from pincite.config.settings import Settings
 
 PAGE = Path(__file__).parent / "levels.md"
 HEAD = """# Levels: how much is done for an answer
@@ -38,7 +38,7 @@ The prompt asks for reasoning between `<think>` and `</think>` ([`think-first.tx
 taken from the passages' share of the window. What a model thinks, there or in a field of its server's own, is never shown nor streamed; with
 `traces.content=true` the trace keeps it (`content.thoughts`), as long as the documents it was found in are there.
 
-Which models think by themselves, and how they are told to, is in `pincite/models.toml`: by `reasoning_effort` (OpenAI-style servers), by
+Which models think by themselves, and how they are told to, is in `pincite/models/models.toml`: by `reasoning_effort` (OpenAI-style servers), by
 `thinking` (Anthropic), by `think` (Ollama). Such a model is not asked to reason aloud as well.
 
 ## Several drafts that vote

@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT))
 from PIL import Image  # noqa: E402
 from playwright.sync_api import Page  # noqa: E402
 
-from pincite.store.server import EmbeddedServer  # noqa: E402
+from pincite.store.embedded.server import EmbeddedServer  # noqa: E402
 from tests.api.door import Door  # noqa: E402
 from tests.page.browser import NARROW, WIDE, Site, launched  # noqa: E402
 from tests.page.views import VIEWS, View, furnish, measure, reminisce  # noqa: E402

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pincite.catalogue import Key, catalogue
-from pincite.profiles import profiles
-from pincite.settings import ALIASES, Settings
+from pincite.config.profiles import profiles
+from pincite.config.schema import Key, catalogue
+from pincite.config.settings import ALIASES, Settings
 
 PAGE = Path(__file__).parent / "settings.md"
 EXAMPLE = Path(__file__).parent.parent / "settings.example.toml"

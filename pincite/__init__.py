@@ -3,24 +3,24 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pincite.blocking import Pincite
-    from pincite.core.answers import Answer, Filters, Question
-    from pincite.core.documents import Document
-    from pincite.engine import AsyncPincite
+    from pincite.config.settings import Settings
+    from pincite.core.documents.document import Document
+    from pincite.core.query.answer import Answer, Filters, Question
+    from pincite.engine.app import AsyncPincite
+    from pincite.engine.sync import Pincite
     from pincite.errors import PinciteError
-    from pincite.settings import Settings
 
 __version__ = "0.1.0"
 __all__ = ["Answer", "AsyncPincite", "Document", "Filters", "Pincite", "PinciteError", "Question", "Settings"]
 
 _HOMES = {
-    "Pincite": "pincite.blocking",
-    "AsyncPincite": "pincite.engine",
-    "Question": "pincite.core.answers",
-    "Filters": "pincite.core.answers",
-    "Answer": "pincite.core.answers",
-    "Document": "pincite.core.documents",
-    "Settings": "pincite.settings",
+    "Pincite": "pincite.engine.sync",
+    "AsyncPincite": "pincite.engine.app",
+    "Question": "pincite.core.query.answer",
+    "Filters": "pincite.core.query.answer",
+    "Answer": "pincite.core.query.answer",
+    "Document": "pincite.core.documents.document",
+    "Settings": "pincite.config.settings",
     "PinciteError": "pincite.errors",
 }
 

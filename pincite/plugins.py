@@ -12,6 +12,9 @@ from pincite.errors import SettingsError
 
 T = TypeVar("T")
 
+PROVIDERS = "pincite.providers"
+"""The package of models: embedders, rerankers, language models."""
+
 
 def load(kind: type[T], package: str, name: str, settings: Mapping[str, Any], **offered: object) -> T:
     """Build the `kind` that `<package>/<name>.py` makes; a dotted name is taken as it is.

@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from pincite.core.answers import (
+from pincite.config.settings import Settings
+from pincite.core.documents.document import Chunk, Level
+from pincite.core.protocols import LLM
+from pincite.core.query.answer import (
     Answer,
     AnswerMetadata,
     Citation,
@@ -24,15 +27,12 @@ from pincite.core.answers import (
     Sufficiency,
     Usage,
 )
-from pincite.core.documents import Chunk, Level
-from pincite.core.protocols import LLM
+from pincite.core.query.tools import ToolCall
 from pincite.core.run import Kit
-from pincite.core.tools import ToolCall
-from pincite.engine import AsyncPincite
+from pincite.engine.app import AsyncPincite
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
-from pincite.query.sources import sources_of
-from pincite.settings import Settings
+from pincite.query.citations.sources import sources_of
 
 
 def chunk(ordinal: int = 1, text: str = "Cats purr.", **more: object) -> Chunk:

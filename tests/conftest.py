@@ -67,7 +67,9 @@ def pytest_collection() -> Generator[None, object, object]:
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server that all test processes share; it ends when the last one leaves."""
     from pincite.store.embedded import postmaster
-    from pincite.store.server import EmbeddedServer  # here: the process that deals out the tests starts without it
+    from pincite.store.embedded.server import (
+        EmbeddedServer,  # here: the process that deals out the tests starts without it
+    )
 
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if base.name.startswith("popen-") else base
@@ -84,7 +86,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 async def _make_model(server_url: str) -> None:
     """A database with the schema in it, which the others are copies of: made once, by whoever comes first."""
     from pincite.store.database import administrator_of
-    from pincite.store.schema import migrate
+    from pincite.store.migrate import migrate
 
     async with await psycopg.AsyncConnection.connect(server_url, autocommit=True) as connection:
         await connection.execute("select pg_advisory_lock(1)")
@@ -159,7 +161,7 @@ def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def open_pincite(database_url: str, tmp_path: Path, read_here: None) -> Callable[..., Any]:
     """Opens engines on one fresh database, with the shipped fake embedder unless told otherwise."""
-    from pincite.engine import AsyncPincite
+    from pincite.engine.app import AsyncPincite
 
     @asynccontextmanager
     async def opened(**settings: Any) -> AsyncIterator[AsyncPincite]:

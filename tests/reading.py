@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from pincite.ingest import parse
-from pincite.ingest.prepare import Prepared, from_json, prepare, to_json
+from pincite.ingest.read import reader_pool
+from pincite.ingest.read.parse_and_chunk import Prepared, from_json, prepare, to_json
 
 
 def read_in_this_process(patch: pytest.MonkeyPatch) -> None:
     """Have every reader do so, by the same code."""
-    patch.setattr(parse.Reader, "read", _read)
+    patch.setattr(reader_pool.Reader, "read", _read)
 
 
 async def _read(

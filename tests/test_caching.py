@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from pincite.access import LOCAL
-from pincite.core.answers import Answer, Filters, Piece, Question, Sampling
-from pincite.core.callers import Caller
-from pincite.core.documents import Folder
+from pincite.core.accounts.access import LOCAL, Caller
+from pincite.core.documents.document import Folder
+from pincite.core.query.answer import Answer, Filters, Piece, Question, Sampling
 from pincite.core.run import Answered, Event, Planned, SourcesFound, Started
-from pincite.engine import AsyncPincite
+from pincite.engine.app import AsyncPincite
 from pincite.providers.scripted import ScriptedLLM
-from pincite.store.filing import Refiled
-from pincite.store.rights import Wish
+from pincite.store.access.permissions import Wish
+from pincite.store.documents.rename import Refiled
 
 LEAVE = "# Leave\n\nUnused days of leave expire on 31 March.\n"
 ASKED = "When do unused days of leave expire?"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.answers import Answer, Question, Turn
+from pincite.core.query.answer import Answer, Question, Turn
 from pincite.errors import NotFound
 from pincite.stub import StubLLM
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.answers import Answer, Question
+from pincite.core.query.answer import Answer, Question
 from pincite.errors import Invalid, ProviderError
 from pincite.stub.thread import StubLLM
 

@@ -9,9 +9,9 @@ from typing import Any
 import pypdfium2
 import pytest
 
-from pincite.core.answers import Answer
-from pincite.engine import AsyncPincite
-from pincite.ingest.collect import collect
+from pincite.core.query.answer import Answer
+from pincite.engine.app import AsyncPincite
+from pincite.ingest.accept.collect import collect
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 QUESTIONS: list[dict[str, Any]] = json.loads((EXAMPLES / "questions.json").read_text(encoding="utf-8"))

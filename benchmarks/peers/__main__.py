@@ -31,8 +31,8 @@ from benchmarks.peers.environments import (
     surroundings,
 )
 from benchmarks.peers.report import Line, plot, table
-from pincite.evaluate.measures import ndcg
-from pincite.evaluate.sets import QuestionSet, load_set
+from pincite.evaluate.measure.metrics import ndcg
+from pincite.evaluate.questions.datasets import QuestionSet, load_set
 
 SETS = ("hotpotqa100", "musique100", "scifact")
 BLOCK = 10

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pincite.config.settings import cache_folder
 from pincite.providers.minilm_files import TOKENIZER, WEIGHTS, find_weights, load_graph
-from pincite.settings import cache_folder
 
 ROOT = Path(__file__).parents[2]
 REQUIREMENTS = Path(__file__).parent / "requirements"

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pincite import AsyncPincite
-from pincite.core.answers import Question
-from pincite.core.documents import Upload
+from pincite.core.documents.document import Upload
+from pincite.core.query.answer import Question
 
 DURABLE = "yes: every document survives a crash"
 MOST_PASSAGES = 3

@@ -10,11 +10,19 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
 from pincite import __version__
-from pincite.api import (
-    aliases,
+from pincite.api.admission.admission import Admission
+from pincite.api.compat import openai, seed_paths
+from pincite.api.middleware.authenticate import OPENAPI, Authenticate, undeclared
+from pincite.api.middleware.cors import NamedOrigins
+from pincite.api.middleware.problems import MEDIA_TYPE, Problems, tell
+from pincite.api.middleware.request_id import Stamp
+from pincite.api.middleware.request_limits import AddressCheck, BodyLimit
+from pincite.api.routes import (
     audit,
+    auth,
     chat,
-    contents,
+    document_contents,
+    document_pages,
     documents,
     embeddings,
     evaluations,
@@ -24,67 +32,56 @@ from pincite.api import (
     health,
     jobs,
     keys,
-    logins,
     mcp,
-    metrics,
     oidc,
-    openai_compatible,
-    page,
-    pages,
-    people,
     providers,
-    questions,
-    searches,
+    query,
+    search,
     sessions,
     settings,
     shares,
     traces,
     uploads,
+    url_import,
+    users,
     versions,
-    web,
-    ws,
+    web_ui,
+    websocket,
 )
-from pincite.api.admission import Admission
-from pincite.api.callers import OPENAPI, Authenticate, undeclared
-from pincite.api.evaluations import Evaluating
-from pincite.api.gate import AddressCheck, BodyLimit
-from pincite.api.origins import NamedOrigins
-from pincite.api.problems import MEDIA_TYPE, Problems, tell
-from pincite.api.stamp import Stamp
-from pincite.api.streams import Streams
-from pincite.engine import AsyncPincite
+from pincite.api.routes.evaluations import Evaluating
+from pincite.api.streaming.answer_streams import Streams
+from pincite.engine.app import AsyncPincite
 
 ROUTERS = [
-    page.router,
+    web_ui.router,
     uploads.router,
-    web.router,
+    url_import.router,
     documents.router,
-    contents.router,
-    pages.router,
+    document_contents.router,
+    document_pages.router,
     versions.router,
     folders.router,
     jobs.router,
-    searches.router,
-    questions.router,
+    search.router,
+    query.router,
     chat.router,
-    ws.router,
+    websocket.router,
     sessions.router,
     shares.router,
     feedback.router,
     embeddings.router,
     traces.router,
     evaluations.router,
-    logins.router,
+    auth.router,
     oidc.router,
-    people.router,
+    users.router,
     keys.router,
     audit.router,
     settings.router,
     providers.router,
     health.router,
-    metrics.router,
-    aliases.router,
-    openai_compatible.router,
+    seed_paths.router,
+    openai.router,
     mcp.router,
     flows.router,
 ]

@@ -14,9 +14,9 @@ from pathlib import Path
 import uvicorn
 
 from pincite.api.app import make_app
-from pincite.api.connections import up_to
-from pincite.api.gate import JSON_LIMIT
-from pincite.engine import AsyncPincite
+from pincite.api.middleware.connection_limits import up_to
+from pincite.api.middleware.request_limits import JSON_LIMIT
+from pincite.engine.app import AsyncPincite
 from pincite.errors import BadRequest, Conflict
 
 if sys.platform != "win32":

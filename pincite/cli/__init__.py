@@ -12,6 +12,7 @@ import typer
 
 from pincite import __version__
 from pincite.cli import (
+    ask,
     audit,
     chat,
     doctor,
@@ -21,22 +22,21 @@ from pincite.cli import (
     folders,
     jobs,
     keys,
+    maintenance,
     mcp,
-    people,
     prompts,
-    questions,
-    service,
+    serve,
     settings,
     shares,
     stub,
     traces,
-    upkeep,
+    users,
     versions,
 )
-from pincite.cli.door import DataOption, DebugOption
-from pincite.cli.safe import complain, one_line, print_plain
+from pincite.cli.command import DataOption, DebugOption
+from pincite.cli.output import complain, one_line, print_plain
+from pincite.config.messages import nearest
 from pincite.errors import PinciteError
-from pincite.wording import nearest
 
 INTERRUPTED = 130
 """Exit code that a shell gives for Ctrl-C."""
@@ -49,15 +49,15 @@ app = typer.Typer(
     epilog="Try it: pincite demo --once",
 )
 for group in (
-    service,
+    serve,
     documents,
     versions,
     folders,
     jobs,
-    questions,
+    ask,
     chat,
     keys,
-    people,
+    users,
     shares,
     audit,
     settings,
@@ -65,7 +65,7 @@ for group in (
     traces,
     eval,
     doctor,
-    upkeep,
+    maintenance,
     flow,
     mcp,
     stub,

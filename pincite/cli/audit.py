@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from pincite.cli.door import Door, command
-from pincite.cli.safe import count, print_json, print_plain
+from pincite.cli.command import Door, command
+from pincite.cli.output import count, print_json, print_plain
 
 
 def register(app: typer.Typer) -> None:
@@ -28,13 +28,13 @@ async def list_events(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many, newest first.")] = 50,
 ) -> None:
     """List what was done, newest first: logins, keys, users, rights, documents, settings, backups."""
-    from pincite.access import LOCAL
-    from pincite.api import shapes
-    from pincite.api.audit import event_shape
+    from pincite.api.routes.audit import event_shape
     from pincite.cli.traces import moment_of
     from pincite.cli.view.audit import print_events
     from pincite.cli.view.screen import Screen
-    from pincite.store.audit import AuditFilter
+    from pincite.core.accounts.access import LOCAL
+    from pincite.serialize import answers as shapes
+    from pincite.store.access.audit_log import AuditFilter
 
     wanted = AuditFilter(event, person, moment_of(since) if since else None, limit)
     async with door.open() as pincite:
@@ -56,9 +56,9 @@ async def verify(
     Each event's hash covers the one before it, and the last is kept apart. Whoever owns the database can write all of
     that anew: to notice it, keep the printed head somewhere else and give it to the next check with --head.
     """
-    from pincite.access import LOCAL
-    from pincite.api.audit import verdict_shape
-    from pincite.store.audit import read_anchor
+    from pincite.api.routes.audit import verdict_shape
+    from pincite.core.accounts.access import LOCAL
+    from pincite.store.access.audit_log import read_anchor
 
     known = None if head is None else read_anchor(head)
     async with door.open() as pincite:

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.documents import FolderOption, TagOption, pick
-from pincite.cli.door import Door, command, one_of
-from pincite.cli.questions import (
+from pincite.cli.ask import (
     AsOfOption,
     LevelOption,
     ModeOption,
@@ -24,13 +22,15 @@ from pincite.cli.questions import (
     mode_of,
     notes_in_the_result,
 )
-from pincite.cli.safe import complain, one_line, print_json, remark
+from pincite.cli.command import Door, command, one_of
+from pincite.cli.documents import FolderOption, TagOption, pick
+from pincite.cli.output import complain, one_line, print_json, remark
 
 if TYPE_CHECKING:
-    from pincite.core.answers import Answer, Question
-    from pincite.core.conversations import Session
+    from pincite.core.accounts.conversations import Session
+    from pincite.core.query.answer import Answer, Question
     from pincite.core.run import Event
-    from pincite.engine import AsyncPincite
+    from pincite.engine.app import AsyncPincite
 
 LISTED = 20
 """Sessions that `/sessions` shows."""
@@ -70,7 +70,7 @@ async def chat(
 
     Reads one question a line where its input is not a terminal.
     """
-    from pincite.core.answers import Level, Question
+    from pincite.core.query.answer import Level, Question
     from pincite.errors import Invalid
 
     if new and session is not None:
@@ -211,11 +211,11 @@ class _Talk:
             self.question = replace(self.question, session_id=None)
 
     async def _answer(self, text: str) -> "Answer":
-        from pincite.api import shapes
         from pincite.cli.view.answer import print_answer, print_grounds
         from pincite.cli.view.chat import Flow
         from pincite.cli.view.screen import Screen, waiting
         from pincite.core.run import Token
+        from pincite.serialize import answers as shapes
 
         if self.question.session_id is None:
             session = await self.pincite.sessions.create(await self.pincite.scope())

@@ -12,20 +12,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from pincite.access import LOCAL
-from pincite.cli.destinations import answers_from, embeddings_from, host_and_port, reranking_from
-from pincite.cli.safe import count, size
-from pincite.core.documents import Document, Status
-from pincite.engine import AsyncPincite
+from pincite.cli.data_flow import answers_from, embeddings_from, host_and_port, reranking_from
+from pincite.cli.output import count, size
+from pincite.config.settings import Settings
+from pincite.core.accounts.access import LOCAL
+from pincite.core.documents.document import Document, Status
+from pincite.engine.app import AsyncPincite
 from pincite.errors import PinciteError
-from pincite.ingest.parse import isolation
+from pincite.ingest.read.reader_pool import isolation
+from pincite.models.kit_factory import address_of, plain_embedder, provider_of, rerank_address
 from pincite.providers.ollama import running_here
-from pincite.settings import Settings
-from pincite.store.backup import last_backup
-from pincite.store.bare import library
 from pincite.store.database import health
-from pincite.store.inspection import inspect, stray_files
-from pincite.toolbox import address_of, plain_embedder, provider_of, rerank_address
+from pincite.store.operations.backup import last_backup
+from pincite.store.operations.integrity import inspect, stray_files
+from pincite.store.operations.open_bare import library
 
 State = Literal["ok", "note", "broken"]
 LITTLE_SPACE = 500 * 1024 * 1024

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.door import Door, command
-from pincite.cli.safe import print_json
+from pincite.cli.command import Door, command
+from pincite.cli.output import print_json
 
 if TYPE_CHECKING:
-    from pincite.settings import Settings
+    from pincite.config.settings import Settings
 
 
 def register(app: typer.Typer) -> None:
@@ -29,7 +29,7 @@ async def doctor(
     from dataclasses import asdict
 
     from pincite.cli.checkup import examine
-    from pincite.cli.view.checkup import print_findings
+    from pincite.cli.view.doctor import print_findings
     from pincite.cli.view.screen import Screen, waiting
 
     settings = await _in_force(door)

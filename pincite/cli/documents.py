@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.door import Door, command
-from pincite.cli.safe import clean, print_json, print_plain, remark
+from pincite.cli.command import Door, command
+from pincite.cli.output import clean, print_json, print_plain, remark
 from pincite.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pincite.core.documents import AddedAll, Document, Progress
-    from pincite.engine import AsyncPincite
+    from pincite.core.documents.document import AddedAll, Document, Progress
+    from pincite.engine.app import AsyncPincite
 
 FolderOption = Annotated[
     str | None, typer.Option("--folder", metavar="F", help="Only this folder of the library and those below it.")
@@ -64,10 +64,10 @@ async def add(
     file failed. With --watch, files that change are updated, removed ones removed, renamed ones moved. Pages are fetched
     only where web.enabled says so.
     """
-    from pincite.api import shapes
-    from pincite.cli.view.adding import failed, print_added, progress
+    from pincite.cli.view.progress import failed, print_added, progress
     from pincite.cli.view.screen import Screen
     from pincite.parsers import file_types
+    from pincite.serialize import answers as shapes
 
     if "" in paths:
         raise Invalid("a path is empty; name files or folders to add")
@@ -95,9 +95,9 @@ async def _taken_in(
     pincite: "AsyncPincite", paths: list[str], folder: str, report: "Callable[[Progress], None]"
 ) -> "AddedAll":
     """What became of the files, and of the pages whose addresses stand among them."""
-    from pincite.core.documents import AddedAll
-    from pincite.gathering import Gatherer, is_address
-    from pincite.ingest.collect import collect
+    from pincite.core.documents.document import AddedAll
+    from pincite.engine.connectors.web_import import Gatherer, is_address
+    from pincite.ingest.accept.collect import collect
 
     urls = [path for path in paths if is_address(path)]
     result = await pincite.add_all(collect([Path(path) for path in paths if path not in urls], folder), report=report)
@@ -118,10 +118,10 @@ async def list_documents(
     ] = False,
 ) -> None:
     """List the documents by folder and name."""
-    from pincite.api import shapes
     from pincite.cli.view.library import print_documents
     from pincite.cli.view.screen import Screen
-    from pincite.store.library import Listing
+    from pincite.serialize import answers as shapes
+    from pincite.store.documents.library import Listing
 
     path = folder.strip("/") if folder else None
     async with door.open() as pincite:
@@ -138,9 +138,9 @@ async def show(
     chunks: Annotated[bool, typer.Option("--chunks", help="Also every passage it was cut into.")] = False,
 ) -> None:
     """Show a document and its versions."""
-    from pincite.api import shapes
     from pincite.cli.view.library import print_chunks, print_document
     from pincite.cli.view.screen import Screen
+    from pincite.serialize import answers as shapes
 
     async with door.open() as pincite:
         document = await find(pincite, document_id)
@@ -180,8 +180,8 @@ async def read(
 
     It is the text that citations point into; what could steer a terminal is printed as an escape.
     """
-    from pincite.api import shapes
-    from pincite.core.documents import Reading
+    from pincite.core.documents.document import Reading
+    from pincite.serialize import answers as shapes
 
     if page is not None or at is not None:
         if section is not None or lines is not None:
@@ -202,8 +202,8 @@ async def read(
 
 async def _read_at(door: Door, document_id: str, version: str | None, page: str | None, at: str | None) -> None:
     """Print what stands at a place of the file."""
-    from pincite.api import pages_shapes as shapes
-    from pincite.pointing import Aim
+    from pincite.engine.reader.page_locator import Aim
+    from pincite.serialize import pages as shapes
 
     number = int(page) if page and page.isascii() and page.isdecimal() else None
     aim = Aim(page=number, name=page if number is None else None, ref=at)
@@ -226,9 +226,9 @@ async def remove(
 
     Every id is looked up before anything is removed.
     """
-    from pincite.api import shapes
     from pincite.cli.view.library import print_receipt
     from pincite.cli.view.screen import Screen
+    from pincite.serialize import answers as shapes
 
     screen, receipts = Screen(), []
     async with door.open() as pincite:

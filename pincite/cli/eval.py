@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from pincite.cli.ask import notes_in_the_result
+from pincite.cli.command import Door, command, one_of
 from pincite.cli.documents import pick
-from pincite.cli.door import Door, command, one_of
-from pincite.cli.questions import notes_in_the_result
-from pincite.cli.safe import print_json, remark
+from pincite.cli.output import print_json, remark
 from pincite.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
     from pincite.core.evaluations import Evaluation, EvaluationSet
-    from pincite.engine import AsyncPincite
-    from pincite.evaluate.asking import Report
-    from pincite.evaluate.auto import Wish
+    from pincite.engine.app import AsyncPincite
+    from pincite.evaluate.questions.own_documents import Wish
+    from pincite.evaluate.runner import Report
     from pincite.evaluate.variants import Variant
 
 RECENT = 1000
@@ -119,13 +119,13 @@ class _SetOptions:
 
 
 async def _run_set(door: Door, folder: Path, options: _SetOptions) -> None:
-    from pincite.cli.view.adding import progress
     from pincite.cli.view.evaluation import print_comparison
+    from pincite.cli.view.progress import progress
     from pincite.cli.view.screen import Screen
     from pincite.evaluate.compare import compare
+    from pincite.evaluate.measure.span_recall import compare_spans, load_spans
+    from pincite.evaluate.questions.datasets import load_set
     from pincite.evaluate.report import check_report, comparison_json, write_report
-    from pincite.evaluate.sets import load_set
-    from pincite.evaluate.spans import compare_spans, load_spans
 
     if options.report is not None:
         check_report(options.report)
@@ -151,7 +151,7 @@ def _variants(door: Door, compare: Sequence[str]) -> "list[Variant]":
 
 def _wish(questions: int, seed: int, by: str | None) -> "Wish":
     from pincite.core.evaluations import MadeBy
-    from pincite.evaluate.auto import Wish
+    from pincite.evaluate.questions.own_documents import Wish
 
     return Wish(questions, seed, one_of(MadeBy, by, "way to make questions"))
 
@@ -167,8 +167,8 @@ class _Auto:
 
     async def run(self) -> None:
         """Find or make the set, run it with each thing to compare, and tell what changed."""
-        from pincite.cli.view.adding import progress
-        from pincite.replay import check_changes
+        from pincite.cli.view.progress import progress
+        from pincite.tracing.replay import check_changes
 
         check_changes(self.door.chosen, "an evaluation of your own library")
         with notes_in_the_result():
@@ -180,7 +180,7 @@ class _Auto:
         self._tell(chosen, runs, before, notes)
 
     async def _set(self, pincite: "AsyncPincite", report: "Report") -> "tuple[EvaluationSet, tuple[str, ...]]":
-        from pincite.evaluate.auto import make_set
+        from pincite.evaluate.questions.own_documents import make_set
 
         if not self.renew:
             try:
@@ -192,7 +192,7 @@ class _Auto:
     async def _runs(
         self, pincite: "AsyncPincite", chosen: "EvaluationSet", report: "Report"
     ) -> "list[tuple[str, Evaluation]]":
-        from pincite.evaluate.auto import run_set
+        from pincite.evaluate.questions.own_documents import run_set
         from pincite.evaluate.variants import read_variants
 
         variants = read_variants(self.compare, pincite.settings, self.door.chosen)
@@ -207,9 +207,9 @@ class _Auto:
         before: "Evaluation | None",
         notes: tuple[str, ...],
     ) -> None:
-        from pincite.api import evaluations_shapes as shapes
         from pincite.cli.view.evaluation import print_runs
         from pincite.cli.view.screen import Screen
+        from pincite.serialize import evaluations as shapes
 
         if self.door.json:
             print_json(shapes.runs(chosen, runs, before, notes))
@@ -224,9 +224,9 @@ async def list_evaluations(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=RECENT, help="How many, newest first.")] = 20,
 ) -> None:
     """List the question sets made from your documents, and the runs of them."""
-    from pincite.api import evaluations_shapes as shapes
     from pincite.cli.view.evaluation import print_evaluations
     from pincite.cli.view.screen import Screen
+    from pincite.serialize import evaluations as shapes
 
     async with door.open() as pincite:
         scope = await pincite.scope()
@@ -246,9 +246,9 @@ async def show(
     ],
 ) -> None:
     """Show one run: its figures, and the questions whose passage did not come first, the worst on top."""
-    from pincite.api import evaluations_shapes as shapes
     from pincite.cli.view.evaluation import print_evaluation
     from pincite.cli.view.screen import Screen
+    from pincite.serialize import evaluations as shapes
 
     async with door.open() as pincite:
         scope = await pincite.scope()

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pincite.cli.door import Door, command
-from pincite.cli.safe import print_json
+from pincite.cli.command import Door, command
+from pincite.cli.output import print_json
 from pincite.errors import Invalid
 
 
@@ -27,11 +27,11 @@ async def run(
     ] = None,
 ) -> None:
     """Run a flow and print its answer with the passages it stands on; see docs/flows.md."""
-    from pincite.api import shapes
-    from pincite.cli.questions import notes_in_the_result
+    from pincite.cli.ask import notes_in_the_result
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen, waiting
     from pincite.flows.graph import read_flow
+    from pincite.serialize import answers as shapes
 
     told = load(file)
     flow = read_flow({**told, "input": given} if given is not None and isinstance(told, dict) else told)

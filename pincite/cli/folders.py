@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from pincite.cli.door import Door, command
-from pincite.cli.safe import count, print_json, print_plain
+from pincite.cli.command import Door, command
+from pincite.cli.output import count, print_json, print_plain
 
 PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="A folder of the library, such as hr/rules.")]
 
@@ -22,9 +22,9 @@ def register(app: typer.Typer) -> None:
 
 async def list_folders(door: Door) -> None:
     """List the folders, each with the number of documents in it and below it."""
-    from pincite.api import shapes
     from pincite.cli.view.folders import print_folders
     from pincite.cli.view.screen import Screen
+    from pincite.serialize import answers as shapes
 
     async with door.open() as pincite:
         found = await pincite.folders.all(await pincite.scope())
@@ -47,10 +47,10 @@ async def set_folder(
     """Make a folder, or say what holds for questions about it and the folders below it."""
     from dataclasses import replace
 
-    from pincite.api import shapes
-    from pincite.core.documents import Folder
+    from pincite.core.documents.document import Folder
     from pincite.errors import Invalid, NotFound
-    from pincite.ingest.accept import clean_folder
+    from pincite.ingest.accept.accept import clean_folder
+    from pincite.serialize import answers as shapes
 
     if not (wanted := clean_folder(path)):
         raise Invalid("name a folder, such as hr/rules; the top of the library is none")
@@ -75,9 +75,9 @@ async def move(
     door: Door, path: PathArgument, to: Annotated[str, typer.Argument(metavar="TO", help="Its new path.")]
 ) -> None:
     """Move or rename a folder with all that is in it; documents keep their ids."""
-    from pincite.api import shapes
     from pincite.errors import Invalid
-    from pincite.ingest.accept import clean_folder
+    from pincite.ingest.accept.accept import clean_folder
+    from pincite.serialize import answers as shapes
 
     old, new = clean_folder(path), clean_folder(to)
     if not old or not new:
@@ -98,8 +98,8 @@ async def remove(
     recursive: Annotated[bool, typer.Option("--recursive", help="With all documents in it and below it.")] = False,
 ) -> None:
     """Remove a folder that is empty, or one with everything in it."""
-    from pincite.api import shapes
-    from pincite.ingest.accept import clean_folder
+    from pincite.ingest.accept.accept import clean_folder
+    from pincite.serialize import answers as shapes
 
     async with door.open() as pincite:
         receipts = await pincite.remove_folder(clean_folder(path), recursive=recursive)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.door import Door, command
-from pincite.cli.safe import print_json
+from pincite.cli.command import Door, command
+from pincite.cli.output import print_json
 
 if TYPE_CHECKING:
-    from pincite.core.jobs import QueuedJob, QueueSummary
-    from pincite.engine import AsyncPincite
+    from pincite.core.documents.jobs import QueuedJob, QueueSummary
+    from pincite.engine.app import AsyncPincite
 
 SHOWN = 1000
 """Jobs that are told one by one; the rest is in the summary."""
@@ -38,10 +38,10 @@ async def jobs(
     ] = None,
 ) -> None:
     """Show what waits to be processed, how far it is and how long it will take."""
-    from pincite.api import jobs_shapes as shapes
-    from pincite.api.shapes import page
     from pincite.cli.view.jobs import print_cancelled, print_jobs, print_past
     from pincite.cli.view.screen import Screen
+    from pincite.serialize import jobs as shapes
+    from pincite.serialize.answers import page
 
     async with door.open() as pincite:
         if cancel is not None:
@@ -87,9 +87,9 @@ async def worker(
 
     On another machine, PINCITE_DATABASE_URL names the database that the server uses, and --data a folder of its own.
     """
-    from pincite import logs
     from pincite.cli.view.jobs import print_worker
     from pincite.cli.view.screen import Screen
+    from pincite.tracing import logs
 
     count = workers or max(1, door.settings.ingest.workers)
     door = door.choosing({"ingest.workers": count})

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
+from pincite.cli.command import Door, command, one_of
 from pincite.cli.documents import pick
-from pincite.cli.door import Door, command, one_of
-from pincite.cli.safe import print_json, print_plain, remark
+from pincite.cli.output import print_json, print_plain, remark
 
 
 def register(app: typer.Typer) -> None:
@@ -34,8 +34,7 @@ async def create(
     ] = None,
 ) -> None:
     """Make a key and print it, this once: only its hash is kept."""
-    from pincite.access import LOCAL
-    from pincite.core.callers import Role
+    from pincite.core.accounts.access import LOCAL, Role
     from pincite.errors import Invalid
 
     given = one_of(Role, role, "role")
@@ -55,10 +54,10 @@ async def create(
 
 async def list_keys(door: Door) -> None:
     """List the keys; never the keys themselves."""
-    from pincite.access import LOCAL
-    from pincite.api import shapes
     from pincite.cli.view.keys import print_keys
     from pincite.cli.view.screen import Screen
+    from pincite.core.accounts.access import LOCAL
+    from pincite.serialize import answers as shapes
 
     async with door.open() as pincite:
         found = await pincite.keys.all(LOCAL.person)
@@ -73,7 +72,7 @@ async def revoke(
     key_id: Annotated[str, typer.Argument(metavar="ID", help="The key's id, or its first characters (at least 4).")],
 ) -> None:
     """Revoke a key: from now on it counts no more."""
-    from pincite.access import LOCAL
+    from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
         known = {key.id: key.name for key in await pincite.keys.all(LOCAL.person)}

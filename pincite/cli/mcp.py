@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import typer
 
-from pincite.cli.door import Door, command
+from pincite.cli.command import Door, command
 
 if TYPE_CHECKING:
-    from pincite.api.tools import Desk
-    from pincite.engine import AsyncPincite
+    from pincite.engine.app import AsyncPincite
+    from pincite.mcp.tools import Desk
 
 LONGEST_LINE = 1024 * 1024
 """Bytes of one message; a longer one is read in pieces, none of which is a message."""
@@ -36,20 +36,20 @@ async def mcp(door: Door) -> None:
 
 
 def _desk(pincite: "AsyncPincite") -> "Desk":
-    from pincite.api.tools import Desk
+    from pincite.mcp.tools import Desk
 
     return Desk(pincite.search, pincite.read, pincite.ask)
 
 
 async def serve(desk: "Desk", heard: BinaryIO, said: BinaryIO) -> None:
     """Answer message after message, a line each, until there are no more."""
-    from pincite.api.mcp import answer
+    from pincite.mcp.protocol import answer
 
     room, lines = asyncio.Semaphore(AT_ONCE), _lines(heard)
 
     async def work(line: bytes) -> None:
         try:
-            told = await answer(line, desk, "")
+            told = await answer(line, desk)
         finally:
             room.release()
         if told is not None:

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from pincite.cli.door import Door, command
-from pincite.cli.safe import clean, print_json, print_plain
+from pincite.cli.command import Door, command
+from pincite.cli.output import clean, print_json, print_plain
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The prompt's name, such as default/system.")]
 
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 async def list_prompts(door: Door) -> None:
     """List the prompts; your own are the files of the same name in `prompts/` of the data folder."""
-    from pincite.query.templates import REQUIRED, template
+    from pincite.query.prompt.templates import REQUIRED, template
 
     found = [template(name, door.settings.data) for name in REQUIRED]
     if door.json:
@@ -32,7 +32,7 @@ async def list_prompts(door: Door) -> None:
 
 async def show(door: Door, name: NameArgument) -> None:
     """Print a prompt as it is used now; redirect it to a file to begin your own."""
-    from pincite.query.templates import template
+    from pincite.query.prompt.templates import template
 
     found = template(name, door.settings.data)
     if door.json:

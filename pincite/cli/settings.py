@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.door import Door, command
-from pincite.cli.safe import print_json
+from pincite.cli.command import Door, command
+from pincite.cli.output import print_json
 
 if TYPE_CHECKING:
-    from pincite.control import Outcome
-    from pincite.engine import AsyncPincite
+    from pincite.engine.app import AsyncPincite
+    from pincite.engine.live_settings import Outcome
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="A setting, such as rag.top_k.")]
 
@@ -35,9 +35,9 @@ async def list_settings(
     changed: Annotated[bool, typer.Option("--changed", help="Only those that are not at their default.")] = False,
 ) -> None:
     """List the settings: value, where it comes from, when a change acts."""
-    from pincite.api import settings_shapes as shapes
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_settings
+    from pincite.serialize import settings as shapes
 
     async with door.open() as pincite:
         control = pincite.control
@@ -54,9 +54,9 @@ async def list_settings(
 
 async def get(door: Door, key: KeyArgument) -> None:
     """Show one setting: its value, where that comes from, and what it may be."""
-    from pincite.api import settings_shapes as shapes
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_setting
+    from pincite.serialize import settings as shapes
 
     async with door.open() as pincite:
         line = pincite.control.line(key)
@@ -76,7 +76,7 @@ async def set_settings(
 
     `KEY VALUE` or `KEY=VALUE`, several of them at once; all are changed, or none.
     """
-    from pincite.access import LOCAL
+    from pincite.core.accounts.access import LOCAL
 
     values = _pairs(pairs)
     async with door.open() as pincite:
@@ -87,7 +87,7 @@ async def reset(
     door: Door, keys: Annotated[list[str], typer.Argument(metavar="KEY …", help="Settings to give up changes of.")]
 ) -> None:
     """Give up changes: the settings are again what the file, the environment or the default says."""
-    from pincite.access import LOCAL
+    from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
         await _tell(door, pincite, await pincite.control.set(dict.fromkeys(keys), LOCAL))
@@ -95,7 +95,7 @@ async def reset(
 
 async def undo(door: Door) -> None:
     """Take back the last change; twice takes back two."""
-    from pincite.access import LOCAL
+    from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
         await _tell(door, pincite, await pincite.control.undo(LOCAL))
@@ -105,7 +105,7 @@ async def apply(
     door: Door, profile: Annotated[str, typer.Argument(metavar="PROFILE", help="The profile's name.")]
 ) -> None:
     """Set what a profile sets, for the whole library, and take back what other profiles set."""
-    from pincite.access import LOCAL
+    from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
         await _tell(door, pincite, await pincite.control.apply(profile, LOCAL))
@@ -119,9 +119,9 @@ async def diff(
     ] = None,
 ) -> None:
     """Show what differs from the defaults, or what applying a profile would change."""
-    from pincite.catalogue import without_password
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_differences
+    from pincite.config.schema import without_password
 
     async with door.open() as pincite:
         differences, missing = _differences(pincite, profile)
@@ -138,10 +138,10 @@ async def history(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many, newest first.")] = 20,
 ) -> None:
     """Show who changed what, newest first."""
-    from pincite.access import LOCAL
-    from pincite.api import settings_shapes as shapes
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_history
+    from pincite.core.accounts.access import LOCAL
+    from pincite.serialize import settings as shapes
 
     async with door.open() as pincite:
         found = await pincite.control.history(LOCAL, limit=limit)
@@ -153,10 +153,10 @@ async def history(
 
 async def schema(door: Door) -> None:
     """Show what every setting means, what it may be and its default."""
-    from pincite.api import settings_shapes as shapes
-    from pincite.catalogue import catalogue
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_schema
+    from pincite.config.schema import catalogue
+    from pincite.serialize import settings as shapes
 
     if door.json:
         print_json(shapes.page([shapes.setting_key(key) for key in catalogue().values()]))
@@ -196,9 +196,9 @@ def _differences(
 
 
 async def _tell(door: Door, pincite: "AsyncPincite", outcome: "Outcome") -> None:
-    from pincite.api import settings_shapes as shapes
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_outcome
+    from pincite.serialize import settings as shapes
 
     stale = await pincite.library.stale(await pincite.scope())
     told = shapes.settings_outcome(outcome, stale, pincite.control)

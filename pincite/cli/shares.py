@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
+from pincite.cli.command import Door, command
 from pincite.cli.documents import pick
-from pincite.cli.door import Door, command
-from pincite.cli.safe import print_json, print_plain
+from pincite.cli.output import print_json, print_plain
 
 
 def register(app: typer.Typer) -> None:
@@ -19,10 +19,10 @@ def register(app: typer.Typer) -> None:
 
 async def list_shares(door: Door) -> None:
     """List the links that count, everybody's; never the links themselves."""
-    from pincite.api import shapes
-    from pincite.api.shares import share_shape
+    from pincite.api.routes.shares import share_shape
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.shares import print_shares
+    from pincite.serialize import answers as shapes
 
     async with door.open() as pincite:
         found = await pincite.shares.all(await pincite.scope())

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from pincite.cli.door import Door, command
-from pincite.cli.safe import print_json
+from pincite.cli.command import Door, command
+from pincite.cli.output import print_json
 
 
 def register(app: typer.Typer) -> None:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pincite.cli.command import Door, command, one_of
 from pincite.cli.documents import pick
-from pincite.cli.door import Door, command, one_of
-from pincite.cli.safe import print_json
+from pincite.cli.output import print_json
 from pincite.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
     from pincite.core.traces import Trace
-    from pincite.engine import AsyncPincite
+    from pincite.engine.app import AsyncPincite
 
 RECENT = 1000
 """Traces looked through for the first characters of an id."""
@@ -47,12 +47,12 @@ async def list_traces(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=RECENT, help="How many, newest first.")] = 20,
 ) -> None:
     """List past requests, newest first; with their questions where traces.content has them kept."""
-    from pincite.api import traces_shapes as shapes
-    from pincite.api.shapes import page
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_traces
     from pincite.core.traces import Kind
-    from pincite.store.traces import TraceFilter
+    from pincite.serialize import traces as shapes
+    from pincite.serialize.answers import page
+    from pincite.store.operations.traces import TraceFilter
 
     wanted = TraceFilter(one_of(Kind, kind, "kind of trace"), errors, slow, moment_of(since) if since else None, limit)
     async with door.open() as pincite:
@@ -65,9 +65,9 @@ async def list_traces(
 
 async def show(door: Door, trace_id: IdArgument) -> None:
     """Show what one request did as a waterfall: each stage, when it ran, how long, and what it counted."""
-    from pincite.api import traces_shapes as shapes
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_trace
+    from pincite.serialize import traces as shapes
 
     async with door.open() as pincite:
         trace = await _find(pincite, trace_id)
@@ -91,9 +91,9 @@ async def replay(
 
     For example: pincite trace replay ID --set rag.fusion=rrf
     """
-    from pincite.api import traces_shapes as shapes
     from pincite.cli.view.replay import print_replay
     from pincite.cli.view.screen import Screen, waiting
+    from pincite.serialize import traces as shapes
 
     async with door.open() as pincite:
         trace = await _find(pincite, trace_id)
@@ -109,7 +109,7 @@ async def replay(
 
 async def _find(pincite: "AsyncPincite", trace_id: str) -> "Trace":
     """The trace that is meant by an id or by its first characters."""
-    from pincite.store.traces import TraceFilter
+    from pincite.store.operations.traces import TraceFilter
 
     scope = await pincite.scope()
     try:

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pincite.cli.ask import notes_in_the_result
+from pincite.cli.command import Door, command
 from pincite.cli.documents import IdArgument, find
-from pincite.cli.door import Door, command
-from pincite.cli.questions import notes_in_the_result
-from pincite.cli.safe import print_json, print_plain
+from pincite.cli.output import print_json, print_plain
 
 if TYPE_CHECKING:
-    from pincite.engine import AsyncPincite
+    from pincite.engine.app import AsyncPincite
 
 LOOK_S = 0.2
 """How often it is looked how far an index is."""
@@ -37,9 +37,9 @@ async def diff(
     after: Annotated[str | None, typer.Argument(metavar="V2", help="The later one.")] = None,
 ) -> None:
     """Show what changed between two versions of a document: the last two, unless told otherwise."""
-    from pincite.api import versions_shapes as shapes
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.versions import print_difference
+    from pincite.serialize import versions as shapes
 
     async with door.open() as pincite:
         document = await find(pincite, document_id)
@@ -65,8 +65,8 @@ async def reindex(
     After a change of the model or of how documents are cut, all are built beside what is searched, and searched
     together when the last is done; pincite index rollback returns.
     """
-    from pincite.cli.view.adding import progress
-    from pincite.store.library import Listing
+    from pincite.cli.view.progress import progress
+    from pincite.store.documents.library import Listing
 
     async with door.open() as pincite:
         named = [(await find(pincite, one)).id for one in document_ids or ()] or None
@@ -99,9 +99,9 @@ async def _built(pincite: "AsyncPincite", *, hold: bool) -> None:
 
 async def status(door: Door) -> None:
     """Show which index is searched, which is being built, and which stand by."""
-    from pincite.api import versions_shapes as shapes
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.versions import print_indexes
+    from pincite.serialize import versions as shapes
 
     async with door.open() as pincite:
         found = await pincite.switchover.standing()
@@ -121,10 +121,10 @@ async def compare(
 
     Build it with pincite reindex --hold; make questions with pincite eval --auto. Afterwards: index switch or discard.
     """
-    from pincite.cli.view.adding import progress
     from pincite.cli.view.evaluation import print_comparison
+    from pincite.cli.view.progress import progress
     from pincite.cli.view.screen import Screen
-    from pincite.evaluate.indexes import compare_indexes
+    from pincite.evaluate.compare_indexes import compare_indexes
     from pincite.evaluate.report import comparison_json
 
     with notes_in_the_result():

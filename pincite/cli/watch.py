@@ -6,20 +6,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pincite.cli.door import Door
-from pincite.cli.safe import print_json, remark
+from pincite.cli.command import Door
+from pincite.cli.output import print_json, remark
 from pincite.errors import Invalid
 
 if TYPE_CHECKING:
-    from pincite.ingest.tree import Root
-    from pincite.keeping import Changes
+    from pincite.engine.connectors.folder_sync import Changes
+    from pincite.ingest.accept.folder_scan import Root
 
 
 async def keep_in_step(door: Door, paths: Sequence[str], folder: str, *, keep_removed: bool) -> None:
     """Take in what changed while nobody watched, then what changes, until cancelled; that is how it ends."""
-    from pincite.cli.view.adding import progress
-    from pincite.ingest.tree import Root
-    from pincite.keeping import Keeper
+    from pincite.cli.view.progress import progress
+    from pincite.engine.connectors.folder_sync import Keeper
+    from pincite.ingest.accept.folder_scan import Root
 
     roots = [Root.of(Path(path), folder) for path in paths]
     _distinct(roots)
@@ -48,9 +48,9 @@ def _distinct(roots: "Sequence[Root]") -> None:
 
 
 def _tell(door: Door, root: "Root", changes: "Changes") -> None:
-    from pincite.api import shapes
     from pincite.cli.view.screen import Screen
-    from pincite.cli.view.watching import print_changes
+    from pincite.cli.view.watch import print_changes
+    from pincite.serialize import answers as shapes
 
     if not door.json:
         print_changes(Screen(), changes)

@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from pincite.core.answers import Answer, Filters, Found, Piece, Prompt, Turn
-from pincite.core.callers import Scope
-from pincite.core.conversations import KeptTurn
-from pincite.core.documents import Parsed, Reading
-from pincite.core.locate import Extract, Leaf
-from pincite.core.pictures import Picture
-from pincite.core.tools import Abilities
-from pincite.settings import Cache as CacheLimits
+from pincite.config.settings import Cache as CacheLimits
+from pincite.core.accounts.access import Scope
+from pincite.core.accounts.conversations import KeptTurn
+from pincite.core.documents.document import Parsed, Reading
+from pincite.core.documents.positions import Extract, Leaf
+from pincite.core.query.answer import Answer, Filters, Found, Piece, Prompt, Turn
+from pincite.core.query.pictures import Picture
+from pincite.core.query.tools import Abilities
 
 Vector = Sequence[float]
 

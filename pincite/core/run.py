@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from pincite.core.answers import Answer, Degraded, Plan, Prompt, Question, Source, Usage
-from pincite.core.callers import Caller, Scope
-from pincite.core.genai import embedding
+from pincite.config.settings import Settings
+from pincite.core.accounts.access import Caller, Scope
+from pincite.core.otel_attributes import embedding
 from pincite.core.protocols import LLM, Cache, Embedder, Eyes, Index, Memory, Reranker, Shelf, Vector, Vocabulary
-from pincite.core.tools import Step
+from pincite.core.query.answer import Answer, Degraded, Plan, Prompt, Question, Source, Usage
+from pincite.core.query.tools import Step
 from pincite.core.traces import NAMES, Recording, Span, observe, span
 from pincite.errors import OverBudget, Unavailable
-from pincite.settings import Settings
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from pincite.core.answers import Degraded
+from pincite.core.query.answer import Degraded
 from pincite.errors import PinciteError
 
 Kind = Literal["query", "chat", "search", "replay", "evaluation", "ingest"]

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pincite.core.answers import Hit
 from pincite.core.evaluations import Interval
-from pincite.engine import AsyncPincite
-from pincite.evaluate import bootstrap
-from pincite.evaluate.asking import Report, ask_all, counted, percentile
-from pincite.evaluate.measures import judge
-from pincite.evaluate.occasion import Corpus, library_of
-from pincite.evaluate.sets import QuestionSet
+from pincite.core.query.answer import Hit
+from pincite.engine.app import AsyncPincite
+from pincite.evaluate.measure import bootstrap
+from pincite.evaluate.measure.metrics import judge
+from pincite.evaluate.questions.datasets import QuestionSet
+from pincite.evaluate.runner import Report, ask_all, counted, percentile
+from pincite.evaluate.temporary_library import Corpus, library_of
 from pincite.evaluate.variants import Variant
 
 Judge = Callable[[Sequence[Hit]], Mapping[str, float]]

@@ -8,7 +8,7 @@ from typing import Any
 from pincite.core.evaluations import Interval
 from pincite.errors import Invalid
 from pincite.evaluate.compare import Comparison, Trial
-from pincite.evaluate.plot import plot
+from pincite.evaluate.measure.plot import plot
 
 Json = dict[str, Any]
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pincite.catalogue import catalogue, value_of
+from pincite.config.profiles import find_profile, for_library
+from pincite.config.schema import catalogue, value_of
+from pincite.config.settings import Settings
+from pincite.config.sources import known, with_values
 from pincite.errors import Invalid, SettingsError
-from pincite.layers import known, with_values
-from pincite.profiles import find_profile, for_library
-from pincite.settings import Settings
 
 AS_IT_IS = "as it is"
 """The settings nobody changed anything about."""

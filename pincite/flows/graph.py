@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from pincite.core.answers import Filters, Sampling
-from pincite.core.documents import Reading
-from pincite.core.text import storable
+from pincite.config.messages import fault, nearest
+from pincite.core.documents.document import Reading
+from pincite.core.query.answer import Filters, Sampling
 from pincite.errors import Invalid
-from pincite.ingest.accept import clean_folder
-from pincite.wording import fault, nearest
+from pincite.ingest.accept.accept import clean_folder
+from pincite.text.sentences import storable
 
 MOST_NODES, MOST_EDGES, MOST_COMPLETIONS = 50, 200, 10
 TYPES = ("rag", "read_document", "completion")

@@ -6,25 +6,25 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pincite.core.documents import Chunk
-from pincite.core.genai import embedding
-from pincite.core.request import request_id
+from pincite.config.settings import Settings
+from pincite.core.documents.document import Chunk
+from pincite.core.otel_attributes import embedding
+from pincite.core.request_context import request_id
 from pincite.core.traces import Trace, code_of, count, recording, span
 from pincite.errors import Conflict
-from pincite.ingest.compose import Composer
-from pincite.ingest.embed import Vectors, embed
-from pincite.ingest.enrich import Enriching
-from pincite.ingest.lane import Lane
-from pincite.ingest.parse import Prepared, Reader
-from pincite.ingest.semantic import cuts
+from pincite.ingest.chunk.semantic import cuts
+from pincite.ingest.embed.bulk_embedder import Lane
+from pincite.ingest.embed.embed import Vectors, embed
+from pincite.ingest.embed.embedding_text import Composer
+from pincite.ingest.embed.enrich import Enriching
+from pincite.ingest.read.reader_pool import Prepared, Reader
 from pincite.parsers import file_types
-from pincite.settings import Settings
-from pincite.store.indexing import Indexing
-from pincite.store.jobs import Job, Jobs
-from pincite.store.originals import Originals
-from pincite.store.packs import Packs
-from pincite.store.passages import Entry
-from pincite.store.serving import Found
+from pincite.store.documents.blobs import Originals
+from pincite.store.indexing.chunk_rows import Entry
+from pincite.store.indexing.jobs import Job, Jobs
+from pincite.store.indexing.publish import Found
+from pincite.store.indexing.write_edition import Indexing
+from pincite.store.search.packed_postings import Packs
 
 BATCH = 32
 """Chunks embedded and written at a time: bounds memory, and what a crash can cost."""

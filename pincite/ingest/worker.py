@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from pincite.ending import ended
+from pincite.concurrency import cancel_and_wait
 from pincite.errors import (
     Conflict,
     DataFolderError,
@@ -22,7 +22,7 @@ from pincite.errors import (
     Unavailable,
 )
 from pincite.ingest.pipeline import Workshop, ingest
-from pincite.store.jobs import SMALL, Job, Room
+from pincite.store.indexing.jobs import SMALL, Job, Room
 
 log = logging.getLogger(__name__)
 
@@ -76,14 +76,14 @@ class Workers:
     async def drop(self, job_id: int) -> None:
         """Let go of a job that was taken from us, if it is here: at once, not at the next heartbeat."""
         if work := self._at.get(job_id):
-            await ended(work)
+            await cancel_and_wait(work)
 
     async def stop(self) -> None:
         """Stop them; a job in hand goes back to the queue at once."""
         if not self._tasks:
             return
-        await asyncio.gather(*map(ended, self._tasks))
-        await asyncio.gather(*map(ended, self._left))
+        await asyncio.gather(*map(cancel_and_wait, self._tasks))
+        await asyncio.gather(*map(cancel_and_wait, self._left))
         self._tasks, self._left = [], set()
         with suppress(StoreDown):
             await self._shop().jobs.give_back_all(self.name)
@@ -178,7 +178,7 @@ class Workers:
                 if time.monotonic() > ours_until:
                     break
         finally:
-            await ended(work)
+            await cancel_and_wait(work)
             self._at.pop(job.id, None)
 
     async def _attempt(self, shop: Workshop, job: Job) -> None:

@@ -5,12 +5,12 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pincite.charsets import decode
-from pincite.core.documents import Parsed
+from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
-from pincite.parsers.tabular import MAX_COLUMNS, tell
-from pincite.parsers.writing import Manuscript
+from pincite.parsers.markdown_out.tables import MAX_COLUMNS, tell
+from pincite.parsers.markdown_out.writer import Manuscript
+from pincite.text.charset import decode
 
 MAX_CELLS = 2_000_000
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pincite.core.documents import Parsed
+from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
-from pincite.parsers.docx_story import Story
-from pincite.parsers.office import Office, child
-from pincite.parsers.writing import Manuscript
+from pincite.parsers.markdown_out.writer import Manuscript
+from pincite.parsers.office.docx_body import Story
+from pincite.parsers.office.package import Office, child
 
 _OPEN = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 

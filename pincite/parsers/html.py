@@ -4,15 +4,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pincite.charsets import decode
-from pincite.core.documents import Parsed
+from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
-from pincite.parsers.html_blocks import Blocks
-from pincite.parsers.html_head import Head, head_of, title_of
-from pincite.parsers.html_main import main_of
-from pincite.parsers.html_tree import Element, read_tree
-from pincite.parsers.writing import Manuscript
+from pincite.parsers.markdown_out.writer import Manuscript
+from pincite.parsers.webpage.blocks import Blocks
+from pincite.parsers.webpage.head import Head, head_of, title_of
+from pincite.parsers.webpage.main_content import main_of
+from pincite.parsers.webpage.tree import Element, read_tree
+from pincite.text.charset import decode
 
 _CHARSET = re.compile(
     rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]{1,40})|encoding\s*=\s*["']([\w.:-]{1,40})""", re.IGNORECASE

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pincite import plugins
-from pincite.core.documents import Parsed
-from pincite.core.places import Mark, Page, pack
+from pincite.core.documents.document import Parsed
+from pincite.core.documents.pages import Mark, Page, pack
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.parsers import PARSERS, file_types
-from pincite.parsers.mail_parts import contents, name_of, within
-from pincite.parsers.mail_text import Part, author, header, payload, read_message, write_mail
-from pincite.parsers.writing import Manuscript, heading
+from pincite.parsers.eml.parts import contents, name_of, within
+from pincite.parsers.eml.text import Part, author, header, payload, read_message, write_mail
+from pincite.parsers.markdown_out.writer import Manuscript, heading
 
 MAX_DEPTH = 4
 """Mails inside one another that are read."""

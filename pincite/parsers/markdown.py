@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from pincite.blocks import blocks
-from pincite.charsets import decode
-from pincite.core.documents import Parsed
+from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
+from pincite.text.charset import decode
+from pincite.text.markdown_blocks import blocks
 
 _FRONT_MATTER = re.compile(r"---\n(?P<yaml>.{0,65536}?)^(?:---|\.\.\.)(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _URL_KEYS = ("source_urls", "source_url", "urls", "url", "source")

@@ -6,16 +6,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from pincite.core import pace
-from pincite.core.documents import Parsed
+from pincite.core import progress
+from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.parsers.layout import ocr
-from pincite.parsers.layout.book import Book, bound
+from pincite.parsers.layout.document import Book, bound
 from pincite.parsers.layout.outline import Bookmark
 from pincite.parsers.layout.pdfium import is_scan, read_leaf
 from pincite.parsers.layout.words import Leaf
-from pincite.parsers.writing import one_line
+from pincite.parsers.markdown_out.writer import one_line
 
 MAX_PAGES = 5_000
 MAX_CHARS = 20_000_000
@@ -93,7 +93,7 @@ def _leaves(document: Any) -> tuple[list[Leaf], int]:
             scanned += 1
             leaf = max(leaf, _scan(document, number), key=_chars) if ocr.available() else leaf
         leaves.append(leaf)
-        pace.tell("page", number + 1, len(document))
+        progress.tell("page", number + 1, len(document))
         chars += _chars(leaf)
         if chars > MAX_CHARS:
             raise Unreadable(f"it has more than {MAX_CHARS} characters; split it", code="limit")

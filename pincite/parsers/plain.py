@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pincite.charsets import decode
-from pincite.core.documents import Parsed
+from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
+from pincite.text.charset import decode
 
 
 @dataclass(frozen=True, slots=True)

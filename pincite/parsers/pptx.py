@@ -3,15 +3,25 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pincite.core import pace
-from pincite.core.documents import Parsed
+from pincite.core import progress
+from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
-from pincite.parsers.office import Element, Office, attribute, child, children, links_of, local, picture, relation_id
-from pincite.parsers.pptx_graphics import chart_rows, chart_title, diagram_texts, table_rows
-from pincite.parsers.pptx_shapes import Layers, Shape, shapes
-from pincite.parsers.pptx_text import paragraphs, plain, written
-from pincite.parsers.writing import Manuscript, heading, table
+from pincite.parsers.markdown_out.writer import Manuscript, heading, table
+from pincite.parsers.office.package import (
+    Element,
+    Office,
+    attribute,
+    child,
+    children,
+    links_of,
+    local,
+    picture,
+    relation_id,
+)
+from pincite.parsers.office.pptx_graphics import chart_rows, chart_title, diagram_texts, table_rows
+from pincite.parsers.office.pptx_shapes import Layers, Shape, shapes
+from pincite.parsers.office.pptx_text import paragraphs, plain, written
 
 MAX_SLIDES = 5_000
 
@@ -43,7 +53,7 @@ class Pptx:
         office, out = Office(data, "presentation"), Manuscript()
         parts, layers, names = list(_slides(office)), dict[str, Layers](), list[str]()
         for number, part in enumerate(parts, 1):
-            pace.tell("slide", number, len(parts))
+            progress.tell("slide", number, len(parts))
             layout = next(office.related(part, "slideLayout"), "")
             if layout not in layers:
                 layers[layout] = Layers(office, layout)

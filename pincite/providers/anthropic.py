@@ -5,13 +5,13 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from pincite.core.answers import Message, Piece, Prompt
 from pincite.core.protocols import LLM, Offered
-from pincite.models import facts_of
-from pincite.outside.calling import Calls, arguments_of
-from pincite.outside.heard import piece_of, text_of, usage_of
-from pincite.outside.served import Options, Order, ServedLLM
-from pincite.outside.server import Server
+from pincite.core.query.answer import Message, Piece, Prompt
+from pincite.models.facts import facts_of
+from pincite.outbound.client import Server
+from pincite.outbound.llm.hosted import Options, Order, ServedLLM
+from pincite.outbound.llm.parse import piece_of, text_of, usage_of
+from pincite.outbound.llm.tool_calls import Calls, arguments_of
 
 __all__ = ["HOME", "Options", "make_llm"]
 

@@ -15,9 +15,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
+from pincite.config.settings import forbid_telemetry
 from pincite.core.protocols import Reranker
 from pincite.errors import ProviderError, SettingsError
-from pincite.settings import forbid_telemetry
 
 forbid_telemetry()
 import onnxruntime  # noqa: E402 - it sends statistics home unless told not to before it is imported

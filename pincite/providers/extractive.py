@@ -3,16 +3,16 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from pincite.calibration import FITTED, known, likened
-from pincite.core.answers import Piece, Prompt, Quote
-from pincite.core.phrases import NO_ANSWER
 from pincite.core.protocols import LLM, Embedder
+from pincite.core.query.answer import Piece, Prompt, Quote
+from pincite.core.query.fixed_answers import NO_ANSWER
 from pincite.errors import Unavailable
-from pincite.extract.asking import Asked, ask
-from pincite.extract.fit import Fit, by_words, fits, shared
-from pincite.extract.forms import say
-from pincite.extract.refuse import LEAST, likelihood, refusal
-from pincite.extract.sentences import Sentence, sentences_of
+from pincite.extractive.abstain import LEAST, likelihood, refusal
+from pincite.extractive.compose import say
+from pincite.extractive.question import Asked, ask
+from pincite.extractive.score import Fit, by_words, fits, shared
+from pincite.extractive.sentences import Sentence, sentences_of
+from pincite.models.calibration import FITTED, known, likened
 
 EMBEDDED = 32
 """Sentences compared by meaning; the others have too few of the question's words to matter."""

@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pincite.core.answers import Piece, Prompt
 from pincite.core.protocols import LLM
-from pincite.core.tools import Abilities
+from pincite.core.query.answer import Piece, Prompt
+from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderError, ProviderRefused, SettingsError
-from pincite.models import WINDOW, facts_of
-from pincite.outside.calling import Calls
-from pincite.outside.completions import spoken
-from pincite.outside.dialect import messages_of, piece_of_event, tools_of
+from pincite.models.facts import WINDOW, facts_of
+from pincite.outbound.llm.openai_messages import messages_of, piece_of_event, tools_of
+from pincite.outbound.llm.stream import spoken
+from pincite.outbound.llm.tool_calls import Calls
 
 MISSING = "llm.provider=llama needs the extra 'llama': pip install 'pincite[llama]'"
 BATCH = 128

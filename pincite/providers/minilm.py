@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
+from pincite.config.settings import cache_folder, forbid_telemetry
 from pincite.core.protocols import Embedder
-from pincite.core.text import sentences
 from pincite.errors import Invalid, SettingsError
 from pincite.providers.minilm_files import (
     GRAPH_VERSION,
@@ -26,7 +26,7 @@ from pincite.providers.minilm_files import (
     load_graph,
     verify,
 )
-from pincite.settings import cache_folder, forbid_telemetry
+from pincite.text.sentences import sentences
 
 forbid_telemetry()
 import onnxruntime  # noqa: E402 - it sends statistics home unless told not to before it is imported

@@ -6,17 +6,17 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from pincite.core.answers import Message, Piece
 from pincite.core.protocols import LLM, Embedder, Offered
-from pincite.core.tools import Abilities
+from pincite.core.query.answer import Message, Piece
+from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderError, SettingsError
-from pincite.models import facts_of
-from pincite.outside.calling import Calls, arguments_of
-from pincite.outside.dialect import tools_of
-from pincite.outside.heard import piece_of, text_of, usage_of, window_of
-from pincite.outside.served import Options, Order, ServedLLM
-from pincite.outside.server import Server
-from pincite.outside.vectors import split, unit_vectors
+from pincite.models.facts import facts_of
+from pincite.outbound.client import Server
+from pincite.outbound.embeddings import split, unit_vectors
+from pincite.outbound.llm.hosted import Options, Order, ServedLLM
+from pincite.outbound.llm.openai_messages import tools_of
+from pincite.outbound.llm.parse import piece_of, text_of, usage_of, window_of
+from pincite.outbound.llm.tool_calls import Calls, arguments_of
 
 __all__ = ["HOME", "Options", "make_embedder", "make_llm", "running_here"]
 

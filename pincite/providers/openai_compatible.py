@@ -4,16 +4,16 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from pincite.core.answers import Piece
 from pincite.core.protocols import LLM, Embedder, Offered
+from pincite.core.query.answer import Piece
 from pincite.errors import SettingsError
-from pincite.models import facts_of
-from pincite.outside.calling import Calls
-from pincite.outside.dialect import messages_of, piece_of_event, tools_of
-from pincite.outside.heard import text_of, window_of
-from pincite.outside.served import Options, Order, ServedLLM
-from pincite.outside.server import Server
-from pincite.outside.vectors import split, unit_vectors
+from pincite.models.facts import facts_of
+from pincite.outbound.client import Server
+from pincite.outbound.embeddings import split, unit_vectors
+from pincite.outbound.llm.hosted import Options, Order, ServedLLM
+from pincite.outbound.llm.openai_messages import messages_of, piece_of_event, tools_of
+from pincite.outbound.llm.parse import text_of, window_of
+from pincite.outbound.llm.tool_calls import Calls
 
 __all__ = ["Options", "make_embedder", "make_llm"]
 

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from pincite.core.protocols import Reranker
 from pincite.errors import ProviderRefused, SettingsError
-from pincite.outside.server import Server
+from pincite.outbound.client import Server
 
 Shape = Literal["tei", "cohere", "jina"]
 

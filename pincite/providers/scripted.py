@@ -7,8 +7,8 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from pincite.core.answers import Piece, Prompt, Usage
 from pincite.core.protocols import LLM, Embedder, Reranker
+from pincite.core.query.answer import Piece, Prompt, Usage
 from pincite.errors import ProviderError
 
 _WORDS = re.compile(r"\w+")

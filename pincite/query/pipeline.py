@@ -3,42 +3,41 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
-from pincite.core.answers import Answer, Draft, Evidence, Hit, Mode, Plan, Prompt, Question, Strategy
-from pincite.core.documents import Reading
+from pincite.core.documents.document import Reading
 from pincite.core.protocols import Opened
+from pincite.core.query.answer import Answer, Draft, Evidence, Hit, Mode, Plan, Prompt, Question, Strategy
 from pincite.core.run import Planned, Run, SourcesFound, Started
-from pincite.query.again import MORE, aimed, merged, toward
-from pincite.query.agent import plan_of, work
-from pincite.query.assemble import assemble
-from pincite.query.budget import tokenizer
-from pincite.query.cache import NOT_ASKED, keep, look_up, may_ask
-from pincite.query.closer import look_closer
-from pincite.query.converse import talk
-from pincite.query.desk import Desk
-from pincite.query.ensemble import variations, vote, written
-from pincite.query.expand import expand, expands
-from pincite.query.follow import follow
-from pincite.query.generate import draft, extract, generate
-from pincite.query.ground import ground, nothing_found, unsourced
-from pincite.query.guard import guard_in
-from pincite.query.levels import apart, lift, rise
-from pincite.query.meet import meet
-from pincite.query.place import place
-from pincite.query.rank import capped, rank
-from pincite.query.recall import recall
-from pincite.query.refine import refine
-from pincite.query.retrieve import retrieve
-from pincite.query.rewrite import rewrite
+from pincite.query.agent.loop import plan_of, work
+from pincite.query.agent.rule_based import follow
+from pincite.query.agent.scratchpad import Desk
+from pincite.query.agent.tools import Hands
+from pincite.query.cache.semantic_cache import NOT_ASKED, keep, look_up, may_ask
+from pincite.query.citations.positions import place
+from pincite.query.ensemble.drafts import variations, vote, written
+from pincite.query.evidence.coverage import refine
+from pincite.query.evidence.expand_documents import widen
+from pincite.query.evidence.llm_verify import verify
+from pincite.query.evidence.relevance_filter import sift
+from pincite.query.generate.assemble import assemble
+from pincite.query.generate.general_chat import talk
+from pincite.query.generate.generate import draft, extract, generate
+from pincite.query.ground.ground import ground, nothing_found, unsourced
+from pincite.query.prompt.budget import tokenizer
+from pincite.query.prompt.templates import Prompts
+from pincite.query.rank.hierarchy import apart, lift, rise
+from pincite.query.rank.proximity import look_closer
+from pincite.query.rank.rank import capped, rank
+from pincite.query.rank.score_opened import weigh
+from pincite.query.retrieve.query_expansion import expand, expands
+from pincite.query.retrieve.retrieve import retrieve
+from pincite.query.retrieve.second_pass import MORE, aimed, merged, toward
 from pincite.query.save import kept_when_cut, save
-from pincite.query.see import Seen, see, shown
-from pincite.query.sift import sift
-from pincite.query.spelling import correct
-from pincite.query.templates import Prompts
-from pincite.query.tools import Hands
-from pincite.query.understand import understand
-from pincite.query.verify import verify
-from pincite.query.weigh import weigh
-from pincite.query.widen import widen
+from pincite.query.understand.guard import guard_in, meet
+from pincite.query.understand.history import recall
+from pincite.query.understand.rewrite import rewrite
+from pincite.query.understand.spelling import correct
+from pincite.query.understand.understand import understand
+from pincite.query.understand.vision import Seen, see, shown
 
 SECOND: Mapping[Strategy, Callable[[Run, Plan, Sequence[Hit]], Awaitable[list[Hit]]]] = {
     "two_stage": look_closer,

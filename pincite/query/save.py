@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from pincite.core.answers import Answer, Plan, Question
-from pincite.core.conversations import KeptTurn
+from pincite.core.accounts.conversations import KeptTurn
+from pincite.core.query.answer import Answer, Plan, Question
 from pincite.core.run import Answered, Event, Run, SourcesFound, Token
 from pincite.errors import BadRequest, PinciteError
-from pincite.query.ground import incomplete
+from pincite.query.ground.ground import incomplete
 
 log = logging.getLogger(__name__)
 

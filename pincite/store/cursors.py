@@ -3,8 +3,8 @@
 import base64
 from datetime import UTC, datetime
 
-from pincite.core.text import storable
 from pincite.errors import Invalid
+from pincite.text.sentences import storable
 
 
 def cursor_of(moment: datetime, last_id: str) -> str:

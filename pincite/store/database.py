@@ -13,9 +13,9 @@ from psycopg import AsyncClientCursor, AsyncConnection, sql
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from pincite.core.request import looking
+from pincite.core.request_context import looking
 from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown
-from pincite.store.schema import APP_ROLE, LOCK, first_line, migrate, vector_index
+from pincite.store.migrate import APP_ROLE, LOCK, first_line, migrate, vector_index
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """A model server that does what a test tells it, faults included; shipped for users' own tests."""
 
-from pincite.stub.calls import Call
+from pincite.stub.call_log import Call
 from pincite.stub.script import Line, Script, ToolCall, load_script
 from pincite.stub.server import StubServer
 from pincite.stub.thread import StubLLM

@@ -11,11 +11,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pincite.errors import SettingsError
-from pincite.stub.calls import text_of
+from pincite.stub.call_log import text_of
 from pincite.stub.faults import NO_FAULT, Fault, parse_fault
-from pincite.stub.obedience import obey
-from pincite.stub.planning import in_plain_text, planned
+from pincite.stub.obedient import obey
 from pincite.stub.sources import has_sources, quote
+from pincite.stub.tool_planner import in_plain_text, planned
 
 Behaviour = Literal["quote", "refuse", "echo", "obey", "plan"]
 REFUSAL = "I don't know."

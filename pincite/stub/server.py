@@ -8,7 +8,7 @@ from typing import Any
 
 from pincite.errors import SettingsError
 from pincite.providers.scripted import Options, make_embedder, make_reranker
-from pincite.stub.calls import Call, Calls
+from pincite.stub.call_log import Call, Calls
 from pincite.stub.completions import BrokenOff, Completion, refuse, send_body
 from pincite.stub.script import Player, Script, read_script
 from pincite.stub.wire import BadRequestLine, Request, Wire

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, Self
 
-from pincite.stub.calls import Call
+from pincite.stub.call_log import Call
 from pincite.stub.script import Script, read_script
 from pincite.stub.server import StubServer
 

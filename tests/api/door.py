@@ -13,8 +13,8 @@ import httpx2
 import psycopg
 
 from pincite.api.server import serve
-from pincite.core.callers import Role
-from pincite.engine import AsyncPincite
+from pincite.core.accounts.access import Role
+from pincite.engine.app import AsyncPincite
 
 T = TypeVar("T")
 ROLES: tuple[Role, ...] = ("administrator", "editor", "reader")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import httpx2
 
-from pincite.api import API
+from pincite.api.paths import API
 from tests.api.door import Door, completed, events, upload
 
 PASSWORD = "a password long enough"

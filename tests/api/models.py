@@ -5,8 +5,8 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
-from pincite.core.answers import Piece, Prompt
 from pincite.core.protocols import LLM
+from pincite.core.query.answer import Piece, Prompt
 from tests.api.door import Door
 from tests.builders import answering
 

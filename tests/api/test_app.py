@@ -9,8 +9,8 @@ from fastapi.routing import APIRoute
 
 from pincite.api import app
 from pincite.api.app import ROUTERS, make_app
-from pincite.api.callers import is_open, right_of
-from pincite.core.callers import Role
+from pincite.api.middleware.authenticate import is_open, right_of
+from pincite.core.accounts.access import Role
 from tests.api.door import Door, assert_problem
 
 ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from pincite.logs import JsonLines, ReadableLines
+from pincite.tracing.logs import JsonLines, ReadableLines
 from tests.api.door import Door, assert_problem, completed, upload
 from tests.api.test_matrix import ELSEWHERE, TABLE, Row
 

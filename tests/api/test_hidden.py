@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from pincite.api import API
+from pincite.api.paths import API
 from tests.api.door import Door, assert_problem, completed, upload
 
 OWN_WORDS = {"id", "request_id", "trace_id", "session_id", "durations_ms", "created_at", "updated_at"}

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pincite.intelligence import levels
+from pincite.config.levels import levels
 from pincite.stub import StubLLM
 from tests.api.door import Door, assert_problem, events
 

@@ -8,7 +8,7 @@ import httpx2
 import psycopg
 import pytest
 
-from pincite.core.request import looking
+from pincite.core.request_context import looking
 from tests.api.door import Door, assert_problem, completed, upload
 
 API = "/api/v1"

@@ -9,11 +9,11 @@ import httpx2
 import pytest
 from fastapi.routing import APIRoute, APIWebSocketRoute
 
-from pincite.access import MAY
-from pincite.api import API, page
 from pincite.api.app import ROUTERS
-from pincite.api.callers import right_of
-from pincite.core.callers import Role
+from pincite.api.middleware.authenticate import right_of
+from pincite.api.paths import API
+from pincite.api.routes import web_ui
+from pincite.core.accounts.access import MAY, Role
 from tests.api.door import Door, completed, upload
 
 MISSING = {
@@ -194,7 +194,7 @@ def routes() -> Iterator[tuple[str, str | None]]:
     for router in ROUTERS:
         for route in router.routes:
             assert isinstance(route, APIRoute | APIWebSocketRoute)
-            if route.endpoint in (page.document, page.file):
+            if route.endpoint in (web_ui.document, web_ui.file):
                 continue  # the page's files: tried in test_page.py, open to all, and they hold nothing of anybody's
             for method in sorted(getattr(route, "methods", None) or ["WS"]):
                 yield f"{method} {route.path.removeprefix(API)}", right_of(route)

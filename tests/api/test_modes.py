@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from pincite.core.tools import Abilities
+from pincite.core.query.tools import Abilities
 from tests.api.door import Door, assert_problem, events
 from tests.api.models import Talker, speaking
 from tests.builders import Calling

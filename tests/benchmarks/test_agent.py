@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import agent
-from pincite.core.answers import Citation
+from pincite.core.query.answer import Citation
 from tests.builders import answer, source
 
 DOCUMENTS = {

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from benchmarks.answers import held_out, outcome, report
-from pincite.core.answers import Answer, Citation
+from pincite.core.query.answer import Answer, Citation
 from tests.builders import answer, source
 
 QUESTION = {"lang": "en", "kind": "covered", "document": "en:7", "answers": ["1931"], "text": "When?"}

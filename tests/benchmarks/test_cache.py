@@ -5,8 +5,8 @@ import pytest
 
 from benchmarks._twins import OTHERS, SAME, twins
 from benchmarks.cache import Pair, hit, pairs_of, table, timed
-from pincite.query.sameness import difference
-from pincite.settings import Cache
+from pincite.config.settings import Cache
+from pincite.query.cache.same_question import difference
 
 QUESTIONS = [
     "When did Nikola Tesla move to Budapest in 1881?",

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from benchmarks.choosing import Case, fit_choice, fit_refusal, report, shares
-from pincite.extract.asking import ask
-from pincite.extract.fit import fits
-from pincite.extract.sentences import sentences_of
+from pincite.extractive.question import ask
+from pincite.extractive.score import fits
+from pincite.extractive.sentences import sentences_of
 from tests.builders import hit
 
 TEXTS = ("The bridge opened in 1931. It rained.", "The pump is old. The lamp was lit in 1968.")

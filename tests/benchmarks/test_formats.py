@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.formats import Outcome, _summary, _unread, read_all
-from pincite.settings import Settings
+from pincite.config.settings import Settings
 
 
 def test_files_that_were_not_read_stand_together_by_their_reason() -> None:

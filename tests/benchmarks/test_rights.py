@@ -8,7 +8,7 @@ import pytest
 from benchmarks._shelf import DIMENSIONS, MadeUp, Shelf
 from benchmarks.rights import READERS, Reader, report, share
 from pincite.store.database import Database
-from pincite.store.library import Library
+from pincite.store.documents.library import Library
 
 
 def test_each_reader_may_read_the_part_that_is_measured(database_url: str, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 from benchmarks.second_look import LINES
 from benchmarks.switches import EVIDENCE
+from pincite.config.sources import load_settings, with_values
 from pincite.evaluate.variants import AS_IT_IS
-from pincite.layers import load_settings, with_values
 
 
 def test_the_lines_differ_from_the_default_in_what_they_name() -> None:

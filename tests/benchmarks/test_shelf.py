@@ -1,7 +1,7 @@
 import numpy as np
 
 from benchmarks._shelf import ASKED, MadeUp, spell
-from pincite.words import STOP_WORDS
+from pincite.text.terms import STOP_WORDS
 
 
 def test_every_number_is_spelt_as_another_word_and_none_as_a_stop_word() -> None:

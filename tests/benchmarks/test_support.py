@@ -9,7 +9,7 @@ import pytest
 from benchmarks._claims import TRUE, Claim, Fact, claims_about
 from benchmarks.support import Asker, Outcome, precision, run_samples, table, written_claims
 from pincite import AsyncPincite
-from pincite.ingest.collect import collect
+from pincite.ingest.accept.collect import collect
 from pincite.stub import StubLLM
 
 ROOT = Path(__file__).parents[2]

@@ -94,7 +94,7 @@ def test_a_question_that_fails_never_ends_the_conversation(
 ) -> None:
     """Whatever fails: making the session, the session itself, or everything for a while."""
     from pincite.errors import StoreDown
-    from pincite.store.sessions import Sessions
+    from pincite.store.conversations.sessions import Sessions
 
     calls = 0
 

@@ -9,10 +9,10 @@ import pytest
 
 from pincite.cli import checkup
 from pincite.cli.checkup import Finding
+from pincite.config.sources import load_settings
 from pincite.core.protocols import Offered
 from pincite.errors import Unavailable
-from pincite.ingest.parse import Isolation
-from pincite.layers import load_settings
+from pincite.ingest.read.reader_pool import Isolation
 
 from .terminal import Call, Said
 

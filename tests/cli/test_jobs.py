@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pincite.core.documents import Upload
-from pincite.engine import AsyncPincite
+from pincite.core.documents.document import Upload
+from pincite.engine.app import AsyncPincite
 
 from .terminal import Call
 

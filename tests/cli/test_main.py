@@ -11,11 +11,11 @@ import pytest
 
 import pincite.cli
 from pincite import __version__
-from pincite.engine import AsyncPincite
+from pincite.engine.app import AsyncPincite
 
 from .terminal import Call, call, start
 
-HEAVY = {"psycopg", "onnxruntime", "numpy", "fastapi", "uvicorn", "pydantic", "rich", "pincite.engine"}
+HEAVY = {"psycopg", "onnxruntime", "numpy", "fastapi", "uvicorn", "pydantic", "rich", "pincite.engine.app"}
 
 
 @pytest.mark.slow
@@ -33,7 +33,7 @@ def test_help_is_instant_and_loads_nothing_heavy() -> None:
 
 @pytest.mark.slow
 def test_json_needs_no_web_framework() -> None:
-    script = "import sys, pincite.api.shapes; raise SystemExit('fastapi' in sys.modules)"
+    script = "import sys, pincite.serialize.answers; raise SystemExit('fastapi' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 0
 
 
@@ -131,7 +131,7 @@ def test_a_reader_who_leaves_ends_the_call_quietly(library: Call) -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_in_the_middle_ends_the_process_in_order(pincite: Call) -> None:
-    slow = "import asyncio; from pincite.engine import AsyncPincite;"
+    slow = "import asyncio; from pincite.engine.app import AsyncPincite;"
     slow += "AsyncPincite.documents = lambda self, listing: print('there', flush=True) or asyncio.sleep(60);"
     script = slow + "from pincite.cli import main; raise SystemExit(main(['list']))"
     with subprocess.Popen(

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pincite.api.tools import Desk
 from pincite.cli.mcp import LONGEST_LINE, serve
+from pincite.mcp.tools import Desk
 from tests.cli.terminal import Call
 
 

@@ -97,7 +97,7 @@ def test_a_pipe_gets_every_key_whole(own: Call) -> None:
 
 
 def test_the_schema_lists_every_setting(own: Call) -> None:
-    from pincite.catalogue import catalogue
+    from pincite.config.schema import catalogue
 
     assert [one["key"] for one in own("settings", "schema", "--json").json["items"]] == list(catalogue())
     assert "a whole number from 1 to 1000" in own("settings", "schema").words

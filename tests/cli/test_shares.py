@@ -3,8 +3,8 @@
 import asyncio
 from dataclasses import replace
 
-from pincite.core.conversations import KeptTurn
-from pincite.engine import AsyncPincite
+from pincite.core.accounts.conversations import KeptTurn
+from pincite.engine.app import AsyncPincite
 from tests.builders import answer
 
 from .terminal import Call

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pincite.cli.view.screen import Screen
-from pincite.cli.view.watching import print_changes
-from pincite.core.documents import Added, Failure, Receipt
+from pincite.cli.view.watch import print_changes
+from pincite.core.documents.document import Added, Failure, Receipt
+from pincite.engine.connectors.folder_sync import Changes
 from pincite.errors import Unsupported
-from pincite.keeping import Changes
 from tests.cli.view.makers import document
 
 from .terminal import Call, start

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pincite import plugins
-from pincite.core.answers import Message, Piece, Prompt
 from pincite.core.protocols import LLM, Hosted
-from pincite.outside.served import Options as ServedOptions
+from pincite.core.query.answer import Message, Piece, Prompt
+from pincite.outbound.llm.hosted import Options as ServedOptions
 from pincite.providers.scripted import Options, make_embedder
 from tests.builders import hit
 from tests.model_server import ModelServer, as_json, model_server

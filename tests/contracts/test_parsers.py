@@ -6,9 +6,9 @@ import pytest
 
 from pincite import plugins
 from pincite.core.protocols import Parser
-from pincite.core.text import normalise
 from pincite.errors import Unreadable
 from pincite.parsers import PARSERS
+from pincite.text.sentences import normalise
 from tests.office_maker import make_docx, make_pptx, make_xlsx, p
 from tests.pdf_maker import Line, make_pdf
 from tests.picture_maker import draw, saved

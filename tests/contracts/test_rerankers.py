@@ -10,8 +10,8 @@ import pytest
 
 from pincite import plugins
 from pincite.core.protocols import Reranker
+from pincite.models.resilient import close
 from pincite.providers.scripted import Options, make_embedder
-from pincite.steady import close
 from pincite.stub import StubLLM
 from tests.cross_encoder_maker import make_cross_encoder
 

@@ -5,12 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from pincite.access import LOCAL
-from pincite.core.callers import Scope
-from pincite.core.request import read_traceparent
+from pincite.config.sources import load_settings
+from pincite.core.accounts.access import LOCAL, Scope
+from pincite.core.request_context import read_traceparent
 from pincite.core.run import Run, begun
 from pincite.errors import Invalid, OverBudget, Unavailable
-from pincite.layers import load_settings
 from pincite.providers.scripted import Options, ScriptedEmbedder
 
 

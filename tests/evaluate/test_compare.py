@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pincite.core.documents import Progress
+from pincite.config.settings import Settings
+from pincite.core.documents.document import Progress
 from pincite.evaluate.compare import Comparison, compare, corpus_of
-from pincite.evaluate.sets import load_set
+from pincite.evaluate.questions.datasets import load_set
 from pincite.evaluate.variants import read_variants
-from pincite.settings import Settings
 
 from .makers import write_set
 

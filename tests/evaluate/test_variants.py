@@ -2,9 +2,9 @@
 
 import pytest
 
+from pincite.config.settings import Settings
 from pincite.errors import Invalid
 from pincite.evaluate.variants import AS_IT_IS, read_variants
-from pincite.settings import Settings
 
 BASE = Settings()
 

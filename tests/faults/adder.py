@@ -7,13 +7,13 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from pincite.core.documents import Upload
-from pincite.engine import AsyncPincite
-from pincite.ingest.parse import Reader
-from pincite.store.indexing import Indexing
-from pincite.store.intake import Intake
-from pincite.store.jobs import Jobs
-from pincite.store.originals import Originals
+from pincite.core.documents.document import Upload
+from pincite.engine.app import AsyncPincite
+from pincite.ingest.read.reader_pool import Reader
+from pincite.store.documents.blobs import Originals
+from pincite.store.indexing.jobs import Jobs
+from pincite.store.indexing.uploads import Intake
+from pincite.store.indexing.write_edition import Indexing
 from tests.faults.dying import Say, die_at
 
 STEPS: dict[str, tuple[Any, str]] = {

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from pincite import calibration, models
-from pincite.core.answers import Answer, Question, Turn
+from pincite.config.sources import load_settings
+from pincite.core.query.answer import Answer, Question, Turn
 from pincite.core.run import Event, Token
-from pincite.engine import AsyncPincite
-from pincite.layers import load_settings
+from pincite.engine.app import AsyncPincite
+from pincite.models import calibration, facts
+from pincite.models.kit_factory import Toolbox, make_embedder
 from pincite.stub import StubLLM
-from pincite.toolbox import Toolbox, make_embedder
 from tests.builders import unresolved
 from tests.reading import read_in_this_process
 
@@ -111,7 +111,7 @@ def opened(database_url: str, folder: Path) -> Iterator[Bench]:
     (folder / "leave.md").write_text(LEAVE, encoding="utf-8")
     with StubLLM() as stub, asyncio.Runner() as runner, pytest.MonkeyPatch.context() as patch:
         read_in_this_process(patch)
-        patch.setattr(models, "MEET_S", 0.8)
+        patch.setattr(facts, "MEET_S", 0.8)
         patch.setitem(calibration.KNOWN, "e", calibration.FITTED)  # the calls counted are those of the questions
         settings = {
             "data": folder / "data", "database.url": database_url, "ingest.workers": 1,

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["pytest", "pincite.engine", "pincite.store.restore"])  # most of what starting one takes
+FORKS.set_forkserver_preload(
+    ["pytest", "pincite.engine.app", "pincite.store.operations.restore"]
+)  # most of what starting one takes
 Say = Callable[[str], None]
 
 

@@ -4,11 +4,11 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 
-from pincite.core.callers import Caller
-from pincite.core.documents import Added, Receipt, Upload
-from pincite.engine import AsyncPincite
+from pincite.core.accounts.access import Caller
+from pincite.core.documents.document import Added, Receipt, Upload
+from pincite.engine.app import AsyncPincite
 from pincite.errors import NotFound
-from pincite.store.rights import Wish
+from pincite.store.access.permissions import Wish
 
 SETTINGS = {"ingest.workers": 2, "chunking.size": 40, "chunking.overlap": 5}
 

@@ -6,8 +6,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from pincite.store import restore as steps
-from pincite.store.restore import read_backup, restore
+from pincite.store.operations import restore as steps
+from pincite.store.operations.restore import read_backup, restore
 from tests.faults.dying import Say, die_at
 
 STEPS: dict[str, tuple[Any, str]] = {

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from pincite.engine import AsyncPincite
-from pincite.store import generations
-from pincite.store.generations import Generations
-from pincite.store.indexing import Indexing
+from pincite.engine.app import AsyncPincite
+from pincite.store.indexing import generations
+from pincite.store.indexing.generations import Generations
+from pincite.store.indexing.write_edition import Indexing
 from tests.faults.dying import Say, die_at
 from tests.reading import read_in_this_process
 

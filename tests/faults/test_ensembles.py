@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pincite.core.answers import Question
-from pincite.query import ensemble
+from pincite.core.query.answer import Question
+from pincite.query.ensemble import drafts
 
 from .bench import WRITTEN, Asked, Bench
 
@@ -14,7 +14,7 @@ QUESTION = "How many vacation days carry over in Germany?"
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ensemble, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(drafts, "PATIENCE_S", 0.3)
 
 
 def ask(bench: Bench, *lines: dict[str, Any], **settings: Any) -> Asked:

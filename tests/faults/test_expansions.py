@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from pincite.core.answers import Question, SearchResult
-from pincite.query import expand as stage
-from pincite.query.aside import Bounds
+from pincite.core.query.answer import Question, SearchResult
+from pincite.query.prompt.helper_call import Bounds
+from pincite.query.retrieve import query_expansion as stage
 
 from .bench import Bench
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pincite.store.server import EmbeddedServer
+from pincite.store.embedded.server import EmbeddedServer
 from tests.faults.crashes import kept, start, survive, write_files
 from tests.faults.wholeness import check_whole, indexed
 

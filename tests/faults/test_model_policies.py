@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pincite import engine
-from pincite.core.answers import Question
+from pincite.core.query.answer import Question
+from pincite.engine import app
 from pincite.errors import ProviderRefused, Unavailable
 from pincite.ingest import worker
 from pincite.stub import StubLLM
@@ -211,7 +211,7 @@ def test_a_document_waits_for_an_embedder_that_is_left_alone(
     open_pincite: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "cats.md").write_text("# Cats\n\nCats purr when they are content.\n")
-    monkeypatch.setattr(engine, "STALLED_S", 1.0)
+    monkeypatch.setattr(app, "STALLED_S", 1.0)
     monkeypatch.setattr(worker, "PROBE_S", 0.1)
 
     async def go() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.answers import Answer
+from pincite.core.query.answer import Answer
 from tests.model_server import ModelServer, Reply, as_json, model_server
 
 CATS = "# Cats\n\nCats purr when they are content. They sleep for sixteen hours a day.\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pincite.engine import AsyncPincite
+from pincite.engine.app import AsyncPincite
 from pincite.errors import StoreDown
 
 

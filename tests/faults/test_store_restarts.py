@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pincite.core.documents import Upload
-from pincite.engine import AsyncPincite
+from pincite.core.documents.document import Upload
+from pincite.engine.app import AsyncPincite
 from pincite.errors import DataFolderError, StoreDown
 from tests.faults.crashes import write_files
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pincite.access import LOCAL
-from pincite.core.documents import Upload
-from pincite.engine import AsyncPincite
+from pincite.core.accounts.access import LOCAL
+from pincite.core.documents.document import Upload
+from pincite.engine.app import AsyncPincite
 from tests.faults.dying import Mortal
 from tests.faults.switcher import POINTS, change, library
 from tests.faults.wholeness import check_whole

@@ -10,15 +10,15 @@ import psycopg
 import psycopg.conninfo
 import pytest
 
-from pincite.core.documents import Upload
-from pincite.engine import AsyncPincite
+from pincite.core.documents.document import Upload
+from pincite.engine.app import AsyncPincite
 from pincite.errors import Conflict, NotFound
-from pincite.store.backup import back_up
 from pincite.store.database import Database
-from pincite.store.files import Files
-from pincite.store.inspection import inspect
-from pincite.store.purge import purge
-from pincite.store.restore import read_backup, restore
+from pincite.store.documents.blob_files import Files
+from pincite.store.operations.backup import back_up
+from pincite.store.operations.integrity import inspect
+from pincite.store.operations.purge import purge
+from pincite.store.operations.restore import read_backup, restore
 from tests.faults.dying import Mortal
 from tests.faults.restorer import POINTS, RENAMED, bring_back
 from tests.faults.wholeness import HALF_THERE, check_whole

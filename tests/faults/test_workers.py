@@ -13,9 +13,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pincite.core.answers import Filters, Question
-from pincite.core.documents import Upload
-from pincite.engine import AsyncPincite
+from pincite.core.documents.document import Upload
+from pincite.core.query.answer import Filters, Question
+from pincite.engine.app import AsyncPincite
 from tests.faults.wholeness import check_whole
 
 FILES, PARTS = 40, 12  # more than two workers take in hand at once

@@ -55,7 +55,7 @@ class Watch:
         while not self._ended.wait(0.05):
             for entry in Path("/proc").glob("[0-9]*"):
                 try:
-                    if b"pincite.ingest.reader_child" in (entry / "cmdline").read_bytes():
+                    if b"pincite.ingest.read.reader_process" in (entry / "cmdline").read_bytes():
                         told = (entry / "status").read_text().partition("VmHWM:")[2].split()
                         self.peak_mb = max(self.peak_mb, int(told[0]) / 1024)
                 except (OSError, IndexError):

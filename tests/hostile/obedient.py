@@ -12,16 +12,16 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from pincite.core.answers import Answer, Filters, Question
-from pincite.core.callers import Caller
-from pincite.core.documents import Reading, Upload
+from pincite.core.accounts.access import Caller
+from pincite.core.documents.document import Reading, Upload
+from pincite.core.query.answer import Answer, Filters, Question
 from pincite.core.run import Event, Token
-from pincite.engine import AsyncPincite
-from pincite.query.ground import SUPPORTED
-from pincite.store.library import Listing
-from pincite.store.rights import Wish
+from pincite.engine.app import AsyncPincite
+from pincite.query.ground.ground import SUPPORTED
+from pincite.store.access.permissions import Wish
+from pincite.store.documents.library import Listing
 from pincite.stub import StubLLM
-from pincite.stub.obedience import CERTAIN
+from pincite.stub.obedient import CERTAIN
 from tests.hostile.attacks import canaries
 
 ALICE, BOB, MALLORY = Caller("alice", "editor"), Caller("bob", "editor"), Caller("mallory", "editor")

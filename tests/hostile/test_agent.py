@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pincite.core.answers import Filters, Question
+from pincite.core.query.answer import Filters, Question
 from pincite.core.run import Event, Token
-from pincite.store.library import Listing
+from pincite.store.documents.library import Listing
 from tests.hostile.obedient import ALICE, BOB, FOREIGN, QUESTION, Siege, Told, besieged, shared, watching, wrongs
 
 pytestmark = pytest.mark.slow

@@ -7,8 +7,8 @@ import re
 import httpx2
 import pytest
 
-from pincite.ingest.parse import Prepared, Reader
-from pincite.settings import Chunking, Ingest
+from pincite.config.settings import Chunking, Ingest
+from pincite.ingest.read.reader_pool import Prepared, Reader
 from tests.api.door import upload
 from tests.hostile.conftest import API, Watch, ending
 from tests.pdf_maker import make_pdf

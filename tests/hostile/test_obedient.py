@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pincite.access import LOCAL
-from pincite.core.answers import Filters, Question
+from pincite.core.accounts.access import LOCAL
+from pincite.core.query.answer import Filters, Question
 from pincite.stub import StubLLM
-from pincite.stub.obedience import obey
+from pincite.stub.obedient import obey
 from tests.hostile.attacks import ORDERS, attacks
 from tests.hostile.obedient import (
     ALICE,

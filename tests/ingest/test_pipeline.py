@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.documents import Upload
+from pincite.core.documents.document import Upload
 from pincite.errors import Conflict, ProviderRefused, Unreadable
 from pincite.ingest import pipeline
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.documents import Document, Upload
+from pincite.core.documents.document import Document, Upload
 from pincite.errors import DataFolderError, ProviderBusy, ProviderError, Unavailable
 from pincite.ingest import worker
 

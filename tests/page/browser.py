@@ -12,7 +12,7 @@ import axe_playwright_python
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from pincite.api.callers import COOKIE
+from pincite.api.middleware.authenticate import COOKIE
 from tests.api.door import Door
 from tests.conftest import NO_BROWSER
 

@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 
-from pincite.core.answers import Piece, Prompt
+from pincite.core.query.answer import Piece, Prompt
 
 
 class Speaker:

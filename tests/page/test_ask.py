@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from pincite.api import API
+from pincite.api.paths import API
 from tests.api.door import completed, upload
 from tests.api.models import Talker, speaking
 from tests.page.browser import NARROW, PASSWORD, Site

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from pincite.api import API
+from pincite.api.paths import API
 from tests.api.door import completed, upload
 from tests.api.models import speaking
 from tests.page.attacks import ATTACKS, LEAKS, unharmed

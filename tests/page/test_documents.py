@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from pincite.api import API
+from pincite.api.paths import API
 from tests.api.door import completed, upload
 from tests.page.browser import Site, unreadable
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from pincite.api import API
+from pincite.api.paths import API
 from tests.api.door import Door
 from tests.page.browser import PASSWORD, Site, chromium, unreadable
 

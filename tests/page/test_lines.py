@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from pincite.api import API
+from pincite.api.paths import API
 from tests.api.door import Door, completed, upload
 from tests.api.models import Talker, speaking
 from tests.page.browser import PASSWORD, Site

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from pincite.core.conversations import KeptTurn
+from pincite.core.accounts.conversations import KeptTurn
 from tests.api.door import completed, upload
 from tests.builders import answer, source
 from tests.page.browser import Site

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pincite.api import page as served
+from pincite.api.routes import web_ui as served
 from tests.page.attacks import ATTACKS, LEAKS
 from tests.page.browser import Site
 from tests.page.drawing import acting, show

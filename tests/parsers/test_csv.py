@@ -2,8 +2,8 @@
 
 import pytest
 
-from pincite.core.cells import cells
-from pincite.core.documents import Parsed
+from pincite.core.documents.cells import cells
+from pincite.core.documents.document import Parsed
 from pincite.errors import Unreadable
 from pincite.parsers.csv import Options, make_parser
 

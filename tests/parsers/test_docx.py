@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pincite.core.documents import Parsed
+from pincite.core.documents.document import Parsed
 from pincite.errors import Unreadable
 from pincite.parsers.docx import Options, make_parser
 from tests.office_maker import element, make_docx, make_zip, p, relations

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pincite.blocks import blocks
-from pincite.core.documents import Parsed
-from pincite.core.text import normalise
+from pincite.core.documents.document import Parsed
 from pincite.errors import Unreadable
 from pincite.parsers.html import Options, declared, make_parser
+from pincite.text.markdown_blocks import blocks
+from pincite.text.sentences import normalise
 
 PARSER = make_parser(Options())
 PAGES = sorted(path for path in (Path(__file__).parent / "pages").iterdir() if path.suffix != ".md")

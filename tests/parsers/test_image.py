@@ -6,11 +6,11 @@ import io
 import pytest
 from PIL import ExifTags, Image, ImageOps
 
+from pincite.config.settings import Chunking
 from pincite.errors import Unreadable
-from pincite.ingest.parse import Prepared, Reader
+from pincite.ingest.read.reader_pool import Prepared, Reader
 from pincite.parsers import image
 from pincite.parsers.layout import ocr
-from pincite.settings import Chunking
 from tests.picture_maker import draw, saved
 
 LINES = ["Snow report", "The path is closed."]

@@ -8,10 +8,10 @@ from email.message import EmailMessage
 
 import pytest
 
-from pincite.core.documents import Parsed
-from pincite.core.text import normalise
+from pincite.core.documents.document import Parsed
 from pincite.errors import Unreadable
 from pincite.parsers.mail import MAX_ATTACHMENTS, Options, make_parser
+from pincite.text.sentences import normalise
 from tests.pdf_maker import Line, make_pdf
 
 PARSER = make_parser(Options())

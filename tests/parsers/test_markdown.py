@@ -2,7 +2,7 @@
 
 import pytest
 
-from pincite.core.documents import Parsed
+from pincite.core.documents.document import Parsed
 from pincite.errors import Unreadable
 from pincite.parsers.markdown import Options, make_parser
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
-from pincite.core.documents import Parsed
-from pincite.core.places import Mark
+from pincite.core.documents.document import Parsed
+from pincite.core.documents.pages import Mark
 from pincite.errors import Unreadable
 from pincite.parsers import pdf
 from pincite.parsers.layout import ocr

@@ -10,12 +10,12 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.enum.shapes import MSO_SHAPE
 from pptx.util import Inches
 
-from pincite.core.documents import Parsed
+from pincite.core.documents.document import Parsed
 from pincite.errors import Unreadable
-from pincite.parsers.archive import xml
+from pincite.parsers.office.pptx_graphics import diagram_texts
+from pincite.parsers.office.pptx_text import paragraphs, written
+from pincite.parsers.office.zip_safety import xml
 from pincite.parsers.pptx import Options, make_parser
-from pincite.parsers.pptx_graphics import diagram_texts
-from pincite.parsers.pptx_text import paragraphs, written
 from tests.office_maker import element
 
 OFFICE = Path(__file__).parent / "office"

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from pincite.core.answers import Message, Piece, Prompt, Sampling, Usage
-from pincite.core.pictures import Picture
-from pincite.core.tools import Tool, ToolCall
+from pincite.core.query.answer import Message, Piece, Prompt, Sampling, Usage
+from pincite.core.query.pictures import Picture
+from pincite.core.query.tools import Tool, ToolCall
 from pincite.errors import ProviderError, ProviderRefused
 from pincite.providers.anthropic import Options, make_llm
 from tests.model_server import ModelServer, anthropic_events, as_json, model_server, sse

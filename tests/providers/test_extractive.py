@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from pincite.core.answers import Draft, Hit, Piece, Quote
+from pincite.core.query.answer import Draft, Hit, Piece, Quote
 from pincite.providers.extractive import Options, make_llm
 from pincite.providers.scripted import Options as Scripted
 from pincite.providers.scripted import make_embedder

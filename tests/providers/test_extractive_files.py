@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
-from pincite.core.answers import Answer
-from pincite.engine import AsyncPincite
-from pincite.ingest.collect import collect
+from pincite.core.query.answer import Answer
+from pincite.engine.app import AsyncPincite
+from pincite.ingest.accept.collect import collect
 
 pytestmark = pytest.mark.slow
 

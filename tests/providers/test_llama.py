@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pincite.core.answers import Message, Piece, Prompt, Sampling, Usage
-from pincite.core.tools import Tool, ToolCall
+from pincite.core.query.answer import Message, Piece, Prompt, Sampling, Usage
+from pincite.core.query.tools import Tool, ToolCall
 from pincite.errors import ProviderError, ProviderRefused, SettingsError
 from pincite.providers.llama import LlamaLLM, Options, make_llm
 from tests.conftest import NO_SMALL_MODEL

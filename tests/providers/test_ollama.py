@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from pincite.core.answers import Message, Piece, Prompt, Sampling, Usage
-from pincite.core.pictures import Picture
 from pincite.core.protocols import Offered
-from pincite.core.tools import Abilities, Tool, ToolCall
+from pincite.core.query.answer import Message, Piece, Prompt, Sampling, Usage
+from pincite.core.query.pictures import Picture
+from pincite.core.query.tools import Abilities, Tool, ToolCall
 from pincite.errors import ProviderError, ProviderRefused, SettingsError
 from pincite.providers import ollama
 from pincite.providers.ollama import OllamaLLM, Options, make_embedder, make_llm, running_here

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from pincite.core.answers import Message, Piece, Prompt, Sampling, Usage
 from pincite.core.protocols import Offered
-from pincite.core.tools import Tool, ToolCall
+from pincite.core.query.answer import Message, Piece, Prompt, Sampling, Usage
+from pincite.core.query.tools import Tool, ToolCall
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused, SettingsError
+from pincite.models.resilient import abilities_of
 from pincite.providers.openai_compatible import OpenAICompatibleLLM, Options, make_embedder, make_llm
-from pincite.steady import abilities_of
 from tests.model_server import ModelServer, as_json, model_server, openai_events, sse
 
 COMPLETIONS = "/v1/chat/completions"

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from pincite.access import LOCAL
-from pincite.core.answers import Filters, Found
-from pincite.core.callers import Scope
-from pincite.core.locate import Extract, Leaf
+from pincite.config.sources import load_settings
+from pincite.core.accounts.access import LOCAL, Scope
+from pincite.core.documents.positions import Extract, Leaf
 from pincite.core.protocols import Fetched, Match, Titled, Vector
+from pincite.core.query.answer import Filters, Found
 from pincite.core.run import Event, Kit, Run
-from pincite.layers import load_settings
 from pincite.providers.extractive import Extractive
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
 from tests.builders import found

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.answers import Answer, Question, summands
+from pincite.core.query.answer import Answer, Question, summands
 from pincite.core.run import Answered, Event, Planned, Run, SourcesFound, Started, Token
 from pincite.errors import OverBudget, Unavailable
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM, ScriptedReranker

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from pincite.core.answers import Piece, Prompt, Question
-from pincite.core.conversations import KeptTurn
+from pincite.core.accounts.conversations import KeptTurn
+from pincite.core.query.answer import Piece, Prompt, Question
 from pincite.core.run import Answered, Event, Run, Token
 from pincite.errors import BadRequest, Invalid, StoreDown
 from pincite.providers.scripted import Options, ScriptedLLM
 from pincite.query import pipeline, save
-from pincite.query.ground import ground
+from pincite.query.ground.ground import ground
 from pincite.query.pipeline import answer
 
 TEXTS = {1: "Every employee has 30 days of leave.\nUnused days expire on 31 March."}

@@ -2,11 +2,11 @@
 
 import pytest
 
-from pincite.catalogue import value_of
-from pincite.ingest.compose import LONGEST
-from pincite.layers import Layers, load_settings
-from pincite.profiles import profiles
-from pincite.settings import ALIASES
+from pincite.config.profiles import profiles
+from pincite.config.schema import value_of
+from pincite.config.settings import ALIASES
+from pincite.config.sources import Layers, load_settings
+from pincite.ingest.embed.embedding_text import LONGEST
 
 NAMES = ("default", "zoeflow", "five-stage", "vexora", "local", "adaptive")
 ANY = object()

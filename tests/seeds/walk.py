@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx2
 
-from pincite.layers import load_settings
-from pincite.profiles import find_profile, for_library
+from pincite.config.profiles import find_profile, for_library
+from pincite.config.sources import load_settings
 from pincite.stub.thread import StubLLM
 from tests.api.door import Door
 

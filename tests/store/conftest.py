@@ -10,23 +10,23 @@ from typing import Any
 
 import pytest
 
-from pincite.core.callers import Scope
-from pincite.core.documents import Parsed, Upload
-from pincite.core.text import fingerprint
+from pincite.config.settings import Rag
+from pincite.core.accounts.access import Scope
+from pincite.core.documents.document import Parsed, Upload
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.settings import Rag
 from pincite.store.database import Database
-from pincite.store.files import Files
-from pincite.store.indexing import Indexing
-from pincite.store.intake import Intake
-from pincite.store.jobs import Jobs
-from pincite.store.library import Library
-from pincite.store.originals import Originals
-from pincite.store.passages import Entry
-from pincite.store.removal import Removal
-from pincite.store.search import PostgresIndex
-from pincite.store.serving import Found
-from pincite.words import forms, terms
+from pincite.store.documents.blob_files import Files
+from pincite.store.documents.blobs import Originals
+from pincite.store.documents.library import Library
+from pincite.store.documents.remove import Removal
+from pincite.store.indexing.chunk_rows import Entry
+from pincite.store.indexing.jobs import Jobs
+from pincite.store.indexing.publish import Found
+from pincite.store.indexing.uploads import Intake
+from pincite.store.indexing.write_edition import Indexing
+from pincite.store.search.postgres_index import PostgresIndex
+from pincite.text.sentences import fingerprint
+from pincite.text.terms import forms, terms
 from tests.builders import chunk
 
 

@@ -7,7 +7,7 @@ import pytest
 from pincite.errors import DataFolderError, StoreDown
 from pincite.store import database as database_module
 from pincite.store.database import Database, health, rows
-from pincite.store.schema import migration_files
+from pincite.store.migrate import migration_files
 
 
 async def opened_and_closed(url: str) -> None:
@@ -151,8 +151,8 @@ def test_a_schema_of_somebody_else_is_refused(empty_database_url: str) -> None:
 
 def test_an_administrator_need_not_be_a_superuser(postgres: str, empty_database_url: str) -> None:
     """A hosted database gives out an owner of the database, no more; keys and jobs must work there too."""
-    from pincite.core.callers import Caller
-    from pincite.store.keys import Keys
+    from pincite.core.accounts.access import Caller
+    from pincite.store.access.api_keys import Keys
 
     name = psycopg.conninfo.conninfo_to_dict(empty_database_url)["dbname"]
     role = f"owner_{name}"

@@ -8,15 +8,15 @@ from typing import Any
 import psycopg
 import pytest
 
-from pincite.core.documents import Progress
-from pincite.core.text import fingerprint
+from pincite.core.documents.document import Progress
 from pincite.errors import DataFolderError
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.store import schema
+from pincite.store import migrate as schema
 from pincite.store.database import Database, administrator_of
-from pincite.store.inspection import inspect
-from pincite.store.schema import index_vectors, migrate, migration_files
-from pincite.words import terms
+from pincite.store.migrate import index_vectors, migrate, migration_files
+from pincite.store.operations.integrity import inspect
+from pincite.text.sentences import fingerprint
+from pincite.text.terms import terms
 
 TEXT = "The cat is fed at half past six."
 DOCUMENT, VERSION = "Zg3nTfCkQx0aB1de", "20250101T120000000000Z"

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from pincite.cli.safe import count
+from pincite.cli.output import count
 from pincite.cli.view.screen import Screen, joined, styled
-from pincite.core.answers import Answer, Citation, Degraded, Source
-from pincite.core.documents import NO_HEADINGS
-from pincite.core.text import fold
-from pincite.core.tools import Step
+from pincite.core.documents.document import NO_HEADINGS
+from pincite.core.query.answer import Answer, Citation, Degraded, Source
+from pincite.core.query.tools import Step
+from pincite.text.sentences import fold
 
 LEVELS = {"high": "green", "medium": "yellow", "low": "red"}
 QUOTED = 12

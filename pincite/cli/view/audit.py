@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from pincite.cli.safe import one_line
+from pincite.cli.output import one_line
 from pincite.cli.view.library import moment
 from pincite.cli.view.screen import Screen, grid, shorten, styled
-from pincite.core.audit import AuditEvent
+from pincite.core.accounts.audit import AuditEvent
 
 
 def print_events(screen: Screen, events: Sequence[AuditEvent]) -> None:

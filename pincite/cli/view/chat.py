@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from pincite.cli.safe import clean, count, one_line
+from pincite.cli.output import clean, count, one_line
 from pincite.cli.view.answer import MARGIN, heading, place
 from pincite.cli.view.screen import NARROWEST, WIDEST, Screen, grid, joined, styled
-from pincite.core.answers import Answer
-from pincite.core.conversations import Session
+from pincite.core.accounts.conversations import Session
+from pincite.core.query.answer import Answer
 
 _MARK = re.compile(r"\[Source (\d+)\]")
 _SHOWN_MARK = re.compile(r"\[\d+\]")

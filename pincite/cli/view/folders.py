@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from pincite.cli.safe import one_line
+from pincite.cli.output import one_line
 from pincite.cli.view.screen import Screen, grid, shorten
-from pincite.core.documents import Folder
+from pincite.core.documents.document import Folder
 
 PROMPT = 40
 """Characters of a prompt that are shown."""

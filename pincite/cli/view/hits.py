@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from pincite.cli.safe import one_line
+from pincite.cli.output import one_line
 from pincite.cli.view.answer import heading, place, print_corrected, print_degraded
 from pincite.cli.view.screen import Screen, joined, styled
-from pincite.core.answers import Adjustment, Cause, Found, Hit, Placing, SearchResult, summands
-from pincite.settings import Rag
+from pincite.config.settings import Rag
+from pincite.core.query.answer import Adjustment, Cause, Found, Hit, Placing, SearchResult, summands
 
 NAMES: dict[Cause, str] = {
     "dense": "meaning", "lexical": "words", "named": "named", "near": "near", "section": "section",

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from rich.text import Text
 
 from pincite.cli.view.screen import Screen, grid, shorten, styled
-from pincite.store.keys import Key
+from pincite.store.access.api_keys import Key
 
 
 def print_keys(screen: Screen, keys: Sequence[Key]) -> None:

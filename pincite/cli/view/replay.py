@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from rich.text import Text
 
-from pincite.cli.safe import one_line
+from pincite.cli.output import one_line
 from pincite.cli.view.answer import print_degraded
 from pincite.cli.view.screen import Screen, grid, joined, shorten, styled
 from pincite.cli.view.settings import shown
 from pincite.cli.view.traces import took
 from pincite.core.traces import Outcome
-from pincite.replay import Change, Moved, Replay
+from pincite.tracing.replay import Change, Moved, Replay
 
 STYLES = {"same": "dim", "moved": "", "entered": "green", "left": "red"}
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pincite.cli.safe import clean
+from pincite.cli.output import clean
 
 WIDEST = 100
 """Columns of running text at most: longer lines are hard to read."""

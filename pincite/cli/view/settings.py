@@ -9,10 +9,10 @@ from typing import Any
 
 from rich.text import Text
 
-from pincite.catalogue import Key, without_password
 from pincite.cli.view.screen import UNLIMITED, Screen, grid, joined, shorten, styled
-from pincite.control import Control, Line, Outcome
-from pincite.store.settings import Change
+from pincite.config.schema import Key, without_password
+from pincite.engine.live_settings import Control, Line, Outcome
+from pincite.store.operations.settings import Change
 
 ACTS = {"query": "next request", "index": "next indexing", "start": "next start"}
 SOURCES = {"default": "dim", "file": "cyan", "environment": "cyan", "database": "green", "call": "magenta"}

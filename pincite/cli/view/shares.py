@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from pincite.cli.view.screen import Screen, grid, shorten
-from pincite.core.shares import Share
+from pincite.core.accounts.conversations import Share
 
 
 def print_shares(screen: Screen, shares: Sequence[Share]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
-from pincite.cli.safe import one_line
+from pincite.cli.output import one_line
 from pincite.cli.view.answer import print_degraded
 from pincite.cli.view.library import moment
 from pincite.cli.view.screen import UNLIMITED, WIDEST, Screen, grid, joined, shorten, styled

@@ -1,9 +1,9 @@
 """Differences and indexes in a terminal."""
 
-from pincite.cli.safe import clean
+from pincite.cli.output import clean
 from pincite.cli.view.screen import Screen, grid
-from pincite.differences import Difference
-from pincite.switchover import Indexes
+from pincite.engine.index.switch import Indexes
+from pincite.engine.reader.diff import Difference
 
 SIGNS = {"same": (" ", ""), "removed": ("-", "red"), "added": ("+", "green")}
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pincite.core.places import Box
+from pincite.core.documents.pages import Box
 from pincite.parsers.layout.words import Rule
 
 _SNAP = 3.0

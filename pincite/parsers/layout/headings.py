@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from pincite.parsers.layout.flow import Flow, Line
+from pincite.parsers.layout.blocks import Flow, Line
 from pincite.parsers.layout.lines import Piece
 from pincite.parsers.layout.outline import Bookmark, Place, find
 from pincite.parsers.layout.tables import Table

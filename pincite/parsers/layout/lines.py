@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from pincite.core.places import Box
+from pincite.core.documents.pages import Box
 from pincite.parsers.layout.words import Word, around
 
 GAP = 0.9

@@ -9,9 +9,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from pincite.core.places import Box
+from pincite.core.documents.pages import Box
 from pincite.parsers.layout.words import Leaf, Sheet, Word
-from pincite.parsers.writing import one_line
+from pincite.parsers.markdown_out.writer import one_line
 
 MISSING = "install pincite[ocr]"
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pincite.parsers.layout.flow import Flow, Line
+from pincite.parsers.layout.blocks import Flow, Line
 from pincite.parsers.layout.tables import Table
 
 _NUMBER = re.compile(r"(?:\d+|[A-Z])(?:\.\d+)*\.?(?=\s)|(?:chapter|section|kapitel|abschnitt|appendix|anhang)\b", re.I)

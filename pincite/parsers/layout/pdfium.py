@@ -6,10 +6,10 @@ from contextlib import closing
 from ctypes import byref, c_int, create_string_buffer
 from typing import Any
 
-from pincite.core.places import Box
-from pincite.parsers.layout.letters import Letters, Links, View
-from pincite.parsers.layout.notes import notes
-from pincite.parsers.layout.rules import rules
+from pincite.core.documents.pages import Box
+from pincite.parsers.layout.annotations import notes
+from pincite.parsers.layout.pdf_chars import Letters, Links, View
+from pincite.parsers.layout.ruling_lines import rules
 from pincite.parsers.layout.words import Leaf, Rule, Sheet, turned
 
 _WEB = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f\x7f-\x9f<>]{1,2000}", re.IGNORECASE)

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
 
-from pincite.core.places import Box, Mark
-from pincite.parsers.layout.flow import Flow, Line
+from pincite.core.documents.pages import Box, Mark
+from pincite.parsers.layout.blocks import Flow, Line
 from pincite.parsers.layout.headings import Style
 from pincite.parsers.layout.tables import Table
 from pincite.parsers.layout.words import Word
-from pincite.parsers.writing import escaped, rule
+from pincite.parsers.markdown_out.writer import escaped, rule
 
 _PARAGRAPH_GAP = 1.25
 """Times the usual distance of two lines: more is a new paragraph."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import mean, median
 
-from pincite.core.places import Box
+from pincite.core.documents.pages import Box
 from pincite.parsers.layout.grid import Grid, grids
 from pincite.parsers.layout.lines import Piece, pieces, rows
 from pincite.parsers.layout.words import Rule, Sheet, Word, around

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pincite.core.places import Box
+from pincite.core.documents.pages import Box
 
 SLANTED = 4
 """The turn of words that run neither along nor across the page, such as a watermark's."""

@@ -1,1 +1,1 @@
-"""The parts of the embedded PostgreSQL server; `pincite.store.server` is their door."""
+"""The parts of the embedded PostgreSQL server; `pincite.store.embedded.server` is their door."""

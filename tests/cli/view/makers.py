@@ -5,7 +5,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from pincite.cli.view.screen import Screen
-from pincite.core.answers import (
+from pincite.core.documents.document import Access, Document, Failure, Status
+from pincite.core.query.answer import (
     Answer,
     AnswerMetadata,
     Citation,
@@ -17,7 +18,6 @@ from pincite.core.answers import (
     Source,
     Sufficiency,
 )
-from pincite.core.documents import Access, Document, Failure, Status
 from tests.builders import found
 
 DAY = datetime(2024, 1, 31, 12, 0, tzinfo=UTC)

@@ -3,7 +3,7 @@
 import pytest
 
 from pincite.cli.view.answer import heading, marked, place, print_answer, reflowed
-from pincite.core.answers import Answer, Degraded
+from pincite.core.query.answer import Answer, Degraded
 
 from .makers import answer, citation, seen, source
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pincite.cli.view.chat import Flow, print_sessions, print_sources, print_welcome
 from pincite.cli.view.screen import Screen
-from pincite.core.conversations import Session
+from pincite.core.accounts.conversations import Session
 
 from .makers import DAY, answer, seen, source
 

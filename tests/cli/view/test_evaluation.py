@@ -8,8 +8,8 @@ import pytest
 from pincite.cli.view.evaluation import print_comparison, print_evaluation, print_evaluations, print_runs
 from pincite.cli.view.screen import Screen
 from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, Outcome, Place, SetQuestion
-from pincite.evaluate.auto import scores
-from pincite.evaluate.bootstrap import mean
+from pincite.evaluate.measure.bootstrap import mean
+from pincite.evaluate.questions.own_documents import scores
 from tests.evaluate.makers import comparison
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

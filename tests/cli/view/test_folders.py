@@ -4,7 +4,7 @@ import pytest
 
 from pincite.cli.view.folders import print_folders
 from pincite.cli.view.screen import Screen
-from pincite.core.documents import Folder
+from pincite.core.documents.document import Folder
 
 
 def test_a_line_for_each_folder_that_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

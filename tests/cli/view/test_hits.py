@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from pincite.cli.view.hits import SNIPPET, print_explained, print_hits, snippet
-from pincite.core.answers import Adjustment, Degraded, Placing, Scale
-from pincite.settings import Rag
+from pincite.config.settings import Rag
+from pincite.core.query.answer import Adjustment, Degraded, Placing, Scale
 from tests.builders import plan
 
 from .makers import hit, result, seen

@@ -7,8 +7,8 @@ import pytest
 
 from pincite.cli.view.jobs import in_numbers, lasting, print_cancelled, print_jobs, print_past
 from pincite.cli.view.screen import Screen
-from pincite.core.documents import Failure
-from pincite.core.jobs import CancelledJob, PastJob, QueuedJob, QueueSummary
+from pincite.core.documents.document import Failure
+from pincite.core.documents.jobs import CancelledJob, PastJob, QueuedJob, QueueSummary
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 JOB = QueuedJob(

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from pincite.cli.view.keys import print_keys
-from pincite.store.keys import Key
+from pincite.store.access.api_keys import Key
 
 from .makers import DAY, seen
 

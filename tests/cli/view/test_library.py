@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pincite.cli.view.library import print_document, print_documents, print_receipt
-from pincite.core.documents import Document, Receipt, Status, Version
+from pincite.core.documents.document import Document, Receipt, Status, Version
 
 from .makers import DAY, FAILED, document, seen
 

@@ -6,7 +6,7 @@ import pytest
 
 from pincite.cli.view.replay import print_replay
 from pincite.core.traces import Outcome
-from pincite.replay import Replay, moves, word_changes
+from pincite.tracing.replay import Replay, moves, word_changes
 
 from .makers import seen
 from .test_traces import trace

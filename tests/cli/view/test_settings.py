@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from pincite.catalogue import catalogue
 from pincite.cli.view.settings import (
     print_differences,
     print_history,
@@ -15,8 +14,9 @@ from pincite.cli.view.settings import (
     print_settings,
     shown,
 )
-from pincite.control import Line, Outcome
-from pincite.store.settings import Change
+from pincite.config.schema import catalogue
+from pincite.engine.live_settings import Line, Outcome
+from pincite.store.operations.settings import Change
 
 from .makers import DAY, seen
 

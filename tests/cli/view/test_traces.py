@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pincite.cli.view.traces import bar, print_trace, print_traces, took
-from pincite.core.answers import Degraded
+from pincite.core.query.answer import Degraded
 from pincite.core.traces import Content, Span, Trace
 
 from .makers import DAY, seen

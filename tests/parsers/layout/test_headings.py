@@ -1,6 +1,6 @@
 """Headings."""
 
-from pincite.parsers.layout.flow import Line
+from pincite.parsers.layout.blocks import Line
 from pincite.parsers.layout.headings import style_of, with_headings
 from pincite.parsers.layout.lines import piece
 from pincite.parsers.layout.outline import Bookmark

@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from pincite.parsers.layout import ocr
-from pincite.parsers.layout.book import bound
+from pincite.parsers.layout.document import bound
 from pincite.parsers.layout.words import Leaf
 from tests.picture_maker import draw
 

@@ -1,6 +1,6 @@
 """The outline of a file."""
 
-from pincite.parsers.layout.flow import Line
+from pincite.parsers.layout.blocks import Line
 from pincite.parsers.layout.outline import Bookmark, find
 
 

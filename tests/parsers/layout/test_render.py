@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pincite.parsers.layout.flow import Line
+from pincite.parsers.layout.blocks import Line
 from pincite.parsers.layout.headings import Style
 from pincite.parsers.layout.lines import pieces
 from pincite.parsers.layout.render import Speller, render

@@ -17,14 +17,14 @@ import pincite
 from pincite.errors import DataFolderError
 from pincite.store.embedded import cluster, postmaster
 from pincite.store.embedded.account import account_for
-from pincite.store.server import EmbeddedServer
+from pincite.store.embedded.server import EmbeddedServer
 
 SHARER = """
 import sys
 from pathlib import Path
 import psycopg
 from pincite.errors import DataFolderError
-from pincite.store.server import EmbeddedServer
+from pincite.store.embedded.server import EmbeddedServer
 try:
     with EmbeddedServer.open(Path(sys.argv[1])) as server, psycopg.connect(server.url) as connection:
         print(*connection.execute("select 'in'").fetchone(), flush=True)
@@ -50,7 +50,7 @@ def open_to_all() -> Iterator[Path]:
 def python() -> str:
     """An interpreter that other users can run, with our libraries."""
     for candidate in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"):
-        trial = [candidate, "-c", "import pincite.store.server"]
+        trial = [candidate, "-c", "import pincite.store.embedded.server"]
         try:
             if (
                 subprocess.run(trial, user="nobody", env={"PYTHONPATH": LIBRARIES}, cwd="/", check=False).returncode

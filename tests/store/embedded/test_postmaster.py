@@ -7,7 +7,7 @@ import pytest
 
 from pincite.errors import DataFolderError
 from pincite.store.embedded import postmaster
-from pincite.store.server import EmbeddedServer
+from pincite.store.embedded.server import EmbeddedServer
 
 
 def test_little_shared_memory_is_replaced_by_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

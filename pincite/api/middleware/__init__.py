@@ -1,0 +1,1 @@
+"""What every HTTP request passes: request id, limits, authentication, CORS, error format."""

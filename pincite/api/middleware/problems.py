@@ -1,0 +1,178 @@
+"""Everything that goes wrong, told as a problem (RFC 9457): never a traceback, always a request id."""
+
+import asyncio
+import logging
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pincite.api.middleware.connection_limits import HEARD_LATER
+from pincite.config.messages import fault
+from pincite.errors import (
+    BadRequest,
+    DataFolderError,
+    Invalid,
+    NotFound,
+    OverBudget,
+    Overloaded,
+    PinciteError,
+    SettingsError,
+    Stopping,
+    StoreDown,
+    Unauthorized,
+)
+
+log = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+_INTERNAL = (StoreDown, DataFolderError, SettingsError)
+"""Errors whose message names addresses and paths of this machine: it is logged, and the client gets the title."""
+OPENAI = "/v1/"
+"""How paths begin that speak as OpenAI's API does."""
+_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+_TOLD_APART = {404: NotFound("there is nothing at this address")}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What went wrong, in the client's terms."""
+
+    status: int
+    code: str
+    title: str
+    detail: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def shape(self, request_id: str) -> dict[str, Any]:
+        """The problem as JSON."""
+        return {
+            "type": f"urn:pincite:error:{self.code}",
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail.encode(errors="replace").decode(),
+            "code": self.code,
+            "request_id": request_id,
+        }
+
+    def openai_shape(self) -> dict[str, Any]:
+        """The same as clients of OpenAI's API expect it."""
+        kind = _OPENAI_TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
+        detail = self.detail.encode(errors="replace").decode()
+        return {"error": {"message": detail, "type": kind, "param": None, "code": self.code}}
+
+    def response(self, scope: Scope) -> Response:
+        """The problem as an answer, in the words of the door it came to."""
+        if str(scope["path"]).startswith(OPENAI):
+            return JSONResponse(self.openai_shape(), self.status, dict(self.headers))
+        shape = self.shape(request_id_of(scope))
+        return JSONResponse(shape, self.status, dict(self.headers), media_type=MEDIA_TYPE)
+
+
+def request_id_of(scope: Scope) -> str:
+    """The id this request is known by, in answers and in the log."""
+    return str(scope["state"]["request_id"])
+
+
+def problem_of(error: BaseException, request_id: str) -> Problem:
+    """What to tell the client about an error; what it does not tell is in the log."""
+    if isinstance(error, PinciteError):
+        return _known(error, request_id)
+    if isinstance(error, RequestValidationError):
+        return _known(Invalid(_first_fault(error)), request_id)
+    if isinstance(error, HTTPException):
+        return _from_framework(error, request_id)
+    if isinstance(error, asyncio.CancelledError):
+        return _known(Stopping("the server is stopping; try again shortly"), request_id)
+    log.error("request %s failed in an unforeseen way", request_id, exc_info=error)
+    detail = "something unforeseen happened; the server's log tells more under this request id"
+    return Problem(500, "internal", "An unforeseen error", detail)
+
+
+def _known(error: PinciteError, request_id: str) -> Problem:
+    detail = " ".join(str(error).split())
+    if error.status >= 500 and not isinstance(error, Stopping | Overloaded):
+        log.error("request %s failed: %s", request_id, detail)
+    if isinstance(error, _INTERNAL):
+        detail = f"{error.title.lower()}; the server's log tells more under this request id"
+    return Problem(error.status, error.code, error.title, detail, _headers(error))
+
+
+def _headers(error: PinciteError) -> dict[str, str]:
+    """What a client's program should know: what to bring, or when to come again."""
+    if isinstance(error, Unauthorized):
+        return {"WWW-Authenticate": "Bearer"}
+    if isinstance(error, OverBudget | Overloaded) and error.retry_after_s is not None:
+        return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
+    return {}
+
+
+def _from_framework(error: HTTPException, request_id: str) -> Problem:
+    """Errors of the framework: what it could not route, and what it could not read of a body."""
+    cause = error.__cause__
+    if isinstance(cause, PinciteError):
+        return _known(cause, request_id)
+    if isinstance(cause, RecursionError):
+        return _known(Invalid("the JSON is nested too deeply"), request_id)
+    if isinstance(cause, ValueError):
+        return _known(Invalid("the body is not valid JSON in UTF-8"), request_id)
+    if error.status_code == 405:
+        detail = "this address does not know that method; the header Allow names those it does"
+        return Problem(405, "method_not_allowed", "Method not allowed", detail, dict(error.headers or {}))
+    return _known(_TOLD_APART.get(error.status_code, BadRequest(str(error.detail))), request_id)
+
+
+def _first_fault(error: RequestValidationError) -> str:
+    """The first thing wrong with the values, in one line that names the field."""
+    first = error.errors()[0]
+    path = ".".join(str(part) for part in first["loc"][1:] if "[" not in str(part))
+    if first["type"] == "json_invalid":
+        return f"the body is not valid JSON: {first['ctx']['error']} at character {path}"
+    if first["type"] == "missing" and not path:
+        return "the body is missing; send a JSON object"
+    return f"{path}: {fault(first)}" if path else fault(first)
+
+
+async def tell(request: Request, error: Exception) -> Response:
+    """Handler for the errors that the framework would otherwise answer itself."""
+    request_id = request_id_of(request.scope)
+    return problem_of(error, request_id).response(request.scope)
+
+
+class Problems:
+    """Middleware that turns whatever comes out of the application into a problem.
+
+    A cancelled request means that the server stops: nothing else cancels one.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            return await self._app(scope, receive, send)
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except ClientDisconnect:
+            log.debug("request %s: the client went away", request_id_of(scope))
+        except (Exception, asyncio.CancelledError) as error:
+            request_id = request_id_of(scope)
+            problem = problem_of(error, request_id)
+            if isinstance(error, OverBudget) and error.retry_after_s is not None:
+                scope["state"][HEARD_LATER] = True
+            if not started:
+                await problem.response(scope)(scope, receive, send)
+        return None

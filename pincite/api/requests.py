@@ -1,0 +1,218 @@
+"""What a request may ask for: JSON bodies, checked, and the questions they become."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Self, TypeVar
+
+from pydantic import Field, model_validator
+
+from pincite.core.query.answer import Filters, Level, Mode, Question, Sampling, Strategy
+from pincite.core.query.pictures import MOST as MOST_IMAGES
+from pincite.core.query.pictures import pictures_of
+from pincite.errors import Invalid
+from pincite.ingest.accept.accept import clean_folder
+from pincite.serialize.fields import Body, DocumentIds, Image, Levels, Moment, Name, Share, Tag, Text, Words
+from pincite.store.access.permissions import Wish
+
+T = TypeVar("T")
+
+
+def agreed(**given: T | None) -> T | None:
+    """The one value that several names for the same thing were given."""
+    said = {name: value for name, value in given.items() if value is not None}
+    if any(value != next(iter(said.values())) for value in said.values()):
+        raise Invalid(f"{' and '.join(said)} mean the same and have different values; send one of them")
+    return next(iter(said.values()), None)
+
+
+class SearchOptions(Body):
+    """Where to search, how, and for how much."""
+
+    top_k: int | None = Field(default=None, ge=1, le=1000)
+    strategy: Strategy | None = None
+    folder: Text | None = None
+    document_ids: DocumentIds | None = None
+    min_score: Share | None = None
+    levels: Levels | None = None
+    profile: Text | None = None
+    as_of: Moment | None = None
+    tags: list[Tag] = Field(default=[], max_length=100)
+
+    def filters(self) -> Filters:
+        """The part of the library that is meant; the top folder is all of it."""
+        ids = None if self.document_ids is None else tuple(self.document_ids)
+        return Filters(clean_folder(self.folder or "") or None, ids, self.as_of, tuple(dict.fromkeys(self.tags)))
+
+
+def levels(wanted: Sequence[int] | None) -> tuple[int, ...] | None:
+    """The levels that are wanted, each once."""
+    return None if wanted is None else tuple(sorted(set(wanted)))
+
+
+class SearchBody(SearchOptions):
+    """One query."""
+
+    query: Words
+    explain: bool = False
+    settings: dict[Name, bool | int | float | Text] = Field(default={}, max_length=100)
+
+    def question(self) -> Question:
+        """The search as the engine takes it."""
+        return Question(
+            self.query,
+            filters=self.filters(),
+            top_k=self.top_k,
+            min_score=self.min_score,
+            strategy=self.strategy,
+            profile=self.profile,
+            levels=levels(self.levels),
+            changes=tuple(self.settings.items()),
+        )
+
+
+class ManyBody(SearchOptions):
+    """Several queries, searched at once and fused."""
+
+    queries: list[Words] = Field(min_length=1, max_length=100)
+    explain: bool = False
+
+    def question(self) -> Question:
+        """The searches as the engine takes them."""
+        first, *others = self.queries
+        return Question(
+            first,
+            also=tuple(others),
+            many=True,
+            filters=self.filters(),
+            top_k=self.top_k,
+            min_score=self.min_score,
+            strategy=self.strategy,
+            profile=self.profile,
+            levels=levels(self.levels),
+        )
+
+
+class RagOptions(Body):
+    """The same wishes under another roof; `query` is a text to search for beside the question.
+
+    `enabled` decides whether the documents are looked into, whatever `rag.mode` says.
+    """
+
+    enabled: bool | None = None
+    query: Words | None = None
+    search_limit: int | None = Field(default=None, ge=1, le=1000)
+    search_threshold: Share | None = None
+    hybrid_alpha: Share | None = None
+
+
+class AnswerOptions(SearchOptions):
+    """How a question should be answered."""
+
+    stream: bool = False
+    resumable: bool = False
+    mode: Mode | None = None
+    images: list[Image] = Field(default=[], max_length=MOST_IMAGES)
+    level_filter: Levels | None = None
+    folder_id: Text | None = None
+    collection_filter: Text | None = None
+    temperature_override: float | None = Field(default=None, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    sampling_top_k: int | None = Field(default=None, ge=1, le=1000)
+    max_tokens: int | None = Field(default=None, ge=1, le=100_000)
+    stop: Text | list[Text] | None = None
+    model: Text | None = None
+    system_prompt: Words | None = Field(default=None, max_length=20_000)
+    intelligence_level: Level | None = None
+    enable_cot: bool | None = None
+    ensemble_voting: bool | None = None
+    extended_thinking: bool | None = None
+    second_look: bool | None = None
+    enable_verification: bool | None = None
+    enable_document_expansion: bool | None = None
+    max_documents_to_expand: int | None = Field(default=None, ge=1, le=50)
+    max_chunks_per_document: int | None = Field(default=None, ge=1, le=200)
+    expansion_threshold: Share | None = None
+    no_cache: bool = False
+    rag: RagOptions = RagOptions()
+
+    @model_validator(mode="after")
+    def _resumable_streams_only(self) -> Self:
+        if self.resumable and not self.stream:
+            raise ValueError("only a stream can be resumable; send stream: true with it")
+        return self
+
+    def asking(self, text: str) -> Question:
+        """This question, as the engine takes it."""
+        folder = agreed(folder=self.folder, folder_id=self.folder_id, collection_filter=self.collection_filter)
+        also = (self.rag.query,) if self.rag.query and self.rag.query != text else ()
+        return Question(
+            text,
+            also=also,
+            filters=replace(self.filters(), folder=clean_folder(folder or "") or None),
+            top_k=agreed(top_k=self.top_k, **{"rag.search_limit": self.rag.search_limit}),
+            min_score=agreed(min_score=self.min_score, **{"rag.search_threshold": self.rag.search_threshold}),
+            strategy=self.strategy,
+            alpha=self.rag.hybrid_alpha,
+            sampling=self._sampling(),
+            profile=self.profile,
+            changes=self._changes(),
+            levels=levels(agreed(levels=self.levels, level_filter=self.level_filter)),
+            retrieve=self.rag.enabled,
+            fresh=self.no_cache,
+            intelligence_level=self.intelligence_level,
+            mode=self.mode or ("vision" if self.images else "chat"),
+            pictures=pictures_of(self.images),
+        )
+
+    def _changes(self) -> tuple[tuple[str, bool | int | float | str], ...]:
+        """The settings that this request has its own values for."""
+        thought = None if self.enable_cot is None else "on" if self.enable_cot else "off"
+        wished = {
+            "answers.chain_of_thought": thought,
+            "answers.ensemble_voting": self.ensemble_voting,
+            "answers.extended_thinking": self.extended_thinking,
+            "rag.second_look": self.second_look,
+            "rag.verification_enabled": self.enable_verification,
+            "rag.expansion.enabled": self.enable_document_expansion,
+            "rag.expansion.max_documents": self.max_documents_to_expand,
+            "rag.expansion.max_chunks": self.max_chunks_per_document,
+            "rag.expansion.threshold": self.expansion_threshold,
+        }
+        return tuple((key, value) for key, value in wished.items() if value is not None)
+
+    def _sampling(self) -> Sampling:
+        stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+        return Sampling(
+            model=self.model,
+            temperature=self.temperature_override,
+            top_p=self.top_p,
+            top_k=self.sampling_top_k,
+            max_tokens=self.max_tokens,
+            stop=stop,
+            system_prompt=self.system_prompt or None,
+        )
+
+
+class QueryBody(AnswerOptions):
+    """A question and how it should be answered."""
+
+    query: Words
+
+    def question(self) -> Question:
+        """The question as the engine takes it."""
+        return self.asking(self.query)
+
+
+Named = Annotated[list[Annotated[Name, Field(min_length=1, max_length=100)]], Field(max_length=1000)]
+
+
+class AccessBody(Body):
+    """Who may read besides the owner: users and groups by id or name, or everyone who may come in."""
+
+    users: Named = Field(default=[])
+    groups: Named = Field(default=[])
+    everyone: bool = False
+
+    def wish(self) -> Wish:
+        """The same for the engine."""
+        return Wish(tuple(dict.fromkeys(self.users)), tuple(dict.fromkeys(self.groups)), self.everyone)

@@ -1,0 +1,147 @@
+"""Conversations: a message is answered in its session, or after the messages the client sends along."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Annotated, Literal, Self
+
+from fastapi import APIRouter, Header, Request
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from starlette.responses import JSONResponse, Response
+
+from pincite.api.dependencies import Engine
+from pincite.api.middleware.authenticate import Reader, unwelcome
+from pincite.api.paths import API
+from pincite.api.requests import AnswerOptions
+from pincite.api.routes.query import respond
+from pincite.api.streaming.answer_streams import Ask, Streams
+from pincite.api.streaming.revalidate import check_readable
+from pincite.api.streaming.sse import AnswerStream
+from pincite.core.accounts.access import Caller, Scope
+from pincite.core.query.answer import Answer, Question, Turn
+from pincite.core.run import Event
+from pincite.engine.app import AsyncPincite
+from pincite.errors import Invalid, PinciteError
+from pincite.serialize.fields import Name, Words
+
+log = logging.getLogger(__name__)
+router = APIRouter(prefix=f"{API}/chat", tags=["chat"])
+
+FORGET_S = 5.0
+"""A question that failed does not wait longer for its empty session to go."""
+
+
+class ChatMessage(BaseModel):
+    """Something that was said, and by whom."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    role: Literal["system", "user", "assistant"]
+    content: Annotated[Words, Field(max_length=100_000)]
+
+
+class ChatBody(AnswerOptions):
+    """A message in a session, or a whole conversation that the client keeps, and how to answer."""
+
+    message: Words | None = None
+    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=500)] | None = None
+    session_id: Annotated[Name, Field(min_length=1, max_length=100)] | None = None
+
+    @model_validator(mode="after")
+    def _one_conversation(self) -> Self:
+        if (self.message is None) == (self.messages is None):
+            raise ValueError("send either 'message' or 'messages'")
+        if self.messages is not None and self.session_id is not None:
+            raise ValueError(
+                "'messages' is a conversation you keep and 'session_id' one kept here; send 'message' with a session"
+            )
+        if self.messages is not None and self.messages[-1].role != "user":
+            raise ValueError("the last of 'messages' must be the user's")
+        if self._system() and self.system_prompt:
+            raise ValueError("send the system prompt once: as a message or as 'system_prompt'")
+        return self
+
+    def question(self) -> Question:
+        """The question, with what was said before where the client keeps it."""
+        if self.messages is None:
+            return replace(self.asking(self.message or ""), session_id=self.session_id)
+        question = replace(self.asking(self.messages[-1].content), conversation=tuple(self._turns()))
+        if not (system := self._system()):
+            return question
+        return replace(question, sampling=replace(question.sampling, system_prompt=system))
+
+    def _system(self) -> str:
+        return "\n\n".join(message.content for message in self.messages or () if message.role == "system")
+
+    def _turns(self) -> list[Turn]:
+        """What was said before the last message; what came before the first question belongs to none."""
+        turns: list[Turn] = []
+        for message in (self.messages or [])[:-1]:
+            if not message.content.strip():
+                continue
+            if message.role == "user":
+                turns.append(Turn(message.content, message.content, ""))
+            elif message.role == "assistant" and turns:
+                answer = f"{turns[-1].answer}\n\n{message.content}".strip()
+                turns[-1] = replace(turns[-1], answer=answer)
+        return turns
+
+
+def asking(body: ChatBody, pincite: AsyncPincite, caller: Caller) -> Ask:
+    """How to ask what a message asks: in its session, in a new one, or in none where the client keeps it."""
+    question = body.question()
+    if body.messages is not None or body.session_id is not None:
+        return lambda listen: pincite.ask(question, caller=caller, listen=listen)
+
+    async def in_a_new_session(listen: Callable[[Event], None]) -> Answer:
+        scope = await pincite.scope(caller)
+        session = await pincite.sessions.create(scope)
+        try:
+            return await pincite.ask(replace(question, session_id=session.id), caller=caller, listen=listen)
+        except BaseException:  # refused, failed or left before anything was kept: no conversation began
+            await _forget_if_empty(pincite, scope, session.id)
+            raise
+
+    return in_a_new_session
+
+
+async def _forget_if_empty(pincite: AsyncPincite, scope: Scope, session_id: str) -> None:
+    """What fails here must not hide how the question ended."""
+    try:
+        async with asyncio.timeout(FORGET_S):
+            await pincite.sessions.remove_if_empty(scope, session_id)
+    except (PinciteError, TimeoutError) as error:
+        log.warning("an empty session may be left behind: %s", error or type(error).__name__)
+
+
+@router.post("")
+async def chat(body: ChatBody, request: Request, pincite: Engine, caller: Reader) -> Response:
+    """Answer a message in its conversation; without one, a new session is made and named in the answer."""
+    return await respond(request, body, caller, asking(body, pincite, caller))
+
+
+@router.get("/streams/{stream_id}")
+async def follow(
+    stream_id: str,
+    request: Request,
+    pincite: Engine,
+    caller: Reader,
+    last_event_id: Annotated[str, Header(max_length=20)] = "0",
+) -> Response:
+    """Take up a resumable stream after the event that was heard last; 204 where that was the end."""
+    streams: Streams = request.app.state.streams
+    stream = streams.get(caller.person, stream_id)
+    if not (last_event_id.isascii() and last_event_id.isdecimal()) or int(last_event_id) > stream.last:
+        raise Invalid(f"Last-Event-ID must be the number of an event of this stream: 0 to {stream.last}")
+    await check_readable(pincite, caller, stream.documents)
+    if stream.ended and 0 < stream.last == int(last_event_id):
+        return Response(status_code=204)
+    return AnswerStream(stream, unwelcome(request), after=int(last_event_id))
+
+
+@router.delete("/streams/{stream_id}")
+async def cancel(stream_id: str, request: Request, caller: Reader) -> JSONResponse:
+    """Cancel a resumable stream and forget it."""
+    streams: Streams = request.app.state.streams
+    return JSONResponse({"id": stream_id, "cancelled": await streams.cancel(caller.person, stream_id)})

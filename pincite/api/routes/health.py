@@ -1,0 +1,61 @@
+"""Health and metrics: whether the server lives and can work, what it is made of, and what Prometheus reads."""
+
+import asyncio
+
+from fastapi import APIRouter
+from starlette.responses import JSONResponse, Response
+
+from pincite import __version__
+from pincite.api.dependencies import Engine
+from pincite.api.middleware.authenticate import Administrator, Measurer
+from pincite.api.paths import API
+from pincite.errors import StoreDown
+from pincite.store.database import health
+from pincite.store.operations.traces import sizes
+from pincite.tracing.metrics import CONTENT_TYPE
+
+router = APIRouter(prefix=API, tags=["health"])
+
+READY_S = 3.0
+"""A database that takes longer to say anything counts as down."""
+
+
+@router.get("/health/live")
+async def live() -> JSONResponse:
+    """The process answers."""
+    return JSONResponse({"status": "ok"})
+
+
+@router.get("/health/ready")
+async def ready(pincite: Engine) -> JSONResponse:
+    """The database answers too; 503 where it does not."""
+    try:
+        async with asyncio.timeout(READY_S):
+            await health(pincite.database, "")
+    except TimeoutError as error:
+        raise StoreDown(f"the database did not answer within {READY_S:g} s") from error
+    return JSONResponse({"status": "ready"})
+
+
+@router.get("/health/details")
+async def details(pincite: Engine, caller: Administrator) -> JSONResponse:
+    """Versions, models and sizes, and what `/metrics` counts, as JSON."""
+    llm = pincite.toolbox.kit(pincite.settings).llm
+    return JSONResponse(
+        {
+            "status": "ok",
+            "version": __version__,
+            "database": await health(pincite.database, caller.person),
+            "embedding": {"model": pincite.embedder.name, "dimensions": pincite.embedder.dimensions},
+            "llm": {"model": llm.name, "window": llm.window},
+            "reranker": pincite.settings.rag.reranker,
+            "stale_documents": await pincite.library.stale(await pincite.scope(caller)),
+            "metrics": pincite.metrics.numbers(await sizes(pincite.database)),
+        }
+    )
+
+
+@router.get("/metrics")
+async def metrics(pincite: Engine, caller: Measurer) -> Response:
+    """Counters and durations of this process since it started, and the library's sizes now."""
+    return Response(pincite.metrics.text(await sizes(pincite.database)), media_type=CONTENT_TYPE)

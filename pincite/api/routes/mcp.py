@@ -1,0 +1,51 @@
+"""The Model Context Protocol over HTTP; `cli/mcp.py` speaks it over stdin and stdout."""
+
+from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse, Response
+
+from pincite.api.admission.admission import Admission, Admitted
+from pincite.api.dependencies import Engine
+from pincite.api.middleware.authenticate import Reader
+from pincite.api.middleware.problems import problem_of, request_id_of
+from pincite.api.streaming.disconnect import unless_gone
+from pincite.api.streaming.revalidate import while_readable
+from pincite.core.accounts.access import Caller
+from pincite.core.query.answer import Answer, Question, SearchResult
+from pincite.engine.app import AsyncPincite
+from pincite.mcp.protocol import NO_REQUEST, VERSIONS, answer, error_message
+from pincite.mcp.tools import Desk
+
+router = APIRouter(tags=["mcp"])
+
+
+@router.post("/mcp")
+async def mcp(request: Request, pincite: Engine, caller: Reader, admitted: Admitted) -> Response:
+    """One JSON-RPC message of the Model Context Protocol, answered as JSON; 202 where it wants no answer."""
+    version = request.headers.get("mcp-protocol-version", VERSIONS[0])
+    if version not in VERSIONS:
+        spoken = f"this server speaks {', '.join(VERSIONS)}, not '{version[:40]}'"
+        return JSONResponse(error_message(None, NO_REQUEST, spoken), 400)
+    body = await request.body()
+    desk = _desk(pincite, caller, admitted, request_id_of(request.scope))
+    told = await unless_gone(request.receive, answer(body, desk))
+    if told is None:
+        return Response(status_code=202)
+    return JSONResponse(told, 400 if told["id"] is None else 200)
+
+
+def _desk(pincite: AsyncPincite, caller: Caller, admitted: Admission, request_id: str) -> Desk:
+    """Tools in the name of whoever called, within their limits and in their turn."""
+
+    async def search(question: Question) -> SearchResult:
+        return await admitted.search(caller, lambda: pincite.search(question, caller=caller))
+
+    async def ask(question: Question) -> Answer:
+        asked = while_readable(pincite, caller, lambda listen: pincite.ask(question, caller=caller, listen=listen))
+        return await admitted.question(caller, asked, stream=False, longest=None)(lambda _event: None)
+
+    return Desk(
+        search,
+        lambda reading: pincite.read(reading, caller=caller),
+        ask,
+        lambda error: problem_of(error, request_id).detail,
+    )

@@ -1,0 +1,64 @@
+"""Sessions: the conversations that were kept, each for its owner alone."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.responses import JSONResponse
+
+from pincite.api.dependencies import Engine
+from pincite.api.middleware.authenticate import Looker, Reader
+from pincite.api.paths import API
+from pincite.errors import Invalid
+from pincite.serialize import answers
+from pincite.serialize.fields import Body, Name
+
+router = APIRouter(prefix=f"{API}/sessions", tags=["sessions"])
+
+
+class SessionBody(Body):
+    """A session's new title."""
+
+    title: Annotated[Name, Field(min_length=1, max_length=200)]
+
+
+@router.get("")
+async def sessions(
+    pincite: Engine,
+    caller: Looker,
+    q: Annotated[str | None, Query(max_length=2000)] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Annotated[str | None, Query(max_length=500)] = None,
+) -> JSONResponse:
+    """The sessions without their turns, the one used last first; `q` are words that were said in them."""
+    found, following = await pincite.sessions.list(await pincite.scope(caller), q=q, limit=limit, cursor=cursor)
+    return JSONResponse(answers.page([answers.session(one, turns=False) for one in found], following))
+
+
+@router.delete("")
+async def remove_all(pincite: Engine, caller: Reader, all: bool = False) -> JSONResponse:
+    """Remove every session of one's own."""
+    if not all:
+        raise Invalid("this removes every session; say so with ?all=true")
+    return JSONResponse({"removed": await pincite.sessions.remove_all(await pincite.scope(caller))})
+
+
+@router.get("/{session_id}")
+async def session(session_id: str, pincite: Engine, caller: Looker) -> JSONResponse:
+    """One session with its turns."""
+    found = await pincite.sessions.get(await pincite.scope(caller), session_id)
+    return JSONResponse(answers.session(found, turns=True))
+
+
+@router.patch("/{session_id}")
+async def rename(session_id: str, body: SessionBody, pincite: Engine, caller: Reader) -> JSONResponse:
+    """Give a session another title."""
+    found = await pincite.sessions.rename(await pincite.scope(caller), session_id, body.title)
+    return JSONResponse(answers.session(found, turns=False))
+
+
+@router.delete("/{session_id}")
+async def remove(session_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
+    """Remove a session and everything said in it."""
+    await pincite.sessions.remove(await pincite.scope(caller), session_id)
+    return JSONResponse({"id": session_id, "removed": True})

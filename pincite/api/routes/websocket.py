@@ -1,0 +1,146 @@
+"""Conversations over a WebSocket: the same questions and events as `POST /chat`, as JSON frames."""
+
+import asyncio
+import json
+from typing import Any, NoReturn
+
+from fastapi import APIRouter, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.responses import Response
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from pincite.api.admission.admission import Admission, Admitted
+from pincite.api.dependencies import Engine
+from pincite.api.middleware.authenticate import Reader, unwelcome
+from pincite.api.middleware.problems import Problem, problem_of, request_id_of
+from pincite.api.paths import API
+from pincite.api.routes.chat import ChatBody, asking
+from pincite.api.streaming.answer_streams import Stream, Streams, Told
+from pincite.api.streaming.disconnect import unless
+from pincite.api.streaming.revalidate import while_readable
+from pincite.api.streaming.sse import KEEP_ALIVE_S
+from pincite.core.accounts.access import Caller
+from pincite.engine.app import AsyncPincite
+from pincite.errors import Conflict, Invalid, PinciteError, Stopping, Unauthorized
+
+router = APIRouter(prefix=API, tags=["chat"])
+
+NOT_ALLOWED, STOPPING = 1008, 1001
+"""Codes that say why a socket was closed by the server."""
+
+
+@router.get("/chat/ws", status_code=426)
+async def upgrade(request: Request, caller: Reader) -> Response:
+    """Ask questions over a WebSocket; anything but a WebSocket is told to become one."""
+    problem = Problem(
+        426, "upgrade_required", "A WebSocket is needed", "connect with a WebSocket", {"Upgrade": "websocket"}
+    )
+    return problem.response(request.scope)
+
+
+@router.websocket("/chat/ws")
+async def converse(socket: WebSocket, pincite: Engine, caller: Reader, admitted: Admitted) -> None:
+    """One question at a time; a socket that closes stops its answer, unless that is resumable."""
+    with admitted.listening(caller):
+        await _converse(socket, pincite, caller)
+
+
+async def _converse(socket: WebSocket, pincite: AsyncPincite, caller: Caller) -> None:
+    await socket.accept()
+    line = _Socket(socket, pincite, caller)
+    try:
+        await unless(line.listen(), unwelcome(socket))
+    except WebSocketDisconnect:
+        pass
+    except Unauthorized as error:
+        await line.say_problem(error)
+        await socket.close(NOT_ALLOWED)
+    except (asyncio.CancelledError, Stopping) as error:
+        await line.say_problem(error)
+        await socket.close(STOPPING)
+    finally:
+        await line.end()
+
+
+class _Socket:
+    """One socket: reads what the client sends while an answer is being told."""
+
+    def __init__(self, socket: WebSocket, pincite: AsyncPincite, caller: Caller) -> None:
+        self._socket = socket
+        self._pincite = pincite
+        self._caller = caller
+        self._request_id = request_id_of(socket.scope)
+        self._stream: Stream | None = None
+        self._telling: asyncio.Task[None] | None = None
+
+    async def listen(self) -> NoReturn:
+        """Take frame after frame until the client goes away; a bad one is answered and forgotten."""
+        while True:
+            message = await self._socket.receive()
+            if message["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect(message.get("code", 1005))
+            try:
+                await self._take(message.get("text"))
+            except (PinciteError, RequestValidationError) as error:
+                await self.say_problem(error)
+
+    async def _take(self, text: str | None) -> None:
+        data = _parsed(text)
+        if data.get("cancel") is True and len(data) == 1:
+            if self._stream:
+                await self._stream.cancel()
+            return
+        if self._telling and not self._telling.done():
+            raise Conflict('one question at a time; wait for its answer or send {"cancel": true}', code="busy")
+        body = _checked({**data, "stream": True})
+        admission: Admission = self._socket.app.state.admission
+        ask = while_readable(self._pincite, self._caller, asking(body, self._pincite, self._caller))
+        ask = admission.question(self._caller, ask, stream=True, longest=body.max_tokens)
+        streams: Streams = self._socket.app.state.streams
+        self._stream = streams.open(self._caller.person, ask, self._request_id, resumable=body.resumable)
+        self._telling = asyncio.create_task(self._tell(self._stream))
+
+    async def _tell(self, stream: Stream) -> None:
+        async with stream.listening():
+            try:
+                async for told in stream.follow(every_s=KEEP_ALIVE_S):
+                    if told:
+                        await self._say(told, numbered=stream.id is not None)
+            except WebSocketDisconnect:
+                return
+            except Exception as error:  # it could not be asked, and nothing of it was told
+                await self.say_problem(error)
+
+    async def say_problem(self, error: BaseException) -> None:
+        """Tell what went wrong."""
+        problem = problem_of(error, self._request_id)
+        await self._say(Told.of(0, "error", problem.shape(self._request_id)), numbered=False)
+
+    async def _say(self, told: Told, *, numbered: bool) -> None:
+        if self._socket.application_state is WebSocketState.CONNECTED:
+            number = f'"id":{told.number},' if numbered else ""
+            await self._socket.send_text(f'{{{number}"event":"{told.event}","data":{told.data}}}')
+
+    async def end(self) -> None:
+        """Stop telling; what is not resumable ends with it."""
+        if self._telling:
+            self._telling.cancel()
+            await asyncio.gather(self._telling, return_exceptions=True)
+
+
+def _parsed(text: str | None) -> dict[str, Any]:
+    try:
+        data = json.loads(text or "")
+    except (ValueError, RecursionError):
+        raise Invalid('send a JSON object as text, with the body of POST /chat or {"cancel": true}') from None
+    if not isinstance(data, dict):
+        raise Invalid("send a JSON object")
+    return data
+
+
+def _checked(data: dict[str, Any]) -> ChatBody:
+    try:
+        return ChatBody.model_validate(data)
+    except ValidationError as error:
+        raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None

@@ -1,0 +1,1 @@
+"""Answers as streams: server-sent events, resumable streams, disconnects, permission re-checks."""

@@ -1,0 +1,146 @@
+"""What every command has: which library, which settings, how to answer; and how a function becomes a command."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+if TYPE_CHECKING:
+    from pincite.config.settings import Settings
+    from pincite.engine.app import AsyncPincite
+
+Work = Callable[..., Coroutine[Any, Any, None]]
+
+DataOption = Annotated[
+    str | None, typer.Option("--data", metavar="DIR", help="The data folder; whoever can read it owns it.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A setting for this call, such as rag.top_k=5; repeatable."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+DebugOption = Annotated[bool, typer.Option("--debug", help="Show where an unforeseen error came from.")]
+
+_COMMON: dict[str, tuple[Any, Any]] = {
+    "json": (JsonOption, False),
+    "data": (DataOption, None),
+    "set": (SetOption, None),
+    "debug": (DebugOption, False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One call of the command line: its settings, whether it speaks JSON, and what `--set` and `--data` said.
+
+    `settings` are those before the library is open: an administrator's changes come with that.
+    """
+
+    settings: "Settings"
+    json: bool
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    data: str | None = None
+
+    def choosing(self, values: Mapping[str, Any]) -> "Door":
+        """The same call with settings that other options of it stand for."""
+        from pincite.config.sources import with_values
+
+        return replace(self, settings=with_values(self.settings, values), chosen={**self.chosen, **values})
+
+    @asynccontextmanager
+    async def open(self) -> "AsyncIterator[AsyncPincite]":
+        """The library, opened and closed again."""
+        from pincite.cli.view.screen import waiting
+
+        with waiting("opening the library …"):
+            from pincite.engine.app import AsyncPincite
+
+            pincite = AsyncPincite(self.data, settings=self.chosen)
+            await pincite.open()
+        try:
+            yield pincite
+        finally:
+            await pincite.close()
+
+
+def command(app: typer.Typer, name: str, *, ids: bool = False, until_stopped: bool = False) -> Callable[[Work], Work]:
+    """Make an async function a command of `app`, with the options every command has.
+
+    Its first parameter is the `Door`, the others are its own arguments and options; its docstring is the help.
+    `ids` lets arguments begin with a dash, as ids may; with `until_stopped`, Ctrl-C is the way it ends.
+    """
+
+    def register(work: Work) -> Work:
+        def call(**given: Any) -> None:
+            context = given.pop("ctx")
+            common = {key: given.pop(key) for key in _COMMON}
+            try:
+                asyncio.run(work(_door(context, common), **given))
+            except KeyboardInterrupt:
+                if not until_stopped:
+                    raise
+
+        call.__signature__ = _signature(work)  # type: ignore[attr-defined]
+        settings = {"ignore_unknown_options": True} if ids else None
+        app.command(name, help=inspect.cleandoc(work.__doc__ or ""), context_settings=settings)(call)
+        return work
+
+    return register
+
+
+def _signature(work: Work) -> Signature:
+    """The command's own parameters without the door, then the common ones."""
+    _, *own = inspect.signature(work).parameters.values()
+    common = [(name, annotation, default) for name, (annotation, default) in _COMMON.items()]
+    return Signature(
+        [
+            Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context),
+            *(parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in own),
+            *(Parameter(n, Parameter.KEYWORD_ONLY, annotation=a, default=d) for n, a, d in common),
+        ]
+    )
+
+
+def _door(context: typer.Context, common: dict[str, Any]) -> Door:
+    from pincite.config.sources import load_settings
+    from pincite.errors import SettingsError
+
+    chosen = parse_settings(common["set"] or ())
+    folder = common["data"] if common["data"] is not None else context.obj
+    if folder == "":
+        raise SettingsError("--data is empty; name a folder")
+    given = chosen if folder is None else {"data": folder, **chosen}
+    return Door(load_settings(given), common["json"], chosen, folder)
+
+
+def one_of(choices: Any, value: str | None, what: str) -> Any:
+    """The value, if it is one of a `Literal`'s; None stays."""
+    from pincite.errors import Invalid
+
+    if value is not None and value not in get_args(choices):
+        raise Invalid(f"there is no {what} '{value}'; there are: {', '.join(get_args(choices))}")
+    return value
+
+
+def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
+    """`["rag.top_k=5"]` → `{"rag.top_k": "5"}`; a secret is refused here, where all on the machine can see it."""
+    from pincite.config.schema import find
+    from pincite.errors import SettingsError
+
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = (part.strip() for part in pair.partition("="))
+        if not equals or not key:
+            raise SettingsError(f"--set takes KEY=VALUE, such as rag.top_k=5; '{pair}' is not that")
+        if (named := find(key)) and named.secret:
+            raise SettingsError(
+                f"{key} is a secret, and others on this machine can read the command line; "
+                f"set {named.environment} in the environment instead"
+            )
+        found[key] = value
+    return found

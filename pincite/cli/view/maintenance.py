@@ -1,0 +1,48 @@
+"""What was backed up, restored and purged, in a terminal."""
+
+from pincite.cli.output import count, size
+from pincite.cli.view.screen import Screen, styled
+from pincite.store.operations.backup import Backup
+from pincite.store.operations.backup_file import Manifest
+from pincite.store.operations.integrity import Inspection
+from pincite.store.operations.purge import Purged
+
+SHOWN = 20
+"""Things that are wrong of which each is told."""
+
+
+def print_purged(screen: Screen, done: Purged) -> None:
+    """Say what was written anew, and what could not be."""
+    shrunk = f"{size(done.bytes_before)} before, {size(done.bytes_after)} now"
+    screen.flowing(styled(f"{count(done.tables, 'table')} written anew: {shrunk}"))
+    if done.log:
+        screen.flowing(styled("The log was renewed: what was removed is in no file of the data folder.", "green"))
+    else:
+        screen.flowing(
+            styled(
+                "The server is yours: its log, replicas and backups may hold what was removed until they are renewed there.",
+                "yellow",
+            )
+        )
+
+
+def print_backup(screen: Screen, done: Backup) -> None:
+    """Say what is in the file, and which files were not there to be copied."""
+    screen.flowing(styled(f"{count(done.documents, 'document')} in {done.path}, {size(done.bytes)}"))
+    _print_some(screen, [f"{version}: its file is missing" for version in done.missing])
+
+
+def print_restored(screen: Screen, manifest: Manifest, found: Inspection) -> None:
+    """Say what came back, and whether all of it is well."""
+    screen.flowing(styled(f"{count(found.documents, 'document')} restored as of {manifest.made_at}"))
+    _print_some(screen, found.wrong)
+    if not found.wrong:
+        looked = f"{count(found.files, 'file')}, every passage, {count(found.searched, 'search', 'searches')}"
+        screen.flowing(styled(f"checked: {looked}; all is well", "green"))
+
+
+def _print_some(screen: Screen, lines: "list[str] | tuple[str, ...]") -> None:
+    for line in lines[:SHOWN]:
+        screen.flowing(styled(line, "red"))
+    if len(lines) > SHOWN:
+        screen.flowing(styled(f"and {len(lines) - SHOWN} more", "red"))

@@ -1,0 +1,129 @@
+"""Adding files, as it goes on and in the end."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from pincite.cli.output import count, one_line, remark
+from pincite.cli.view.jobs import lasting
+from pincite.cli.view.screen import Screen, shorten, styled
+from pincite.core.documents.document import AddedAll, Document
+from pincite.core.documents.document import Progress as Step
+
+EVERY_S = 5.0
+"""How often a line is written where there is no terminal for a bar."""
+NOTED = 40
+"""Characters that the bar has for what is going on."""
+
+
+class _Done(ProgressColumn):
+    """`12/200 files  3.4/s  embedding`: done of all, how fast, and what those in hand are at."""
+
+    def render(self, task: Task) -> Text:
+        speed = f"  {task.speed:.1f}/s" if task.speed else ""
+        note = f"  {shorten(one_line(task.fields['note']), NOTED)}" if task.fields["note"] else ""
+        return styled(f"{int(task.completed)}/{int(task.total or 0)} {task.fields['of']}s{speed}{note}", "dim")
+
+
+@contextmanager
+def progress(*, quiet: bool = False) -> Iterator[Callable[[Step], None]]:
+    """What hears how far something long is: a bar on a terminal, a line now and then elsewhere; nothing where quiet."""
+    screen = Screen(stderr=True)
+    if quiet:
+        yield lambda _step: None
+        return
+    if not screen.is_terminal:
+        yield _lines()
+        return
+    bar = BarColumn(bar_width=None, complete_style="cyan", finished_style="cyan")
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), bar, _Done(), TimeRemainingColumn())
+    with Progress(*columns, console=screen, transient=True) as shown:
+        yield _bar(shown)
+
+
+def _bar(shown: Progress) -> Callable[[Step], None]:
+    tasks: dict[str, TaskID] = {}
+
+    def report(step: Step) -> None:
+        if not step.total:
+            return
+        if step.stage not in tasks:
+            for old in tasks.values():
+                shown.remove_task(old)
+            tasks.clear()
+            tasks[step.stage] = shown.add_task(step.stage, total=step.total, of=step.of, note=step.note)
+        shown.update(tasks[step.stage], completed=step.done + step.in_hand, total=step.total, note=step.note)
+
+    return report
+
+
+def _lines() -> Callable[[Step], None]:
+    last, stage, began = time.monotonic(), "", (0.0, 0.0)
+
+    def report(step: Step) -> None:
+        nonlocal last, stage, began
+        now, done = time.monotonic(), step.done + step.in_hand
+        if step.stage != stage:
+            stage, began = step.stage, (now, done)
+        if now - last >= EVERY_S:
+            last = now
+            parts = [f"{step.stage}: {step.done:,} of {count(step.total, step.of)}", one_line(step.note)]
+            rate = (done - began[1]) / (now - began[0]) if now > began[0] else 0.0
+            if rate > 0:
+                parts += [f"{rate:.1f}/s", f"about {lasting((step.total - done) / rate)} left"]
+            remark(", ".join(part for part in parts if part))
+
+    return report
+
+
+def print_added(screen: Screen, result: AddedAll, endings: Sequence[str]) -> None:
+    """Print each file that failed with the reason, then what became of all in one line."""
+    for path, error in result.refused:
+        _print_failure(screen, path, str(error))
+    for document in failed(result):
+        assert document.error is not None
+        path = f"{document.folder}/{document.name}" if document.folder else document.name
+        _print_failure(screen, path, document.error.message)
+    screen.flowing(styled(summary(result, endings)))
+
+
+def failed(result: AddedAll) -> list[Document]:
+    """The documents that were taken in but could not be made searchable."""
+    return [added.document for added in result.added if added.document.error]
+
+
+def summary(result: AddedAll, endings: Sequence[str]) -> str:
+    """`12 added, 3 new versions, 200 unchanged, 1 failed, 4 skipped (not .md .pdf .txt)`."""
+    outcomes = Counter(added.outcome for added in result.added if not added.document.error)
+    failures = len(result.refused) + len(failed(result))
+    parts = [
+        f"{outcomes['new']:,} added",
+        count(outcomes["new_version"], "new version") if outcomes["new_version"] else "",
+        f"{outcomes['again']:,} indexed again" if outcomes["again"] else "",
+        f"{outcomes['unchanged']:,} unchanged" if outcomes["unchanged"] else "",
+        f"{failures:,} failed" if failures else "",
+        f"{result.skipped:,} skipped (not {' '.join(endings)})" if result.skipped else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _print_failure(screen: Screen, name: str, reason: str) -> None:
+    """Wrapped between words on a terminal; else on one line, which is what one looks for with other tools."""
+    told, lead = one_line(reason if name in reason else f"{name}: {reason}"), styled("failed", "red")
+    if screen.is_terminal:
+        screen.flowing(styled(told), indent=8, lead=lead)
+    else:
+        screen.say(lead, "  ", told)

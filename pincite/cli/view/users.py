@@ -1,0 +1,52 @@
+"""People and groups in a terminal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from pincite.cli.view.screen import Screen, grid, shorten, styled
+from pincite.core.accounts.users import Group, Person
+
+LONG = 30
+"""Characters of a list of names that are shown."""
+
+
+def print_people(screen: Screen, people: Sequence[Person]) -> None:
+    """Print a line for each user."""
+    table = grid("user", "role", "groups", ">documents", "")
+    for one in people:
+        groups = Text(shorten(", ".join(one.groups), LONG))
+        state = styled("suspended", "red") if one.suspended else styled("", "green")
+        table.add_row(Text(shorten(one.name, LONG)), one.role, groups, f"{one.documents:,}", state)
+    screen.table(table, give_way=("groups", "role"))
+
+
+def print_usage(screen: Screen, person: Person, told: Mapping[str, Any]) -> None:
+    """Print what a user uses of each limit; one of their own is marked."""
+    state = ", suspended" if person.suspended else ""
+    screen.say((person.name, "bold"), f" ({person.role}{state})")
+    usage = dict(told["usage"])
+    used = {
+        "documents": usage["documents"],
+        "storage_mb": f"{usage['storage_bytes'] / 2**20:,.1f}",
+        "jobs": usage["jobs"],
+        "streams": usage["streams"],
+        "tokens_per_day": f"{usage['tokens_today']:,}",
+    }
+    table = grid("limit", ">used", ">most", "")
+    for name, most in told["limits"].items():
+        own = "own" if name in told["own"] else ""
+        table.add_row(name, str(used.get(name, "")), f"{most:,}" if most else "any", own)
+    screen.table(table)
+
+
+def print_groups(screen: Screen, groups: Sequence[Group]) -> None:
+    """Print a line for each group."""
+    if not groups:
+        screen.say("There are no groups; make one with: pincite group add NAME")
+        return
+    table = grid("group", ">members", "who")
+    for one in groups:
+        table.add_row(Text(shorten(one.name, LONG)), str(len(one.members)), Text(shorten(", ".join(one.members), LONG)))
+    screen.table(table, give_way=("who",))

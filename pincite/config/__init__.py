@@ -1,0 +1,1 @@
+"""The settings: their types, defaults, sources, schema and presets. The only reader of the environment."""

@@ -1,0 +1,1 @@
+"""Documents, chunks, jobs, and where text stands on a page."""

@@ -1,0 +1,1 @@
+"""The values of one question: question, plan, hits, prompt, answer."""

@@ -1,0 +1,1 @@
+"""The Python API: opens the library and answers every call of the interfaces."""

@@ -1,0 +1,1 @@
+"""Documents from elsewhere: synchronised folders, web pages, the samples."""

@@ -1,0 +1,1 @@
+"""The embedder's index tools, and the switch from one index to another."""

@@ -1,0 +1,1 @@
+"""Read parts of documents: sections, page positions, differences between versions."""

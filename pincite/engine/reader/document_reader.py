@@ -1,0 +1,147 @@
+"""Part of a document's text: lines before a section before the whole, as text or as passages that can be cited."""
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pincite.core.accounts.access import Scope
+from pincite.core.documents.document import Parsed, Passage, Reading, Section
+from pincite.core.protocols import Opened
+from pincite.core.query.answer import Filters, Found
+from pincite.errors import Invalid, NotFound
+from pincite.ingest.chunk.sections import sections
+from pincite.store.documents.full_text import Volume, Volumes
+from pincite.store.documents.library import VersionText
+from pincite.text.sentences import fold, line_of, line_starts
+
+MOST_PLACES = 50
+"""Places of a text that are told; all of them are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The stretch of a text that is read, in characters and in lines."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+    lines: int
+    section: str | None
+
+
+def passage(text: VersionText, reading: Reading) -> Passage:
+    """The lines asked for, else the section asked for, else everything."""
+    part = _part(text, reading)
+    return Passage(
+        document_id=text.document_id, version=text.version, title=text.title, content=text.text[part.start : part.end],
+        start_line=part.first, end_line=part.last, total_lines=part.lines, section=part.section,
+    )  # fmt: skip
+
+
+class OpenShelf:
+    """Documents that a request may look into, opened as passages."""
+
+    def __init__(self, volumes: Volumes) -> None:
+        self._volumes = volumes
+
+    async def read(self, reading: Reading, *, scope: Scope, filters: Filters) -> Opened:
+        """The lines asked for, else the section, else everything."""
+        volume = await self._volumes.open(reading, scope=scope, filters=filters)
+        return await asyncio.to_thread(_read, volume, reading)
+
+    async def find(self, reading: Reading, text: str, *, scope: Scope, filters: Filters) -> Opened:
+        """Every place where a text stands, letter for letter."""
+        volume = await self._volumes.open(reading, scope=scope, filters=filters)
+        return await asyncio.to_thread(_find, volume, text)
+
+
+def _read(volume: Volume, reading: Reading) -> Opened:
+    text, part = volume.text, _part(volume.text, reading)
+    return Opened(
+        text.document_id, text.version, text.title, tuple(clipped(volume.passages, part.start, part.end)),
+        part.first, part.last, part.lines, part.section,
+    )  # fmt: skip
+
+
+def _find(volume: Volume, wanted: str) -> Opened:
+    text, starts = volume.text.text, line_starts(volume.text.text.removesuffix("\n"))
+    places = list(places_of(text, wanted))
+    met = [
+        passage
+        for passage in volume.passages
+        if any(place < passage.end_char and place + len(wanted) > passage.start_char for place in places[:MOST_PLACES])
+    ]
+    lines = tuple(line_of(starts, place) for place in places[:MOST_PLACES])
+    return Opened(
+        volume.text.document_id, volume.text.version, volume.text.title, tuple(met), lines[0] if lines else 1,
+        lines[-1] if lines else 1, len(starts), places=lines, found=len(places),
+    )  # fmt: skip
+
+
+def places_of(text: str, wanted: str) -> Iterator[int]:
+    """Where a text stands in another, letter for letter."""
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + len(wanted))
+
+
+def clipped(passages: Sequence[Found], start: int, end: int) -> Iterator[Found]:
+    """The passages between two offsets, each without what lies outside or stood in the one before."""
+    for passage in passages:
+        low, high = max(passage.start_char, start), min(passage.end_char, end)
+        text = passage.text[low - passage.start_char : high - passage.start_char] if low < high else ""
+        if not text.strip():
+            continue
+        start = high
+        if text == passage.text:
+            yield passage
+            continue
+        line = passage.start_line + passage.text.count("\n", 0, low - passage.start_char)
+        yield replace(
+            passage, text=text, start_char=low, end_char=high, start_line=line, end_line=line + text.count("\n"),
+            page=bisect_right(passage.page_starts, low) or None,
+        )  # fmt: skip
+
+
+def _part(text: VersionText, reading: Reading) -> _Part:
+    starts = line_starts(text.text.removesuffix("\n"))  # a line end at the end begins no further line
+    section: Section | None = None
+    if reading.start_line is not None or reading.end_line is not None:
+        first, last = _lines(reading, len(starts))
+    elif reading.section is not None:
+        section = _section(text, reading.section)
+        first, last = line_of(starts, section.start), line_of(starts, max(section.start, section.end - 1))
+    else:
+        first, last = 1, len(starts)
+    whole = (first, last) == (1, len(starts))
+    end = starts[last] - 1 if last < len(starts) else len(text.text if whole else text.text.removesuffix("\n"))
+    named = " > ".join(section.heading_path) if section else None
+    return _Part(starts[first - 1], end, first, last, len(starts), named)
+
+
+def _lines(reading: Reading, total: int) -> tuple[int, int]:
+    first = reading.start_line if reading.start_line is not None else 1
+    last = min(reading.end_line if reading.end_line is not None else total, total)
+    if first < 1 or first > total or last < first:
+        raise Invalid(f"there are lines 1 to {total}; lines {first} to {reading.end_line or 'the end'} cannot be read")
+    return first, last
+
+
+def _section(text: VersionText, wanted: str) -> Section:
+    """The section with this heading, or with this path of headings joined by `>` or `/`, and all below it."""
+    parsed = Parsed(text.text, markup="plain" if text.mime == "text/plain" else "markdown", body_start=text.body_start)
+    found = sections(parsed)
+    for sought in (fold(wanted.strip()), fold(wanted.strip().lstrip("#").strip())):
+        for number, section in enumerate(found):
+            names = {fold(section.heading_path[-1])} if section.heading_path else set()
+            names |= {fold(joiner.join(section.heading_path)) for joiner in (" > ", " / ", "/", ">")}
+            if sought in names:
+                below = found[number + 1 :]
+                inside = next((n for n, s in enumerate(below) if s.depth <= section.depth), len(below))
+                end = below[inside - 1].end if inside else section.end
+                return Section(section.heading_path, section.depth, section.start, end)
+    known = ", ".join(repr(section.heading_path[-1]) for section in found[:8] if section.heading_path)
+    raise NotFound(f"there is no section '{wanted}'; there are: {known}")

@@ -1,0 +1,166 @@
+"""Pages of a document as they are shown, spans of its text → their places, and places → the text."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pincite.core.accounts.access import Scope
+from pincite.core.documents.cells import cells
+from pincite.core.documents.pages import Box, Mark, PageKind
+from pincite.core.documents.positions import Extract, Leaf, Place, Stretch, at_ref, in_box, in_words, locate, touching
+from pincite.errors import Invalid, NotFound
+from pincite.store.documents.library import Library, VersionText
+from pincite.store.search.pages import Pages
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word, row, cell or paragraph of a page, and its box or what it is called there."""
+
+    text: str
+    start: int
+    end: int
+    rect: Box | None
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A page, slide, sheet or part: its text from `start` to `end`, and where each piece of that stands."""
+
+    document_id: str
+    version: str
+    page: int
+    of: int
+    kind: PageKind
+    name: str
+    width: float
+    height: float
+    text: str
+    start: int
+    end: int
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A span of a version's text and where it stands; `place` is that in words."""
+
+    document_id: str
+    version: str
+    start: int
+    end: int
+    text: str
+    place: str | None
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """Which place is meant: a reference or a box, on a page by its number or its name."""
+
+    page: int | None = None
+    name: str | None = None
+    ref: str | None = None
+    box: Box | None = None
+
+
+class Pointer:
+    """Points into documents, always for one person."""
+
+    def __init__(self, library: Library, pages: Pages) -> None:
+        self._library = library
+        self._pages = pages
+
+    async def page(
+        self,
+        scope: Scope,
+        document_id: str,
+        number: int,
+        version: str | None = None,
+        span: tuple[int, int] | None = None,
+    ) -> Shown:
+        """One page with its words, or those of them that a span of the text touches."""
+        text = await self._library.text(scope, document_id, version)
+        start, end = _span(span, text)
+        found, count = await self._pages.of(scope, _extract(text, start, end), number=number)
+        if not found:
+            raise _no_page(text, number, count, narrowed=span is not None)
+        return await asyncio.to_thread(_shown, text, found, count, (start, end))
+
+    async def spot(self, scope: Scope, document_id: str, span: tuple[int, int], version: str | None = None) -> Spot:
+        """Where a span of the text stands."""
+        text = await self._library.text(scope, document_id, version)
+        start, end = _span(span, text)
+        if start == end:
+            raise Invalid("the span is empty; its end comes after its start")
+        return _spot(text, start, end, await self._pages.touched(scope, _extract(text, start, end)))
+
+    async def aimed(self, scope: Scope, document_id: str, aim: Aim, version: str | None = None) -> Spot:
+        """The text at a place."""
+        text = await self._library.text(scope, document_id, version)
+        whole = _extract(text, 0, len(text.text))
+        found, count = await self._pages.of(scope, whole, number=aim.page, name=aim.name)
+        if not found:
+            raise _no_page(text, aim.name if aim.name is not None else aim.page or 1, count)
+        span = await asyncio.to_thread(_sought, found, aim, Stretch(text.text))
+        if span is None:
+            raise NotFound(f"there is nothing at {aim.ref or 'this rectangle'}; the page lists what is where")
+        return _spot(text, *span, found)
+
+
+def _sought(found: Sequence[Leaf], aim: Aim, text: Stretch) -> tuple[int, int] | None:
+    """From the first to the last character of what is there; all of the page where it is all that is named."""
+    if aim.ref is None and aim.box is None:
+        return found[0].page.start, found[-1].end
+    spans = [
+        (leaf.number, span)
+        for leaf in found
+        if (span := at_ref(leaf, aim.ref, text) if aim.ref is not None else in_box(leaf, aim.box or (0, 0, 0, 0)))
+    ]
+    there = [span for number, span in spans if number == spans[0][0]]  # where no page was named, the first that has it
+    return (there[0][0], there[-1][1]) if there else None
+
+
+def _spot(text: VersionText, start: int, end: int, found: Sequence[Leaf]) -> Spot:
+    places = locate(found, start, end, Stretch(text.text))
+    return Spot(text.document_id, text.version, start, end, text.text[start:end], in_words(places), places)
+
+
+def _shown(text: VersionText, found: Sequence[Leaf], count: int, span: tuple[int, int]) -> Shown:
+    first, whole = found[0].page, Stretch(text.text)
+    start, end = max(span[0], first.start), min(span[1], found[-1].end)
+    marks = [mark for leaf in found for mark in touching(leaf.page.placed(), start, end, whole)]
+    pieces = [piece for mark in marks for piece in cells(mark, whole.of(mark) or "") if piece.start < piece.end]
+    return Shown(
+        text.document_id, text.version, found[0].number, count, first.kind, first.name, first.width, first.height,
+        text.text[start:end], start, end, tuple(_word(piece, text.text) for piece in pieces),
+    )  # fmt: skip
+
+
+def _word(mark: Mark, text: str) -> Word:
+    return Word(text[mark.start : mark.end], mark.start, mark.end, mark.box, mark.ref)
+
+
+def _span(span: tuple[int, int] | None, text: VersionText) -> tuple[int, int]:
+    start, end = span or (0, len(text.text))
+    if not 0 <= start <= end <= len(text.text):
+        raise Invalid(f"the text has {len(text.text)} characters; {start} to {end} is no span of it")
+    return start, end
+
+
+def _extract(text: VersionText, start: int, end: int) -> Extract:
+    return Extract(text.document_id, text.version, start, end)
+
+
+def _no_page(text: VersionText, wanted: int | str, count: int, *, narrowed: bool = False) -> NotFound:
+    if not count and text.page_starts:
+        return NotFound(
+            f"'{text.title}' was indexed before pages were kept; renew it: pincite reindex {text.document_id}"
+        )
+    if not count:
+        return NotFound(f"'{text.title}' is a file without pages; read it by lines or sections")
+    if narrowed and isinstance(wanted, int) and wanted <= count:
+        return NotFound(f"the span is not on page {wanted}; ask where it is")
+    called = f"'{wanted}'" if isinstance(wanted, str) else wanted
+    return NotFound(f"there is no page {called}; there are {count}")

@@ -1,0 +1,97 @@
+"""Pincite: the same library without `await`, over one background loop."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Mapping
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from pincite.config.settings import Settings
+from pincite.core.documents.document import AddedAll, Document, Receipt
+from pincite.core.query.answer import Answer, Question, SearchResult
+from pincite.engine.app import AsyncPincite
+from pincite.engine.connectors.web_import import Gatherer
+from pincite.ingest.accept.collect import collect
+from pincite.store.documents.library import Listing
+
+T = TypeVar("T")
+
+
+class Pincite:
+    """A library of documents: `with Pincite("./data") as p: p.add("handbook.pdf"); print(p.ask("…").text)`."""
+
+    def __init__(self, data: str | Path | None = None, *, settings: Settings | Mapping[str, Any] | None = None) -> None:
+        self._pincite = AsyncPincite(data, settings=settings)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def open(self) -> None:
+        """Start what is needed."""
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="pincite", daemon=True).start()
+        try:
+            self._do(self._pincite.open())
+        except BaseException:
+            self._stop()
+            raise
+
+    def close(self) -> None:
+        """Stop what was started."""
+        if self._loop is not None:
+            self._do(self._pincite.close())
+            self._stop()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force now; a frozen snapshot with its revision."""
+        return self._pincite.settings
+
+    def add(self, path: str | Path, *, folder: str = "") -> Document:
+        """Take one file in and wait until it can be asked about."""
+        return self._do(self._pincite.add(path, folder=folder))
+
+    def add_all(self, *paths: str | Path, folder: str = "") -> AddedAll:
+        """Take files and folders in and wait until all are processed."""
+        return self._do(self._pincite.add_all(collect([Path(path) for path in paths], folder)))
+
+    def add_from_web(self, *urls: str, folder: str = "") -> AddedAll:
+        """Fetch pages, and the pages of sitemaps, and wait until all are processed; `web.enabled` must allow it."""
+        return self._do(Gatherer(self._pincite).add_all(urls, folder))
+
+    def ask(self, question: str | Question) -> Answer:
+        """Answer a question."""
+        return self._do(self._pincite.ask(question))
+
+    def search(self, question: str | Question) -> SearchResult:
+        """Find passages."""
+        return self._do(self._pincite.search(question))
+
+    def get(self, document_id: str) -> Document:
+        """One document."""
+        return self._do(self._pincite.get(document_id))
+
+    def documents(self, folder: str | None = None) -> list[Document]:
+        """Every document, or those of a folder."""
+        return self._do(self._pincite.documents(Listing(folder=folder)))
+
+    def remove(self, document_id: str) -> Receipt:
+        """Remove a document and everything made of it."""
+        return self._do(self._pincite.remove(document_id))
+
+    def _do(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._loop is None:
+            work.close()
+            raise RuntimeError("open the library first: with Pincite(…) as p")
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def _stop(self) -> None:
+        if self._loop is not None:
+            self._do(self._loop.shutdown_default_executor())
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._loop = None

@@ -1,0 +1,1 @@
+"""Metrics, bootstrap intervals, calibration and plots."""

@@ -1,0 +1,41 @@
+"""Questions of one's own: asked, and the passages that answer them marked by whoever knows."""
+
+from collections.abc import Sequence
+
+from pincite.core.accounts.access import Caller, Scope
+from pincite.core.documents.document import Chunk
+from pincite.core.evaluations import EvaluationSet, Place, SetQuestion
+from pincite.engine.app import AsyncPincite
+from pincite.errors import Invalid, NotFound
+
+
+async def mark(
+    pincite: AsyncPincite, set_id: str, text: str, chunk_ids: Sequence[str], *, caller: Caller
+) -> EvaluationSet:
+    """Keep these passages as what answers a question, instead of those marked before; without any it is taken out."""
+    scope, words = await pincite.scope(caller), " ".join(text.split())
+    if not words:
+        raise Invalid("text: a question has words")
+    found = [await _passage(pincite, scope, chunk_id) for chunk_id in dict.fromkeys(chunk_ids)]
+    await pincite.evaluations.mark(scope, set_id, words, _question(words, found) if found else None)
+    return await pincite.evaluations.get_set(scope, set_id)
+
+
+def _question(text: str, found: Sequence[tuple[str, str, Chunk]]) -> SetQuestion:
+    (document_id, version, chunk), *others = found
+    first = Place(document_id, chunk.start, chunk.end)
+    twins = (Place(its, one.start, one.end, f"{its}.{of}.{one.ordinal}") for its, of, one in others)
+    return SetQuestion(text, "marked", chunk.language, first, version, chunk.ordinal, tuple(twins))
+
+
+async def _passage(pincite: AsyncPincite, scope: Scope, chunk_id: str) -> tuple[str, str, Chunk]:
+    """A passage by the id that searches give it, with its document and version."""
+    document_id, _, rest = chunk_id.partition(".")
+    version, _, ordinal = rest.rpartition(".")
+    if not (version and ordinal.isascii() and ordinal.isdecimal() and len(ordinal) < 10):
+        raise Invalid(f"'{chunk_id[:100]}' is not the id of a passage; send those that a search gave out")
+    after = int(ordinal) - 1
+    _, found = await pincite.library.chunks(scope, document_id, None, version_id=version, after=after, limit=1)
+    if not found or found[0].ordinal != int(ordinal):
+        raise NotFound(f"there is no passage '{chunk_id[:100]}'")
+    return document_id, version, found[0]

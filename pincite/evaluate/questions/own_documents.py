@@ -1,0 +1,180 @@
+"""One's own documents as the measure: a set of questions made from them, kept, and run again and again."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pincite.config.profiles import find_profile, for_request
+from pincite.config.settings import Settings
+from pincite.config.sources import with_values
+from pincite.core.accounts.access import LOCAL, Caller
+from pincite.core.documents.document import Progress
+from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, MadeBy, Outcome, Place, SetQuestion
+from pincite.core.query.answer import Hit
+from pincite.engine.app import AsyncPincite
+from pincite.errors import Invalid, PinciteError, SettingsError
+from pincite.evaluate.measure import bootstrap
+from pincite.evaluate.measure.metrics import MEASURES, judge_rank
+from pincite.evaluate.questions.llm_questions import write_questions
+from pincite.evaluate.questions.near_duplicates import with_twins
+from pincite.evaluate.questions.rule_questions import make_questions, sample_of
+from pincite.evaluate.runner import Report, ask_all, counted, percentile
+from pincite.tracing.replay import check_changes, replayable, settings_of
+
+PASSAGES = 20_000
+"""Passages a set is made from at most; of a larger library, a sample."""
+TOLD_S = 1.0
+"""How often a run says how far it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What set to make; `by` None is the model where one is configured, else words."""
+
+    questions: int = 200
+    seed: int = 0
+    by: MadeBy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became different from one run of a set to another, over the questions both asked."""
+
+    measures: dict[str, Interval]
+    p50_ms: float
+    questions: int
+
+
+async def make_set(
+    pincite: AsyncPincite, wish: Wish, *, caller: Caller = LOCAL, report: Report
+) -> tuple[EvaluationSet, tuple[str, ...]]:
+    """Make questions from what the caller may read and keep them; also, what went wrong on the way."""
+    scope, settings = await pincite.scope(caller), pincite.settings
+    kit = pincite.toolbox.kit(settings)
+    has_model = kit.llm is not kit.extractive
+    if wish.by == "model" and not has_model:
+        raise Invalid("no model is configured that could write questions; set llm.base_url, or make them by words")
+    passages = await pincite.evaluations.passages(scope, wish.seed, PASSAGES)
+    sample = await asyncio.to_thread(sample_of, passages)
+    by: MadeBy = wish.by or ("model" if has_model else "words")
+    made: Sequence[SetQuestion]
+    if by == "model":
+        total = min(wish.questions, len(passages))
+        written = await write_questions(
+            kit.llm, passages, wish.questions, wish.seed,
+            lambda number: report(Progress("writing", number, total, 0.0, of="question")),
+        )  # fmt: skip
+        made, notes = written.questions, written.notes
+    else:
+        made, notes = await asyncio.to_thread(make_questions, sample, wish.questions, wish.seed), ()
+    if not made:
+        why = f"; {notes[0]}" if notes else "; add documents with some prose first"
+        raise Invalid(f"no question could be made from {len(passages)} passages{why}")
+    made = await asyncio.to_thread(with_twins, made, sample)
+    return await pincite.evaluations.keep_set(scope, by, wish.seed, made), notes
+
+
+async def run_set(
+    pincite: AsyncPincite,
+    questions: EvaluationSet,
+    settings: Settings,
+    *,
+    caller: Caller = LOCAL,
+    report: Report,
+    begun: Evaluation | None = None,
+) -> Evaluation:
+    """Ask a set's questions with these settings and keep what came of it, however it ends.
+
+    `begun` is a run that was announced before.
+    """
+    scope = await pincite.scope(caller)
+    run = begun or await begin(pincite, questions, settings, caller=caller)
+    try:
+        outcome = await _outcome(pincite, run, questions, settings, caller, report)
+    except PinciteError as error:
+        await pincite.evaluations.fail(scope, run.id, str(error))
+        raise
+    return await pincite.evaluations.finish(scope, run.id, outcome)
+
+
+async def begin(
+    pincite: AsyncPincite, questions: EvaluationSet | None, settings: Settings, *, caller: Caller = LOCAL
+) -> Evaluation:
+    """Announce a run, of a set that may still have to be made; whoever does so then runs it."""
+    if questions is not None and not any(one.current for one in questions.questions):
+        raise Invalid("none of the set's documents is as it was when the set was made; make a new one (renew)")
+    scope, set_id = await pincite.scope(caller), questions.id if questions else None
+    return await pincite.evaluations.begin(scope, set_id, settings.revision, settings_of(settings))
+
+
+async def _outcome(
+    pincite: AsyncPincite,
+    run: Evaluation,
+    questions: EvaluationSet,
+    settings: Settings,
+    caller: Caller,
+    report: Report,
+) -> Outcome:
+    asked = [one for one in questions.questions if one.current]
+    ranks: dict[int, int | None] = {}
+    relevances: dict[int, float] = {}
+    times: list[float] = []
+    said: list[str] = []
+    told = time.monotonic()
+    texts, waiting = [one.text for one in asked], iter(asked)
+    async for response in ask_all(pincite, texts, settings, caller=caller, report=report):
+        question = next(waiting)
+        ranks[question.id] = rank_of(question, response.hits)
+        if response.hits:
+            relevances[question.id] = round(response.hits[0].relevance, 4)
+        times.append(response.ms)
+        said.extend(response.notes)
+        if time.monotonic() - told > TOLD_S:
+            told = time.monotonic()
+            await pincite.evaluations.advance(await pincite.scope(caller), run.id, len(ranks) / len(asked))
+    left_out = len(questions.questions) - len(asked)
+    stale = (f"{left_out} questions are about older versions and were left out; --renew makes a new set",)
+    measures = {name: bootstrap.mean(values) for name, values in scores(list(ranks.values())).items()}
+    notes = (*(stale if left_out else ()), *counted(said))
+    p50, p95 = (round(percentile(times, share), 3) for share in (0.5, 0.95))
+    return Outcome(measures, ranks, p50, p95, notes, relevances)
+
+
+def settings_to_try(base: Settings, changes: Mapping[str, Any], profile: str | None = None) -> Settings:
+    """The settings in force with a profile's and then these in their places: such as act on a question."""
+    check_changes(changes, "an evaluation")
+    values = for_request(find_profile(profile), base).values if profile is not None else {}
+    usable = {key: value for key, value in values.items() if key in replayable()}
+    try:
+        return with_values(base, {**usable, **changes})
+    except SettingsError as error:
+        raise Invalid(str(error)) from None
+
+
+def rank_of(question: SetQuestion, hits: Sequence[Hit]) -> int | None:
+    """The place of the first passage that holds what was asked for; None where none does."""
+    for rank, hit in enumerate(hits, start=1):
+        chunk = hit.chunk
+        place = Place(chunk.document_id, chunk.start_char, chunk.end_char)
+        if any(place.meets(right) for right in question.places):
+            return rank
+    return None
+
+
+def scores(ranks: Sequence[int | None]) -> dict[str, list[float]]:
+    """Every measure, question by question."""
+    judged = [judge_rank(rank) for rank in ranks]
+    return {name: [one[name] for one in judged] for name in MEASURES}
+
+
+def change(before: Evaluation, after: Evaluation) -> Change:
+    """What the later run did better or worse, on the questions that both asked."""
+    was, now = before.outcome, after.outcome
+    assert was is not None
+    assert now is not None
+    both = [question for question in now.ranks if question in was.ranks]
+    old, new = (scores([outcome.ranks[question] for question in both]) for outcome in (was, now))
+    measures = {name: bootstrap.difference(old[name], new[name]) for name in MEASURES}
+    return Change(measures, now.p50_ms - was.p50_ms, len(both))

@@ -1,0 +1,203 @@
+"""A flow runs: each completion after those that lead to it, on one desk, so that a source keeps its number to the end."""
+
+import json
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
+
+from pincite.core.documents.document import Reading
+from pincite.core.protocols import Opened
+from pincite.core.query.answer import Answer, Draft, Hit, Plan, Prompt, Question, Turn
+from pincite.core.query.tools import ToolCall
+from pincite.core.run import Event, Planned, Run, Started, Token
+from pincite.errors import Invalid, NotFound
+from pincite.flows.graph import CompletionNode, Flow, RagNode, ReadNode
+from pincite.query import pipeline
+from pincite.query.agent.loop import work
+from pincite.query.agent.rule_based import run_errands
+from pincite.query.agent.scratchpad import Desk
+from pincite.query.agent.tools import Errand, Hands
+from pincite.query.save import save
+from pincite.query.understand.guard import guard_in, meet
+from pincite.query.understand.understand import understand
+
+LONGEST_SAID = 2000
+"""Characters of what a completion said that the next one is told."""
+LONGEST_QUERY = 4000
+"""Characters of a query that a tool takes."""
+Read = tuple[Opened, Sequence[Hit]]
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What a node gives to a completion: tools to use, calls to make first, and a system message with its priority."""
+
+    hands: Hands
+    errands: tuple[Errand, ...]
+    message: tuple[int, str]
+
+
+async def run_flow(run: Run, flow: Flow) -> Answer:
+    """Run what the answer needs; it is what the last completion says."""
+    asked = await run.step(guard_in, Question(flow.input, mode="agent"))
+    await run.step(meet)
+    run.emit(Started(run.answer_id, run.id))
+    desk, said = pipeline.desk_of(run), {"input": asked.text}
+    *before, last = flow.in_order()
+    for node in before:
+        with _unheard(run):
+            written = (await run.step(completion_node, flow, node, desk, said))[1]
+        said[node.id] = written.text[:LONGEST_SAID] if written else ""
+    plan, made, prompt = await run.step(completion_node, flow, last, desk, said)
+    final = await pipeline.concluded(run, plan, desk, made, prompt)
+    nodes = tuple(f"node {node.id}: {node.type}" for node in (*before, last))
+    final = replace(final, mode="agent", metadata=replace(final.metadata, plan=(*nodes, *final.metadata.plan)))
+    return await run.finish(save, plan, final)
+
+
+async def completion_node(
+    run: Run, flow: Flow, node: CompletionNode, desk: Desk, said: dict[str, str]
+) -> tuple[Plan, Draft | None, Prompt]:
+    """Collect what leads to a completion, and let the model write with it; without a model, code chooses."""
+    question = await run.step(guard_in, Question(node.asks(said), mode="agent", retrieve=True), answered=False)
+    plan = await run.step(understand, question)
+    inputs = flow.inputs(node)
+    given = [await _contribution(run, plan, one) for one in inputs if isinstance(one, RagNode | ReadNode)]
+    before = [one for one in inputs if isinstance(one, CompletionNode)]
+    turns = tuple(Turn(one.asks(said), one.asks(said), said[one.id]) for one in before)
+    sampling = node.sampling([one.message for one in given])
+    plan = replace(plan, question=replace(plan.question, sampling=sampling, conversation=turns))
+    run.emit(Planned(plan))
+    errands = [errand for one in given for errand in one.errands]
+    if before and desk.hits:
+        errands.insert(0, _shown_again(before[0], plan, desk))
+    hands, worked = together([one.hands for one in given]), None
+    if run.kit.llm is run.kit.extractive:
+        run.note("flow", "there is no model to write (llm.*); sentences were chosen by rules")
+    else:
+        worked = await run.attempt(None, work, plan, desk, hands, errands)
+    if worked is None:
+        await run.step(run_errands, desk, errands or _by_rule(plan, given))
+    made, prompt = worked or await pipeline.extracted(run, plan, desk)
+    return plan, made, prompt
+
+
+async def _contribution(run: Run, plan: Plan, node: RagNode | ReadNode) -> Contribution:
+    if isinstance(node, RagNode):
+        return await run.step(rag_node, plan, node)
+    return await run.step(read_node, plan, node)
+
+
+async def rag_node(run: Run, plan: Plan, node: RagNode) -> Contribution:
+    """A node that searches its part of the library."""
+    asked = replace(plan.question, filters=node.filters(), top_k=node.top_k, min_score=node.min_score)
+    own = pipeline.hands_of(run, replace(plan, question=asked))
+
+    async def search(queries: Sequence[str]) -> Sequence[Hit]:
+        if len(queries) > node.max_queries:
+            raise Invalid(f"at most {node.max_queries} queries at once")
+        return await own.search(queries)
+
+    hands = Hands(search, own.read, own.find, ("rag_search",))
+    queries = node.queries and [query.replace("{input}", plan.question.text) for query in node.queries]
+    errands = (_errand(node.id, "rag_search", hands, queries=queries),) if queries else ()
+    return Contribution(hands, errands, (node.priority, node.message()))
+
+
+async def read_node(run: Run, plan: Plan, node: ReadNode) -> Contribution:
+    """A node that reads: the document it names and no other, or any."""
+    own = pipeline.hands_of(run, plan)
+    hands = Hands(own.search, own.read, own.find, ("read_document", "find_in_document"))
+    if not node.named:
+        return Contribution(hands, (), (node.priority, node.message()))
+    opened, _ = await own.read(node.reading())  # one that is not there ends the flow before a model is asked
+
+    async def read(reading: Reading) -> Read:
+        return await own.read(_only(opened.document_id, reading))
+
+    async def find(reading: Reading, text: str) -> Read:
+        return await own.find(_only(opened.document_id, reading), text)
+
+    arguments = {"doc_id": opened.document_id, **node.model_dump(include=_PLACE, exclude_none=True)}
+    hands = Hands(own.search, read, find, hands.tools)
+    errand = _errand(node.id, "read_document", hands, **arguments)
+    return Contribution(hands, (errand,), (node.priority, node.message()))
+
+
+_PLACE = {"section", "start_line", "end_line", "version"}
+
+
+def _only(document_id: str, reading: Reading) -> Reading:
+    if reading.document_id != document_id:
+        raise NotFound(f"only the document '{document_id}' can be read here")
+    return reading
+
+
+def _errand(node: str, tool: str, hands: Hands, **arguments: object) -> Errand:
+    return Errand(ToolCall(f"node_{node}", tool, json.dumps(arguments, ensure_ascii=False)), hands)
+
+
+def _by_rule(plan: Plan, given: Sequence[Contribution]) -> list[Errand]:
+    """What is looked up where no model says what: the question, in every part of the library that may be searched."""
+    searching = [one.hands for one in given if "rag_search" in one.hands.tools]
+    return [
+        _errand(str(n), "rag_search", hands, queries=[plan.text[:LONGEST_QUERY]]) for n, hands in enumerate(searching)
+    ]
+
+
+def _shown_again(before: CompletionNode, plan: Plan, desk: Desk) -> Errand:
+    """What lies on the desk already, for the next completion to see under the same numbers."""
+
+    async def search(_queries: Sequence[str]) -> Sequence[Hit]:
+        return list(desk.hits)
+
+    own = together(())
+    return _errand(before.id, "rag_search", Hands(search, own.read, own.find), queries=[plan.text[:LONGEST_QUERY]])
+
+
+def together(several: Sequence[Hands]) -> Hands:
+    """The tools of several nodes as one set: a search asks all that search, a document is opened by the first that may."""
+    searching = [hands for hands in several if "rag_search" in hands.tools]
+    reading = [hands for hands in several if "read_document" in hands.tools]
+
+    async def search(queries: Sequence[str]) -> Sequence[Hit]:
+        found = [await hands.search(queries) for hands in searching]
+        best: dict[int, Hit] = {}
+        for hit in chain.from_iterable(zip_longest(*found)):
+            if hit is not None:
+                best.setdefault(hit.chunk.key, hit)
+        return list(best.values())
+
+    async def opened(how: Callable[[Hands], Awaitable[Read]]) -> Read:
+        missing = NotFound("there is no such document here")
+        for hands in reading:
+            try:
+                return await how(hands)
+            except NotFound as error:
+                missing = error
+        raise missing
+
+    tools = tuple(dict.fromkeys(name for hands in several for name in hands.tools))
+    return Hands(
+        search,
+        lambda wish: opened(lambda hands: hands.read(wish)),
+        lambda wish, text: opened(lambda hands: hands.find(wish, text)),
+        tools,
+    )
+
+
+@contextmanager
+def _unheard(run: Run) -> Iterator[None]:
+    """What is written meanwhile is not the answer, and not streamed as one."""
+    emit = run.emit
+
+    def hear(event: Event) -> None:
+        if not isinstance(event, Token):
+            emit(event)
+
+    run.emit = hear
+    try:
+        yield
+    finally:
+        run.emit = emit

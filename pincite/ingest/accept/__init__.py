@@ -1,0 +1,1 @@
+"""Accept a file: its type, size and name; find files in folders."""

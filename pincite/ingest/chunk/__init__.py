@@ -1,0 +1,1 @@
+"""Cut parsed text into chunks."""

@@ -1,0 +1,43 @@
+"""Passages get the place in the file that they stand at, in words."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pincite.core.documents.document import Chunk, Level, Parsed
+from pincite.core.documents.pages import Mark
+from pincite.core.documents.positions import Leaf, Place, Stretch, in_words, leaves, placing, touching
+
+
+def placed(rows: Iterable[Chunk], parsed: Parsed) -> tuple[Chunk, ...]:
+    """The rows, each of a section or passage with where it stands; the whole document stands nowhere in it."""
+    if not parsed.pages:
+        return tuple(rows)
+    places = _Places(parsed)
+    return tuple(
+        row if row.level is Level.DOCUMENT else replace(row, place=in_words(places.of(row.start, row.end)))
+        for row in rows
+    )
+
+
+class _Places:
+    """Where the spans of one text stand; a page's marks are unpacked once, and only where a reference is told."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self.text = Stretch(parsed.text)
+        self.leaves = leaves(parsed.pages, len(parsed.text))
+        self._marks: dict[int, tuple[Mark, ...]] = {}
+
+    def of(self, start: int, end: int) -> list[Place]:
+        """The places of the first and the last page of a span, which are all that is told of it."""
+        first = bisect_right(self.leaves, start, key=lambda leaf: leaf.end)
+        after = bisect_left(self.leaves, end, key=lambda leaf: leaf.page.start)
+        there = self.leaves[first:after]
+        if len(there) == 1 and there[0].page.kind != "page":
+            return [placing(there[0], touching(self._placed(there[0]), start, end, self.text), start, end)]
+        return [placing(leaf, (), start, end) for leaf in there[:1] + there[1:][-1:]]
+
+    def _placed(self, leaf: Leaf) -> tuple[Mark, ...]:
+        if leaf.number not in self._marks:
+            self._marks[leaf.number] = leaf.page.placed()
+        return self._marks[leaf.number]

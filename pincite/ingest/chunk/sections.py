@@ -1,0 +1,40 @@
+"""Headings → sections: what stands under which heading path."""
+
+from pincite.core.documents.document import NO_HEADINGS, Parsed, Section
+from pincite.text.markdown_blocks import Block, blocks
+
+UNTITLED = (NO_HEADINGS,)
+
+
+def sections(parsed: Parsed) -> list[Section]:
+    """One section per heading, in order; together they tile the body without gap or overlap.
+
+    What stands before the first heading is a section under the document's title. A text without headings
+    is one section called "Document".
+    """
+    body = blocks(parsed.text, parsed.markup, parsed.body_start)
+    headings = [block for block in body if block.kind == "heading"]
+    if not headings:
+        return [Section(UNTITLED, 0, parsed.body_start, len(parsed.text))]
+    starts = [heading.start for heading in headings]
+    ends = [*starts[1:], len(parsed.text)]
+    found: list[Section] = []
+    if body[0] is headings[0]:
+        starts[0] = parsed.body_start
+    else:
+        found.append(Section((parsed.title,) if parsed.title else (), 0, parsed.body_start, starts[0]))
+    for heading, path, start, end in zip(headings, _paths(headings), starts, ends, strict=True):
+        found.append(Section(path, heading.level, start, end))
+    return found
+
+
+def _paths(headings: list[Block]) -> list[tuple[str, ...]]:
+    """The breadcrumb of each heading; one without words closes what is open but adds nothing."""
+    paths: list[tuple[str, ...]] = []
+    trail: list[Block] = []
+    for heading in headings:
+        while trail and trail[-1].level >= heading.level:
+            trail.pop()
+        trail.append(heading)
+        paths.append(tuple(block.title for block in trail if block.title))
+    return paths

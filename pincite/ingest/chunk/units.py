@@ -1,0 +1,141 @@
+"""Blocks → units: the smallest stretches of a section that a chunk is made of."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pincite.text.markdown_blocks import Block
+from pincite.text.sentences import sentences, trim
+from pincite.text.tokens import Tokenizer
+
+CODE_LIMIT = 4
+"""A code block is split between lines only when it is this many times larger than a chunk."""
+
+_SOLID = ("code", "table", "list")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A stretch that no chunk is cut through, without white space around; a solid one is never entered midway."""
+
+    start: int
+    end: int
+    solid: bool
+
+
+@dataclass(slots=True)
+class Splitter:
+    """Takes the blocks of one section apart, as little as possible: a block that fits stays whole.
+
+    `split` are the solid blocks that had to be taken apart, in the order of their beginnings.
+    """
+
+    text: str
+    size: int
+    overlap: int
+    tokenizer: Tokenizer
+    split: list[Block] = field(default_factory=list)
+    headers: dict[int, tuple[str, int]] = field(default_factory=dict)
+
+    def units(self, section: Sequence[Block]) -> Iterator[Unit]:
+        """Units of a section. A paragraph gives way to its sentences rather than leave its heading alone."""
+        for number, block in enumerate(section):
+            room = self.size
+            if number == 1 and section[0].kind == "heading" and block.kind == "prose":
+                room -= min(room // 2, self._count(section[0].start, block.start))
+            yield from self._unit(block, room)
+
+    def fine(self, block: Block) -> Iterator[Unit]:
+        """The units of one block, prose always taken apart into its sentences."""
+        yield from self._sentences(block, self.size) if block.kind == "prose" else self._unit(block, self.size)
+
+    def fits(self, start: int, end: int, room: int | None = None) -> bool:
+        """Whether a span has no more than `room` tokens, or than a chunk may have."""
+        return self._count(start, end) <= (self.size if room is None else room)
+
+    def header(self, table: Block) -> str:
+        """The header that a part of the table repeats: none where it would fill more than half of a chunk."""
+        return self._header(table)[0]
+
+    def room_under(self, table: Block) -> int:
+        """Tokens left for rows under the table's repeated header."""
+        return self.size - self._header(table)[1]
+
+    def _header(self, table: Block) -> tuple[str, int]:
+        """A table's header and its tokens, counted once: that of a wide table is long, and every part asks for it."""
+        if table.start not in self.headers:
+            header = self.text[table.start : table.header_end]
+            tokens = self.tokenizer.count(header + "\n")
+            self.headers[table.start] = (header, tokens) if tokens <= self.size // 2 else ("", 0)
+        return self.headers[table.start]
+
+    def _count(self, start: int, end: int) -> int:
+        return self.tokenizer.count(self.text[start:end])
+
+    def _unit(self, block: Block, room: int) -> Iterator[Unit]:
+        """The block as one unit where it fits into `room` tokens, else the units of its parts."""
+        solid = block.kind in _SOLID
+        if self._count(block.start, block.end) <= room * (CODE_LIMIT if block.kind == "code" else 1):
+            yield Unit(block.start, block.end, solid)
+            return
+        if solid:
+            self.split.append(block)
+        if block.parts:
+            for part in block.parts:
+                yield from self._unit(part, room)
+        elif block.kind == "table":
+            yield from self._rows(block)
+        elif block.kind == "code":
+            yield from self._lines(block.start, block.end, room)
+        else:
+            yield from self._sentences(block, room)
+
+    def _rows(self, table: Block) -> Iterator[Unit]:
+        """A table's rows; the first stays with the header where both fit."""
+        room = self.room_under(table)
+        start = self._line_end(table.header_end + 1, table.end)
+        if self._count(table.start, start) <= self.size:
+            yield Unit(table.start, start, solid=True)
+        else:
+            start = table.start
+        yield from self._lines(start, table.end, room)
+
+    def _lines(self, start: int, end: int, room: int) -> Iterator[Unit]:
+        while start < end:
+            line_end = self._line_end(start, end)
+            yield from self._pieces(*trim(self.text, start, line_end), room, solid=True)
+            start = line_end + 1
+
+    def _line_end(self, start: int, end: int) -> int:
+        found = self.text.find("\n", start, end)
+        return end if found < 0 else found
+
+    def _sentences(self, block: Block, room: int) -> Iterator[Unit]:
+        """A paragraph's sentences; the `>` of a quoted line leads the sentence that begins on it."""
+        spans = sentences(self.text[block.start : block.end])
+        previous = block.start
+        for start in [*(block.start + start for start, _ in spans[1:]), block.end]:
+            line = self.text.rfind("\n", previous, start) + 1
+            if line and not self.text[line:start].strip(" \t>"):
+                start = line
+            yield from self._pieces(*trim(self.text, previous, start), room, solid=False)
+            previous = start
+
+    def _pieces(self, start: int, end: int, room: int, *, solid: bool) -> Iterator[Unit]:
+        """The span as one unit where it fits, else pieces cut at white space, or anywhere where there is none.
+
+        Pieces leave room for the overlap, which would never fit beside them otherwise.
+        """
+        if self.tokenizer.reach(self.text, start, end, room) < end:
+            room = max(room // 2, room - self.overlap)
+        while (reach := self.tokenizer.reach(self.text, start, end, room)) < end:
+            cut = self._last_space(start, reach)
+            yield Unit(*trim(self.text, start, cut), solid)
+            start, end = trim(self.text, cut, end)
+        if start < end:
+            yield Unit(start, end, solid)
+
+    def _last_space(self, start: int, reach: int) -> int:
+        """The best place to cut up to `reach`: a line's end in the second half, a blank, or `reach` itself."""
+        line = self.text.rfind("\n", (start + reach) // 2, reach + 1)
+        blank = max(self.text.rfind(space, start + 1, reach + 1) for space in "\n\t ")
+        return line if line > start else blank if blank > start else reach

@@ -1,0 +1,1 @@
+"""Turn chunks into embeddings, in bulk, in a process of its own."""

@@ -1,0 +1,1 @@
+"""Parse files in sandboxed child processes."""

@@ -1,0 +1,133 @@
+"""Bytes → text, sections and chunks: the whole of reading a file, as one pure function."""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from typing import Any
+
+from pincite import plugins
+from pincite.config.settings import Chunking
+from pincite.core.documents.document import Chunk, Level, Parsed, Section
+from pincite.core.documents.pages import Page
+from pincite.core.protocols import Parser
+from pincite.errors import Unreadable
+from pincite.ingest.chunk.positions import placed
+from pincite.ingest.chunk.sections import sections
+from pincite.ingest.chunk.semantic import Run, runs, semantic
+from pincite.ingest.chunk.structure import chunk
+from pincite.ingest.chunk.window import window
+from pincite.parsers import PARSERS
+from pincite.text.tokens import Tokenizer
+
+MAX_TEXT = 64 * 1024 * 1024
+"""Characters a document may have at most."""
+_LARGEST_PAGE = 1e6
+"""Points; a PDF may claim any number, or none at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A file as text and as chunks of all levels, in reading order.
+
+    Where it is to be cut by meaning, there are no chunks before somebody has compared its `runs`.
+    """
+
+    parsed: Parsed
+    chunks: tuple[Chunk, ...]
+    runs: tuple[Run, ...] = ()
+
+
+def prepare(data: bytes, parser: str, chunking: Chunking, cuts: Collection[int] | None = None) -> Prepared:
+    """Parse the bytes with the parser of this name and cut the text into chunks; `cuts` are where the subject changes."""
+    parsed = _storable(plugins.load(Parser, PARSERS, parser, {}).parse(data))
+    if len(parsed.text) > MAX_TEXT:
+        raise Unreadable(f"its text has more than {MAX_TEXT} characters; split it", code="limit")
+    tokenizer, parts = _tokenizer(chunking.tokenizer), sections(parsed)
+    if chunking.strategy == "semantic" and cuts is None and (found := runs(parsed, parts, chunking, tokenizer)):
+        return Prepared(parsed, (), found)
+    rows = _cut(parsed, parts, chunking, tokenizer, cuts or ())
+    if not rows:
+        raise Unreadable("there is no text in the file", code="empty")
+    return Prepared(parsed, placed(rows, parsed))
+
+
+def _cut(
+    parsed: Parsed, parts: Sequence[Section], chunking: Chunking, tokenizer: Tokenizer, cuts: Collection[int]
+) -> list[Chunk]:
+    if chunking.strategy == "window":
+        return window(parsed, parts, chunking, tokenizer)
+    if chunking.strategy == "semantic":
+        return semantic(parsed, parts, chunking, tokenizer, cuts)
+    return chunk(parsed, parts, size=chunking.size, overlap=chunking.overlap, tokenizer=tokenizer)
+
+
+def _storable(parsed: Parsed) -> Parsed:
+    """What a file says about itself, without characters that no database can hold."""
+    return replace(
+        parsed,
+        title=_clean(parsed.title) or None,
+        author=_clean(parsed.author) or None,
+        description=_clean(parsed.description) or None,
+        category=_clean(parsed.category) or None,
+        tags=tuple(map(_clean, parsed.tags)),
+        source_urls=tuple(map(_clean, parsed.source_urls)),
+        pages=tuple(
+            replace(page, name=_clean(page.name), width=_size(page.width), height=_size(page.height))
+            for page in parsed.pages
+        ),
+    )
+
+
+def _size(points: float) -> float:
+    """A page's width or height; 0 where a file tells none that a page could have."""
+    return points if 0 <= points <= _LARGEST_PAGE else 0.0
+
+
+def _clean(text: str | None) -> str:
+    return (text or "").encode("utf-8", "replace").decode().replace("\0", " ")
+
+
+def to_json(prepared: Prepared) -> bytes:
+    """A prepared file for the way to another process; a chunk's text is left out, being a slice of the whole."""
+    rows = [_row(chunk) for chunk in prepared.chunks]
+    pages = [
+        [page.start, page.kind, page.name, page.width, page.height, b64encode(page.marks).decode()]
+        for page in prepared.parsed.pages
+    ]
+    parsed = asdict(replace(prepared.parsed, pages=()))
+    message = {"parsed": parsed, "pages": pages, "chunks": rows, "runs": prepared.runs}
+    return json.dumps(message, ensure_ascii=False).encode()
+
+
+def from_json(message: Mapping[str, Any]) -> Prepared:
+    """The prepared file that `to_json` wrote."""
+    fields: dict[str, Any] = message["parsed"]
+    lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+    pages = tuple(
+        Page(start, kind, name, width, height, b64decode(marks))
+        for start, kind, name, width, height, marks in message["pages"]
+    )
+    parsed = Parsed(**fields | lists | {"pages": pages})
+    found = tuple(tuple((start, end) for start, end in run) for run in message["runs"])
+    return Prepared(parsed, tuple(_chunk(row, parsed.text) for row in message["chunks"]), found)
+
+
+_FIELDS = tuple(name for name in Chunk.__slots__ if name != "text")
+
+
+def _row(chunk: Chunk) -> list[Any]:
+    return [getattr(chunk, name) for name in _FIELDS]
+
+
+def _chunk(row: list[Any], text: str) -> Chunk:
+    fields = dict(zip(_FIELDS, row, strict=True))
+    fields["level"] = Level(fields["level"])
+    fields["heading_path"] = tuple(fields["heading_path"])
+    return Chunk(text=text[fields["start"] : fields["end"]], **fields)
+
+
+@cache
+def _tokenizer(name: str) -> Tokenizer:
+    return Tokenizer(name)

@@ -1,0 +1,1 @@
+"""The Model Context Protocol: JSON-RPC messages and tools, independent of the transport."""

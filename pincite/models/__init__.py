@@ -1,0 +1,1 @@
+"""What language models, embedders and rerankers share: facts, factories, retries, calibration."""

@@ -1,0 +1,1 @@
+"""What HTTP providers of language models share: messages, streams, tool calls."""

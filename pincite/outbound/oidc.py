@@ -1,0 +1,247 @@
+"""A provider that vouches for people (OpenID Connect): where it is, how it is asked, and what its tokens prove."""
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import httpx2
+
+from pincite.config.settings import Oidc
+from pincite.core.accounts.users import Identity
+from pincite.errors import ProviderBusy, ProviderError, SettingsError, Unauthorized
+from pincite.outbound.client import trusted
+
+ALGORITHMS = ("RS256", "ES256")
+"""What a token may be signed with: a private key of the provider's. Neither none nor a secret that both know."""
+KINDS = {"RS256": "RSA", "ES256": "EC"}
+LEEWAY_S = 60
+"""How far the provider's clock may be from ours."""
+KEPT_S = 3600.0
+AGAIN_S = 10.0
+"""How long the provider's keys are gone by; and how soon at the earliest they are fetched anew for one nobody knows."""
+LONGEST = 1024 * 1024
+LONGEST_TOKEN = 16 * 1024
+_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+_METHODS = "token_endpoint_auth_methods_supported"
+_ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try to log in. All that is sent about it follows from a secret that only the browser keeps meanwhile."""
+
+    secret: str
+
+    @classmethod
+    def new(cls) -> "Attempt":
+        """A try nobody can guess."""
+        return cls(secrets.token_urlsafe(32))
+
+    @property
+    def state(self) -> str:
+        """By this the browser that comes back is known to be the one that was sent away."""
+        return self._derived("state")
+
+    @property
+    def nonce(self) -> str:
+        """By this a token is known to be made for this try."""
+        return self._derived("nonce")
+
+    @property
+    def verifier(self) -> str:
+        """Whoever cannot show it gets nothing for the code (PKCE)."""
+        return self._derived("verifier")
+
+    def _derived(self, what: str) -> str:
+        return _base64(hmac.digest(self.secret.encode(), what.encode(), "sha256"))
+
+
+class Provider:
+    """The one provider the settings name. What it says is fetched when it is first needed, and believed for an hour."""
+
+    def __init__(self, settings: Oidc) -> None:
+        _check(settings)
+        self._settings = settings
+        self._found: tuple[float, Mapping[str, Any]] | None = None
+        self._keys: tuple[float, Mapping[str, Mapping[str, Any]]] = (-KEPT_S, {})
+
+    @property
+    def issuer(self) -> str:
+        """Who vouches."""
+        return self._settings.issuer
+
+    async def address(self, attempt: Attempt, redirect: str) -> str:
+        """Where to send the browser."""
+        found = await self._discovered()
+        asked = {
+            "response_type": "code",
+            "client_id": self._settings.client_id,
+            "redirect_uri": redirect,
+            "scope": " ".join(self._settings.scopes),
+            "state": attempt.state,
+            "nonce": attempt.nonce,
+            "code_challenge": _base64(hashlib.sha256(attempt.verifier.encode()).digest()),
+            "code_challenge_method": "S256",
+        }
+        endpoint = str(found["authorization_endpoint"])
+        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(asked)}"
+
+    async def identity(self, attempt: Attempt, code: str, redirect: str) -> Identity:
+        """Who came back with this code; `Unauthorized` where what the provider sends proves nothing."""
+        found = await self._discovered()
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": redirect,
+            "client_id": self._settings.client_id,
+            "code_verifier": attempt.verifier,
+        }
+        secret, login = self._settings.client_secret, None
+        if secret is not None and "client_secret_basic" in found.get(_METHODS, ["client_secret_basic"]):
+            login = quote(self._settings.client_id, safe=""), quote(secret.get_secret_value(), safe="")
+        elif secret is not None:
+            form["client_secret"] = secret.get_secret_value()
+        answer = await self._fetch(str(found["token_endpoint"]), form, login)
+        token = answer.get("id_token")
+        if not isinstance(token, str) or len(token) > LONGEST_TOKEN:
+            raise refused("the provider sent no token")
+        return self._identity(await self._claims(token, attempt))
+
+    async def _claims(self, token: str, attempt: Attempt) -> Mapping[str, Any]:
+        """What a token says, once it is certain that the provider made it, for us, for this try, and lately."""
+        import jwt
+
+        try:
+            header = jwt.get_unverified_header(token)
+            algorithm, kid = header.get("alg"), header.get("kid")
+            if algorithm not in ALGORITHMS:
+                raise refused("the token is not signed in a way that counts")
+            key = await self._key(kid, algorithm)
+            claims: Mapping[str, Any] = jwt.decode(
+                token, jwt.PyJWK(dict(key), algorithm).key, algorithms=[algorithm], audience=self._settings.client_id,
+                issuer=self.issuer, leeway=LEEWAY_S, options={"require": ["exp", "iat", "iss", "aud", "sub"]},
+            )  # fmt: skip
+        except (jwt.PyJWTError, ValueError, TypeError) as error:
+            raise refused(f"the token does not count ({type(error).__name__})") from None
+        if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), attempt.nonce.encode()):
+            raise refused("the token was made for another login")
+        if claims.get("azp", self._settings.client_id) != self._settings.client_id:
+            raise refused("the token was made for another client")
+        return claims
+
+    async def _key(self, kid: object, algorithm: str) -> Mapping[str, Any]:
+        """The key of this name, which is compared and never followed; an unknown one may be new since."""
+        if not isinstance(kid, str):
+            raise refused("the token does not say by which key it is signed")
+        fetched, keys = self._keys
+        age = time.monotonic() - fetched
+        if age > KEPT_S or (kid not in keys and age > AGAIN_S):
+            found = await self._discovered()
+            answer = await self._fetch(str(found["jwks_uri"]))
+            listed = answer.get("keys")
+            keys = {
+                str(one["kid"]): one
+                for one in (listed if isinstance(listed, list) else [])
+                if isinstance(one, dict) and "kid" in one and one.get("use", "sig") == "sig"
+            }
+            self._keys = time.monotonic(), keys
+        key = keys.get(kid)
+        if key is None or key.get("kty") != KINDS[algorithm] or key.get("alg", algorithm) != algorithm:
+            raise refused("the provider has no such key")
+        return key
+
+    def _identity(self, claims: Mapping[str, Any]) -> Identity:
+        named = claims.get(self._settings.name_claim)
+        if self._settings.name_claim == "email" and claims.get("email_verified") is not True:
+            raise refused("the provider has not verified the e-mail address")
+        if not isinstance(named, str) or not named.strip():
+            raise refused(f"the token has no '{self._settings.name_claim}' (oidc.name_claim)")
+        groups = claims.get(self._settings.groups_claim) if self._settings.groups_claim else None
+        listed = groups if isinstance(groups, list) else [groups]
+        return Identity(
+            self.issuer, str(claims["sub"]), named.strip(), tuple(one for one in listed if isinstance(one, str))
+        )
+
+    async def _discovered(self) -> Mapping[str, Any]:
+        if self._found is not None and time.monotonic() - self._found[0] < KEPT_S:
+            return self._found[1]
+        found = await self._fetch(f"{self.issuer.rstrip('/')}/.well-known/openid-configuration")
+        if found.get("issuer") != self.issuer:
+            raise ProviderError(f"{self.issuer} says that it is another issuer; correct oidc.issuer")
+        for name in _ENDPOINTS:
+            self._check_endpoint(name, found.get(name))
+        self._found = time.monotonic(), found
+        return found
+
+    def _check_endpoint(self, name: str, address: object) -> None:
+        """Secrets go, and keys come, only where the settings say."""
+        given, own = urlsplit(str(address)), urlsplit(self.issuer)
+        hosts = {own.netloc.lower(), *(host.lower() for host in self._settings.allow_hosts)}
+        if given.scheme != own.scheme or given.netloc.lower() not in hosts:
+            raise ProviderError(
+                f"{self.issuer} names a {name} at another host; allow it with oidc.allow_hosts if that is right"
+            )
+
+    async def _fetch(
+        self, address: str, form: Mapping[str, str] | None = None, login: tuple[str, str] | None = None
+    ) -> Mapping[str, Any]:
+        """A JSON object from the provider; redirects are not followed."""
+        outside, body = urlsplit(address).hostname not in _LOCAL, bytearray()
+        method, timeout = "GET" if form is None else "POST", self._settings.timeout_s
+        try:
+            async with (
+                httpx2.AsyncClient(timeout=timeout, trust_env=outside, verify=trusted(outside)) as client,
+                client.stream(method, address, data=form, auth=login) as response,
+            ):
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > LONGEST:
+                        raise ProviderError(f"{self.issuer} sent more than {LONGEST:,} bytes")
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise ProviderBusy(
+                f"{self.issuer} cannot be reached ({type(error).__name__}): is it up? See oidc.issuer",
+                code="provider_unreachable",
+            ) from error
+        if form is not None and response.status_code in (400, 401, 403):
+            raise refused("the provider does not take this code")
+        return self._object(bytes(body), response.status_code)
+
+    def _object(self, body: bytes, status: int) -> Mapping[str, Any]:
+        try:
+            found = json.loads(body) if status == 200 else None
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise ProviderError(
+                f"{self.issuer} does not answer as such a provider does (HTTP {status}); see oidc.issuer"
+            )
+        return found
+
+
+def refused(why: str) -> Unauthorized:
+    """Nobody is logged in; why, without a word of what was sent."""
+    return Unauthorized(f"you cannot be logged in: {why}", code="oidc_refused")
+
+
+def _check(settings: Oidc) -> None:
+    """Whether these can work at all, told at the start."""
+    try:
+        import jwt  # noqa: F401
+    except ImportError as error:
+        raise SettingsError("oidc.issuer needs the extra 'oidc': pip install 'pincite[oidc]'") from error
+    parts = urlsplit(settings.issuer)
+    if not parts.hostname or (parts.scheme != "https" and (parts.scheme, parts.hostname in _LOCAL) != ("http", True)):
+        raise SettingsError("oidc.issuer must be an https address, such as https://login.example/realms/staff")
+    if not settings.client_id:
+        raise SettingsError("oidc.client_id is empty; set it to what the provider calls this service")
+
+
+def _base64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

@@ -1,0 +1,79 @@
+"""A page as it is read: lines and tables in their order."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from pincite.parsers.layout.lines import Piece, piece, pieces, rows
+from pincite.parsers.layout.reading_order import Item, order
+from pincite.parsers.layout.tables import Table, aligned, ruled
+from pincite.parsers.layout.words import Sheet
+
+_NOTE_SIZE = 0.92
+"""Footnotes are at most this many times as large as what they stand under."""
+_NOTE = re.compile(r"\d{1,3}(?!\d)|[*∗†‡§¶]")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text as it is read, with its level if it is a heading.
+
+    `fresh` says that it begins a region, so that nothing above it on the page is its neighbour.
+    """
+
+    piece: Piece
+    level: int = 0
+    fresh: bool = False
+
+
+Flow = list[Line | Table]
+"""What is on a page, in the order it is read."""
+
+
+def items(sheet: Sheet) -> list[Item]:
+    """What stands on a sheet: tables, and pieces of lines that are in none."""
+    found, words = ruled(sheet)
+    return [*pieces(words), *found]
+
+
+def flow(found: Sequence[Item]) -> Flow:
+    """The items in the order they are read; footnotes of a column come after all columns."""
+    done: Flow = []
+    notes: Flow = []
+    regions = order(found) if found else []
+    for number, region in enumerate(map(_region, regions), 1):
+        cut = _notes_from(region) if number < len(regions) else len(region)
+        for part, whole in ((region[:cut], done), (region[cut:], notes)):
+            if part and isinstance(first := part[0], Line):
+                part[0] = Line(first.piece, fresh=number > 1 or whole is notes)
+            whole += part
+    return done + notes
+
+
+def _notes_from(region: Flow) -> int:
+    """Where the footnotes of a column begin: smaller lines at its end, the first of which has a mark."""
+    sizes = [item.piece.size for item in region if isinstance(item, Line)]
+    usual = median(sizes) if sizes else 0.0
+    start = len(region)
+    for index in range(len(region) - 1, 0, -1):
+        item = region[index]
+        if not isinstance(item, Line) or item.piece.size > _NOTE_SIZE * usual:
+            break
+        start = index if _NOTE.match(item.piece.text) else start
+    return start
+
+
+def _region(region: Sequence[Item]) -> Flow:
+    """A region from top to bottom: rows of pieces are lines, or tables where their columns are clear."""
+    lines = rows(item for item in region if isinstance(item, Piece))
+    parts: list[tuple[float, Line | Table]] = [(item.box[1], item) for item in region if isinstance(item, Table)]
+    position = 0
+    for start, end, table in [*aligned(lines), (len(lines), len(lines), None)]:
+        for row in lines[position:start]:
+            whole = row[0] if len(row) == 1 else piece([word for item in row for word in item.words])
+            parts.append((whole.box[1], Line(whole)))
+        if table:
+            parts.append((table.box[1], table))
+        position = end
+    return [part for _, part in sorted(parts, key=lambda part: part[0])]

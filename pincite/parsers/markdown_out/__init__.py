@@ -1,0 +1,1 @@
+"""Parsed content written as Markdown."""

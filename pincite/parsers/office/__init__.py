@@ -1,0 +1,1 @@
+"""Parts of the Word, PowerPoint and Excel parsers."""

@@ -1,0 +1,1 @@
+"""Agent mode: the loop, its tools and its scratchpad."""

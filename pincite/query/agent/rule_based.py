@@ -1,0 +1,107 @@
+"""An answer looked up step by step without a model: the question and its parts, then the names its best sentences lead to.
+
+The steps are those a model would make with the same tools; what is searched next is decided by rules.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from pincite.core.query.answer import Found, Hit, Plan
+from pincite.core.query.tools import Step, ToolCall
+from pincite.core.run import Run, SourcesFound, Stepped
+from pincite.errors import Unavailable
+from pincite.query.agent.scratchpad import Desk
+from pincite.query.agent.tools import MOST_QUERIES, Errand, Hands, Result, use
+from pincite.query.citations.sources import sources_of
+from pincite.query.understand.decompose import parts_of
+from pincite.query.understand.entities import entities_in
+from pincite.text.sentences import fold, sentences
+from pincite.text.terms import terms
+
+HOPS = 2
+"""How often names are followed."""
+BEST = 5
+"""Passages whose sentences are looked at for names."""
+NAMES = 4
+"""Names that are followed at a time."""
+WHOLE = frozenset({"LIST", "SUMMARY"})
+"""Intents for which the section of the best passage is read: a list goes on where a passage ends."""
+
+
+async def run_errands(run: Run, desk: Desk, errands: Sequence[Errand]) -> None:
+    """Make these calls and no others; all that they bring is on the desk in the end."""
+    for errand in errands:
+        await _make(run, desk, errand.hands, errand.call.name, json.loads(errand.call.arguments))
+    run.observe(steps=len(desk.steps), hits=[[hit.chunk.id, round(hit.score, 6)] for hit in desk.hits])
+
+
+async def follow(run: Run, plan: Plan, desk: Desk, hands: Hands) -> None:
+    """Search, follow what is named, read on; all of it is on the desk in the end."""
+    most = min(run.settings.rag.max_queries, MOST_QUERIES)
+    queries = list(dict.fromkeys((plan.text, *parts_of(plan.text, plan.reading))))[:most]
+    searched = {fold(query) for query in queries}
+    await _make(run, desk, hands, "rag_search", {"queries": queries})
+    for _ in range(HOPS):
+        if len(desk.steps) >= run.settings.agent.max_iterations or desk.full:
+            break
+        further = [query for query in _further(plan, desk.hits) if fold(query) not in searched][: min(most, NAMES)]
+        if not further:
+            break
+        searched |= {fold(query) for query in further}
+        await _make(run, desk, hands, "rag_search", {"queries": further})
+    if plan.intent in WHOLE and desk.hits and len(desk.steps) < run.settings.agent.max_iterations:
+        best = max(desk.hits, key=lambda hit: hit.relevance).chunk
+        wish: dict[str, object] = {"doc_id": best.document_id}
+        if best.heading_path:
+            wish["section"] = best.heading_path[-1]
+        await _make(run, desk, hands, "read_document", wish)
+    run.observe(steps=len(desk.steps), hits=[[hit.chunk.id, round(hit.score, 6)] for hit in desk.hits])
+
+
+async def _make(run: Run, desk: Desk, hands: Hands, tool: str, arguments: dict[str, object]) -> None:
+    """One call, told as a step."""
+    call = ToolCall(f"rule_{len(desk.steps) + 1}", tool, json.dumps(arguments, ensure_ascii=False))
+    try:
+        result = await use(call, hands)
+    except Unavailable as error:
+        run.note(tool, f"it did not work: {error}")
+        result = Result("it did not work", failed=True)
+    before = len(desk.hits)
+    _, numbers = desk.show(result.hits, run.settings.agent.result_tokens * 4)
+    step = Step(len(desk.steps) + 1, tool, arguments, result.said, numbers, result.failed)
+    desk.steps.append(step)
+    run.emit(Stepped(step))
+    if len(desk.hits) > before:
+        run.emit(SourcesFound(sources_of(desk.hits, cited=frozenset())))
+
+
+def _further(plan: Plan, hits: Sequence[Hit]) -> Iterator[str]:
+    """What to search for next: names that the best sentences bring in, with what they leave open of the question."""
+    asked = fold(plan.text)
+    best = sorted(hits, key=lambda hit: -hit.relevance)[:BEST]
+    weights: dict[str, float] = {}
+    open_words: dict[str, str] = {}
+    for hit in best:
+        sentence = _nearest(plan.text, hit.chunk)
+        missing = _missing(plan.text, sentence, hit.chunk)
+        for entity in entities_in(sentence):
+            if entity.kind in ("name", "quoted") and fold(entity.text) not in asked and len(entity.text) > 3:
+                weights[entity.text] = weights.get(entity.text, 0.0) + max(hit.relevance, 0.01)
+                open_words.setdefault(entity.text, missing)
+    for name in sorted(weights, key=lambda name: -weights[name])[: 2 * NAMES]:
+        yield f"{name} {open_words[name]}".strip()
+
+
+def _nearest(question: str, chunk: Found) -> str:
+    """The sentence of a passage that shares most words with the question."""
+    wanted = set(terms(question, chunk.language))
+    spans = sentences(chunk.text) or [(0, len(chunk.text))]
+    start, end = max(spans, key=lambda span: len(wanted & set(terms(chunk.text[span[0] : span[1]], chunk.language))))
+    return chunk.text[start:end]
+
+
+def _missing(question: str, sentence: str, chunk: Found) -> str:
+    """The words of a question that neither a sentence nor the title above it holds."""
+    held = set(terms(f"{chunk.title} {sentence}", chunk.language))
+    words = [word.strip("?!.,;:()\"'„“”«»") for word in question.split()]
+    return " ".join(word for word in words if (found := set(terms(word, chunk.language))) and not found & held)

@@ -1,0 +1,106 @@
+"""What was done and found on the way to an answer: every passage has one number, from when it is first shown to the end."""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from pincite.core.documents.document import NO_HEADINGS
+from pincite.core.query.answer import Found, Hit
+from pincite.core.query.tools import Step
+from pincite.query.prompt.templates import Template
+from pincite.text.tokens import Tokenizer
+
+MOST = 50
+"""No answer stands on more passages."""
+
+
+@dataclass(slots=True)
+class Desk:
+    """The passages and steps so far, and how a passage is shown: fenced by a boundary nobody can foresee."""
+
+    template: Template
+    tokenizer: Tokenizer
+    boundary: str = field(default_factory=lambda: f"=== {secrets.token_hex(8)} ===")
+    hits: list[Hit] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def full(self) -> bool:
+        """Whether no further passage finds room."""
+        return len(self.hits) >= MOST
+
+    def show(self, hits: Sequence[Hit], room: int) -> tuple[str, tuple[int, ...]]:
+        """As many of these as fit, whole and in order, as the model sees them, and their numbers; of a first one too
+        long for that, its beginning."""
+        blocks, numbers = list[str](), list[int]()
+        for hit in hits:
+            number = self._number(hit)
+            if number is None:
+                break
+            block = self._block(number, hit.chunk)
+            cost = self.tokenizer.count(block)
+            if cost > room and not blocks:
+                hit = self._beginning(hit, cost, room)
+                number = self._number(hit) or number
+                block = self._block(number, hit.chunk)
+            elif cost > room:
+                break
+            self._keep(number, hit)
+            blocks.append(block)
+            numbers.append(number)
+            room -= cost
+        return "\n".join(blocks), tuple(numbers)
+
+    def _number(self, hit: Hit) -> int | None:
+        """The number of a passage: that of one that holds it already, else the next one; None where there is none left."""
+        for number, known in enumerate(self.hits, start=1):
+            if known.chunk.id == hit.chunk.id and _holds(known.chunk, hit.chunk):
+                return number
+        return None if self.full else len(self.hits) + 1
+
+    def _keep(self, number: int, hit: Hit) -> None:
+        if number > len(self.hits):
+            self.hits.append(hit)
+        elif hit.relevance > self.hits[number - 1].relevance:  # another search found it nearer to what it asked
+            known = self.hits[number - 1]
+            self.hits[number - 1] = replace(known, relevance=hit.relevance)
+
+    def _beginning(self, hit: Hit, cost: int, room: int) -> Hit:
+        """As many of a passage's characters as its tokens allow, up to a line's or a word's end."""
+        text = hit.chunk.text[: max(1, int(len(hit.chunk.text) * room / cost * 0.8))]
+        cut = max(text.rfind("\n"), text.rfind(" "))
+        text = text[:cut].rstrip() if cut > 0 else text
+        chunk = replace(
+            hit.chunk,
+            text=text,
+            end_char=hit.chunk.start_char + len(text),
+            end_line=hit.chunk.start_line + text.count("\n"),
+        )
+        return replace(hit, chunk=chunk)
+
+    def _block(self, number: int, chunk: Found) -> str:
+        path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
+        return self.template.fill(
+            boundary=self.boundary, number=str(number), label=" ".join(" > ".join([chunk.title, *path]).split()), doc_id=chunk.document_id,
+            lines=f"{chunk.start_line}-{chunk.end_line}", text=f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text,
+        )  # fmt: skip
+
+
+def _holds(known: Found, other: Found) -> bool:
+    return known.start_char <= other.start_char and other.end_char <= known.end_char
+
+
+def last_line(hits: Sequence[Hit], numbers: Sequence[int], desk: Desk) -> int | None:
+    """The last line that was shown of what was read, where not all of it was."""
+    shown = list(_shown(hits, numbers, desk))
+    return (
+        shown[-1].end_line
+        if shown and (len(shown) < len(hits) or shown[-1].end_char < hits[-1].chunk.end_char)
+        else None
+    )
+
+
+def _shown(hits: Sequence[Hit], numbers: Sequence[int], desk: Desk) -> Iterator[Found]:
+    for hit, number in zip(hits, numbers, strict=False):
+        kept = desk.hits[number - 1].chunk
+        yield kept if kept.end_char < hit.chunk.end_char else hit.chunk

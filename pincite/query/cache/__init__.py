@@ -1,0 +1,1 @@
+"""The semantic answer cache, and whether two questions mean the same."""

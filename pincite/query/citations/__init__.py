@@ -1,0 +1,1 @@
+"""Citation marks, claims, sources and positions."""

@@ -1,0 +1,33 @@
+"""Citations get the place in the file that their quotes stand at."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pincite.core.documents.positions import Extract, Leaf, Stretch, in_words, locate
+from pincite.core.query.answer import Answer, Citation, Found, Prompt
+from pincite.core.run import Run
+
+
+async def place(run: Run, prompt: Prompt, answer: Answer) -> Answer:
+    """Say of every quote from a file with pages where it stands, with one look at the pages it touches."""
+    quoted = [
+        (number, citation, prompt.sources[citation.source - 1].chunk)
+        for number, citation in enumerate(answer.citations)
+        if citation.source and prompt.sources[citation.source - 1].chunk.place
+    ]
+    pages = await run.kit.index.pages([_extract(citation, chunk) for _, citation, chunk in quoted], scope=run.scope)
+    citations = list(answer.citations)
+    for (number, citation, chunk), found in zip(quoted, pages, strict=True):
+        citations[number] = _placed(citation, chunk, found)
+    return replace(answer, citations=tuple(citations))
+
+
+def _extract(citation: Citation, chunk: Found) -> Extract:
+    return Extract(chunk.document_id, chunk.version, citation.quote_start_char or 0, citation.quote_end_char or 0)
+
+
+def _placed(citation: Citation, chunk: Found, pages: Sequence[Leaf]) -> Citation:
+    """The citation with its place; `rects` are those on its first page, which `page` names."""
+    spot = _extract(citation, chunk)
+    places = locate(pages, spot.start, spot.end, Stretch(chunk.text, chunk.start_char))
+    return replace(citation, place=in_words(places), rects=places[0].boxes if places else ())

@@ -1,0 +1,1 @@
+"""Several drafts of one answer, and the vote between them."""

@@ -1,0 +1,79 @@
+"""What several drafts of one answer agree on: their claims, compared as those of an answer are with its sources."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pincite.core.protocols import Vector
+from pincite.core.query.answer import Hit
+from pincite.query.citations.claims import claims_of
+from pincite.query.citations.marks import normalise_marks
+from pincite.query.ground.support import SUPPORTED, contradiction, judge, plain, settled
+from pincite.text.figures import figures_in, unmatched
+from pincite.text.names import strangers
+from pincite.text.terms import question_language, terms
+
+SAME_WORDS = 0.6
+"""A statement is made by another one that has so many of its words."""
+SAME_MEANING, SOME_WORDS = 0.85, 0.3
+"""Or by one whose vector is so near, if it has at least so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a draft says in one place, the words of it but for figures, and the sources it names for it."""
+
+    text: str
+    language: str
+    words: frozenset[str]
+    sources: tuple[int, ...] = ()
+
+
+def statements_of(text: str, sources: Sequence[Hit]) -> list[Statement]:
+    """The statements of a draft, in order."""
+    text, marks = normalise_marks(text, sources)
+    _, claims = claims_of(text, [(mark.start, mark.end) for mark in marks])
+    language = question_language(text)
+    return [
+        _statement(claim.text, language, tuple(source for mark in claim.marks if (source := marks[mark].source)))
+        for claim in claims
+        if any(map(str.isalnum, claim.text))
+    ]
+
+
+def _statement(text: str, language: str, sources: tuple[int, ...] = ()) -> Statement:
+    words = frozenset(word for word in terms(text, language) if not any(map(str.isdigit, word)))
+    return Statement(text, language, words, sources)
+
+
+def agrees(one: Statement, others: Sequence[Statement], vectors: Mapping[str, Vector]) -> bool:
+    """Whether another draft makes a statement as well, in one place or in two that follow each other."""
+    return any(_same(one, other, vectors) for other in _said(others))
+
+
+def _said(statements: Sequence[Statement]) -> Iterator[Statement]:
+    yield from statements
+    for one, other in pairwise(statements):
+        yield _statement(f"{one.text} {other.text}", one.language)
+
+
+def _same(one: Statement, other: Statement, vectors: Mapping[str, Vector]) -> bool:
+    """Figures and names must all be there, and neither may deny the other: no likeness makes up for another number."""
+    shared = len(one.words & other.words) / len(one.words) if one.words else 1.0
+    if shared < SAME_WORDS and (shared < SOME_WORDS or _cosine(one, other, vectors) < SAME_MEANING):
+        return False
+    language = one.language
+    if unmatched(figures_in(one.text, language), figures_in(other.text, language)):
+        return False
+    names, _ = strangers(one.text, other.text, language, plain)
+    return not names and contradiction(one.text, other.text, language) is None
+
+
+def _cosine(one: Statement, other: Statement, vectors: Mapping[str, Vector]) -> float:
+    here, there = vectors.get(one.text), vectors.get(other.text)
+    return 0.0 if here is None or there is None else sum(x * y for x, y in zip(here, there, strict=True))
+
+
+def is_held(one: Statement, sources: Sequence[Hit]) -> bool:
+    """Whether a source that a statement names supports it, by its words alone."""
+    return any(settled(judge(one.text, sources[number - 1].chunk)).support >= SUPPORTED for number in one.sources)

@@ -1,0 +1,1 @@
+"""Which ranked hits an answer may use: expansion, relevance filter, verification, coverage."""

@@ -1,0 +1,113 @@
+"""What a question is about, aspect by aspect, and which of these the evidence says something about."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from pincite.core.query.answer import Entity, Evidence, Hit, Plan
+from pincite.core.run import Run
+from pincite.query.rank.relevance import held_terms
+from pincite.text.terms import STOP_WORDS, question_language, stem, words
+
+LONGEST_RUN = 4
+"""Words in a row that are one aspect at most."""
+SHORTEST = 5
+"""Letters of a word that may be a part of another: `Dach` of `Werkstattdach` is too short to tell."""
+
+_TOKEN = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
+_ASKED_FOR = frozenset(
+    "year years number numbers amount kind kinds type types sort name names called call person place time times date day much many "
+    "long often far old happened happen mean means meaning tell please give list describe explain say says said "
+    "may might must shall should could would can cannot compare comparison summarise summarize summary show find "
+    "jahr jahre zahl anzahl art arten sorte name namen heißt heißen genannt nennt person ort zeit zeitpunkt datum tag viel viele vielen lange oft "
+    "weit alt passiert passierte geschah bedeutet nenne nennen beschreibe erkläre sag sagt steht bitte gibt "
+    "darf dürfen muss müssen soll sollen kann können könnte möchte vergleiche vergleich fasse zusammen zeige finde".split()
+)
+"""Words that say what kind of answer is wanted, not what it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aspect:
+    """A thing a question is about, in its own words, each with the forms it may be indexed under."""
+
+    text: str
+    forms: tuple[frozenset[str], ...]
+    named: bool = False
+
+
+def aspects_of(question: str, entities: Sequence[Entity], languages: Collection[str]) -> list[Aspect]:
+    """The names, codes and numbers of a question, and its other words of meaning in the runs they stand in."""
+    own = question_language(question)
+    spoken = tuple(languages) or (own,)
+    named = [entity.text for entity in entities if _forms(entity.text, own, spoken)]
+    left, found = question, list[tuple[int, Aspect]]()
+    for name in named:
+        at = left.find(name)
+        if at >= 0:
+            found.append((at, Aspect(name, _forms(name, own, spoken), named=True)))
+            left = left[:at] + "?" * len(name) + left[at + len(name) :]
+    found += [(at, Aspect(run, _forms(run, own, spoken))) for at, run in _runs(left, own)]
+    return [aspect for _, aspect in sorted(found, key=lambda one: one[0])]
+
+
+def _runs(text: str, language: str) -> list[tuple[int, str]]:
+    """Words of meaning that stand together, with nothing but a blank between them."""
+    found: list[list[re.Match[str]]] = []
+    for match in _TOKEN.finditer(text):
+        if not _carries(match.group(), language):
+            continue
+        joined = found and len(found[-1]) < LONGEST_RUN and text[found[-1][-1].end() : match.start()] == " "
+        if joined:
+            found[-1].append(match)
+        else:
+            found.append([match])
+    return [(run[0].start(), text[run[0].start() : run[-1].end()]) for run in found]
+
+
+def _carries(word: str, language: str) -> bool:
+    lower = word.lower()
+    return lower not in STOP_WORDS.get(language, frozenset()) and lower not in _ASKED_FOR
+
+
+def _forms(text: str, own: str, languages: Sequence[str]) -> tuple[frozenset[str], ...]:
+    kept = [word for word in words(text) if _carries(word, own)]
+    return tuple(frozenset(stem(word, language) for language in languages) for word in kept)
+
+
+def coverage_of(aspects: Sequence[Aspect], held: frozenset[str]) -> tuple[float, tuple[str, ...]]:
+    """The share of the aspects' words that are held, and the aspects that nothing is said about.
+
+    A name is missing where one of its words is; other words, where all of them are.
+    """
+    told = [[_is_held(forms, held) for forms in aspect.forms] for aspect in aspects]
+    missing = tuple(
+        aspect.text
+        for aspect, known in zip(aspects, told, strict=True)
+        if not any(known) or (aspect.named and not all(known))
+    )
+    count = sum(map(len, told))
+    return (sum(map(sum, told)) / count if count else 0.0), missing
+
+
+def _is_held(forms: frozenset[str], held: frozenset[str]) -> bool:
+    """Whether a word is held, by itself or as a part of a compound."""
+    if forms & held:
+        return True
+    long = [form for form in forms if len(form) >= SHORTEST]
+    return bool(long) and any(
+        form in word or (len(word) >= SHORTEST and word in form) for form in long for word in held
+    )
+
+
+MOST = 50
+"""No answer stands on more passages."""
+
+
+async def refine(run: Run, plan: Plan, hits: Sequence[Hit]) -> Evidence:
+    """What an answer will stand on, best first, how much of the question it covers, and which aspects it does not."""
+    kept = hits[:MOST]
+    aspects = aspects_of(plan.text, plan.reading.entities, {hit.chunk.language for hit in kept})
+    held = frozenset[str]().union(*(held_terms(hit.chunk) for hit in kept))
+    coverage, missing = coverage_of(aspects, held)
+    run.observe(kept=len(kept), aspects=len(aspects), missing=len(missing))
+    return Evidence(tuple(kept), coverage, missing)

@@ -1,0 +1,37 @@
+"""Document expansion: further passages of the best documents join what an answer stands on."""
+
+from collections.abc import Sequence
+
+from pincite.core.query.answer import Hit, Plan
+from pincite.core.run import Run
+from pincite.models.calibration import WORDS_ALONE, known
+from pincite.query.evidence.relevance_filter import strength
+from pincite.query.rank.dedupe import once
+from pincite.query.rank.penalties import NEVER_SHOWN
+from pincite.query.rank.relevance import relevance
+
+
+async def widen(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, then what else of the best documents is near enough to the question, nearest first."""
+    wish, filters = run.settings.rag.expansion, plan.question.filters
+    documents = list(dict.fromkeys(hit.chunk.document_id for hit in hits))[: wish.max_documents]
+    if not documents:
+        return list(hits)
+    [vector] = await run.kit.embedder.embed([plan.text], as_query=True)
+    near = await run.kit.index.within(documents, vector, scope=run.scope, filters=filters, limit=wish.max_chunks)
+    had = {hit.chunk.key for hit in hits}
+    new = [match.key for match in near if match.key not in had]
+    fetched = await run.kit.index.fetch(new, [vector], scope=run.scope, filters=filters)
+    calibration, last = known(run.kit.embedder) or WORDS_ALONE, hits[-1].score
+    found = list[Hit]()
+    for key in new:
+        chunk = fetched.chunks.get(key)
+        if chunk is None or chunk.content_type == NEVER_SHOWN:
+            continue
+        cosine = fetched.similarities.get(key, 0.0)
+        hit = Hit(chunk, min(cosine, last), cosine, relevance(plan.queries, chunk, cosine, calibration), 0.0)
+        if strength(run, hit) >= wish.threshold:
+            found.append(hit)
+    run.observe(documents=len(documents), found=len(new), joined=len(found))
+    found.sort(key=lambda hit: -hit.similarity)
+    return once([*hits, *found]) if run.settings.rag.drop_duplicates else [*hits, *found]

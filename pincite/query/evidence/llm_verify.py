@@ -1,0 +1,68 @@
+"""The model judges every passage at once, before an answer stands on any: does it help to answer the question?"""
+
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+
+from pincite.core.query.answer import Hit, Plan, Prompt
+from pincite.core.run import Run
+from pincite.errors import ProviderError
+from pincite.query.prompt.helper_call import Bounds, prompted, said
+
+LONGEST_S = 30.0
+"""A model that takes longer over its verdicts is not waited for."""
+TOKENS_A_VERDICT, SPARE = 6, 60
+"""Tokens for each verdict, and for what a model says around them."""
+CHARS_A_TOKEN = 6
+
+_VERDICT = re.compile(
+    r"^[^\w\n]*+(?:passage|source|claim|abschnitt)?[^\w\n]*+(\d{1,3})\W++(yes|no|ja|nein)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_HELPS = ("yes", "ja")
+
+
+async def verify(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits that the model finds to help, and those it had no room for.
+
+    `ProviderError` where it does not judge each: then the rules' word holds.
+    """
+    if run.kit.llm is run.kit.extractive:
+        raise ProviderError("there is no model to judge passages by; the rules alone judged (rag.verification_by)")
+    tokens = TOKENS_A_VERDICT * len(hits) + SPARE
+    bounds = Bounds(LONGEST_S, tokens, CHARS_A_TOKEN * tokens)
+    prompt, shown = _prompt(run, plan, hits, bounds)
+    verdicts = read_verdicts(await said(prompt, bounds, run=run), shown)
+    kept = [hit for number, hit in enumerate(hits, start=1) if number > shown or verdicts[number]]
+    run.observe(judged=shown, kept=len(kept))
+    if not kept:
+        run.warnings.append(f"the model found none of {shown} passages to help with the question")
+    return kept
+
+
+def read_verdicts(text: str, count: int) -> Mapping[int, bool]:
+    """Yes or no for each passage by number; an error where one is missing or judged both ways."""
+    found: dict[int, set[bool]] = {}
+    for number, word in _VERDICT.findall(text):
+        found.setdefault(int(number), set()).add(word.lower() in _HELPS)
+    clear = {number: words.pop() for number, words in found.items() if len(words) == 1}
+    if not all(number in clear for number in range(1, count + 1)):
+        raise ProviderError(f"the model's verdicts on {count} passages could not be read; the rules alone judged them")
+    return clear
+
+
+def _prompt(run: Run, plan: Plan, hits: Sequence[Hit], bounds: Bounds) -> tuple[Prompt, int]:
+    """One prompt for as many passages as the model's window holds, the best first, and how many these are."""
+    boundary = f"=== {secrets.token_hex(8)} ==="
+    blocks = [f"{boundary}\nPassage {n}: {_shown(hit)}\n{boundary}" for n, hit in enumerate(hits, start=1)]
+    while blocks:
+        fills = {"boundary": boundary, "question": plan.text, "passages": "\n\n".join(blocks)}
+        if prompt := prompted("verify", plan.question, fills, bounds, run=run):
+            return prompt, len(blocks)
+        blocks.pop()
+    raise ProviderError("no passage fits into the model's window to be judged; the rules alone judged them")
+
+
+def _shown(hit: Hit) -> str:
+    chunk = hit.chunk
+    return "\n".join(part for part in (chunk.title, chunk.header, chunk.text) if part)

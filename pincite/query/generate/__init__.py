@@ -1,0 +1,1 @@
+"""Write the answer: assemble the prompt, stream the model, filter its output."""

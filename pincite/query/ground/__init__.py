@@ -1,0 +1,1 @@
+"""Check an answer against its sources: claims, support, conflicts, confidence."""

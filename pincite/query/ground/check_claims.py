@@ -1,0 +1,184 @@
+"""Every claim of an answer is compared with the passages it cites; one that cites none, with all there are."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pincite.core.protocols import Embedder
+from pincite.core.query.answer import Found, Groundedness, GroundedSentence, Hit
+from pincite.core.run import Run
+from pincite.errors import Unavailable
+from pincite.models.calibration import WORDS_ALONE, known, learn, likened
+from pincite.query.citations.claims import Claim, claims_of
+from pincite.query.citations.marks import Mark
+from pincite.query.ground.llm_judge import judged
+from pincite.query.ground.support import SUPPORTED, Verdict, decide, judge, nearest, settled
+from pincite.text.dictionary import LANGUAGES, dictionary
+
+TRIED = 3
+"""Sources that a claim without a mark is compared with in full: those that share most words with it."""
+SHARE = 0.25
+"""Of a claim that several sources bear out together, each has to hold so much."""
+
+COPIED = Verdict(0, 0, 1.0, 1.0)
+"""What is said of a claim that is its source's own words."""
+
+Pair = tuple[int, int]
+"""A claim and a source, by their numbers; sources are counted from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What became of the claims: the verdict behind each mark, the sources found for claims without one, the sentences."""
+
+    marked: Mapping[int, Verdict]
+    found: tuple[tuple[Claim, int, Verdict], ...]
+    groundedness: Groundedness
+
+
+async def check(text: str, marks: Sequence[Mark], sources: Sequence[Hit], *, run: Run, copied: bool = False) -> Checked:
+    """Judge all claims: by rules, by meaning where these leave it open, by the model where the settings say so.
+
+    Where all that stands before a mark was `copied` out of its source, there is nothing to judge about it.
+    """
+    sentences, claims = claims_of(text, [(mark.start, mark.end) for mark in marks])
+    claims = _with_the_next_mark(claims) if copied else claims
+    cited = {n: [marks[m].source or 0 for m in claim.marks] for n, claim in enumerate(claims)}
+    pairs = [(n, source) for n, named in cited.items() for source in _to_try(claims[n], named, sources)]
+    judges = [source for n, source in pairs if not (copied and claims[n].marks)]
+    for language in {sources[source - 1].chunk.language for source in judges} & set(LANGUAGES):
+        await asyncio.to_thread(dictionary, language)
+    verdicts = {
+        (n, source): COPIED if copied and claims[n].marks else judge(claims[n].text, sources[source - 1].chunk)
+        for n, source in pairs
+    }
+    verdicts = await _by_meaning(run, claims, sources, verdicts)
+    verdicts = {pair: _together(pair, cited[pair[0]], claims, sources, verdicts) for pair in verdicts}
+    if run.settings.grounding.judge == "model" and verdicts and not copied:
+        verdicts = await run.attempt(verdicts, judge_by_model, claims, sources, verdicts)
+    found = tuple(_found(n, claim, verdicts) for n, claim in enumerate(claims) if not any(cited[n]))
+    return Checked(
+        {
+            m: verdicts[n, marks[m].source or 0]
+            for n, claim in enumerate(claims)
+            for m in claim.marks
+            if marks[m].source
+        },
+        tuple(one for one in found if one is not None),
+        _grounded(sentences, claims, cited, verdicts),
+    )
+
+
+def _with_the_next_mark(claims: Sequence[Claim]) -> list[Claim]:
+    """The claims, each without a mark vouched for by that of the next one that has any."""
+    marks, made = tuple[int, ...](), list[Claim]()
+    for claim in reversed(claims):
+        marks = claim.marks or marks
+        made.append(replace(claim, marks=marks))
+    return made[::-1]
+
+
+def _to_try(claim: Claim, named: Sequence[int], sources: Sequence[Hit]) -> list[int]:
+    """The sources a claim cites; where it has no mark, those nearest to it. A mark that leads nowhere is not repaired."""
+    if named:
+        return list(dict.fromkeys(source for source in named if source))
+    return [number + 1 for number in nearest(claim.text, [hit.chunk for hit in sources])[:TRIED]]
+
+
+async def judge_by_model(
+    run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: dict[Pair, Verdict]
+) -> dict[Pair, Verdict]:
+    """The model's word on every claim, where it can be had."""
+    return await judged(claims, sources, verdicts, run=run)
+
+
+# --- by meaning ---------------------------------------------------------------------------------------------
+
+
+async def _by_meaning(
+    run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[Pair, Verdict]
+) -> dict[Pair, Verdict]:
+    """The verdicts with those decided that were open; all texts are embedded in one go."""
+    decided, unsure = dict(verdicts), [pair for pair, verdict in verdicts.items() if verdict.open]
+    if not unsure:
+        return decided
+    chunks = {pair: sources[pair[1] - 1].chunk for pair in unsure}
+    try:
+        calibration = known(run.kit.embedder) or await learn(run.kit.embedder)
+        cosines = await _cosines(run, [(claims[pair[0]].text, _told(chunks[pair], verdicts[pair])) for pair in unsure])
+    except Unavailable as error:
+        run.note("grounding", f"claims were compared with their sources by words alone: {error}")
+        calibration, cosines = WORDS_ALONE, [0.0] * len(unsure)
+    for pair, cosine in zip(unsure, cosines, strict=True):
+        decided[pair] = _decided(verdicts[pair], claims[pair[0]].text, chunks[pair], likened(calibration, cosine))
+    return decided
+
+
+def _decided(verdict: Verdict, claim: str, chunk: Found, cosine: float | None) -> Verdict:
+    return settled(verdict) if cosine is None else decide(verdict, claim, chunk, cosine)
+
+
+async def _cosines(run: Run, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    embedder: Embedder = run.kit.embedder
+    texts = [embedder.windows(text)[0] for pair in pairs for text in pair]
+    vectors = await run.embed(texts)
+    return [
+        sum(a * b for a, b in zip(one, other, strict=True))
+        for one, other in zip(vectors[::2], vectors[1::2], strict=True)
+    ]
+
+
+def _told(chunk: Found, verdict: Verdict) -> str:
+    return chunk.text[verdict.start : verdict.end]
+
+
+# --- together -----------------------------------------------------------------------------------------------
+
+
+def _together(
+    pair: Pair, named: Sequence[int], claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[Pair, Verdict]
+) -> Verdict:
+    """The verdict on a source that bears out a part of a claim, where those cited beside it bear out the rest."""
+    own, others = verdicts[pair], [source for source in dict.fromkeys(named) if source]
+    if own.support >= SUPPORTED or own.refuted or own.lexical < SHARE or len(others) < 2:
+        return own
+    chunk = sources[pair[1] - 1].chunk
+    parts = [_told(sources[source - 1].chunk, verdicts[pair[0], source]) for source in others]
+    whole = judge(claims[pair[0]].text, replace(chunk, text=" ".join(" ".join(part.split()) for part in parts)))
+    whole = settled(whole)
+    return replace(own, support=whole.support, reason=None) if whole.support >= SUPPORTED else own
+
+
+# --- what comes of it ---------------------------------------------------------------------------------------
+
+
+def _found(number: int, claim: Claim, verdicts: Mapping[Pair, Verdict]) -> tuple[Claim, int, Verdict] | None:
+    """The source that supports a claim which cites none, if there is one."""
+    own = [(source, verdict) for (n, source), verdict in verdicts.items() if n == number]
+    if claim.marks or not own:
+        return None
+    source, verdict = max(own, key=lambda one: one[1].support)
+    return (claim, source, verdict) if verdict.support >= SUPPORTED else None
+
+
+def _grounded(
+    sentences: Sequence[tuple[int, int]],
+    claims: Sequence[Claim],
+    cited: Mapping[int, Sequence[int]],
+    verdicts: Mapping[Pair, Verdict],
+) -> Groundedness:
+    """Each sentence with the support of its weakest claim, which is that of its best source; the score is the mean."""
+    best: dict[int, tuple[float, int | None]] = {}
+    for number, claim in enumerate(claims):
+        own = [(verdict.support, source) for (n, source), verdict in verdicts.items() if n == number]
+        support, source = max(own, default=(0.0, None))
+        if not claim.marks and support < SUPPORTED:
+            source = None
+        weakest = best.get(claim.sentence)
+        if weakest is None or support < weakest[0]:
+            best[claim.sentence] = (support, source)
+    judged_sentences = tuple(
+        GroundedSentence(start, end, round(best[n][0], 4), best[n][1]) for n, (start, end) in enumerate(sentences)
+    )
+    score = sum(one.support for one in judged_sentences) / len(judged_sentences) if judged_sentences else 0.0
+    return Groundedness(round(score, 4), judged_sentences)

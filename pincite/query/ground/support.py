@@ -1,0 +1,267 @@
+"""How far a passage supports what is claimed: by shared words and by what can be checked by itself.
+
+Words agree by degrees; numbers, dates, units, names, negations and directions either do or do not. Where they do not, the
+passage supports nothing, however alike the two sound: an embedder puts `30 days` and `25 days` side by side. So that is
+decided first, and meaning is asked only where the words leave it open.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from pincite.core.query.answer import Found
+from pincite.text.dictionary import LANGUAGES, dictionary
+from pincite.text.figures import Figure, figures_in, rival, unmatched
+from pincite.text.names import strangers, swapped
+from pincite.text.negation import opposed
+from pincite.text.sentences import Span, sentences
+from pincite.text.terms import question_language, terms
+from pincite.text.units import SPELT, UNITS
+
+SUPPORTED = 0.5
+"""A claim stands on a passage that supports it so far."""
+REFUTED = 0.1
+"""What is left where the passage says otherwise."""
+UNFOUNDED = 0.2
+"""What is left where the passage lacks a number or a name of the claim."""
+CONTEXT = 0.5
+"""What a word is worth that stands elsewhere in the passage, in its title or its headings."""
+PART = 0.8
+"""What a word is worth that is only a part of a longer one, or has one for its part."""
+SURE = 0.85
+"""So many of a claim's words in the passage, and meaning need not be asked."""
+HOPELESS = 0.12
+"""So few, and without a number or a name in common meaning would only guess."""
+SECOND = 0.15
+"""What a second sentence has to add to be quoted with the first."""
+SHORTEST = 5
+"""Letters of a word that may be a part of another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The stretch of a passage that comes nearest to a claim, and how far it supports it.
+
+    `reason` says in words why it does not, and `refuted` that the passage says otherwise. While it is `open`, meaning
+    has not been asked.
+    """
+
+    start: int
+    end: int
+    support: float
+    lexical: float = 0.0
+    reason: str | None = None
+    refuted: bool = False
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Support is the logistic of `bias` + `words` × shared words + `meaning` × cosine − `nouns` × nouns not found."""
+
+    bias: float
+    words: float
+    meaning: float
+    nouns: float
+
+
+# Fitted by `./run bench support --data DIR --fit`; see docs/evaluation.md.
+FITTED = Weights(-3.53, 5.0, 3.81, 1.26)
+WORDS_ALONE = Weights(-2.94, 7.8, 0.0, 0.96)
+
+
+def judge(claim: str, chunk: Found) -> Verdict:
+    """What rules say about a claim and a passage; `open` where the embedder should be asked as well."""
+    language = chunk.language if chunk.language in LANGUAGES else question_language(claim)
+    start, end = align(claim, chunk)
+    told = chunk.text[start:end]
+    whole = _whole(chunk)
+    lexical = _shared(claim, told, whole, chunk.language)
+    found = Verdict(start, end, lexical, lexical)
+    reason = contradiction(claim, told, language) if lexical > HOPELESS else None
+    if reason:
+        return replace(found, support=min(lexical, REFUTED), reason=reason, refuted=True)
+    reason = unfounded(claim, told, chunk, language)
+    if reason:
+        return replace(found, support=min(lexical, UNFOUNDED), reason=reason)
+    if lexical >= SURE:
+        return found
+    if lexical <= HOPELESS and not figures_in(claim, language):
+        return replace(found, support=min(lexical, UNFOUNDED), reason="the source says nothing of the kind")
+    return replace(found, support=_support(WORDS_ALONE, found, claim, chunk, 0.0), open=True)
+
+
+def decide(verdict: Verdict, claim: str, chunk: Found, cosine: float) -> Verdict:
+    """A verdict that was open, once it is known how near the two are in meaning."""
+    support = _support(FITTED, verdict, claim, chunk, cosine)
+    reason = None if support >= SUPPORTED else "the source does not say so"
+    return replace(verdict, support=support, reason=reason, open=False)
+
+
+def settled(verdict: Verdict) -> Verdict:
+    """A verdict that was open, by words alone."""
+    reason = None if verdict.support >= SUPPORTED else verdict.reason or "the source does not say so"
+    return replace(verdict, reason=reason, open=False)
+
+
+def _support(weights: Weights, verdict: Verdict, claim: str, chunk: Found, cosine: float) -> float:
+    nouns = strange_nouns(claim, chunk)
+    raised = weights.bias + weights.words * verdict.lexical + weights.meaning * cosine - weights.nouns * nouns
+    return round(1 / (1 + math.exp(-raised)), 4)
+
+
+def strange_nouns(claim: str, chunk: Found) -> float:
+    """The share of a German claim's nouns that are nowhere in the passage."""
+    if chunk.language != "de":
+        return 0.0
+    _, nouns = strangers(claim, _whole(chunk), "de", plain)
+    capitals = sum(word[0].isupper() for word in claim.split()[1:] if word)
+    return min(1.0, len(nouns) / capitals) if capitals else 0.0
+
+
+def nearest(claim: str, chunks: Sequence[Found]) -> list[int]:
+    """The numbers of passages that share words or figures with a claim, those that share most first."""
+    ranked = []
+    for number, chunk in enumerate(chunks):
+        wanted = frozenset(terms(claim, chunk.language))
+        shares = [_rank(wanted, words) for words in said(chunk.text, chunk.language)[1]]
+        ranked.append((max(shares, default=(0.0, 0.0)), -number))
+    return [-number for share, number in sorted(ranked, reverse=True) if share[0] > 0]
+
+
+# --- what cannot be told away -------------------------------------------------------------------------------
+
+
+def contradiction(claim: str, told: str, language: str) -> str | None:
+    """What the passage says otherwise, in words: a name, a number in its place, a negation, a direction."""
+    exchanged = swapped(claim, told, language, plain)
+    if exchanged:
+        return f"names {exchanged[0]}, the source names {exchanged[1]}"
+    claimed, held = figures_in(claim, language), figures_in(told, language)
+    for figure in unmatched(claimed, held):
+        other = rival(figure, unmatched(held, claimed))
+        if other and _same_thing(figure, other):
+            return f"says {figure.shown}, the source says {other.shown}"
+    return _misplaced(claimed, held) or opposed(claim, told, language)
+
+
+def _same_thing(one: Figure, other: Figure) -> bool:
+    """Whether two figures measure or count the same."""
+    if one.kind != "number" or (one.unit and one.unit == other.unit) or one.bare & other.bare:
+        return True
+    alike = one.noun == other.noun and not one.unit and not other.unit
+    return alike and (bool(one.noun) or len(one.shown) == len(other.shown))
+
+
+def _misplaced(claimed: Sequence[Figure], held: Sequence[Figure]) -> str | None:
+    """A number that the passage has, but of something else: `30 guests and 25 beds` told as 30 beds."""
+    for figure in claimed:
+        mine = [one for one in held if figure.noun and one.noun == figure.noun and not one.unit]
+        same = [one for one in held if one.bare & figure.bare]
+        if (
+            mine
+            and same
+            and not any(one.bare & figure.bare for one in mine)
+            and all(one.noun or one.unit for one in same)
+        ):
+            return f"says {figure.shown} {figure.noun}, the source says {mine[0].shown}"
+    return None
+
+
+def unfounded(claim: str, told: str, chunk: Found, language: str) -> str | None:
+    """What the claim has and the passage has nowhere near: a number, a name."""
+    whole = _whole(chunk)
+    for figure in unmatched(figures_in(claim, language), figures_in(told, language)):
+        if figure.spelt and not figure.unit and not rival(figure, figures_in(told, language)):
+            continue  # `the two telescopes`: counted, not told
+        if unmatched([figure], _figures_beside(claim, figure, chunk, language)):
+            return f"says {figure.shown}, which the source does not"
+    names, _ = strangers(claim, whole, language, plain)
+    return f"names {names[0]}, which the source does not" if names else None
+
+
+def _figures_beside(claim: str, figure: Figure, chunk: Found, language: str) -> tuple[Figure, ...]:
+    """The figures of other sentences of the passage that share words with the claim's own stretch, and of its headings."""
+    at = claim.find(figure.shown)
+    near = set(terms(claim[max(0, at - 60) : at + len(figure.shown) + 60], chunk.language))
+    spans, held = said(chunk.text, chunk.language)
+    least = max(2, len(near) // 3)
+    beside = [
+        chunk.text[start:end] for (start, end), words in zip(spans, held, strict=True) if len(near & words) >= least
+    ]
+    return figures_in("\n".join([_context(chunk), *beside]), language)
+
+
+# --- words --------------------------------------------------------------------------------------------------
+
+
+def align(claim: str, chunk: Found) -> Span:
+    """The sentence of a chunk, or two in a row, that holds most of what the claim says."""
+    wanted = frozenset(content(claim, chunk.language)) or frozenset(terms(claim, chunk.language))
+    spans, held = said(chunk.text, chunk.language)
+    best, best_rank = spans[0], (0.0, 0.0)
+    for span, words in zip(spans, held, strict=True):
+        rank = _rank(wanted, words)
+        if rank > best_rank:
+            best, best_rank = span, rank
+    least = best_rank[0] + SECOND
+    for n in range(len(spans) - 1):
+        rank = _rank(wanted, held[n] | held[n + 1])
+        if rank[0] > least and rank > best_rank:
+            best, best_rank = (spans[n][0], spans[n + 1][1]), rank
+    return best
+
+
+def _rank(wanted: frozenset[str], words: frozenset[str]) -> tuple[float, float]:
+    """How much of what is wanted is among the words, and how much of these that is."""
+    shared = len(wanted & words)
+    return (shared / len(wanted) if wanted else 0.0, shared / (len(words) or 1))
+
+
+@lru_cache(maxsize=256)
+def said(text: str, language: str) -> tuple[tuple[Span, ...], tuple[frozenset[str], ...]]:
+    """The sentences of a passage and the words of each; one passage is often cited several times."""
+    spans = tuple(sentences(text)) or ((0, len(text)),)
+    return spans, tuple(frozenset(terms(text[start:end], language)) for start, end in spans)
+
+
+def _shared(claim: str, told: str, whole: str, language: str) -> float:
+    """The share of the claim's words that the passage has, whole or as parts, here or around."""
+    wanted = content(claim, language)
+    if not wanted:
+        return 1.0 if figures_in(claim, language) else 0.0
+    here, around = _words(told, language), _words(whole, language)
+    return sum(_worth(word, here, around) for word in wanted) / len(wanted)
+
+
+def content(claim: str, language: str) -> list[str]:
+    """The words of a claim but for its numbers, which are compared as such."""
+    words = dict.fromkeys(terms(claim, language))
+    return [word for word in words if not any(map(str.isdigit, word)) and word not in SPELT and word not in UNITS]
+
+
+@lru_cache(maxsize=256)
+def _words(text: str, language: str) -> frozenset[str]:
+    return frozenset(terms(text, language))
+
+
+def _worth(word: str, here: frozenset[str], around: frozenset[str]) -> float:
+    if word in here:
+        return 1.0
+    if len(word) >= SHORTEST and any((word in other or (len(other) >= SHORTEST and other in word)) for other in here):
+        return PART
+    return CONTEXT if word in around else 0.0
+
+
+def _whole(chunk: Found) -> str:
+    return f"{_context(chunk)}\n{chunk.text}"
+
+
+def _context(chunk: Found) -> str:
+    return "\n".join([chunk.title, *chunk.heading_path, chunk.header])
+
+
+def plain(word: str, language: str) -> bool:
+    """Whether a dictionary knows a word."""
+    return language in LANGUAGES and word in dictionary(language)

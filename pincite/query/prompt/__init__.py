@@ -1,0 +1,1 @@
+"""Prompt templates, token budget, short helper calls of the model."""

@@ -1,0 +1,1 @@
+"""Order the hits: rerank, penalise, deduplicate, diversify, score relevance."""

@@ -1,0 +1,101 @@
+"""The final order of a search."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from pincite.config.settings import Rag
+from pincite.core.query.answer import Hit, Plan
+from pincite.core.run import Run
+from pincite.errors import ProviderError
+from pincite.models.calibration import WORDS_ALONE, Calibration, known, learn
+from pincite.query.rank.dedupe import once
+from pincite.query.rank.mmr import diversified, diversifies
+from pincite.query.rank.penalties import penalised
+from pincite.query.rank.relevance import has_cosines, relevance
+
+HIGHEST = 1e12
+"""No reranker means a higher score; what it does mean cannot be told."""
+FEW = 30
+"""So many hits are judged at once; more would keep other requests waiting."""
+
+
+async def rank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+    """Reranked where there is a reranker, penalised, each thing once, spread where wished, cut to what was asked for."""
+    ordered = list(hits)
+    if run.kit.reranker is not None and hits and plan.rerank_top != 0:
+        ordered = await run.attempt(ordered, rerank, plan, ordered)
+    ordered = penalised(ordered, run.settings.rag.penalties)
+    embedded = has_cosines(run)
+    if plan.question.min_score is not None and embedded:
+        ordered = [hit for hit in ordered if hit.similarity >= plan.question.min_score]
+    elif plan.question.min_score is not None:
+        run.note("rank", "min_score was not applied: without the embedder there is no similarity")
+    calibration = known(run.kit.embedder) if embedded else WORDS_ALONE
+    if calibration is None:
+        calibration = await run.attempt(WORDS_ALONE, calibrate)
+    at_hand = len(ordered) <= FEW  # changing threads takes longer than so little
+    ordered = capped(ordered, run.settings.rag.max_per_owner, run.caller.person)
+    choose = partial(_chosen, plan, ordered, run.settings.rag, calibration)
+    chosen = choose() if at_hand else await asyncio.to_thread(choose)
+    run.observe(
+        found=len(chosen), repeated=sum(len(hit.also_in) for hit in chosen),
+        hits=[[hit.chunk.id, round(hit.score, 6)] for hit in chosen],
+    )  # fmt: skip
+    return chosen
+
+
+def _chosen(plan: Plan, hits: Sequence[Hit], rag: Rag, calibration: Calibration) -> list[Hit]:
+    spread = diversifies(plan, rag)
+    kept = once(hits, None if spread else plan.top_k) if rag.drop_duplicates else list(hits)
+    if spread:
+        kept = diversified(kept, rag.mmr_lambda, plan.top_k)
+    return [
+        replace(hit, relevance=relevance(plan.queries, hit.chunk, hit.similarity, calibration))
+        for hit in kept[: plan.top_k]
+    ]
+
+
+def capped(hits: Sequence[Hit], most: int, asker: str) -> list[Hit]:
+    """The hits without what any one other person has beyond so many: nobody else fills an answer alone."""
+    seen: Counter[str] = Counter()
+    kept = list[Hit]()
+    for hit in hits:
+        seen[hit.chunk.owner] += 1
+        if not most or hit.chunk.owner == asker or seen[hit.chunk.owner] <= most:
+            kept.append(hit)
+    return kept
+
+
+async def calibrate(run: Run) -> Calibration:
+    """Learn what the cosines of an embedder that nobody knows yet are worth."""
+    return await learn(run.kit.embedder)
+
+
+async def rerank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+    """The best hits in the reranker's order; its score becomes the score, the fused one is kept.
+
+    What the reranker did not see counts as the lowest that it saw.
+    """
+    assert run.kit.reranker is not None
+    most = run.settings.rag.rerank_top if plan.rerank_top is None else plan.rerank_top
+    top, rest = hits[:most], hits[most:]
+    run.observe(reranker=run.settings.rag.reranker, passages=len(top))
+    scores = _finite(await run.kit.reranker.score(plan.text, [hit.chunk.text for hit in top]), len(top))
+    rescored = [replace(hit, score=score, rerank_score=score) for hit, score in zip(top, scores, strict=True)]
+    return sorted(rescored, key=lambda hit: -hit.score) + [
+        replace(hit, score=min(scores), rerank_score=min(scores)) for hit in rest
+    ]
+
+
+def _finite(scores: Sequence[float], count: int) -> list[float]:
+    """The scores, if there is a number for each passage: an order by anything else would be wrong in silence."""
+    try:
+        numbers = [float(score) for score in scores]
+    except (TypeError, ValueError, OverflowError):
+        numbers = []
+    if len(numbers) != count or not all(abs(number) <= HIGHEST for number in numbers):  # NaN is not
+        raise ProviderError(f"the reranker did not give a number for each of {count} passages")
+    return numbers

@@ -1,0 +1,55 @@
+"""How likely a passage is to be about a question: a calibrated estimate between 0 and 1."""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+from pincite.core.query.answer import Found
+from pincite.core.run import Run
+from pincite.models.calibration import Calibration
+from pincite.text.terms import query_terms, terms
+
+REMEMBERED = 10_000
+"""Characters of a passage whose words are kept for a while; whole documents may be hits as well."""
+
+
+def has_cosines(run: Run) -> bool:
+    """Whether every hit has a cosine: the question was embedded, and by the model of all documents."""
+    return not any(note.stage in ("embedding", "vectors") for note in run.degraded)
+
+
+def held_terms(chunk: Found) -> frozenset[str]:
+    """The words a passage can answer with: its own and those of the title and headings above it."""
+    text = f"{chunk.title} {' '.join(chunk.heading_path)} {chunk.header} {chunk.text}"
+    return _remembered(text, chunk.language) if len(text) <= REMEMBERED else _terms(text, chunk.language)
+
+
+def _terms(text: str, language: str) -> frozenset[str]:
+    return frozenset(terms(text, language))
+
+
+_remembered = lru_cache(maxsize=256)(_terms)
+"""The same passage is judged by several stages, and asked for again."""
+
+
+def relevance(queries: Sequence[str], chunk: Found, cosine: float, calibration: Calibration) -> float:
+    """From the cosine and from how many of the question's words the passage holds, as far as each can be trusted."""
+    held = held_terms(chunk)
+    covered = max(coverage(query, held, chunk.language) for query in queries)
+    return _logistic(calibration.bias + calibration.cosine * cosine + calibration.coverage * covered)
+
+
+def coverage(query: str, held: frozenset[str], language: str) -> float:
+    """The share of the query's words that are among those held."""
+    wanted = _wanted(query, language)
+    return len(wanted & held) / len(wanted) if wanted else 0.0
+
+
+@lru_cache(maxsize=64)
+def _wanted(query: str, language: str) -> frozenset[str]:
+    """The same for every passage of a language."""
+    return frozenset(query_terms(query, [language]))
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-max(-60.0, min(60.0, x))))

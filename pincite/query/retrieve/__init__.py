@@ -1,0 +1,1 @@
+"""Find chunks: query expansion, lexical and dense search, fusion."""

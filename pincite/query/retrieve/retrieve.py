@@ -1,0 +1,134 @@
+"""Every search of the plan at once, then one ranking: hits with the scores that led to them."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from pincite.core.protocols import Fetched, Vector
+from pincite.core.query.answer import Found, Hit, Plan, Search
+from pincite.core.run import Run
+from pincite.core.traces import span
+from pincite.errors import Unavailable
+from pincite.query.retrieve.fusion import Fusion, Ranking
+from pincite.query.retrieve.title_links import ASKED, gained, mentions
+
+FOREIGN = "vectors"
+"""The stage that is degraded where documents cannot be compared with the question by meaning."""
+ROUNDS = 3
+"""A document replaced between searching and reading back makes the search start again, this often at most."""
+
+
+async def retrieve(run: Run, plan: Plan) -> list[Hit]:
+    """Run every search at once, fuse what they found and read the best back from one snapshot."""
+    vectors: Mapping[int, Vector] = {}
+    for _ in range(ROUNDS):
+        vectors, rankings = await _search(run, plan, vectors)
+        fusion = Fusion(
+            rankings, plan.question.alpha, run.settings.rag, many=plan.many, depth=max(plan.top_k, plan.reads)
+        )
+        best = sorted(fusion.scores, key=lambda key: (-fusion.scores[key], key))[: _wanted(run, plan)]
+        with span("passage_fetch", passages=len(best)):
+            fetched = await run.kit.index.fetch(
+                best, _judging(plan, vectors), scope=run.scope, filters=plan.question.filters
+            )
+        if len(fetched.chunks) == len(best):
+            break
+    if vectors and fetched.strangers:
+        foreign = f"{fetched.strangers} document{'s' if fetched.strangers > 1 else ''}"
+        run.note(
+            FOREIGN,
+            f"what another model embedded ({foreign}) was searched by words alone; renew them: pincite reindex --stale",
+        )
+    hits = [_hit(fusion, chunk, fetched) for key in best if (chunk := fetched.chunks.get(key))]
+    return await _follow(run, plan, vectors[0], fusion, hits) if _follows(run, plan, vectors) else hits
+
+
+def _follows(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> bool:
+    """Whether names are followed: where one question is searched by all there is, be it by several texts."""
+    both = len({search.via for search in plan.searches}) > 1
+    one = set(vectors) == {0} or (bool(plan.extra and vectors) and len(plan.queries) == 1)
+    return run.settings.rag.follow_titles > 0 and both and one
+
+
+async def _follow(run: Run, plan: Plan, vector: Vector, fusion: Fusion, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits in their new order, after the best passage of each document that was named has gained by it."""
+    index, rag, filters = run.kit.index, run.settings.rag, plan.question.filters
+    mentioned = mentions(plan.text, hits, ASKED * hits[0].score if plan.many and hits else ASKED)
+    with span("title_search", names=len(mentioned.names)) as it:
+        titled = await index.titled(mentioned.names, vector, scope=run.scope, filters=filters)
+        it.attributes["found"] = len(titled)
+        if not titled:
+            return list(hits)
+        known = {hit.chunk.key: hit for hit in hits}
+        cosines = {one.nearest.key: one.nearest.score for one in titled}
+        new = [key for key in cosines if key not in known]
+        fetched = await index.fetch(new, [vector], scope=run.scope, filters=filters) if new else Fetched({}, {})
+    named = {one.document_id: mentioned.naming(one.name) for one in titled}
+    known.update((key, _hit(fusion, chunk, fetched, cosines[key])) for key, chunk in fetched.chunks.items())
+    moved = {hit.chunk.key: hit for hit in (*hits, *gained(known.values(), named, rag.follow_titles))}
+    return sorted(moved.values(), key=lambda hit: (-hit.score, hit.chunk.key))
+
+
+def _hit(fusion: Fusion, chunk: Found, fetched: Fetched, cosine: float | None = None) -> Hit:
+    """A chunk with its scores; one that no ranking met is judged by its cosine, or, among several texts, has no place."""
+    if cosine is not None and fusion.joined:
+        return Hit(chunk, 0.0, fetched.similarities.get(chunk.key, 0.0), 0.0, 0.0)
+    placings = fusion.placings(chunk.key, cosine)
+    score = fusion.scores.get(chunk.key) if cosine is None else sum(place.share for place in placings)
+    similarity = fetched.similarities.get(chunk.key, 0.0)
+    return Hit(chunk, score or 0.0, similarity, 0.0, score or 0.0, placings)
+
+
+def _judging(plan: Plan, vectors: Mapping[int, Vector]) -> list[Vector]:
+    """The vectors of what passages are judged by: what was asked beside a guess only helps to find them."""
+    return [vector for number, vector in vectors.items() if number < len(plan.queries)]
+
+
+def _wanted(run: Run, plan: Plan) -> int:
+    """How many to read back: enough for what is dropped or moved up later, and no more."""
+    if plan.question.min_score is not None:
+        return plan.candidates
+    rerank_top = run.settings.rag.rerank_top if plan.rerank_top is None else plan.rerank_top
+    return max(2 * plan.top_k, plan.reads, rerank_top if run.kit.reranker else 0)
+
+
+async def _search(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> tuple[Mapping[int, Vector], list[Ranking]]:
+    """Words are looked up while the question is still being embedded."""
+    lexical = [
+        asyncio.ensure_future(_lexical(run, plan, search)) for search in plan.searches if search.via == "lexical"
+    ]
+    try:
+        vectors = vectors or await _embed(run, plan)
+        wanted = [search for search in plan.searches if search.via == "dense" and search.query in vectors]
+        dense = await asyncio.gather(*(_dense(run, plan, search, vectors[search.query]) for search in wanted))
+        words = await asyncio.gather(*lexical)
+    finally:
+        for task in lexical:
+            task.cancel()
+    if not words and not any(ranking.matches for ranking in dense):  # dense was all there was, and brought nothing
+        words = [await _lexical(run, plan, Search(text, "lexical", n)) for n, text in enumerate(plan.searched)]
+    return vectors, [*dense, *words]
+
+
+async def _embed(run: Run, plan: Plan) -> Mapping[int, Vector]:
+    """The queries' vectors by number; none where the embedder is down, and then the answer says so."""
+    try:
+        return dict(enumerate(await run.embed(plan.searched)))
+    except Unavailable as error:
+        run.note("embedding", f"search by meaning was left out: {error}")
+        return {}
+
+
+async def _dense(run: Run, plan: Plan, search: Search, vector: Vector) -> Ranking:
+    filters = plan.question.filters
+    with span("vector_search", query=search.query) as it:
+        found = await run.kit.index.dense(vector, scope=run.scope, filters=filters, limit=plan.candidates)
+        it.attributes["found"] = len(found)
+    return Ranking(search, found, more=len(found) >= plan.candidates)
+
+
+async def _lexical(run: Run, plan: Plan, search: Search) -> Ranking:
+    filters = plan.question.filters
+    with span("lexical_search", query=search.query) as it:
+        found = await run.kit.index.lexical(search.text, scope=run.scope, filters=filters, limit=plan.candidates)
+        it.attributes["found"] = len(found)
+    return Ranking(search, found, more=len(found) >= plan.candidates)

@@ -1,0 +1,108 @@
+"""Who names whom: a document whose title the question or one of the best passages names is looked into, too.
+
+What answers a question of several steps is often only named where the first step is answered: the passage about a
+film names its director, and the director's own page never mentions the film. The weights are round numbers and were
+not fitted; docs/evaluation.md shows what other ones bring.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from pincite.core.query.answer import Hit, Placing, Scale
+from pincite.text.terms import STOP_WORDS
+
+NAMING = 3
+"""So many of the best passages are read for names."""
+ASKED = 0.5
+"""A title named by the question counts as if a passage of this score had named it."""
+
+_WORDS = 6
+_SHORTEST = 4
+_GAP = 3
+"""Characters between two words of one name at most."""
+
+_WORD = re.compile(r"[^\W_]+")
+_BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
+_STOP = frozenset().union(*STOP_WORDS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Who named a document: the passage at that rank and its score; rank None is the question."""
+
+    rank: int | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """What a question and the best passages mention that may be a title."""
+
+    asked: frozenset[str]
+    read: tuple[tuple[float, frozenset[str]], ...]
+    """Of each passage, best first: its score, and its names but for what it is called itself."""
+    asking: float = ASKED
+
+    @property
+    def names(self) -> list[str]:
+        """All of them, each once."""
+        return sorted(self.asked.union(*(names for _, names in self.read)))
+
+    def naming(self, name: str) -> Naming:
+        """The best that mentions a name."""
+        who = [Naming(rank, score) for rank, (score, names) in enumerate(self.read, start=1) if name in names]
+        return max([*who, Naming(None, self.asking)] if name in self.asked else who, key=lambda one: one.score)
+
+
+def mentions(question: str, hits: Sequence[Hit], asking: float = ASKED) -> Mentions:
+    """What the question and the best of the hits mention; `asking` is the score that naming by the question counts as."""
+    read = tuple((hit.score, _read(hit.chunk.text) - {called(hit.chunk.title)}) for hit in hits[:NAMING])
+    return Mentions(frozenset(names_in(question)), read, asking)
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> frozenset[str]:
+    """What a passage names; the best ones come up again and again."""
+    return frozenset(names_in(text))
+
+
+def names_in(text: str) -> Iterator[str]:
+    """What may be somebody's title in a text, as written: up to six words from one with a capital or a figure."""
+    words = [(match.group(), *match.span()) for match in _WORD.finditer(text)]
+    for first, (opening, start, _) in enumerate(words):
+        if not (opening[0].isupper() or opening[0].isdigit()):
+            continue
+        meant, reached = False, start
+        for word, begin, end in words[first : first + _WORDS]:
+            if begin - reached > _GAP:
+                break
+            meant = meant or word.lower() not in _STOP
+            reached = end
+            if meant and end - start >= _SHORTEST:
+                name = text[start:end]
+                yield name if name.isprintable() and "  " not in name else " ".join(name.split())
+
+
+def called(title: str) -> str:
+    """A title as texts name it: without what stands in brackets behind it; the store has the same rule."""
+    return _BRACKETS.sub("", title)
+
+
+def gained(hits: Iterable[Hit], named: Mapping[str, Naming], weight: float) -> list[Hit]:
+    """The best passage of each document that was named, with what that adds."""
+    best: dict[str, Hit] = {}
+    for hit in hits:
+        document = hit.chunk.document_id
+        if document in named and (document not in best or hit.score > best[document].score):
+            best[document] = hit
+    scale = Scale(weight, 0.0, 1.0)
+    found: list[Hit] = []
+    for document, hit in best.items():
+        naming = named[document]
+        share = scale.share(naming.score)
+        placing = Placing("named", 0, naming.rank, naming.score, share, scale)
+        score = hit.score + share
+        found.append(replace(hit, score=score, hybrid_score=score, placings=(*hit.placings, placing)))
+    return found

@@ -1,0 +1,1 @@
+"""Understand the question: guard, history, rewriting, spelling, intent, strategy, level."""

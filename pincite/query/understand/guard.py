@@ -1,0 +1,60 @@
+"""What may come in, and what to say about it."""
+
+from dataclasses import replace
+
+from pincite.core.protocols import Hosted
+from pincite.core.query.answer import Question
+from pincite.core.run import Run
+from pincite.errors import Invalid
+from pincite.text.injection import notices
+
+
+async def guard_in(run: Run, question: Question, *, answered: bool = True) -> Question:
+    """Refuse a question that is empty, too long or one of too many; drop what a database cannot hold.
+
+    One that a model will answer is looked at for orders to it as well.
+    """
+    limit, most = run.settings.guard.max_query_chars, run.settings.rag.max_queries
+    texts = [text.replace("\0", " ").strip() for text in (question.text, *question.also)]
+    if len(texts) > most:
+        raise Invalid(f"{len(texts)} queries at once are too many; send at most {most} (rag.max_queries)")
+    for text in texts:
+        if not text:
+            raise Invalid("the question is empty; ask something", code="empty_query")
+        if len(text) > limit:
+            raise Invalid(
+                f"the question has {len(text)} characters; ask in at most {limit} (guard.max_query_chars)",
+                code="query_too_long",
+            )
+    if answered:
+        _check_mode(question)
+        _screen(run, texts[0])
+    run.observe(characters=sum(map(len, texts)), queries=len(texts))
+    return replace(question, text=texts[0], also=tuple(texts[1:]))
+
+
+def _check_mode(question: Question) -> None:
+    """Pictures and the mode that looks at them belong together."""
+    if question.mode == "vision" and not question.pictures:
+        raise Invalid(
+            "the mode 'vision' looks at pictures; send some (images), or use the mode 'chat'", code="no_images"
+        )
+    if question.pictures and question.mode != "vision":
+        raise Invalid(f"the mode '{question.mode}' looks at no pictures; use the mode 'vision'", code="images_not_seen")
+
+
+def _screen(run: Run, text: str) -> None:
+    """Warn of a question that reads like an order to the model, or refuse it, as the settings say."""
+    mode = run.settings.guard.injection
+    found = () if mode == "off" else notices(text)
+    if found and mode == "block":
+        raise Invalid(
+            f"the question {found[0]}; ask about the documents in other words (guard.injection)", code="query_refused"
+        )
+    run.warnings.extend(f"the question {what}" for what in found)
+
+
+async def meet(run: Run) -> None:
+    """Let the model's server say, once, which model it has and how much that sees; where it does not, we go on."""
+    if isinstance(run.kit.llm, Hosted):
+        await run.kit.llm.meet()

@@ -1,0 +1,73 @@
+"""The strategies: what each searches with, how wide, and which one a question is for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pincite.config.settings import Rag
+from pincite.core.query.answer import Question, Reading, Strategy, Via
+from pincite.query.understand.decompose import parts_of
+
+_BOTH: tuple[Via, ...] = ("dense", "lexical")
+SHORT = 8
+"""A question of so many words or fewer is short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a strategy searches: its engines, how many times the usual passages it wants, how wide it looks first.
+
+    `candidates` and `reads` are the least that each engine brings and that are read back, where a second stage chooses
+    among them; `reranked` is the least a reranker sees of them, where it sees any.
+    """
+
+    engines: tuple[Via, ...]
+    breadth: float = 1.0
+    candidates: int = 0
+    reads: int = 0
+    reranked: int | None = 1
+
+
+WAYS: Mapping[Strategy, Way] = {
+    "hybrid": Way(_BOTH),
+    "dense_only": Way(("dense",), breadth=0.5, reranked=None),
+    "lexical_only": Way(("lexical",)),
+    "fusion": Way(_BOTH, breadth=2.0),
+    "two_stage": Way(_BOTH, candidates=300, reads=100, reranked=50),
+    "hierarchical": Way(_BOTH, candidates=300, reads=100),
+}
+
+
+def chosen(question: Question, rag: Rag, reading: Reading, text: str) -> tuple[Strategy, str]:
+    """The strategy for a question, and who decided: the request, else the settings, else the question's own kind."""
+    if question.strategy is not None:
+        return question.strategy, "the request says so"
+    if not rag.use_hybrid_search and rag.strategy in ("auto", "hybrid"):
+        return "dense_only", "rag.use_hybrid_search is off"
+    if rag.strategy != "auto":
+        return rag.strategy, "rag.strategy says so"
+    return routed(reading, text)
+
+
+def routed(reading: Reading, text: str) -> tuple[Strategy, str]:
+    """The strategy that a question of this kind is for."""
+    named = {entity.kind for entity in reading.entities}
+    if reading.intent == "SUMMARY":
+        return "hierarchical", "what it wants is spread over a document"
+    if reading.intent == "COMPARISON" or reading.is_multi_hop or len(parts_of(text, reading)) > 1:
+        return "fusion", "it has several parts"
+    if named & {"quoted", "code"}:
+        return "two_stage", "it names something to the letter"
+    if reading.intent == "FACTUAL" and reading.type == "factual" and len(text.split()) <= SHORT:
+        return "dense_only", "it is short and asks for a fact"
+    return "hybrid", "nothing speaks for another"
+
+
+def breadth_of(question: Question, rag: Rag, strategy: Strategy, reading: Reading) -> int:
+    """How many passages are wanted: as many as the request says, else the usual, more or less of them by kind."""
+    if question.top_k is not None:
+        return question.top_k
+    by_setting = strategy == "dense_only" and question.strategy is None and not rag.use_hybrid_search
+    times = max(
+        1.0 if by_setting else WAYS[strategy].breadth, reading.hints.breadth if reading.hints.breadth > 1 else 0
+    )
+    return max(1, min(1000, round(rag.top_k * times)))

@@ -1,0 +1,91 @@
+"""What to do about a question → Plan."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pincite.config.settings import Rag
+from pincite.core.query.answer import Plan, Question, Reading, Search, Strategy
+from pincite.core.run import Run
+from pincite.query.rank.mmr import diversifies
+from pincite.query.understand.intent import read
+from pincite.query.understand.level import effort_of
+from pincite.query.understand.small_talk import is_small_talk
+from pincite.query.understand.strategy import WAYS, breadth_of, chosen
+
+GUESS = 0.3
+"""What a guessed meaning counts beside the words that were asked; see docs/evaluation.md."""
+
+WIDE = 300
+"""Documents and sections are made of passages: so many of these are looked at, at least."""
+
+EXTRA = 0.5
+"""What a place for a text nobody asked counts: a part of the question, or what a model made of it."""
+
+
+async def understand(run: Run, question: Question, *, answered: bool = True) -> Plan:
+    """Say what kind of question it is; choose the strategy, the searches and how many passages are wanted."""
+    rag, text = run.settings.rag, question.meant
+    reading = read(text)
+    looks = retrieves(question, rag)
+    effort = effort_of(question, run.settings, reading, looks=looks) if answered else None
+    strategy, why = chosen(question, rag, reading, text)
+    if effort and effort.decides and question.strategy is None:
+        why = f"the level {effort.level} says so"
+    if effort and effort.decides and effort.left_out:
+        run.note("level", f"mode {question.mode} goes without {', '.join(effort.left_out)}")
+    top_k, way = breadth_of(question, rag, strategy, reading), WAYS[strategy]
+    levels = levels_of(question, strategy, reading)
+    wide = 0 if levels == (2,) else WIDE
+    plan = Plan(
+        question, text, strategy, (), top_k, max(rag.candidates, way.candidates, wide, top_k), reading,
+        levels=levels, reads=max(way.reads, wide),
+        rerank_top=0 if way.reranked is None else max(way.reranked, rag.rerank_top),
+        retrieves=looks,
+    )  # fmt: skip
+    plan = replace(plan, reasons=(*_reasons(plan, rag, why), *([effort.told(reading)] if effort else [])))
+    run.observe(
+        strategy=strategy, strategy_because=why, top_k=top_k, candidates=plan.candidates, levels=list(plan.levels),
+        intent=reading.intent, intent_confidence=reading.intent_confidence, question_type=reading.type,
+        type_confidence=reading.type_confidence, entities=len(reading.entities), multi_hop=reading.is_multi_hop,
+        retrieves=plan.retrieves, **({"level": effort.level, "level_because": effort.because} if effort else {}),
+    )  # fmt: skip
+    return searching(plan)
+
+
+def searching(plan: Plan, by_meaning: Sequence[str] = ()) -> Plan:
+    """The plan with a look-up by each engine for each of its texts; some are for search by meaning alone."""
+    guessed, asked = plan.question.guessed, len(plan.searched) - len(plan.extra)
+    searches = tuple(
+        Search(text, via, number, GUESS if guessed and number == 0 else EXTRA if number >= asked else 1.0)
+        for number, text in enumerate(plan.searched)
+        for via in WAYS[plan.strategy].engines
+        if via == "dense" or text not in by_meaning
+    )
+    return replace(plan, searches=searches)
+
+
+def levels_of(question: Question, strategy: Strategy, reading: Reading) -> tuple[int, ...]:
+    """What results shall be: as the request says; what serves the question where documents are looked at as such."""
+    if question.levels is not None:
+        return tuple(sorted(set(question.levels)))
+    return reading.levels if strategy == "hierarchical" else (2,)
+
+
+def retrieves(question: Question, rag: Rag) -> bool:
+    """Whether the documents are looked into: as the request says, else as the mode has it."""
+    if question.mode in ("general", "agent"):
+        return question.mode == "agent"
+    if question.retrieve is not None or rag.mode == "manual":
+        return bool(question.retrieve)
+    return rag.mode == "always" or not is_small_talk(question.text)
+
+
+def _reasons(plan: Plan, rag: Rag, why: str) -> tuple[str, ...]:
+    """Why the plan is as it is, in words that hold none of the question's."""
+    reading = plan.reading
+    return (
+        f"intent {reading.intent} ({reading.intent_confidence:.2f})",
+        f"type {reading.type} ({reading.type_confidence:.2f})" + (", several steps" if reading.is_multi_hop else ""),
+        f"strategy {plan.strategy}: {why}",
+        f"{plan.top_k} passages" + (", spread over documents" if diversifies(plan, rag) else ""),
+    )

@@ -1,0 +1,58 @@
+"""Differences and indexes as JSON."""
+
+from typing import Any
+
+from pincite.engine.index.switch import Indexes
+from pincite.engine.reader.diff import Difference
+from pincite.serialize.answers import moment
+from pincite.store.indexing.generations import Generation
+
+Json = dict[str, Any]
+
+
+def difference(value: Difference) -> Json:
+    """What changed between two versions: counts, metadata, and hunks as a unified diff has them."""
+    return {
+        "document_id": value.document_id,
+        "from": value.before,
+        "to": value.after,
+        "added": value.added,
+        "removed": value.removed,
+        "metadata": {key: {"from": before, "to": after} for key, (before, after) in value.about.items()},
+        "hunks": [
+            {
+                "header": hunk.header,
+                "from_line": hunk.before[0],
+                "from_lines": hunk.before[1],
+                "to_line": hunk.after[0],
+                "to_lines": hunk.after[1],
+                "lines": [
+                    {"kind": line.kind, "from_line": line.before, "to_line": line.after, "text": line.text}
+                    for line in hunk.lines
+                ],
+            }
+            for hunk in value.hunks
+        ],
+    }
+
+
+def indexes(value: Indexes) -> Json:
+    """Every index there is, and how far the one that is built is."""
+    built = value.building
+    return {
+        "items": [_index(one) for one in value.all],
+        "building": built and {"documents": built.documents, "built": built.built, "waiting": built.waiting},
+        "wanting": value.wanting,
+    }
+
+
+def _index(value: Generation) -> Json:
+    return {
+        "id": value.id,
+        "state": value.state,
+        "held": value.held,
+        "settings": dict(value.settings),
+        "failures": dict(value.failures),
+        "created_at": moment(value.created_at),
+        "switched_at": value.switched_at and moment(value.switched_at),
+    }

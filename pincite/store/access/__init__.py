@@ -1,0 +1,1 @@
+"""Users, groups, permissions, API keys, login sessions, usage, audit log."""

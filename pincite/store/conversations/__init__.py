@@ -1,0 +1,1 @@
+"""Sessions, saved answers, the answer cache, feedback, share links."""

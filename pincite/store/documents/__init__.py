@@ -1,0 +1,1 @@
+"""Documents, folders, versions and original files."""

@@ -1,0 +1,118 @@
+"""Removing a document: everything made of it goes at once, and a receipt says what went."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from pincite.core.accounts.access import Scope
+from pincite.core.accounts.audit import Told
+from pincite.core.documents.document import Receipt
+from pincite.errors import NotFound
+from pincite.store.access.audit_log import note
+from pincite.store.conversations.answer_cache import forget_answers
+from pincite.store.conversations.sessions import forget_quotes
+from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.documents.blob_files import Files
+from pincite.store.search.corpus_stats import changed
+from pincite.store.search.packed_postings import take_out
+from pincite.store.search.vocabulary import forget_words
+
+
+class Removal:
+    """Removes documents of one person at a time."""
+
+    def __init__(self, database: Database, files: Files) -> None:
+        self._database = database
+        self._files = files
+
+    async def remove(self, scope: Scope, document_id: str) -> Receipt:
+        """Remove a document and everything made of it, then ask again whether anything is left."""
+        async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
+            realm, kept, editions = await _lock(connection, scope, document_id)
+            versions = list(kept)
+            terms = [term for (term,) in await rows(connection, _TERMS, {"editions": editions})]
+            await take_out(connection, editions)
+            await forget_words(connection, editions)
+            gone = {
+                table: (await connection.execute(statement, {"editions": editions, "id": document_id})).rowcount
+                for table, statement in _REMOVALS.items()
+            }
+            turns, quotes = await forget_quotes(connection, scope.person, document_id)
+            answers = await forget_answers(connection, document_id)
+            await connection.execute("delete from document where id = %s", (document_id,))
+            await changed(connection, realm)
+            told = Told("document.remove", f"document:{document_id}", details={"versions": len(versions)})
+            await note(connection, told)
+        gone_files = [await asyncio.to_thread(self._files.remove, document_id, version) for version in versions]
+        wanted = {
+            "id": document_id,
+            "realm": realm,
+            "versions": versions,
+            "keys": list(kept.values()),
+            "editions": editions,
+            "turns": turns,
+            "terms": terms,
+        }
+        left = await self._left(scope, wanted)
+        return Receipt(
+            document_id, versions=len(versions), chunks=gone["chunk"], vectors=gone["vector"] + gone["past_vector"],
+            postings=gone["posting"] + gone["past_posting"], facts=0,
+            cache_entries=answers + gone["enrichment"], quotes=quotes,
+            file=all(gone_files), verified=left == 0 and all(gone_files),
+        )  # fmt: skip
+
+    async def _left(self, scope: Scope, wanted: Mapping[str, Any]) -> int:
+        """Rows that are still there of what was removed; the same name may have come in again meanwhile."""
+        async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
+            row = await one(connection, _LEFT, wanted)
+        assert row is not None
+        return int(row[0])
+
+
+_TERMS = """
+    select term from posting where edition = any(%(editions)s)
+    union select term from past_posting where edition = any(%(editions)s)
+"""
+_REMOVALS = {
+    "posting": "delete from posting where edition = any(%(editions)s)",
+    "past_posting": "delete from past_posting where edition = any(%(editions)s)",
+    "vector": "delete from vector where edition = any(%(editions)s)",
+    "past_vector": "delete from past_vector where edition = any(%(editions)s)",
+    "enrichment": "delete from enrichment where document_id = %(id)s",
+    "section": "delete from chunk where edition = any(%(editions)s) and level < 2",
+    "chunk": "delete from chunk where edition = any(%(editions)s)",
+}
+# A word of it that no other document has must be in no list of words, and in no pack.
+_LEFT = """
+    select (select count(*) from version where document_id = %(id)s and id = any(%(versions)s))
+         + (select count(*) from page where version = any(%(keys)s))
+         + (select count(*) from edition where key = any(%(editions)s))
+         + (select count(*) from chunk where edition = any(%(editions)s))
+         + (select count(*) from vector where edition = any(%(editions)s))
+         + (select count(*) from past_vector where edition = any(%(editions)s))
+         + (select count(*) from posting where edition = any(%(editions)s))
+         + (select count(*) from past_posting where edition = any(%(editions)s))
+         + (select count(*) from turns_quoting(%(id)s) where turn_id = any(%(turns)s))
+         + cached_from(%(id)s)
+         + (select count(*) from trace where documents @> array[%(id)s] and content ?| array['answer', 'thoughts'])
+         + (select count(*) from evaluation_question where document_id = %(id)s and version = any(%(versions)s))
+         + (select count(*) from unnest(%(terms)s::text[]) as gone (term)
+            where not exists (select from posting p where p.realm = %(realm)s and p.term = gone.term)
+              and not exists (select from past_posting p where p.realm = %(realm)s and p.term = gone.term)
+              and (exists (select from vocabulary v where v.realm = %(realm)s and v.term = gone.term)
+                   or exists (select from packed k where k.realm = %(realm)s and k.term = gone.term)))
+"""
+
+
+async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple[int, dict[str, int], list[int]]:
+    """The realm, the versions' keys by id, and the editions'; the document is locked: whoever writes waits or finds it gone."""
+    found = await one(
+        connection,
+        "select realm from document where id = %s and realm = any(%s) and owner = %s for update",
+        (document_id, list(scope.realms), scope.person),
+    )
+    if found is None:
+        raise NotFound(f"there is no document '{document_id}'")
+    versions = await rows(connection, "select id, key from version where document_id = %s", (document_id,))
+    editions = await rows(connection, "select key from edition where document_id = %s for update", (document_id,))
+    return found[0], dict(versions), [key for (key,) in editions]

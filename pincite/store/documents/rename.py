@@ -1,0 +1,74 @@
+"""Documents filed anew: another title, tags, folder or name; the id stays, and nothing is indexed again."""
+
+from dataclasses import asdict, dataclass
+
+from psycopg import errors as pg_errors
+from psycopg.types.json import Jsonb
+
+from pincite.core.accounts.access import Scope
+from pincite.core.accounts.audit import Told
+from pincite.errors import Conflict, NotFound
+from pincite.store.access.audit_log import note
+from pincite.store.access.permissions import follow, hold_folders, refile
+from pincite.store.database import Database, one
+from pincite.store.search.corpus_stats import changed
+
+
+@dataclass(frozen=True, slots=True)
+class Refiled:
+    """What shall be otherwise about a document; None is left as it is."""
+
+    title: str | None = None
+    tags: tuple[str, ...] | None = None
+    folder: str | None = None
+    name: str | None = None
+
+
+class Filing:
+    """Changes where documents are filed, for one person at a time."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def refile(self, scope: Scope, document_id: str, wanted: Refiled) -> None:
+        """File a document anew; `Conflict` where another one has that name in that folder."""
+        try:
+            async with self._database.transaction(scope.person) as connection:
+                if wanted.folder is not None:
+                    await hold_folders(connection, scope.person, changing=True)
+                found = await one(
+                    connection,
+                    "select realm from document where id = %s and owner = %s for update",
+                    (document_id, scope.person),
+                )
+                if found is None:
+                    raise NotFound(f"there is no document '{document_id}'")
+                given = {"title": wanted.title, "tags": None if wanted.tags is None else list(wanted.tags)}
+                said = {name: value for name, value in given.items() if value is not None}
+                await connection.execute(_REFILE, {"id": document_id, "given": Jsonb(said), **_values(wanted)})
+                moved = await refile(connection, scope.person, [document_id]) if wanted.folder is not None else []
+                await follow(connection, moved)  # who may read it is said by its folder
+                await changed(connection, found[0])
+                altered = [name for name, value in asdict(wanted).items() if value is not None]
+                await note(connection, Told("document.change", f"document:{document_id}", details={"changed": altered}))
+        except pg_errors.UniqueViolation:
+            raise Conflict(_taken(wanted)) from None
+
+
+def _values(wanted: Refiled) -> dict[str, object]:
+    tags = None if wanted.tags is None else list(wanted.tags)
+    return {"title": wanted.title, "tags": tags, "folder": wanted.folder, "name": wanted.name}
+
+
+def _taken(wanted: Refiled) -> str:
+    where = f"in the folder '{wanted.folder}'" if wanted.folder else "in its folder"
+    return f"there is another document of the same name {where}; remove or rename one of them first"
+
+
+# A title that is the file's name follows it.
+_REFILE = """
+    update document set given = given || %(given)s, updated_at = now(),
+           title = coalesce(%(title)s, case when title = name then %(name)s end, title),
+           tags = coalesce(%(tags)s::text[], tags), folder = coalesce(%(folder)s, folder), name = coalesce(%(name)s, name)
+    where id = %(id)s
+"""

@@ -1,0 +1,70 @@
+"""Earlier versions: their words and vectors lie apart, are searched only when asked for, and are forgotten in the end."""
+
+import asyncio
+
+from psycopg import sql
+
+from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.documents.blob_files import Files
+from pincite.store.search.packed_postings import take_out
+from pincite.store.search.vocabulary import forget_words
+
+_ROWS = ("posting", "vector", "past_posting", "past_vector", "chunk")
+
+
+async def lay_apart(connection: Connection, edition: int) -> None:
+    """Keep an edition that is served no more where only a search of its time meets it."""
+    retired = "select 1 from edition where key = %s and state = 'retired' for update"
+    if await one(connection, retired, (edition,)) is None:
+        return
+    await take_out(connection, [edition])
+    await connection.execute(_MOVE_POSTINGS, (edition,))
+    await connection.execute(_MOVE_VECTORS, (edition,))
+    await connection.execute("update edition set state = 'kept' where key = %s", (edition,))
+
+
+async def clear(connection: Connection, edition: int) -> None:
+    """Remove an edition and all that was made for it; its version's text stays readable."""
+    if await one(connection, "select 1 from edition where key = %s for update", (edition,)) is None:
+        return
+    await take_out(connection, [edition])
+    await forget_words(connection, [edition])
+    for table in _ROWS:
+        await connection.execute(sql.SQL("delete from {} where edition = %s").format(sql.Identifier(table)), (edition,))
+    await connection.execute("delete from edition where key = %s", (edition,))
+
+
+class History:
+    """Forgets versions beyond what is to be kept, with the rights of whoever owns the document."""
+
+    def __init__(self, database: Database, files: Files) -> None:
+        self._database = database
+        self._files = files
+
+    async def forget(self, *, keep: int, days: int) -> int:
+        """Remove versions beyond the newest `keep`, or replaced more than `days` ago (0: no limit), with their bytes."""
+        if not keep and not days:
+            return 0
+        async with self._database.transaction("", local=LONG_WORK) as connection:
+            beyond = await rows(connection, "select * from versions_beyond(%s, %s)", (keep, days))
+        for owner, document_id, version, version_id in beyond:
+            async with self._database.transaction(owner, local=LONG_WORK) as connection:
+                await self._forget(connection, document_id, version)
+            await asyncio.to_thread(self._files.remove, document_id, version_id)
+        return len(beyond)
+
+    async def _forget(self, connection: Connection, document_id: str, version: int) -> None:
+        await connection.execute("select from document where id = %s for update", (document_id,))
+        for (edition,) in await rows(connection, "select key from edition where version = %s", (version,)):
+            await clear(connection, edition)
+        await connection.execute("delete from version where key = %s", (version,))
+
+
+_MOVE_POSTINGS = """
+    with moved as (delete from posting where edition = %s returning term, chunk, edition, realm, frequency, words)
+    insert into past_posting (term, chunk, edition, realm, frequency, words) select * from moved
+"""
+_MOVE_VECTORS = """
+    with moved as (delete from vector where edition = %s returning chunk, edition, realm, part, model, hash, embedding)
+    insert into past_vector (chunk, edition, realm, part, model, hash, embedding) select * from moved
+"""

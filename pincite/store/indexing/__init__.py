@@ -1,0 +1,1 @@
+"""Uploads, jobs, and writing and publishing an indexed edition."""

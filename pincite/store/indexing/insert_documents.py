@@ -1,0 +1,159 @@
+"""Documents that are new, several in one transaction: what each costs is then paid once for many."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from pincite.core.accounts.access import Scope
+from pincite.core.documents.document import Upload
+from pincite.core.documents.jobs import WAITED_FOR
+from pincite.core.request_context import Origin
+from pincite.store.access.permissions import hold_folders
+from pincite.store.database import Connection, one, rows
+from pincite.store.documents.blobs import Original, Originals
+
+_GIVEN = ("title", "author", "description", "tags")
+"""What an uploader may say about a file; it wins over what the file says about itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """When a file is processed: held back until somebody says so, or at once, before loads or as part of one."""
+
+    held: bool = False
+    priority: int = WAITED_FOR
+
+    @property
+    def state(self) -> str:
+        """What its job is at first."""
+        return "held" if self.held else "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A file that comes in, what it is, when it is its turn, and where it comes from."""
+
+    upload: Upload
+    mime: str
+    checksum: str
+    turn: Turn
+    origin: Origin
+
+
+def given(upload: Upload) -> dict[str, object]:
+    """What the uploader said about a file."""
+    return {name: value for name in _GIVEN if (value := getattr(upload, name))}
+
+
+async def known(connection: Connection, scope: Scope, arrivals: Sequence[Arrival]) -> set[tuple[str, str]]:
+    """Folder and name of those that there is a document of already."""
+    folders = [arrival.upload.folder for arrival in arrivals]
+    names = [arrival.upload.name for arrival in arrivals]
+    return {(folder, name) for folder, name in await rows(connection, _KNOWN_NAMES, (folders, names, scope.person))}
+
+
+async def taken(connection: Connection, ids: Sequence[str]) -> set[str]:
+    """Those of the ids that a document has, as one that came in like it and was moved since."""
+    return {one for (one,) in await rows(connection, "select id from document where id = any(%s)", (list(ids),))}
+
+
+async def insert(
+    connection: Connection, scope: Scope, originals: Originals, arrivals: Sequence[tuple[str, Arrival]]
+) -> None:
+    """Make documents of these ids, each with its first version, its bytes and its job."""
+    moments = count(int(datetime.now(UTC).timestamp() * 1_000_000))
+    versions = {document_id: version_id(next(moments)) for document_id, _ in arrivals}
+    realms = await _realms(connection, scope, [arrival.upload for _, arrival in arrivals])
+    said = [
+        _row(document_id, versions[document_id], arrival) | {"realm": realm}
+        for (document_id, arrival), realm in zip(arrivals, realms, strict=True)
+    ]
+    values = {"said": Jsonb(said), "owner": scope.person, "place": originals.place}
+    await connection.execute(_DOCUMENTS, values)
+    keys: dict[str, int] = dict(await rows(connection, _VERSIONS, values))
+    await asyncio.gather(
+        *(
+            originals.keep(
+                connection, Original(document_id, versions[document_id], keys[document_id], realm), arrival.upload.data
+            )
+            for (document_id, arrival), realm in zip(arrivals, realms, strict=True)
+        )
+    )
+    await connection.execute(_LATEST, (list(keys),))
+    await connection.execute(_JOBS, values)
+
+
+async def _realms(connection: Connection, scope: Scope, uploads: Sequence[Upload]) -> list[int]:
+    """Where each of these lies: with what the same people may read, as it says itself or as its folder does."""
+    await hold_folders(connection, scope.person)
+    wanted = [(upload.folder, upload.readers) for upload in uploads]
+    found: dict[tuple[str, tuple[str, ...] | None], int] = {}
+    for folder, readers in dict.fromkeys(wanted):
+        said = None if readers is None else list(readers)
+        row = await one(connection, _REALM, {"readers": said, "owner": scope.person, "folder": folder})
+        assert row is not None
+        found[folder, readers] = row[0]
+    return [found[one_wanted] for one_wanted in wanted]
+
+
+def version_id(microseconds: int) -> str:
+    """A version's id: the time of its upload."""
+    whole, rest = divmod(microseconds, 1_000_000)
+    return datetime.fromtimestamp(whole, UTC).replace(microsecond=rest).strftime("%Y%m%dT%H%M%S%fZ")
+
+
+def _row(document_id: str, version: str, arrival: Arrival) -> dict[str, object]:
+    upload = arrival.upload
+    return {
+        "id": document_id,
+        "version": version,
+        "folder": upload.folder,
+        "name": upload.name,
+        "title": upload.title or upload.name,
+        "author": upload.author or None,
+        "description": upload.description or None,
+        "tags": upload.tags,
+        "given": given(upload),
+        "uri": upload.source_uri,
+        "readers": upload.readers,
+        "checksum": arrival.checksum,
+        "bytes": len(upload.data),
+        "mime": arrival.mime,
+        "priority": arrival.turn.priority,
+        "state": arrival.turn.state,
+    }
+
+
+_REALM = "select realm_of(coalesce(%(readers)s::text[], readers_of(%(owner)s, %(folder)s)))"
+_KNOWN_NAMES = """
+    select d.folder, d.name from document d join unnest(%s::text[], %s::text[]) as n (folder, name)
+    on n.folder = d.folder and n.name = d.name where d.owner = %s
+"""
+_SAID = sql.SQL("""
+    jsonb_to_recordset(%(said)s) as s (id text, version text, folder text, name text, title text, author text,
+        description text, tags jsonb, given jsonb, uri text, checksum text, bytes bigint, mime text, priority int,
+        state text, realm int, readers jsonb)
+""")
+_DOCUMENTS = sql.SQL("""
+    insert into document (id, owner, realm, folder, name, title, author, description, tags, status, given, source_uri,
+                          readers)
+    select s.id, %(owner)s, s.realm, s.folder, s.name, s.title, s.author, s.description,
+           array(select jsonb_array_elements_text(s.tags)), 'pending', s.given, s.uri,
+           case when jsonb_typeof(s.readers) = 'array' then array(select jsonb_array_elements_text(s.readers)) end
+    from {said}
+""").format(said=_SAID)
+_VERSIONS = sql.SQL("""
+    insert into version (id, document_id, realm, checksum, bytes, mime)
+    select s.version, s.id, s.realm, s.checksum, s.bytes, s.mime from {said} returning document_id, key
+""").format(said=_SAID)
+_LATEST = "update document d set latest = v.key from version v where v.document_id = d.id and d.id = any(%s)"
+_JOBS = sql.SQL("""
+    insert into job (owner, document_id, version, place, priority, state)
+    select %(owner)s, d.id, d.latest, %(place)s, s.priority, s.state from {said} join document d on d.id = s.id
+    order by d.latest
+""").format(said=_SAID)

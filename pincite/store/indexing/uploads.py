@@ -1,0 +1,273 @@
+"""Taking files in: a new document, a new version, or nothing new; acknowledged means durable."""
+
+import asyncio
+import base64
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+from psycopg import errors as pg_errors
+from psycopg.types.json import Jsonb
+
+from pincite.concurrency import Batcher
+from pincite.core.accounts.access import Scope
+from pincite.core.accounts.audit import Told
+from pincite.core.documents.document import Document, Outcome, Status, Upload
+from pincite.core.request_context import Origin, origin
+from pincite.errors import NotFound, OverBudget, OverQuota
+from pincite.store.access.audit_log import note, note_from
+from pincite.store.access.usage import Quota, check_quota
+from pincite.store.database import Connection, Database, one, rows
+from pincite.store.documents.blobs import Original, Originals
+from pincite.store.documents.library import Library
+from pincite.store.documents.row import DOCUMENT, document_of
+from pincite.store.indexing import insert_documents as arrived
+from pincite.store.indexing.insert_documents import Arrival, Turn
+from pincite.store.indexing.jobs import SMALL
+
+Taken = tuple[Document, Outcome]
+
+
+def mint_id(owner: str, folder: str, name: str, data: bytes) -> str:
+    """A document's id, minted once from who, where, what it is called and its first bytes."""
+    digest = hashlib.sha256("\0".join((owner, folder, name, "")).encode() + data).digest()
+    return base64.urlsafe_b64encode(digest).decode()[:16]
+
+
+async def _new_id(connection: Connection, scope: Scope, upload: Upload) -> str:
+    """An id that is free: a document that came in like this one may have been moved since, and keeps its own."""
+    document_id = mint_id(scope.person, upload.folder, upload.name, upload.data)
+    while await one(connection, "select 1 from document where id = %s", (document_id,)):
+        document_id = mint_id(scope.person, upload.folder, upload.name, upload.data + secrets.token_bytes(16))
+    return document_id
+
+
+class Intake:
+    """Takes uploads in for one person at a time; `signature` says how files are indexed now, `quota` how much they may keep."""
+
+    def __init__(
+        self,
+        database: Database,
+        originals: Originals,
+        signature: str,
+        quota: Quota = Quota(),  # noqa: B008
+    ) -> None:
+        self._database = database
+        self._originals = originals
+        self._signature = signature
+        self._quota = quota
+        self._library = Library(database, originals, signature)
+        self._arriving = Batcher(self._take_all)
+
+    async def accept(
+        self,
+        scope: Scope,
+        upload: Upload,
+        *,
+        mime: str,
+        checksum: str,
+        turn: Turn = Turn(),  # noqa: B008
+    ) -> tuple[Document, Outcome]:
+        """Take an upload in: a new document, a new version, or nothing new; acknowledged means durable.
+
+        Those that come in at the same time are taken in together.
+        """
+        arrival = Arrival(upload, mime, checksum, turn, origin())
+        if len(upload.data) <= SMALL and (new := await self._arriving((scope, arrival))):
+            return new, "new"
+        return await self._take(scope, arrival)
+
+    async def _take_all(self, asked: Sequence[tuple[Scope, Arrival]]) -> list[Document | Exception | None]:
+        """Those that are new beyond doubt; what became of one person's is no matter of another's."""
+        new: dict[tuple[str, str, str], Document] = {}
+        for scope in {scope.person: scope for scope, _ in asked}.values():
+            own = {_name(arrival): arrival for theirs, arrival in reversed(asked) if theirs.person == scope.person}
+            # Somebody else took one in at the same moment, or there is not room for all: each sees by itself.
+            with suppress(pg_errors.UniqueViolation, OverQuota, OverBudget):
+                new |= {(scope.person, d.folder, d.name): d for d in await self._take_new(scope, own)}
+        return [new.pop((scope.person, *_name(arrival)), None) for scope, arrival in asked]
+
+    async def _take_new(self, scope: Scope, arrivals: Mapping[tuple[str, str], Arrival]) -> list[Document]:
+        """Take in what is new beyond doubt, in one transaction."""
+        async with self._database.transaction(scope.person) as connection:
+            known = await arrived.known(connection, scope, list(arrivals.values()))
+            minted = {
+                mint_id(scope.person, *name, arrival.upload.data): arrival
+                for name, arrival in arrivals.items()
+                if name not in known
+            }
+            for document_id in await arrived.taken(connection, list(minted)):
+                del minted[document_id]
+            if minted:
+                await self._check_room(connection, list(minted.values()), documents=len(minted))
+                await arrived.insert(connection, scope, self._originals, list(minted.items()))
+                await note_from(connection, _added(minted))
+        if not minted:
+            return []
+        return await self._library.several(await self._library.scope(scope.person), list(minted))
+
+    async def _check_room(self, connection: Connection, arrivals: Sequence[Arrival], *, documents: int) -> None:
+        size = sum(len(arrival.upload.data) for arrival in arrivals)
+        await check_quota(connection, self._quota, documents=documents, size=size, jobs=len(arrivals))
+
+    async def _take(self, scope: Scope, arrival: Arrival) -> Taken:
+        """Take in one that may be anything."""
+        upload = arrival.upload
+        if same := await self._unchanged(scope, upload, arrival.checksum):
+            return same, "unchanged"
+        for _ in range(5):
+            try:
+                document_id, outcome = await self._accept(scope, arrival)
+                return await self._library.get(await self._library.scope(scope.person), document_id), outcome
+            except (pg_errors.UniqueViolation, NotFound):
+                continue  # somebody else took in, or removed, the same name at the same moment
+        raise NotFound(f"'{upload.name}' keeps changing under our hands; try again")
+
+    async def _unchanged(self, scope: Scope, upload: Upload, checksum: str) -> Document | None:
+        """The document, where these very bytes are its latest version and are indexed, or about to be."""
+        known = await self.settled(scope, [(upload.folder, upload.name)])
+        document = known.get((upload.folder, upload.name))
+        return document if document and document.checksum == checksum else None
+
+    async def settled(self, scope: Scope, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Document]:
+        """Those of the named documents that are indexed as they would be now, or about to be, by folder and name."""
+        query = (
+            DOCUMENT + " join unnest(%(folders)s::text[], %(names)s::text[]) as n (folder, name)"
+            " on n.folder = d.folder and n.name = d.name where d.owner = %(owner)s"
+            " and (d.status in ('pending', 'processing') or (d.status = 'completed' and s.signature = %(signature)s))"
+        )
+        values = {
+            "folders": [folder for folder, _ in names], "names": [name for _, name in names],
+            "owner": scope.person, "signature": self._signature,
+        }  # fmt: skip
+        [found] = await self._database.at_once(scope.person, query, values=values)
+        return {
+            (document.folder, document.name): document
+            for document in (document_of(row, self._signature) for row in found)
+        }
+
+    async def _accept(self, scope: Scope, arrival: Arrival) -> tuple[str, Outcome]:
+        upload = arrival.upload
+        async with self._database.transaction(scope.person) as connection:
+            await connection.execute(  # the row is read afresh once it is ours: somebody may have changed it
+                "select from document where owner = %s and folder = %s and name = %s for update",
+                (scope.person, upload.folder, upload.name),
+            )
+            found = await one(
+                connection,
+                "select d.id, d.status, v.key, v.id, v.checksum, e.signature, d.realm from document d join version v"
+                " on v.key = d.latest left join edition e on e.key = d.served"
+                " where d.owner = %s and d.folder = %s and d.name = %s",
+                (scope.person, upload.folder, upload.name),
+            )
+            if found is None:
+                await self._check_room(connection, [arrival], documents=1)
+                document_id = await _new_id(connection, scope, upload)
+                await arrived.insert(connection, scope, self._originals, [(document_id, arrival)])
+                await note_from(connection, _added({document_id: arrival}))
+                return document_id, "new"
+            document_id, status, key, latest_id, latest_checksum, signature, realm = found
+            if latest_checksum != arrival.checksum:
+                await self._check_room(connection, [arrival], documents=0)
+                await self._insert_version(connection, scope, (document_id, realm, latest_id), arrival)
+                await note(
+                    connection, Told("document.change", f"document:{document_id}", details={"changed": ["file"]})
+                )
+                return document_id, "new_version"
+            if status in (Status.PENDING, Status.PROCESSING) or (
+                status == Status.COMPLETED and signature == self._signature
+            ):
+                return document_id, "unchanged"
+            await self._queue(connection, scope, document_id, key, arrival.turn)
+            return document_id, "again"
+
+    async def _insert_version(
+        self, connection: Connection, scope: Scope, of: tuple[str, int, str], arrival: Arrival
+    ) -> None:
+        """Insert a version of a document that lies in a realm and has had one before."""
+        document_id, realm, after = of
+        upload, version_id = arrival.upload, _version_id(after)
+        row = await one(
+            connection,
+            "insert into version (id, document_id, realm, checksum, bytes, mime) values (%s, %s, %s, %s, %s, %s) returning key",
+            (version_id, document_id, realm, arrival.checksum, len(upload.data), arrival.mime),
+        )
+        assert row is not None
+        await self._originals.keep(connection, Original(document_id, version_id, row[0], realm), upload.data)
+        await connection.execute(
+            "update document set latest = %s, given = given || %s, source_uri = coalesce(%s, source_uri) where id = %s",
+            (row[0], Jsonb(arrived.given(upload)), upload.source_uri, document_id),
+        )
+        await self._queue(connection, scope, document_id, row[0], arrival.turn)
+
+    async def again(
+        self, scope: Scope, document_ids: Sequence[str] | None, *, stale: str | None, priority: int
+    ) -> list[str]:
+        """Have documents indexed anew from the bytes that are kept, and tell which wait now.
+
+        They are the named ones, or all; with `stale`, those among them whose signature is another.
+        """
+        query = (
+            "select d.id, d.latest from document d left join edition s on s.key = d.served where d.owner = %(owner)s"
+            " and (%(ids)s::text[] is null or d.id = any(%(ids)s)) and d.status in ('completed', 'error')"
+            " and (%(stale)s::text is null or s.signature is distinct from %(stale)s) order by d.id for update of d"
+        )
+        ids = None if document_ids is None else list(document_ids)
+        async with self._database.transaction(scope.person) as connection:
+            found = await rows(connection, query, {"owner": scope.person, "ids": ids, "stale": stale})
+            for document_id, version in found:
+                await self._queue(connection, scope, document_id, version, Turn(priority=priority))
+        return [document_id for document_id, _ in found]
+
+    async def _queue(self, connection: Connection, scope: Scope, document_id: str, version: int, turn: Turn) -> None:
+        await connection.execute(
+            "insert into job (owner, document_id, version, place, priority, state) values (%s, %s, %s, %s, %s, %s)"
+            " on conflict do nothing",
+            (
+                scope.person,
+                document_id,
+                version,
+                self._originals.place,
+                turn.priority,
+                turn.state,
+            ),
+        )
+        await connection.execute(
+            "update document set status = 'pending', stage = null, progress = 0, error_code = null,"
+            " error_message = null, updated_at = now() where id = %s",
+            (document_id,),
+        )
+
+    async def sweep(self) -> int:
+        """Remove files that a process which died left without a record."""
+        async with self._database.transaction("") as connection:
+            known = {(str(d), str(v)) for d, v in await rows(connection, "select * from known_versions()")}
+        hour_ago = (datetime.now(UTC) - timedelta(hours=1)).timestamp()
+        stray = await asyncio.to_thread(self._originals.files.stray, known, older_than=hour_ago)
+        for document_id, version_id in stray:
+            await asyncio.to_thread(self._originals.files.remove, document_id, version_id)
+        return len(stray)
+
+
+def _added(arrivals: Mapping[str, Arrival]) -> list[tuple[Origin, Told]]:
+    """What to note about new documents: those that came from one place together are one event."""
+    places: dict[Origin, list[str]] = {}
+    for document_id, arrival in arrivals.items():
+        places.setdefault(arrival.origin, []).append(document_id)
+    return [
+        (place, Told("document.add", f"document:{ids[0]}" if len(ids) == 1 else None, details={"documents": ids}))
+        for place, ids in places.items()
+    ]
+
+
+def _name(arrival: Arrival) -> tuple[str, str]:
+    return arrival.upload.folder, arrival.upload.name
+
+
+def _version_id(after: str) -> str:
+    """The time of upload; later than the version before even where the clock was set back."""
+    before = datetime.strptime(after, "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
+    made = max(datetime.now(UTC), before + timedelta(microseconds=1))
+    return made.strftime("%Y%m%dT%H%M%S%fZ")

@@ -1,0 +1,1 @@
+"""Backup, restore, purge, integrity checks, stored settings, traces and evaluations."""

@@ -1,0 +1,206 @@
+"""Backing up: one moment of the database and the raw files that belong to it, in one file, while others work."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import IO
+
+import psycopg
+from psycopg import sql
+
+from pincite import __version__
+from pincite.core.accounts.audit import Told
+from pincite.core.documents.document import Progress
+from pincite.errors import DataFolderError, Invalid, NotAllowed
+from pincite.store.access.audit_log import Audit
+from pincite.store.access.users import LOCAL
+from pincite.store.database import Connection, Database, one, rows
+from pincite.store.documents.blob_files import Files
+from pincite.store.operations.backup_file import Manifest, Table, Writer
+
+PART = 8 * 2**20
+"""Bytes of a table that are in memory at a time; a row that is longer is taken whole."""
+LEFT_OUT = frozenset({
+    "migration", "reader", "login", "setup", "failed_login", "cached_answer", "spent", "streaming",
+})  # fmt: skip
+"""Tables that no backup has: what follows from others or is soon forgotten, who was logged in, and what was under way."""
+TRACES = frozenset({"trace", "span"})
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """What was backed up; `missing` are files of versions that were not there to be copied."""
+
+    path: Path
+    bytes: int
+    documents: int
+    files: int
+    missing: tuple[str, ...]
+
+
+async def back_up(database: Database, files: Files, target: Path, *, traces: bool, report: Report) -> Backup:
+    """Write everything into a file, which is there whole or not at all."""
+    try:
+        with _aside(target) as file, Writer(file) as writer:
+            async with database.administrator() as admin, _moment(admin, files, writer, report) as (copied, missing):
+                names = [table for table in await _tables(admin) if traces or table[0] not in TRACES]
+                tables = [await _write_table(admin, writer, *table, report) for table in names]
+                manifest = await _manifest(admin, tables, missing)
+            await asyncio.to_thread(writer.seal, manifest)
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise NotAllowed(
+            "the database's user may not read all rows; give it BYPASSRLS, or use the server's own backup"
+        ) from error
+    backup = Backup(target, os.stat(target).st_size, manifest.documents, copied, missing)
+    async with database.administrator() as admin:
+        await admin.execute(
+            "insert into pincite.backup (documents, bytes, traces) values (%s, %s, %s)",
+            (backup.documents, backup.bytes, traces),
+        )
+    details = {"documents": backup.documents, "bytes": backup.bytes, "traces": traces}
+    await Audit(database).note(LOCAL, Told("library.backup", details=details))
+    return backup
+
+
+async def last_backup(database: Database) -> datetime | None:
+    """When the library was last backed up, where it ever was."""
+    async with database.transaction("") as connection:
+        row = await one(connection, "select max(made_at) from backup")
+    return row[0] if row else None
+
+
+@contextmanager
+def _aside(target: Path) -> Iterator[IO[bytes]]:
+    """A file beside the target that takes its name once it is complete and on the disk."""
+    if target.exists():
+        raise Invalid(f"{target} exists already; name another file, or remove it first")
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, target)
+    except OSError as error:
+        raise DataFolderError(f"the backup cannot be written to {target}: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+@asynccontextmanager
+async def _moment(
+    admin: Connection, files: Files, writer: Writer, report: Report
+) -> AsyncIterator[tuple[int, tuple[str, ...]]]:
+    """One moment of the database all of whose files are in the backup: how many, and those that do not exist.
+
+    A file may go while others are copied, because its document does. Then a later moment is taken, which does not know
+    it any more: only what is missing twice is missing.
+    """
+    copied: set[tuple[str, str]] = set()
+    missing: set[tuple[str, str]] = set()
+    while True:
+        await _freeze(admin)
+        versions = [(str(d), str(v)) for d, v in await rows(admin, _ON_DISK)]
+        absent = set()
+        for number, (document_id, version_id) in enumerate(versions, start=1):
+            if (document_id, version_id) in copied:
+                continue
+            name, path = f"files/{document_id}/{version_id}", files.path(document_id, version_id)
+            try:
+                await asyncio.to_thread(writer.add_file, name, path)
+                copied.add((document_id, version_id))
+            except FileNotFoundError:
+                absent.add((document_id, version_id))
+            report(Progress("copying files", number, len(versions), 0.0))
+        if absent <= missing:
+            break
+        missing = absent
+        await admin.execute("rollback")
+    try:
+        yield len(copied), tuple(sorted("/".join(version) for version in absent))
+    finally:
+        with suppress(psycopg.Error):
+            await admin.execute("rollback")
+
+
+async def _freeze(admin: Connection) -> None:
+    """Begin to see the database as it is now, all of it."""
+    await admin.execute("begin isolation level repeatable read read only")
+    await admin.execute("set local search_path = pincite, public")
+    # With this, rows that would be withheld are an error, and not left out in silence.
+    await admin.execute("set local row_security = off")
+
+
+async def _tables(admin: Connection) -> list[tuple[str, list[str]]]:
+    """Every table with the columns that are written by somebody, each after those it refers to."""
+    columns = {str(name): [str(column) for column in names] for name, names in await rows(admin, _COLUMNS)}
+    refers: dict[str, set[str]] = {name: set() for name in columns}
+    for name, to in await rows(admin, _REFERENCES):
+        refers[name].add(to)
+    return [(name, columns[name]) for name in TopologicalSorter(refers).static_order() if name not in LEFT_OUT]
+
+
+async def _write_table(admin: Connection, writer: Writer, name: str, columns: Sequence[str], report: Report) -> Table:
+    copy_out = sql.SQL("copy (select {} from {}) to stdout (format binary)").format(
+        sql.SQL(", ").join(map(sql.Identifier, columns)), sql.Identifier(name)
+    )
+    parts, held = 0, bytearray()
+
+    async def put_away() -> None:
+        nonlocal parts
+        await asyncio.to_thread(writer.add, f"tables/{name}/{parts:06}", bytes(held))
+        parts += 1
+        held.clear()
+
+    cursor = admin.cursor()
+    async with cursor.copy(copy_out) as copy:
+        async for piece in copy:
+            held += piece
+            if len(held) >= PART:
+                await put_away()
+    await put_away()
+    report(Progress(f"copying {name.replace('_', ' ')}", parts, parts, 0.0, of="part"))
+    return Table(name, tuple(columns), cursor.rowcount)
+
+
+async def _manifest(admin: Connection, tables: Sequence[Table], missing: Sequence[str]) -> Manifest:
+    found = await one(
+        admin,
+        "select (select max(number) from migration), (select id from library), (select count(*) from document)",
+    )
+    assert found is not None
+    counters = await rows(admin, "select sequencename, last_value from pg_sequences where schemaname = 'pincite'")
+    return Manifest(
+        pincite=__version__,
+        schema=found[0],
+        library=found[1],
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        documents=found[2],
+        tables=tuple(tables),
+        sequences={name: last for name, last in counters if last is not None},
+        missing=tuple(missing),
+    )
+
+
+# Those whose bytes are in the database come with its tables.
+_ON_DISK = """
+    select document_id, id from version v where not exists (select from piece p where p.version = v.key) order by key
+"""
+# What the database makes by itself is not written: it makes it again.
+_COLUMNS = """
+    select c.relname::text, array_agg(a.attname::text order by a.attnum) from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    where c.relnamespace = 'pincite'::regnamespace and c.relkind = 'r' group by c.relname order by c.relname
+"""
+_REFERENCES = """
+    select distinct conrelid::regclass::text, confrelid::regclass::text from pg_constraint
+    where contype = 'f' and connamespace = 'pincite'::regnamespace and conrelid <> confrelid
+"""

@@ -1,0 +1,168 @@
+"""Purging: what was removed cannot be found in the database's files any more, nor in its log.
+
+A row that was deleted stays in its page, in the log and in what the planner has noted until these are written anew.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+
+from pincite.core.accounts.audit import Told
+from pincite.core.documents.document import Progress
+from pincite.errors import Conflict, DataFolderError, StoreDown
+from pincite.store.access.audit_log import Audit
+from pincite.store.access.users import LOCAL
+from pincite.store.database import Connection, Database, one, rows
+from pincite.store.documents.blob_files import Files
+from pincite.store.documents.blobs import Originals
+from pincite.store.indexing.uploads import Intake
+
+LOCK = 0x70757267  # "purg": one at a time in a database
+PATIENCE_S = 60.0
+"""How long it waits for whoever still sees what was removed, or holds a table."""
+LOOK_S = 0.1
+ROUNDS = 10
+CATALOGUES = ("pg_statistic", "pg_statistic_ext_data")
+"""Where the planner keeps samples of what is in the tables."""
+CLEARS_STATISTICS = 180_000
+"""The version of PostgreSQL from which on samples can be dropped; before, an empty table keeps its last ones."""
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What was written anew; `log` tells whether the log was, too, which only the embedded server lets us do."""
+
+    tables: int
+    bytes_before: int
+    bytes_after: int
+    log: bool
+
+
+async def purge(database: Database, files: Files, *, embedded: bool, report: Report) -> Purged:
+    """Write every table and index anew, and the log of an embedded server; others wait for a table at a time."""
+    await Intake(database, Originals(database, files, shared=not embedded), signature="").sweep()
+    async with database.administrator() as admin:
+        if await one(admin, "select pg_try_advisory_lock(%s)", (LOCK,)) != (True,):
+            raise Conflict("somebody else is purging this library; wait until that is done")
+        await admin.execute(sql.SQL("set lock_timeout = {}").format(sql.Literal(f"{PATIENCE_S:.0f}s")))
+        before = await _size(admin)
+        await _nobody_looks_back(admin)
+        await _forget_samples(admin)
+        await admin.execute("delete from pincite.cached_answer")  # what it repeats may have been replaced since
+        tables = await _tables(admin)
+        for number, table in enumerate(tables):
+            report(Progress("rewriting", number, len(tables), 0.0, of="table"))
+            await _rewrite(admin, table)
+        report(Progress("rewriting", len(tables), len(tables), 0.0, of="table"))
+        if embedded:
+            await _renew_log(admin, report)
+        purged = Purged(len(tables), before, await _size(admin), log=embedded)
+    await Audit(database).note(LOCAL, Told("library.purge", details={"log": embedded}))
+    return purged
+
+
+async def _size(admin: Connection) -> int:
+    row = await one(admin, "select pg_database_size(current_database())")
+    assert row is not None
+    return int(row[0])
+
+
+async def _tables(admin: Connection) -> list[sql.Identifier]:
+    """Ours, the small ones first, and then the planner's."""
+    found = await rows(
+        admin,
+        "select relname from pg_class where relnamespace = 'pincite'::regnamespace and relkind = 'r'"
+        " order by pg_total_relation_size(oid), relname",
+    )
+    own = [sql.Identifier("pincite", name) for (name,) in found]
+    return [*own, *(sql.Identifier("pg_catalog", name) for name in CATALOGUES)]
+
+
+async def _nobody_looks_back(admin: Connection) -> None:
+    """Wait for those who began before: as long as they look, rows removed since are not let go of."""
+    end = asyncio.get_running_loop().time() + PATIENCE_S
+    row = await one(admin, "select clock_timestamp()")
+    assert row is not None
+    while await one(admin, _LOOKING_BACK, row) is not None:
+        if asyncio.get_running_loop().time() > end:
+            raise StoreDown(
+                f"something else in the database has been at work for over {PATIENCE_S:.0f} s and still sees what was "
+                "removed, a backup perhaps; purge again when it is done"
+            )
+        await asyncio.sleep(LOOK_S)
+
+
+async def _forget_samples(admin: Connection) -> None:
+    """Drop what the planner noted of our tables: analysing makes it anew, but not where a table is empty now."""
+    if admin.info.server_version < CLEARS_STATISTICS:
+        return
+    await admin.execute(
+        "select pg_clear_attribute_stats(schemaname, tablename, attname, inherited) from pg_stats"
+        " where schemaname = 'pincite'"
+    )
+
+
+async def _rewrite(admin: Connection, table: sql.Identifier) -> None:
+    try:
+        await admin.execute(sql.SQL("vacuum (full, analyze) {}").format(table))
+    except psycopg.errors.LockNotAvailable as error:
+        raise StoreDown(
+            f"{table.as_string(None)} is in use and could not be rewritten; what came before it is; purge again later"
+        ) from error
+    except psycopg.errors.DiskFull as error:
+        raise DataFolderError("rewriting a table takes as much space again as it has, and the disk is full") from error
+
+
+async def _renew_log(admin: Connection, report: Report) -> None:
+    """Go on in new files of the log until none is left that was there before.
+
+    The server uses old ones again under new names, with the old bytes in them until they are written over. So it is
+    told to throw them away instead, and walks through those it had laid by, which fills them with zeroes.
+    """
+    await admin.execute("alter system set wal_recycle = off")
+    await admin.execute("select pg_reload_conf()")
+    try:
+        for number in range(ROUNDS):
+            last = await _walk(admin, report)
+            await admin.execute("checkpoint")
+            await admin.execute("checkpoint")  # old files stay until the one before is not needed either
+            # The first round may have begun before the server had heard that it should throw them away.
+            if number and await one(admin, _OLD_LOG, (last,)) is None:
+                return
+        raise StoreDown("the server keeps old files of its log; purge again when less is being written")
+    finally:
+        await admin.execute("alter system reset wal_recycle")
+        await admin.execute("select pg_reload_conf()")
+
+
+async def _walk(admin: Connection, report: Report) -> str:
+    """Write on behind the last file that is there now; the name of that one."""
+    row = await one(admin, _LAID_BY)
+    assert row is not None
+    last, ahead = row
+    for number in range(ahead):
+        report(Progress("renewing the log", number, ahead, 0.0, of="file"))
+        await admin.execute("select pg_logical_emit_message(false, 'pincite', '')")  # an empty file is not left
+        await admin.execute("select pg_switch_wal()")
+    return str(last)
+
+
+_LOOKING_BACK = """
+    select 1 from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+      and xact_start < %s and (backend_xmin is not null or backend_xid is not null)
+"""
+# The last file that is there, and how many there are from the one being written on.
+_LAID_BY = """
+    select max(name), count(*) filter (where name >= pg_walfile_name(pg_current_wal_insert_lsn()))::int
+    from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$'
+"""
+# One that was there before, or lies ahead again: its bytes may be old ones.
+_OLD_LOG = """
+    select 1 from pg_ls_waldir()
+    where name ~ '^[0-9A-F]{24}$' and (name <= %s or name > pg_walfile_name(pg_current_wal_insert_lsn())) limit 1
+"""

@@ -1,0 +1,188 @@
+"""Restoring: a backup put back into an empty library, whole or not at all, by the schema it was written with."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from pincite.core.accounts.audit import Told
+from pincite.core.documents.document import Progress
+from pincite.errors import Conflict, DataFolderError, NotAllowed, StoreDown, Unreadable
+from pincite.store.access.audit_log import note
+from pincite.store.access.users import LOCAL
+from pincite.store.database import Connection, administrator_of, one, rows
+from pincite.store.documents.blob_files import Files
+from pincite.store.migrate import LOCK, index_vectors, migrate, migration_files
+from pincite.store.operations import backup_file
+from pincite.store.operations.backup_file import BLOCK, Manifest, Table
+
+Report = Callable[[Progress], None]
+MADE_BY_ITSELF = frozenset(
+    {
+        "migration",
+        "library",
+        "person",
+        "realm",
+        "reader",
+        "setup",
+        "failed_login",
+        "spent",
+        "streaming",
+        "embedding_model",
+        "corpus",
+        "generation",
+        "backup",
+        "audit_head",
+    }
+)
+"""Tables that may hold something though nobody has put anything into the library."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was put back."""
+
+    manifest: Manifest
+    files: int
+
+
+def read_backup(path: Path, report: Report) -> Manifest:
+    """Check a backup from end to end before anything is made for it."""
+    if not path.is_file():
+        raise Unreadable(f"there is no backup {path}")
+    manifest = backup_file.check(
+        path,
+        lambda done, whole: report(Progress("checking the backup", done // BLOCK, whole // BLOCK, 0.0, of="block")),
+    )
+    if manifest.schema > migration_files()[-1][0]:
+        raise DataFolderError(
+            f"{path} was made by a newer pincite ({manifest.pincite}, schema {manifest.schema}, "
+            f"this one knows {migration_files()[-1][0]}); install the newer version to restore it"
+        )
+    return manifest
+
+
+async def restore(url: str, data: Path, path: Path, manifest: Manifest, report: Report) -> Restored:
+    """Put a checked backup into an empty database and its files into the data folder."""
+    async with administrator_of(url) as admin:
+        await admin.execute("select pg_advisory_lock(%s)", (LOCK,))  # nobody opens it meanwhile
+        await _clear(admin)
+        place = data / "files" / manifest.library
+        if place.exists():
+            if any(place.glob("*/*")):
+                raise Conflict(f"{place} holds files already; choose an empty folder with --data")
+            shutil.rmtree(place)
+        aside = place.with_name(f"{manifest.library}.restoring")
+        shutil.rmtree(aside, ignore_errors=True)
+        files = Files(data, aside.name)
+        await migrate(admin, upto=manifest.schema)
+        try:
+            async with admin.transaction():
+                await admin.execute("set local search_path = pincite, public")
+                count = await _load(admin, files, path, manifest, report)
+                await _settle(admin, files, manifest)
+                report(Progress("indexing vectors", 0, 1, 0.0, of="step"))
+                await index_vectors(admin)
+                await asyncio.to_thread(aside.rename, place)
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise NotAllowed(
+                "the database's user may not write all rows; give it BYPASSRLS for the time of the restore"
+            ) from error
+        except psycopg.OperationalError as error:
+            raise StoreDown(f"the database was lost meanwhile, and is empty as before: {error}") from error
+        except psycopg.DataError as error:
+            raise Unreadable(f"{path} cannot be put back: {str(error).splitlines()[0]}") from error
+        finally:
+            await asyncio.to_thread(shutil.rmtree, aside, ignore_errors=True)
+        await migrate(admin)
+        async with admin.transaction():
+            await admin.execute("set local search_path = pincite, public")
+            await admin.execute("select set_config('pincite.person', %s, true)", (LOCAL,))
+            await note(admin, Told("library.restore", details={"made_at": manifest.made_at}))
+    return Restored(manifest, count)
+
+
+async def _clear(admin: Connection) -> None:
+    """Make room: an empty library goes, for that of the backup has its own schema; any other is refused."""
+    if await one(admin, "select 1 where to_regclass('pincite.migration') is not null") is None:
+        return
+    await admin.execute("set row_security = off")
+    for (name,) in await rows(admin, "select tablename from pg_tables where schemaname = 'pincite' order by 1"):
+        found = sql.SQL("select 1 from pincite.{} limit 1").format(sql.Identifier(name))
+        if name not in MADE_BY_ITSELF and await one(admin, found) is not None:
+            raise Conflict(
+                f"the library is not empty (there is something in '{name}'); a backup is restored into an empty one: "
+                "choose another folder with --data, or another database"
+            )
+    await admin.execute("drop schema pincite cascade")
+
+
+async def _load(admin: Connection, files: Files, path: Path, manifest: Manifest, report: Report) -> int:
+    """Write the raw files and the rows; returns how many files."""
+    await _empty(admin, manifest)
+    tables = {table.name: table for table in manifest.tables}
+    count, done = 0, 0
+    for name, members in _grouped(path):
+        if name is None:
+            for found, read in members:
+                data = await asyncio.to_thread(read)
+                await asyncio.to_thread(files.write, found["document"], found["version"], data)
+                count, done = count + 1, done + 1
+                report(Progress("restoring", done, manifest.members, 0.0, of="part"))
+        else:
+            parts = (read for _, read in members)
+            done += await _fill(admin, tables[name], parts)
+            report(Progress("restoring", done, manifest.members, 0.0, of="part"))
+    known = {(str(d), str(v)) for d, v in await rows(admin, "select document_id, id from version")}
+    for document_id, version_id in await asyncio.to_thread(files.stray, known, older_than=float("inf")):
+        files.remove(document_id, version_id)  # removed while the backup was being made
+        count -= 1
+    return count
+
+
+def _grouped(path: Path) -> Iterator[tuple[str | None, Iterator[backup_file.Member]]]:
+    yield from groupby(backup_file.members(path), key=lambda member: member[0]["table"])
+
+
+async def _empty(admin: Connection, manifest: Manifest) -> None:
+    """What migrations wrote goes, too: the backup has all of it."""
+    known = {str(name) for (name,) in await rows(admin, "select tablename from pg_tables where schemaname = 'pincite'")}
+    if strange := {table.name for table in manifest.tables} - known:
+        raise Unreadable(f"the backup has tables that its schema does not: {', '.join(sorted(strange))}")
+    tables = sql.SQL(", ").join(sql.Identifier(name) for name in sorted(known - {"migration"}))
+    await admin.execute(sql.SQL("truncate {}").format(tables))
+
+
+async def _fill(admin: Connection, table: Table, parts: Iterator[Callable[[], bytes]]) -> int:
+    statement = sql.SQL("copy {} ({}) from stdin (format binary)").format(
+        sql.Identifier(table.name), sql.SQL(", ").join(map(sql.Identifier, table.columns))
+    )
+    cursor, count = admin.cursor(), 0
+    async with cursor.copy(statement) as copy:
+        for read in parts:
+            await copy.write(await asyncio.to_thread(read))
+            count += 1
+    if cursor.rowcount != table.rows:
+        raise Unreadable(f"of {table.name} the backup has {cursor.rowcount} rows and not {table.rows}")
+    return count
+
+
+async def _settle(admin: Connection, files: Files, manifest: Manifest) -> None:
+    """Numbers go on where they were, and what belongs to a data folder belongs to this one."""
+    known = {
+        str(name) for (name,) in await rows(admin, "select sequencename from pg_sequences where schemaname = 'pincite'")
+    }
+    for name, last in manifest.sequences.items():
+        if name in known:
+            await admin.execute("select setval(%s::regclass, %s)", (f"pincite.{name}", last))
+    for (name,) in await rows(admin, _PLACED):
+        here = sql.SQL("update {} set place = %s where place <> ''").format(sql.Identifier(name))
+        await admin.execute(here, (files.place,))
+
+
+_PLACED = "select table_name from information_schema.columns where table_schema = 'pincite' and column_name = 'place'"

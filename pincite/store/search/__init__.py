@@ -1,0 +1,1 @@
+"""Lexical and dense search, restricted to what the caller may read."""

@@ -1,0 +1,133 @@
+"""The pages of a version: kept with its text, read where a span of it or a place is asked for."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+from pincite.core.accounts.access import Scope
+from pincite.core.documents.document import Parsed
+from pincite.core.documents.pages import Page, pack, unpack
+from pincite.core.documents.positions import Extract, Leaf, leaves
+from pincite.store.database import Connection, Database
+
+LONG = 8 * 1024
+"""Bytes of packed marks from which on a page is kept in parts."""
+PART = 512
+"""Marks of such a part."""
+
+
+async def keep_pages(connection: Connection, version: int, parsed: Parsed) -> None:
+    """Keep the pages of a version's text in place of those it had; a file without any never had some."""
+    if not parsed.pages:
+        return
+    columns = await asyncio.to_thread(_columns, parsed)
+    await connection.execute("delete from page where version = %s", (version,))
+    await connection.execute(_INSERT, {"version": version, **columns})
+
+
+def _columns(parsed: Parsed) -> dict[str, list[object]]:
+    parts = [
+        (leaf.number, part, piece.page, piece.end)
+        for leaf in leaves(parsed.pages, len(parsed.text))
+        for part, piece in enumerate(_parts(leaf))
+    ]
+    return {
+        "number": [number for number, *_ in parts],
+        "part": [part for _, part, *_ in parts],
+        "kind": [page.kind for *_, page, _ in parts],
+        "name": [page.name for *_, page, _ in parts],
+        "width": [page.width for *_, page, _ in parts],
+        "height": [page.height for *_, page, _ in parts],
+        "start": [page.start for *_, page, _ in parts],
+        "end": [end for *_, end in parts],
+        "marks": [page.marks for *_, page, _ in parts],
+    }
+
+
+def _parts(leaf: Leaf) -> Iterator[Leaf]:
+    """The page, or where it is long its parts, which begin with a mark each."""
+    page = leaf.page
+    if len(page.marks) < LONG:
+        yield leaf
+        return
+    marks = unpack(page.marks)
+    cuts = [marks[first : first + PART] for first in range(0, len(marks), PART)]
+    starts = [page.start, *(cut[0].start for cut in cuts[1:]), leaf.end]
+    for cut, start, end in zip(cuts, starts, starts[1:], strict=False):
+        yield Leaf(leaf.number, Page(start, page.kind, page.name, page.width, page.height, pack(cut)), end)
+
+
+async def touched(database: Database, extracts: Sequence[Extract], scope: Scope) -> list[list[Leaf]]:
+    """The pages that each of these spans touches, or the parts of a long one that it does."""
+    found: list[list[Leaf]] = [[] for _ in extracts]
+    values = {
+        "documents": [one.document_id for one in extracts],
+        "versions": [one.version for one in extracts],
+        "starts": [one.start for one in extracts],
+        "ends": [one.end for one in extracts],
+        "realms": list(scope.realms),
+    }
+    [rows] = await database.at_once(scope.person, _TOUCHED, values=values)
+    for nth, *row in rows:
+        found[nth - 1].append(_leaf(row))
+    return found
+
+
+class Pages:
+    """Pages of documents by their number or name, always for one person."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def touched(self, scope: Scope, extract: Extract) -> list[Leaf]:
+        """The pages that a span touches."""
+        [found] = await touched(self._database, [extract], scope)
+        return found
+
+    async def of(
+        self, scope: Scope, extract: Extract, *, number: int | None = None, name: str | None = None
+    ) -> tuple[list[Leaf], int]:
+        """The parts of one page that a span touches, and how many pages there are; of all where none is named."""
+        values: dict[str, object] = {"document": extract.document_id, "version": extract.version}
+        values |= {
+            "number": number,
+            "name": name,
+            "start": extract.start,
+            "end": extract.end,
+            "realms": list(scope.realms),
+        }
+        counted, rows = await self._database.at_once(scope.person, _COUNT, _OF, values=values)
+        return [_leaf(row) for row in rows], counted[0][0] or 0
+
+
+def _leaf(row: Sequence[object]) -> Leaf:
+    number, kind, name, width, height, start, end, marks = row
+    return Leaf(number, Page(start, kind, name, width, height, bytes(marks)), end)  # type: ignore[arg-type, call-overload]
+
+
+_INSERT = """
+    insert into page (version, realm, number, part, kind, name, width, height, start_char, end_char, marks)
+    select %(version)s, (select realm from version where key = %(version)s), p.* from unnest(
+        %(number)s::int[], %(part)s::int[], %(kind)s::text[], %(name)s::text[], %(width)s::real[], %(height)s::real[],
+        %(start)s::int[], %(end)s::int[], %(marks)s::bytea[]) as p
+"""
+_TOUCHED = """
+    select w.nth, p.number, p.kind, p.name, p.width, p.height, p.start_char, p.end_char, p.marks
+    from unnest(%(documents)s::text[], %(versions)s::text[], %(starts)s::int[], %(ends)s::int[])
+         with ordinality as w (document_id, version, low, high, nth)
+    join version v on v.document_id = w.document_id and v.id = w.version and v.realm = any(%(realms)s)
+    join page p on p.version = v.key and p.start_char < w.high and p.end_char > w.low and p.realm = any(%(realms)s)
+    order by w.nth, p.number, p.part
+"""
+_COUNT = """
+    select max(p.number) from version v join page p on p.version = v.key
+    where v.document_id = %(document)s and v.id = %(version)s and v.realm = any(%(realms)s) and p.realm = any(%(realms)s)
+"""
+_OF = """
+    select p.number, p.kind, p.name, p.width, p.height, p.start_char, p.end_char, p.marks
+    from version v join page p on p.version = v.key
+    where v.document_id = %(document)s and v.id = %(version)s and v.realm = any(%(realms)s) and p.realm = any(%(realms)s)
+      and (%(number)s::int is null or p.number = %(number)s)
+      and (%(name)s::text is null or lower(p.name) = lower(%(name)s))
+      and p.start_char <= %(end)s and p.end_char >= %(start)s
+    order by p.number, p.part
+"""

@@ -1,0 +1,1 @@
+"""Language without input or output: words, sentences, numbers, names, negation."""

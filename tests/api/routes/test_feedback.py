@@ -1,0 +1,28 @@
+"""Feedback over HTTP: said, said again, listed, and refused where there is nothing to rate."""
+
+import httpx2
+
+from pincite.api.paths import API
+from tests.api.door import Door, assert_problem
+
+
+def test_an_answer_is_rated_and_its_conversation_tells_so(door: Door, client: httpx2.Client, folder: str) -> None:
+    door.add(folder, leave="# Leave\n\nFive vacation days carry over.\n")
+    asked = {"message": "How many vacation days carry over?", "folder": folder}
+    answer = client.post(f"{API}/chat", json=asked).json()
+    said = client.post(f"{API}/feedback", json={"answer_id": answer["id"], "rating": "down", "comment": " wrong "})
+    assert said.status_code == 201
+    assert (said.json()["rating"], said.json()["comment"]) == ("down", "wrong")
+    assert said.json()["trace_id"] == answer["metadata"]["trace_id"]
+    [turn] = client.get(f"{API}/sessions/{answer['session_id']}").json()["turns"]
+    assert turn["rating"] == "down"
+    newest = client.get(f"{API}/feedback", params={"limit": 1}).json()["items"][0]
+    assert newest == said.json()
+
+
+def test_what_is_no_answer_or_no_rating_is_refused(client: httpx2.Client) -> None:
+    missing = {"answer_id": "a_nothing", "rating": "up"}
+    assert_problem(client.post(f"{API}/feedback", json=missing), 404, "not_found")
+    for wrong in ({"rating": "sideways"}, {"rating": "up", "comment": "x" * 2001}, {}):
+        assert client.post(f"{API}/feedback", json={"answer_id": "a_x", **wrong}).status_code == 422
+    assert client.get(f"{API}/feedback", params={"cursor": "forged"}).status_code == 422

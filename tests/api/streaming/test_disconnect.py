@@ -1,0 +1,80 @@
+"""Work goes on only while the client is there."""
+
+import asyncio
+from typing import NoReturn
+
+import pytest
+from starlette.requests import ClientDisconnect
+
+from pincite.api.streaming.disconnect import gone, unless, unless_gone
+
+
+async def stays() -> dict[str, str]:
+    await asyncio.sleep(60)
+    raise AssertionError
+
+
+async def leaves() -> dict[str, str]:
+    await asyncio.sleep(0.01)
+    return {"type": "http.disconnect"}
+
+
+def test_the_result_is_handed_on() -> None:
+    async def work() -> int:
+        return 7
+
+    assert asyncio.run(unless_gone(stays, work())) == 7
+
+
+def test_an_error_is_handed_on() -> None:
+    async def work() -> int:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(unless_gone(stays, work()))
+
+
+def test_a_client_that_leaves_cancels_the_work_and_waits_for_its_end() -> None:
+    ended = []
+
+    async def work() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.01)
+            ended.append(True)
+
+    with pytest.raises(ClientDisconnect):
+        asyncio.run(unless_gone(leaves, work()))
+    assert ended
+
+
+def test_the_rest_of_a_body_is_not_taken_for_leaving() -> None:
+    messages = iter([{"type": "http.request", "body": b""}])
+
+    async def receive() -> dict[str, object]:
+        return next(messages, None) or await stays()
+
+    async def work() -> int:
+        await asyncio.sleep(0.01)
+        return 7
+
+    assert asyncio.run(unless_gone(receive, work())) == 7
+
+
+def test_whatever_else_ends_it_cancels_the_work_too() -> None:
+    ended = []
+
+    async def work() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    async def throw() -> NoReturn:
+        await asyncio.sleep(0.01)
+        raise PermissionError
+
+    with pytest.raises(PermissionError):
+        asyncio.run(unless(work(), gone(stays), throw()))  # type: ignore[arg-type]
+    assert ended

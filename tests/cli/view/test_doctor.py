@@ -1,0 +1,30 @@
+"""The doctor's findings in a terminal."""
+
+from pincite.cli.checkup import Finding
+from pincite.cli.view.doctor import print_findings
+
+from .makers import seen
+
+WELL = Finding("Python", "ok", "3.11")
+NOTE = Finding("data folder", "note", "little space", "free some")
+ILL = Finding("database", "broken", "it is down", "start it")
+
+
+def test_each_finding_has_its_state_and_what_to_do() -> None:
+    assert (
+        seen(lambda screen: print_findings(screen, [WELL, NOTE, ILL]))
+        == """\
+ok      Python       3.11
+note    data folder  little space
+                     free some
+BROKEN  database     it is down
+                     start it
+
+1 thing to mend.
+"""
+    )
+
+
+def test_the_verdict_knows_notes_from_breakage() -> None:
+    assert seen(lambda screen: print_findings(screen, [WELL])).endswith("\nAll is well.\n")
+    assert seen(lambda screen: print_findings(screen, [WELL, NOTE])).endswith("\nNothing is broken; 1 note above.\n")

@@ -1,0 +1,66 @@
+"""The levels' table, and who decides which level a question has."""
+
+from typing import get_args
+
+import pytest
+
+from pincite.config.levels import LEVEL, find_level, levels
+from pincite.config.schema import catalogue
+from pincite.config.sources import load_settings, with_values
+from pincite.core.query.answer import Level, Question
+from pincite.errors import Invalid
+from pincite.query.understand.level import lacking, level_of
+from pincite.tracing.replay import replayable
+
+
+def test_every_level_sets_what_a_request_may_set_and_nothing_else() -> None:
+    assert tuple(levels()) == get_args(Level)
+    for name, row in levels().items():
+        assert row.values[LEVEL] == name
+        assert set(row.values) <= set(replayable())
+        assert all(catalogue()[key].acts == "query" for key in row.values)
+        with_values(load_settings(env={}), row.values)  # each value is one its setting takes
+
+
+@pytest.mark.parametrize(
+    ("level", "retrieval", "verification", "expansion", "model"),
+    [
+        ("basic", ("dense_only", False), (False, "rules"), False, ("off", False, False)),
+        ("standard", ("hybrid", False), (True, "rules"), False, ("off", False, False)),
+        ("enhanced", ("hybrid", False), (True, "model"), True, ("on", False, False)),
+        ("maximum", ("fusion", True), (True, "model"), True, ("on", True, True)),
+    ],
+)
+def test_the_table_is_the_one_that_was_promised(
+    level: Level, retrieval: object, verification: object, expansion: bool, model: object
+) -> None:
+    settings = with_values(load_settings(env={}), find_level(level).values)
+    rag, answers = settings.rag, settings.answers
+    assert (rag.strategy, rag.second_look) == retrieval
+    assert (rag.verification_enabled, rag.verification_by) == verification
+    assert {rag.query_expansion_enabled, rag.hyde_enabled, rag.step_back_enabled} == {expansion}
+    assert (answers.chain_of_thought, answers.ensemble_voting, answers.extended_thinking) == model
+
+
+def test_standard_is_what_the_settings_are_unless_set() -> None:
+    unset = load_settings(env={})
+    assert with_values(unset, find_level("standard").values) == unset
+
+
+def test_the_request_names_the_level_else_the_setting_and_standard_there_changes_nothing() -> None:
+    plain, set_higher = load_settings(env={}), load_settings({LEVEL: "enhanced"}, env={})
+    assert level_of(Question("q"), plain) is None
+    assert level_of(Question("q"), set_higher) == "enhanced"
+    assert level_of(Question("q", intelligence_level="standard"), set_higher) == "standard"
+    assert level_of(Question("q", intelligence_level="basic"), plain) == "basic"
+
+
+def test_an_unknown_level_is_refused_with_those_there_are() -> None:
+    with pytest.raises(Invalid, match=r"no level 'maxi'.*basic, standard, enhanced, maximum"):
+        find_level("maxi")
+
+
+def test_what_a_level_lacks_is_named_with_its_reason() -> None:
+    assert (lacking("basic"), lacking("standard")) == ([], [])
+    [note] = lacking("enhanced")
+    assert (note.stage, "no knowledge graph" in note.reason, "enhanced" in note.reason) == ("graph", True, True)

@@ -1,0 +1,96 @@
+"""Profiles: complete, valid, and never bringing somebody else's server along."""
+
+import pytest
+
+from pincite.config.profiles import find_profile, for_library, for_request, managed, profiles
+from pincite.config.schema import catalogue
+from pincite.config.sources import Layers, load_settings
+from pincite.errors import Invalid
+
+NAMES = ["default", "zoeflow", "five-stage", "vexora", "local", "adaptive"]
+
+
+def test_the_six_profiles_are_there() -> None:
+    assert list(profiles()) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_values_are_settings_and_those_waiting_are_not_yet(name: str) -> None:
+    profile = profiles()[name]
+    assert [key for key in profile.values if key not in catalogue()] == []
+    ready = [key for key in profile.waiting if key in catalogue()]
+    assert ready == [], "these settings exist now: move their lines from `waiting` to `values` in profiles.toml"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_values_are_allowed(name: str) -> None:
+    Layers().settings(profiles()[name].values)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("zoeflow", {"rag.top_k": 5, "rag.use_hybrid_search": False, "rag.similarity_threshold": 0.0}),
+        ("five-stage", {"rag.similarity_threshold": 0.15, "context.max_tokens": 2000, "llm.max_tokens": 500,
+                        "llm.temperature": 0.3, "guard.max_query_chars": 1000, "rag.max_queries": 1}),
+        ("vexora", {"rag.top_k": 5, "rag.candidates": 20, "rag.alpha": 0.3, "rag.similarity_threshold": 0.1}),
+        ("local", {"rag.candidates": 20, "rag.reranker": "cosine", "rag.alpha": 0.5}),
+        ("adaptive", {"rag.fusion": "rrf", "rag.rrf_k": 30, "rag.candidates": 15, "rag.similarity_threshold": 0.4}),
+        ("default", {"rag.top_k": 10, "rag.fusion": "relative_score", "rag.alpha": 0.5}),
+    ],
+)  # fmt: skip
+def test_a_profile_holds_its_seeds_values(name: str, expected: dict[str, object]) -> None:
+    values = for_request(profiles()[name], load_settings(env={})).values
+    assert {key: values[key] for key in expected} == expected
+
+
+def test_default_changes_nothing_where_nothing_was_changed() -> None:
+    settings = load_settings(env={})
+    fitted = for_library(profiles()["default"], settings)
+    assert Layers().settings(fitted.values) == settings
+    assert fitted.missing == ()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_profile_says_who_is_asked_or_where(name: str) -> None:
+    settings = load_settings(env={"LLM_BASE_URL": "http://127.0.0.1:1/v1", "LLM_MODEL": "ours"})
+    for fitted in (for_request(profiles()[name], settings), for_library(profiles()[name], settings)):
+        assert not {key for key in fitted.values if key.endswith(("provider", "base_url", "api_key", "model", "path"))}
+    assert all(catalogue()[key].acts == "query" for key in for_request(profiles()[name], settings).values)
+
+
+def test_a_model_that_is_not_configured_is_named() -> None:
+    told = for_library(profiles()["vexora"], load_settings(env={})).missing
+    assert [next(word for word in ("to rerank", "to write", "to embed") if word in note) for note in told] == [
+        "to rerank", "to write", "to embed",
+    ]  # fmt: skip
+    assert "qwen3:8b to write, which is not configured; extractive is used" in told[1]
+    first, second, third = for_request(profiles()["vexora"], load_settings(env={"LLM_MODEL": "other"})).missing
+    assert "cross_encoder to rerank" in first
+    assert "other is used" in second
+    assert "nomic-embed-text to embed, which is not configured; minilm is used" in third
+    assert for_request(profiles()["five-stage"], load_settings(env={"LLM_MODEL": "llama-3.1-8b-instant"})).missing == ()
+
+
+def test_a_profile_made_for_somebodys_models_says_so_where_they_are_not_configured() -> None:
+    elsewhere = for_request(profiles()["zoeflow"], load_settings(env={})).missing
+    assert elsewhere == (
+        "the profile zoeflow is made for a model of openrouter.ai to write; extractive is used",
+        "the profile zoeflow is made for text-embedding-3-small to embed, which is not configured; minilm is used",
+    )
+    there = load_settings(env={"LLM_BASE_URL": "https://openrouter.ai/api/v1", "LLM_MODEL": "any"})
+    [note] = for_request(profiles()["zoeflow"], there).missing
+    assert "to embed" in note
+
+
+def test_a_reranker_that_is_not_configured_is_left_out() -> None:
+    assert "rag.reranker" not in for_request(profiles()["vexora"], load_settings(env={})).values
+    configured = for_request(profiles()["vexora"], load_settings(env={"PINCITE_RERANK__PATH": "/models/bge"}))
+    assert configured.values["rag.reranker"] == "cross_encoder"
+    assert not [note for note in configured.missing if "to rerank" in note]
+    assert "rag.reranker" in managed()
+
+
+def test_an_unknown_profile_is_told_with_those_there_are() -> None:
+    with pytest.raises(Invalid, match=r"did you mean 'five-stage'\?; there are: default, zoeflow, five-stage"):
+        find_profile("five_stages")

@@ -1,0 +1,235 @@
+"""Keeping documents in step with a folder."""
+
+import asyncio
+import shutil
+import subprocess
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pincite.engine.connectors import folder_sync
+from pincite.engine.connectors.folder_sync import Changes, Keeper
+from pincite.errors import StoreDown
+from pincite.ingest.accept.folder_scan import Root
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Path:
+    top = tmp_path / "box"
+    for name in ("a.md", "b.md", "deep/c.md"):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(f"# {name}\n\nWords of {name}.\n")
+    return top
+
+
+def with_keeper(
+    open_pincite: Open, box: Path, test: Callable[[Any, Keeper], Coroutine[Any, Any, None]], **how: Any
+) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            await test(pincite, Keeper(pincite, Root.of(box), **how))
+
+    asyncio.run(go())
+
+
+async def twice(keeper: Keeper) -> Changes:
+    """The first look sees a change, the second finds it steady."""
+    assert not (await keeper.step()).any
+    return await keeper.step()
+
+
+async def places(pincite: Any) -> dict[str, str]:
+    """Path in the library → id."""
+    return {f"{one.folder}/{one.name}": one.id for one in await pincite.documents()}
+
+
+def test_new_changed_and_removed_files_are_followed(open_pincite: Open, box: Path) -> None:
+    async def test(pincite: Any, keeper: Keeper) -> None:
+        begun = await keeper.begin()
+        assert {path: one.outcome for path, one in begun.added.items()} == dict.fromkeys(
+            ("a.md", "b.md", "deep/c.md"), "new"
+        )
+        before = await places(pincite)
+        assert set(before) == {"box/a.md", "box/b.md", "box/deep/c.md"}
+        assert not (await twice(keeper)).any
+        (box / "a.md").write_text("# a.md\n\nOther words entirely.\n")
+        (box / "b.md").unlink()
+        (box / "d.md").write_text("Delta.\n")
+        changes = await twice(keeper)
+        assert {path: one.outcome for path, one in changes.added.items()} == {"a.md": "new_version", "d.md": "new"}
+        assert list(changes.removed) == ["b.md"]
+        assert changes.removed["b.md"].verified
+        after = await places(pincite)
+        assert set(after) == {"box/a.md", "box/deep/c.md", "box/d.md"}
+        assert after["box/a.md"] == before["box/a.md"]
+        assert (await pincite.search("entirely")).hits[0].chunk.document_id == after["box/a.md"]
+        assert not (await twice(keeper)).any
+
+    with_keeper(open_pincite, box, test)
+
+
+def test_a_renamed_file_keeps_its_document_and_nothing_is_indexed_again(
+    open_pincite: Open, box: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test(pincite: Any, keeper: Keeper) -> None:
+        await keeper.begin()
+        before = await places(pincite)
+
+        async def never(_passages: Any) -> Any:
+            raise AssertionError("nothing was to be embedded")
+
+        monkeypatch.setattr(pincite.workers._shop().lane, "embed", never)
+        (box / "a.md").rename(box / "z.md")
+        (box / "deep").rename(box / "moved")
+        changes = await twice(keeper)
+        assert changes.moved == {"z.md": "a.md", "moved/c.md": "deep/c.md"}
+        assert (changes.added, changes.removed) == ({}, {})
+        after = await places(pincite)
+        assert after == {
+            "box/z.md": before["box/a.md"],
+            "box/b.md": before["box/b.md"],
+            "box/moved/c.md": before["box/deep/c.md"],
+        }
+        assert {one.versions for one in await pincite.documents()} == {1}
+
+    with_keeper(open_pincite, box, test)
+
+
+def test_a_file_renamed_over_another_is_that_ones_new_version(open_pincite: Open, box: Path) -> None:
+    async def test(pincite: Any, keeper: Keeper) -> None:
+        await keeper.begin()
+        before = await places(pincite)
+        (box / "a.md").rename(box / "b.md")
+        changes = await twice(keeper)
+        assert {path: one.outcome for path, one in changes.added.items()} == {"b.md": "new_version"}
+        assert list(changes.removed) == ["a.md"]
+        assert await places(pincite) == {key: before[key] for key in ("box/b.md", "box/deep/c.md")}
+
+    with_keeper(open_pincite, box, test)
+
+
+def test_what_changed_while_nobody_watched_is_made_up_for(open_pincite: Open, box: Path) -> None:
+    async def test(pincite: Any, keeper: Keeper) -> None:
+        await keeper.begin()
+        before = await places(pincite)
+        (box / "a.md").rename(box / "z.md")
+        (box / "b.md").unlink()
+        (box / "deep/c.md").write_text("New words.\n")
+        changes = await Keeper(pincite, Root.of(box)).begin()
+        assert changes.moved == {"z.md": "a.md"}
+        assert list(changes.removed) == ["b.md"]
+        assert {path: one.outcome for path, one in changes.added.items()} == {"deep/c.md": "new_version"}
+        assert await places(pincite) == {"box/z.md": before["box/a.md"], "box/deep/c.md": before["box/deep/c.md"]}
+
+    with_keeper(open_pincite, box, test)
+
+
+def test_documents_that_came_otherwise_are_left_alone(open_pincite: Open, box: Path, tmp_path: Path) -> None:
+    async def test(pincite: Any, keeper: Keeper) -> None:
+        (tmp_path / "own.md").write_text("By hand.\n")
+        await pincite.add(tmp_path / "own.md", folder="box")
+        await pincite.add(box / "a.md", folder="box")  # the same place: from now on it is the file's
+        await keeper.begin()
+        (box / "a.md").unlink()
+        assert list((await twice(keeper)).removed) == ["a.md"]
+        assert set(await places(pincite)) == {"box/own.md", "box/b.md", "box/deep/c.md"}
+
+    with_keeper(open_pincite, box, test)
+
+
+def test_documents_of_removed_files_can_be_kept(open_pincite: Open, box: Path) -> None:
+    async def test(pincite: Any, keeper: Keeper) -> None:
+        await keeper.begin()
+        (box / "a.md").unlink()
+        changes = await twice(keeper)
+        assert (changes.removed, changes.kept) == ({}, ("a.md",))
+        assert "box/a.md" in await places(pincite)
+        assert not (await twice(keeper)).any
+
+    with_keeper(open_pincite, box, test, keep_removed=True)
+
+
+def test_a_file_is_taken_in_only_when_nobody_writes_it_any_more(open_pincite: Open, box: Path) -> None:
+    async def test(pincite: Any, keeper: Keeper) -> None:
+        await keeper.begin()
+        for n in range(3):
+            (box / "a.md").write_text("Growing. " * (n + 1))
+            assert not (await keeper.step()).any
+        assert list((await keeper.step()).added) == ["a.md"]
+        (box / "b.md").unlink()
+        assert not (await keeper.step()).any
+        (box / "b.md").write_text("# b.md\n\nWords of b.md.\n")  # an editor that saves by removing first
+        assert {one.outcome for one in (await twice(keeper)).added.values()} == {"unchanged"}
+
+    with_keeper(open_pincite, box, test)
+
+
+def test_a_folder_that_is_gone_empty_or_another_removes_nothing(
+    open_pincite: Open, box: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test(pincite: Any, keeper: Keeper) -> None:
+        await keeper.begin()
+        aside = box.rename(box.with_name("aside"))
+        assert not (await twice(keeper)).any
+        assert "cannot be looked at" in caplog.text
+        box.mkdir()
+        assert not (await twice(keeper)).any
+        assert "another folder than before" in caplog.text
+        assert len((await Keeper(pincite, Root.of(box)).begin()).kept) == 3
+        assert "is empty" in caplog.text
+        assert len(await places(pincite)) == 3
+        box.rmdir()
+        aside.rename(box)
+        assert not (await twice(keeper)).any
+
+    with_keeper(open_pincite, box, test)
+
+
+def test_a_file_that_cannot_be_read_is_told_once(open_pincite: Open, box: Path) -> None:
+    async def test(pincite: Any, keeper: Keeper) -> None:
+        (box / "lying.pdf").write_text("no PDF at all")
+        begun = await keeper.begin()
+        assert "its bytes are text" in str(begun.refused["lying.pdf"])
+        assert not (await twice(keeper)).any
+
+    with_keeper(open_pincite, box, test)
+
+
+def test_in_a_git_tree_a_file_that_becomes_ignored_goes(open_pincite: Open, box: Path) -> None:
+    async def test(pincite: Any, keeper: Keeper) -> None:
+        await keeper.begin()
+        (box / ".gitignore").write_text("deep/\n")
+        assert list((await twice(keeper)).removed) == ["deep/c.md"]
+
+    subprocess.run(["git", "init", "-q", str(box)], check=True)
+    with_keeper(open_pincite, box, test)
+
+
+def test_watching_goes_on_while_a_part_is_down_and_ends_when_cancelled(
+    open_pincite: Open, box: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test(pincite: Any, keeper: Keeper) -> None:
+        await keeper.begin()
+        monkeypatch.setattr(folder_sync, "LOOK_S", 0.01)
+        monkeypatch.setattr(folder_sync, "SELDOM_S", 0.05)
+        step, failures = keeper.step, iter([StoreDown("the database is away")])
+
+        async def sometimes() -> Changes:
+            if failure := next(failures, None):
+                raise failure
+            return await step()
+
+        monkeypatch.setattr(keeper, "step", sometimes)
+        told: asyncio.Queue[Changes] = asyncio.Queue()
+        watching = asyncio.create_task(keeper.watch(told.put_nowait))
+        shutil.copy(box / "a.md", box / "copy.md")
+        changes = await asyncio.wait_for(told.get(), 30)
+        assert list(changes.added) == ["copy.md"]
+        watching.cancel()
+        assert isinstance((await asyncio.gather(watching, return_exceptions=True))[0], asyncio.CancelledError)
+
+    with_keeper(open_pincite, box, test)

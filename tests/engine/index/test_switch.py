@@ -1,0 +1,352 @@
+"""Versions asked while they change, and an index built beside the one that is searched."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pincite.config.settings import Settings
+from pincite.core.accounts.access import LOCAL, Caller
+from pincite.core.documents.document import Upload
+from pincite.core.query.answer import Filters, Question
+from pincite.engine.app import AsyncPincite
+from pincite.engine.index.switch import index_values, overlaid
+from pincite.errors import Conflict, NotAllowed, NotFound
+from pincite.providers.scripted import Options, ScriptedEmbedder
+from pincite.store.access.audit_log import AuditFilter
+
+Open = Callable[..., Any]
+OTHER = {"embedding.provider": "cosine"}
+READER = Caller("local", "reader")
+
+
+class Other(ScriptedEmbedder):
+    """Another model: its vectors have other places."""
+
+    name = "other/1"
+
+    async def embed(self, texts: Any, *, as_query: bool) -> Any:
+        return [vector[::-1] for vector in await super().embed(texts, as_query=as_query)]
+
+
+@pytest.fixture
+def other(monkeypatch: pytest.MonkeyPatch) -> type[Other]:
+    """A second embedder under the name of a file that has none."""
+    monkeypatch.setattr("pincite.providers.cosine.Options", Options, raising=False)
+    monkeypatch.setattr("pincite.providers.cosine.make_embedder", lambda options: Other(options), raising=False)
+    return Other
+
+
+@pytest.fixture
+def library(database_url: str, tmp_path: Path) -> Open:
+    """Opens an engine whose embedder an administrator may change."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "settings.toml").write_text('[embedding]\nprovider = "scripted"\n', encoding="utf-8")
+    return lambda workers=1: AsyncPincite(
+        settings={"data": data, "database.url": database_url, "ingest.workers": workers}
+    )
+
+
+async def put(pincite: AsyncPincite, name: str, text: str) -> str:
+    pincite.workers.start()
+    added = await pincite.upload(Upload(name, text.encode()))
+    async with asyncio.timeout(180):
+        await pincite.wait([added.document.id])
+    return added.document.id
+
+
+async def switched(pincite: AsyncPincite) -> None:
+    async with asyncio.timeout(180):
+        while (await pincite.switchover.standing()).building:
+            await asyncio.sleep(0.02)
+
+
+async def best(pincite: AsyncPincite, text: str, **filters: Any) -> tuple[str, bool]:
+    """The best passage, and whether it was compared by meaning."""
+    found = await pincite.search(Question(text, filters=Filters(**filters)))
+    return found.hits[0].chunk.text, found.hits[0].similarity > 0.1 and found.degraded == ()
+
+
+async def now(pincite: AsyncPincite) -> Any:
+    [[(moment,)]] = await pincite.database.at_once("", "select clock_timestamp()", values={})
+    return moment
+
+
+# --- versions --------------------------------------------------------------------------------------------------
+
+
+def test_three_releases_are_asked_each_as_of_its_time_and_are_gone_once_removed(open_pincite: Open) -> None:
+    releases = [
+        {"pump.md": "# Pump\n\nThe pump holds ten litres.\n", "fan.md": "# Fan\n\nThe fan is blue.\n"},
+        {"pump.md": "# Pump\n\nThe pump holds twenty litres.\n", "lamp.md": "# Lamp\n\nThe lamp is new.\n"},
+        {"pump.md": "# Pump\n\nThe pump holds thirty litres.\n"},
+    ]
+
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            times, ids = [], {}
+            for release in releases:
+                ids.update({name: await put(pincite, name, text) for name, text in release.items()})
+                times.append(await now(pincite))
+            for time, words in zip(times, ("ten", "twenty", "thirty"), strict=True):
+                answer = await pincite.ask(Question("How much does the pump hold?", filters=Filters(as_of=time)))
+                assert f"{words} litres" in answer.text
+                assert f"{words} litres" in answer.citations[0].quote
+            early = await pincite.search(Question("lamp", filters=Filters(as_of=times[0])))
+            assert "Lamp" not in {hit.chunk.title for hit in early.hits}
+            found = await pincite.difference(ids["pump.md"])
+            changed = [(line.kind, line.text) for hunk in found.hunks for line in hunk.lines if line.kind != "same"]
+            assert changed == [("removed", "The pump holds twenty litres."), ("added", "The pump holds thirty litres.")]
+            first = (await pincite.library.versions(await pincite.scope(), ids["pump.md"]))[-1].id
+            assert (await pincite.difference(ids["pump.md"], first)).before == first
+            with pytest.raises(NotFound, match="nothing to compare"):
+                await pincite.difference(ids["fan.md"])
+            await pincite.remove(ids["pump.md"])
+            for time in (None, *times):
+                left = await pincite.search(Question("How much does the pump hold?", filters=Filters(as_of=time)))
+                assert not [hit for hit in left.hits if "litres" in hit.chunk.text]
+
+    asyncio.run(go())
+
+
+def test_an_answer_given_while_a_document_changes_is_from_the_old_version_or_the_new_one(open_pincite: Open) -> None:
+    def text(number: int) -> str:
+        return "".join(f"# Part {part}\n\nThe value of part {part} is {number}.\n\n" for part in range(6))
+
+    async def go() -> None:
+        async with open_pincite(chunking__size=20, chunking__overlap=0) as pincite:
+            document, seen = await put(pincite, "values.md", text(0)), set[str]()
+            changing = True
+
+            async def ask() -> None:
+                while changing:
+                    found = await pincite.search("the value of each part")
+                    versions = {hit.chunk.version for hit in found.hits}
+                    values = {hit.chunk.text.rstrip(".\n").rpartition(" ")[2] for hit in found.hits}
+                    assert (len(versions), len(values)) == (1, 1)
+                    seen.update(values)
+
+            asking = [asyncio.create_task(ask()) for _ in range(3)]
+            for number in range(1, 9):
+                await put(pincite, "values.md", text(number))
+            changing = False
+            await asyncio.gather(*asking)
+            assert len(seen) > 1
+            assert len(await pincite.library.versions(await pincite.scope(), document)) == 9
+
+    asyncio.run(go())
+
+
+# --- another index ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("other")
+def test_searches_never_fail_while_another_index_is_built_and_switch_once(library: Open) -> None:
+    async def go() -> None:
+        async with library() as pincite:
+            for number in range(12):
+                await put(pincite, f"{number}.md", f"# Topic {number}\n\nThe subject {number} is word{number}.\n")
+            models, going = list[str](), True
+
+            async def ask() -> None:
+                while going:
+                    found = await pincite.search("subject word7")
+                    assert found.hits[0].chunk.document_name == "7.md"
+                    models.append(pincite.embedder.name)
+
+            asking = [asyncio.create_task(ask()) for _ in range(2)]
+            await pincite.control.set(OTHER, LOCAL)
+            assert await pincite.reindex() == 12
+            added = await put(pincite, "new.md", "# New\n\nThis came meanwhile: marmalade.\n")
+            await switched(pincite)
+            await pincite.wait([added])  # begun before the switch, it is made anew after it
+            await pincite.search("subject word7")
+            going = False
+            await asyncio.gather(*asking)
+            assert [one for n, one in enumerate(models) if n and models[n - 1] != one] in ([], ["other/1"])
+            assert pincite.embedder.name == "other/1"
+            assert await best(pincite, "came meanwhile marmalade") == ("# New\n\nThis came meanwhile: marmalade.", True)
+            assert not (await pincite.get(added)).stale
+
+    asyncio.run(go())
+
+
+@pytest.mark.usefixtures("other")
+def test_one_can_return_to_the_index_before_and_what_came_since_is_there(library: Open) -> None:
+    async def go() -> None:
+        async with library() as pincite:
+            await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
+            with pytest.raises(NotFound, match="no earlier index"):
+                await pincite.roll_back()
+            await pincite.control.set(OTHER, LOCAL)
+            await pincite.reindex()
+            await switched(pincite)
+            await put(pincite, "b.md", "# B\n\nBeta waves.\n")
+            await pincite.roll_back()
+            await switched(pincite)
+            for letter in ("Alpha", "Beta"):
+                assert await best(pincite, f"{letter} waves") == (f"# {letter[0]}\n\n{letter} waves.", True)
+            assert pincite.embedder.name == "scripted/1"
+            assert await pincite.discard_index() == 1
+            assert [one.state for one in (await pincite.switchover.standing()).all] == ["serving"]
+            noted, _ = await pincite.audit.list(LOCAL.person, AuditFilter(event="index"))
+            assert [one.event for one in noted] == ["index.discard", "index.rollback"]
+            assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
+
+    asyncio.run(go())
+
+
+@pytest.mark.usefixtures("other")
+def test_the_index_before_goes_by_itself_so_many_days_after_the_switch(library: Open) -> None:
+    async def go() -> None:
+        async with library() as pincite:
+            await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
+            await pincite.control.set(OTHER, LOCAL)
+            await pincite.reindex()
+            await switched(pincite)
+            for days, left in ((29, 2), (31, 1)):
+                async with pincite.database.transaction("") as connection:
+                    await connection.execute(
+                        "update generation set switched_at = now() - make_interval(days => %s)", (days,)
+                    )
+                await pincite._tidy()
+                assert len((await pincite.switchover.standing()).all) == left
+            async with pincite.database.administrator() as admin:
+                kept = await (await admin.execute("select count(*) from pincite.edition")).fetchall()
+            assert kept == [(1,)]
+            assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
+
+    asyncio.run(go())
+
+
+@pytest.mark.usefixtures("other")
+def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) -> None:
+    async def go() -> None:
+        async with library() as pincite:
+            await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
+            with pytest.raises(Conflict, match="no index is being built"):
+                await pincite.switch()
+            await pincite.control.set(OTHER, LOCAL)
+            with pytest.raises(NotAllowed):
+                await pincite.reindex(caller=READER)
+            await pincite.workers.stop()
+            await pincite.reindex(hold=True)
+            with pytest.raises(Conflict, match="0 of 1 documents are built, 1 wait"):
+                await pincite.switch()
+            pincite.workers.start()
+            async with asyncio.timeout(180):
+                while (built := (await pincite.switchover.standing()).building) and built.waiting:
+                    await asyncio.sleep(0.02)
+            assert built
+            assert (built.documents, built.built) == (1, 1)
+            assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
+            assert pincite.embedder.name == "scripted/1"
+            await pincite.switchover.switch_if_built()
+            assert (await pincite.switchover.standing()).building  # it waits for a word, though one was said too early
+            await pincite.switch()
+            [noted], _ = await pincite.audit.list(LOCAL.person, AuditFilter(event="index.switch"))
+            assert (noted.person, noted.details) == ("local", {"documents": 1})
+            assert pincite.embedder.name == "other/1"
+            assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
+
+    asyncio.run(go())
+
+
+@pytest.mark.usefixtures("other")
+def test_a_build_that_was_cut_off_leaves_the_old_index_searched_and_goes_on_later(library: Open) -> None:
+    async def go() -> None:
+        async with library() as pincite:
+            for number in range(6):
+                await put(pincite, f"{number}.md", f"# {number}\n\nText number{number} here.\n")
+            await pincite.workers.stop()
+            await pincite.control.set(OTHER, LOCAL)
+            assert await pincite.reindex() == 6
+        async with library() as pincite:  # nobody works: as after a kill
+            assert pincite.embedder.name == "scripted/1"
+            assert await best(pincite, "number3 text") == ("# 3\n\nText number3 here.", True)
+            other = library()
+            async with other:  # another process follows without being asked
+                pincite.workers.start()
+                await switched(pincite)
+                assert await best(other, "number3 text") == ("# 3\n\nText number3 here.", True)
+                assert other.embedder.name == "other/1"
+
+    asyncio.run(go())
+
+
+@pytest.mark.usefixtures("other")
+def test_an_index_is_never_built_upon_a_text_that_is_read_otherwise_by_now(library: Open) -> None:
+    async def go() -> None:
+        async with library() as pincite:
+            one, two = (
+                await put(pincite, "a.md", "# A\n\nGreen apples."),
+                await put(pincite, "b.md", "# B\n\nRed pears."),
+            )
+            async with pincite.database.transaction("local") as connection:  # as an earlier release read it
+                await connection.execute("update version set text = 'B: Red pears.' where document_id = %s", (two,))
+            await pincite.control.set(OTHER, LOCAL)
+            await pincite.reindex()
+            async with asyncio.timeout(60):
+                while (await pincite.switchover.standing()).building or await pincite.jobs.waiting(
+                    await pincite.scope(), [one, two]
+                ):
+                    await asyncio.sleep(0.05)
+            scope = await pincite.scope()
+            text = await pincite.library.text(scope, two)
+            assert text.text == "# B\n\nRed pears."
+            for hit in (await pincite.search("red pears")).hits:
+                chunk = hit.chunk
+                whole = (await pincite.library.text(scope, chunk.document_id)).text
+                assert whole[chunk.start_char : chunk.end_char] == chunk.text
+            assert (await pincite.library.stale(scope)) == 0
+
+    asyncio.run(go())
+
+
+@pytest.mark.usefixtures("other")
+def test_a_library_without_documents_takes_other_settings_at_once(library: Open) -> None:
+    async def go() -> None:
+        async with library() as pincite:
+            await pincite.control.set(OTHER, LOCAL)
+            assert pincite.embedder.name == "other/1"
+            assert not (await pincite.switchover.standing()).wanting
+
+    asyncio.run(go())
+
+
+def test_documents_are_indexed_anew_in_place_where_nothing_else_is_asked_for(open_pincite: Open) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            document = await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
+            assert await pincite.reindex(stale=True) == 0
+            async with pincite.database.transaction("local") as connection:
+                await connection.execute("update edition set signature = 'earlier'")
+            assert (await pincite.get(document)).stale
+            with pytest.raises(NotFound, match="no document 'nope'"):
+                await pincite.reindex(["nope"])
+            assert await pincite.reindex([document]) == 1
+            await pincite.wait([document])
+            assert not (await pincite.get(document)).stale
+            assert len(await pincite.library.versions(await pincite.scope(), document)) == 1
+
+    asyncio.run(go())
+
+
+# --- what an index is made by -------------------------------------------------------------------------------------
+
+
+def test_what_an_index_is_made_by_holds_no_secret() -> None:
+    settings = Settings.model_validate({"embedding": {"api_key": "k", "base_url": "http://me:pw@host/v1"}})
+    values = index_values(settings)
+    assert "chunking.size" in values
+    assert not {"embedding.api_key", "embedding.base_url", "rag.top_k"} & set(values)
+
+
+def test_a_key_is_never_sent_to_the_server_of_another_index() -> None:
+    settings = Settings.model_validate({"embedding": {"api_key": "k", "base_url": "http://new/v1"}})
+    assert overlaid(settings, {"chunking.size": 100, "gone.setting": 1}).embedding.api_key is not None
+    before = overlaid(settings, {"embedding.base_url": "http://old/v1"})
+    assert (before.embedding.base_url, before.embedding.api_key) == ("http://old/v1", None)

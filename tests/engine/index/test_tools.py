@@ -1,0 +1,131 @@
+"""Workbenches: one for each choice of embedder, made once, let go when nobody can be using it."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from pincite.config.settings import Settings
+from pincite.config.sources import load_settings
+from pincite.engine.index import tools
+from pincite.engine.index.tools import Workbench, Workbenches
+from pincite.providers.scripted import Options, ScriptedEmbedder
+from pincite.store.database import Database
+
+Opened = Callable[[], Any]
+
+
+class Makers:
+    """Makes embedders and remembers in which thread; `local` ones have a process for bulk work."""
+
+    def __init__(self) -> None:
+        self.local = True
+        self.threads: list[int] = []
+
+    def __call__(self, settings: Settings) -> ScriptedEmbedder:
+        self.threads.append(threading.get_ident())
+        embedder = ScriptedEmbedder(Options())
+        embedder.local = self.local
+        return embedder
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Makers:
+    makers = Makers()
+    monkeypatch.setattr(tools, "plain_embedder", makers)
+    return makers
+
+
+@pytest.fixture
+def opened(database_url: str) -> Opened:
+    @asynccontextmanager
+    async def open_benches() -> AsyncIterator[tuple[Workbenches, Database]]:
+        database, benches = await Database.open(database_url, pool_size=2), Workbenches()
+        try:
+            yield benches, database
+        finally:
+            await benches.close()
+            await database.close()
+
+    return open_benches
+
+
+def chosen(**settings: Any) -> Settings:
+    named = {"embedding.provider": "scripted"} | {key.replace("__", "."): value for key, value in settings.items()}
+    return load_settings(named, env={})
+
+
+def test_two_who_ask_at_once_get_the_same_one_made_beside_the_loop(opened: Opened, made: Makers) -> None:
+    async def go() -> None:
+        async with opened() as (benches, database):
+            one, other = await asyncio.gather(*(benches.get(chosen(), database) for _ in range(2)))
+            assert one is other
+
+    asyncio.run(go())
+    assert len(made.threads) == 1
+    assert made.threads[0] != threading.get_ident()
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_other_rules_for_failures_load_no_other_embedder(opened: Opened, made: Makers, local: bool) -> None:
+    made.local = local
+
+    async def go() -> tuple[Workbench, Workbench]:
+        async with opened() as (benches, database):
+            return await benches.get(chosen(), database), await benches.get(chosen(resilience__retries=1), database)
+
+    one, other = asyncio.run(go())
+    assert (one is other) is local
+    assert len(made.threads) == 1
+
+
+def test_one_that_nobody_can_be_using_is_closed_and_no_other(
+    opened: Opened, made: Makers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "KEPT_S", -1.0)
+
+    async def go() -> None:
+        async with opened() as (benches, database):
+            closed: list[str] = []
+
+            async def adopt(name: str, question_s: float) -> Workbench:
+                settings = chosen(embedding__model=name, llm__question_timeout_s=question_s)
+                bench = await benches.get(settings, database)
+
+                async def close() -> None:
+                    closed.append(name)
+
+                bench.lane.close = close  # type: ignore[method-assign]
+                assert benches.adopt(settings) is bench
+                return bench
+
+            busy = await adopt("busy", 0.001)
+            await adopt("asked", 100)
+            await adopt("idle", 0.001)
+            await adopt("in force", 0.001)
+            await asyncio.sleep(0.01)
+            await benches.let_go([busy.lane])
+            assert closed == ["idle"]
+            await benches.let_go([])
+            assert closed == ["idle", "busy"]
+            await benches.get(chosen(embedding__model="idle"), database)
+            assert len(made.threads) == 5
+
+    asyncio.run(go())
+
+
+def test_what_is_only_checked_is_neither_written_nor_kept(opened: Opened, made: Makers, database_url: str) -> None:
+    async def go() -> None:
+        async with opened() as (benches, database):
+            await benches.check(chosen(), database)
+            async with database.transaction("") as connection:
+                row = await (await connection.execute("select count(*) from embedding_model")).fetchone()
+            assert row == (0,)
+            await benches.let_go([])
+            await benches.check(chosen(), database)
+            assert len(made.threads) == 2
+
+    asyncio.run(go())

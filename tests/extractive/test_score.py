@@ -1,0 +1,60 @@
+import pytest
+
+from pincite.extractive.question import ask
+from pincite.extractive.score import Fit, by_words, fits, shared
+from pincite.extractive.sentences import sentences_of
+from tests.builders import hit
+
+
+def best(question: str, text: str, **more: object) -> Fit:
+    found = sentences_of([hit(text, **more)])
+    return fits(ask(question, found), found, [0.5] * len(found))[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "start"),
+    [
+        ("When did the bridge open?", "The bridge opened to great applause. The bridge opened in 1931.", "The bridge opened in"),
+        ("Who built the bridge?", "The bridge was built of stone. The bridge was built by Ada Ruf.", "The bridge was built by"),
+        ("Why did the pump stop?", "The pump stopped in May. The pump stopped because of ice.", "The pump stopped because"),
+        ("What is Dohle?", "Dohle closes early. The small telescope is called Dohle.", "The small"),
+        ("Wer spielte in der Verteidigung?", "Es regnete. Die Verteidigungsspieler waren jung.", "Die Verteidigungsspieler"),
+    ],
+)  # fmt: skip
+def test_the_sentence_that_answers_fits_best(question: str, text: str, start: str) -> None:
+    language = "de" if "Wer" in question else "en"
+    assert best(question, text, language=language).sentence.text.startswith(start)
+
+
+def test_what_was_said_before_counts_where_a_sentence_refers_to_it() -> None:
+    text = "The mayor praised the harbour festival. It drew nine thousand people. Nine thousand fish were sold."
+    found = sentences_of([hit(text)])
+    made = {
+        fit.sentence.number: fit for fit in fits(ask("How many came to the harbour festival?", found), found, [0.4] * 3)
+    }
+    assert made[1].measures["referred"] > 0
+    assert made[1].score > made[2].score
+
+
+def test_a_sentence_in_the_language_of_the_question_is_preferred() -> None:
+    hits = [hit("Tesla 1943.", key=1, language="de"), hit("Tesla 1943.", key=2, language="en")]
+    found = sentences_of(hits)
+    assert fits(ask("When did Tesla die?", found), found, [0.5, 0.5])[0].sentence.source == 2
+
+
+def test_a_passage_without_the_figure_asked_about_counts_less() -> None:
+    [wrong, right] = [best("What is E-14?", f"E-{n} is ice.").measures["lacks_number"] for n in (11, 14)]
+    assert (wrong, right) == (1.0, 0.0)
+
+
+def test_sentences_are_ordered_by_the_words_they_share() -> None:
+    found = sentences_of([hit("Nothing here. The cat sleeps. The cat eats fish.")])
+    asked = ask("Does the cat eat fish?", found)
+    assert by_words(asked, found)[0].text == "The cat eats fish."
+    assert shared(asked, found)[0] == 0.0
+
+
+def test_words_above_a_sentence_count_half() -> None:
+    low = best("fish prices", "They rose.")
+    high = best("fish prices", "They rose.", heading_path=("Fish prices",))
+    assert high.measures["like"] > low.measures["like"] == 0

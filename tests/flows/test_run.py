@@ -1,0 +1,165 @@
+"""Flows node by node: what each gives to a completion, and answers whose citations resolve."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pincite.core.documents.document import Reading
+from pincite.core.protocols import Opened
+from pincite.core.query.answer import Answer, Hit
+from pincite.core.run import Event, Run, Token
+from pincite.errors import NotFound
+from pincite.flows.graph import read_flow
+from pincite.flows.run import run_flow, together
+from pincite.query.agent.tools import Hands
+from tests.builders import Calling, found, hit
+
+TEXTS = {1: "Up to five vacation days carry over into the next year.", 2: "The mill was built in 1902."}
+RANKS = {1: 0.9, 2: 0.2}
+ASKED = "How many vacation days carry over?"
+SEARCHING = {"id": "docs", "type": "rag"}
+WRITING = {"id": "answer", "type": "completion"}
+Play = Callable[..., tuple[Answer, list[Event]]]
+
+
+class Shelf:
+    """One document that can be opened."""
+
+    async def read(self, reading: Reading, **_: Any) -> Opened:
+        if "doc1" not in (reading.document_id, reading.source_uri):
+            raise NotFound(f"there is no document '{reading.document_id}'")
+        return Opened("doc1", "v1", "Leave", (found(TEXTS[1]),), 1, 1, 1)
+
+    async def find(self, reading: Reading, text: str, **_: Any) -> Opened:
+        return replace(await self.read(reading), places=(1,), found=1)
+
+
+@pytest.fixture
+def play(make_run: Callable[..., Run]) -> Play:
+    """Runs a flow, with a model where one is given."""
+
+    def play(*nodes: dict[str, Any], edges: tuple[tuple[str, str], ...], llm: Any = None, **more: Any) -> Any:
+        events: list[Event] = []
+        run = make_run(TEXTS, RANKS, RANKS, llm=llm, events=events)
+        run.kit = replace(run.kit, shelf=Shelf(), llm=llm or run.kit.extractive)
+        joined = [{"from": one, "to": other} for one, other in edges]
+        flow = read_flow({"nodes": list(nodes), "edges": joined, "input": ASKED, **more})
+        return asyncio.run(run_flow(run, flow)), events
+
+    return play
+
+
+def assert_resolved(answer: Answer) -> None:
+    assert answer.citations
+    for citation in answer.citations:
+        assert citation.matched
+        assert citation.quote in TEXTS[1]
+
+
+def test_a_completion_gets_the_tools_and_the_guidance_of_what_leads_to_it(play: Play) -> None:
+    llm = Calling(
+        ("", [("rag_search", {"queries": ["vacation days", "carry over"]})]),
+        "Up to five vacation days carry over into the next year [Source 1].",
+    )
+    answer, events = play(SEARCHING, WRITING | {"system_prompt": "Be brief."}, edges=(("docs", "answer"),), llm=llm)
+    first = llm.prompts[0]
+    assert [tool.name for tool in first.tools] == ["rag_search"]
+    system = first.messages[0].content
+    assert system.index("Search with rag_search before you answer: 1 to 5 queries") < system.index("Be brief.")
+    assert [step.tool for step in answer.metadata.steps] == ["rag_search"]
+    assert_resolved(answer)
+    assert "".join(event.text for event in events if isinstance(event, Token)) == answer.text
+
+
+def test_what_a_tool_brings_is_a_message_with_sources_to_cite(play: Play) -> None:
+    llm = Calling(("", [("rag_search", {"queries": ["vacation"]})]), "Up to five vacation days carry over [Source 1].")
+    play(SEARCHING, WRITING, edges=(("docs", "answer"),), llm=llm)
+    [brought] = [message for message in llm.prompts[-1].messages if message.role == "tool"]
+    assert "[Source 1]" in brought.content
+    assert "Up to five vacation days" in brought.content
+
+
+def test_queries_of_a_node_are_searched_before_the_model_says_anything(play: Play) -> None:
+    llm = Calling("Up to five vacation days carry over into the next year [Source 1].")
+    node = SEARCHING | {"queries": ["{input}", "vacation"]}
+    answer, _ = play(node, WRITING, edges=(("docs", "answer"),), llm=llm)
+    assert answer.metadata.steps[0].arguments == {"queries": [ASKED, "vacation"]}
+    assert len(llm.prompts) == 1
+    assert_resolved(answer)
+
+
+def test_a_document_that_is_named_is_read_and_no_other(play: Play) -> None:
+    llm = Calling(
+        ("", [("read_document", {"doc_id": "nosuchdocument00"})]),
+        "Up to five vacation days carry over into the next year [Source 1].",
+    )
+    node = {"id": "policy", "type": "read_document", "doc_id": "doc1", "start_line": 1}
+    answer, _ = play(node, WRITING, edges=(("policy", "answer"),), llm=llm)
+    assert [tool.name for tool in llm.prompts[0].tools] == ["read_document", "find_in_document"]
+    assert [(step.tool, step.failed) for step in answer.metadata.steps] == [
+        ("read_document", False),
+        ("read_document", True),
+    ]
+    assert "only the document" in answer.metadata.steps[1].result
+    assert_resolved(answer)
+
+
+def test_a_completion_goes_on_from_the_one_before_with_the_same_sources(play: Play) -> None:
+    llm = Calling(
+        ("", [("rag_search", {"queries": ["vacation"]})]),
+        "Five days [Source 1].",
+        "Up to five vacation days carry over into the next year [Source 1].",
+    )
+    answer, events = play(
+        SEARCHING, {"id": "draft", "type": "completion"}, WRITING | {"prompt": "Check: {draft}"},
+        edges=(("docs", "draft"), ("draft", "answer")), llm=llm,
+    )  # fmt: skip
+    assert answer.text == "Up to five vacation days carry over into the next year [Source 1]."
+    assert any("Check: Five days" in message.content for message in llm.prompts[-1].messages)
+    assert answer.metadata.plan[:2] == ("node draft: completion", "node answer: completion")
+    assert "".join(event.text for event in events if isinstance(event, Token)) == answer.text
+    assert_resolved(answer)
+
+
+def test_without_a_model_the_nodes_search_and_code_chooses(play: Play) -> None:
+    answer, _ = play(SEARCHING, WRITING, edges=(("docs", "answer"),))
+    assert TEXTS[1] in answer.text
+    assert [note.stage for note in answer.degraded] == ["flow"]
+    assert_resolved(answer)
+
+
+def test_what_is_not_there_ends_a_flow_before_a_model_is_asked(play: Play) -> None:
+    llm = Calling("Nobody should be asked.")
+    node = {"id": "policy", "type": "read_document", "source_uri": "https://example.org/none"}
+    with pytest.raises(NotFound):
+        play(node, WRITING, edges=(("policy", "answer"),), llm=llm)
+    assert llm.prompts == []
+
+
+def test_more_queries_than_a_node_takes_are_refused_to_the_model(play: Play) -> None:
+    llm = Calling(("", [("rag_search", {"queries": ["a", "b"]})]), ("", [("rag_search", {"queries": ["vacation"]})]),
+                  "Up to five vacation days carry over [Source 1].")  # fmt: skip
+    answer, _ = play(SEARCHING | {"max_queries": 1}, WRITING, edges=(("docs", "answer"),), llm=llm)
+    assert next((step.failed, step.result) for step in answer.metadata.steps) == (True, "at most 1 queries at once")
+
+
+def test_searches_of_several_nodes_take_turns_and_tell_each_passage_once() -> None:
+    a, b, c = (hit(f"text {n}", key=n) for n in (1, 2, 3))
+
+    def node(*found: Hit) -> Hands:
+        async def search(_: Any) -> list[Hit]:
+            return list(found)
+
+        async def nothing(*_: Any) -> Any:
+            raise NotFound("not mine")
+
+        return Hands(search, nothing, nothing, ("rag_search", "read_document"))
+
+    hands = together([node(a, b), node(c, a)])
+    assert [one.chunk.key for one in asyncio.run(hands.search(["x"]))] == [1, 3, 2]  # type: ignore[arg-type]
+    assert hands.tools == ("rag_search", "read_document")
+    with pytest.raises(NotFound, match="not mine"):
+        asyncio.run(hands.read(None))  # type: ignore[arg-type]

@@ -1,0 +1,110 @@
+"""The files of a watched folder."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pincite.errors import BadRequest, Invalid
+from pincite.ingest.accept.collect import LIBRARY_MARK
+from pincite.ingest.accept.folder_scan import Root
+
+
+def write(top: Path, *names: str) -> None:
+    for name in names:
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("Words.\n")
+
+
+def git(top: Path, *words: str) -> None:
+    subprocess.run(["git", "-C", str(top), *words], check=True, capture_output=True)
+
+
+def names(top: Path) -> list[str]:
+    return sorted(Root.of(top).look().files)
+
+
+def test_a_tree_holds_what_can_be_read_and_neither_hidden_nor_temporary_files(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "deep/er/b.TXT", "c.pdf", "sheet.ods", "no-ending")
+    write(tmp_path, ".hidden.md", ".git-not/a.md", "a.md~", "#a.md#", ".a.md.swp", "~$c.pdf", "a.md.tmp", "4913")
+    os.symlink(tmp_path / "a.md", tmp_path / "link.md")
+    assert names(tmp_path) == ["a.md", "c.pdf", "deep/er/b.TXT"]
+
+
+def test_a_data_folder_of_ours_is_nobodys_documents(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", f"data/{LIBRARY_MARK}", "data/prompts/answer.txt")
+    assert names(tmp_path) == ["a.md"]
+    git(tmp_path, "init")
+    assert names(tmp_path) == ["a.md"]
+
+
+def test_in_a_git_tree_ignored_files_stay_out_and_untracked_ones_come_in(tmp_path: Path) -> None:
+    git(tmp_path, "init")
+    write(tmp_path, "tracked.md", "new.md", "build/out.md", "sub/secret.md", "sub/open.md", "gone.md", "ümlaut name.md")
+    (tmp_path / ".gitignore").write_text("build/\nsecret.md\n!open.md\n")
+    git(tmp_path, "add", "tracked.md", "gone.md")
+    (tmp_path / "gone.md").unlink()
+    assert names(tmp_path) == ["new.md", "sub/open.md", "tracked.md", "ümlaut name.md"]
+    assert names(tmp_path / "sub") == ["open.md"]
+
+
+def test_a_repositorys_own_settings_run_no_program(tmp_path: Path) -> None:
+    git(tmp_path, "init")
+    write(tmp_path, "a.md")
+    hook = tmp_path / "hook.sh"
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    hook.chmod(0o700)
+    git(tmp_path, "config", "core.fsmonitor", str(hook))
+    assert names(tmp_path) == ["a.md"]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_without_git_a_working_tree_is_not_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BadRequest, match="install git"):
+        Root.of(tmp_path).look()
+
+
+def test_what_git_says_is_told(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: nowhere\n")
+    with pytest.raises(BadRequest, match=r"git cannot list .*not a git repository"):
+        Root.of(tmp_path).look()
+
+
+def test_a_stamp_changes_with_its_file_even_where_the_times_are_set_back(tmp_path: Path) -> None:
+    write(tmp_path, "a.md")
+    before, root = os.stat(tmp_path / "a.md"), Root.of(tmp_path)
+    first = root.look()
+    assert root.look() == first
+    (tmp_path / "a.md").write_text("Other.\n")
+    os.utime(tmp_path / "a.md", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert root.look() != first
+
+
+def test_a_folder_that_cannot_be_read_is_not_taken_for_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "a.md", "shut/b.md")
+    scandir = os.scandir
+
+    def refuse(path: str) -> object:
+        if str(path).endswith("shut"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    tree = Root.of(tmp_path).look()
+    assert list(tree.files) == ["a.md"]
+    assert tree.knows("gone.md")
+    assert not tree.knows("shut/b.md")
+
+
+def test_a_root_says_where_in_the_library_its_files_go(tmp_path: Path) -> None:
+    write(tmp_path, "box/deep/a.md")
+    root = Root.of(tmp_path / "box" / ".." / "box", "/in/")
+    assert (root.folder, root.file("deep/a.md").folder, root.file("a.md").folder) == ("in/box", "in/box/deep", "in/box")
+    with pytest.raises(Invalid, match="only a folder can be watched"):
+        Root.of(tmp_path / "box/deep/a.md")
+    with pytest.raises(OSError, match="gone"):
+        Root(tmp_path / "gone", "").look()

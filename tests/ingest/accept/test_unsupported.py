@@ -1,0 +1,49 @@
+"""Formats that are not read here."""
+
+import pytest
+
+from pincite.config.sources import load_settings
+from pincite.core.documents.document import Upload
+from pincite.errors import Unsupported
+from pincite.ingest.accept.accept import check
+from pincite.ingest.accept.unsupported import FOREIGN
+from pincite.parsers import file_types
+
+SETTINGS = load_settings({}, env={})
+
+
+def told(name: str, data: bytes = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") -> str:
+    with pytest.raises(Unsupported) as caught:
+        check(Upload(name, data), SETTINGS)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "called", "instead"),
+    [
+        ("plan.doc", "a Word document of 1997 to 2003", "save it as .docx"),
+        ("PLAN.XLS", "an Excel workbook of 1997 to 2003", "save it as .xlsx"),
+        ("talk.ppt", "a PowerPoint presentation of 1997 to 2003", "save it as .pptx"),
+        ("text.odt", "an OpenDocument text", "save it as .docx"),
+        ("table.ods", "an OpenDocument table", "save it as .xlsx"),
+        ("talk.odp", "an OpenDocument presentation", "save it as .pptx"),
+        ("text.rtf", "an RTF document", "save it as .docx"),
+        ("note.msg", "an Outlook message", "save it as .eml"),
+        ("note.pages", "a Pages document", "export it as .docx or PDF"),
+        ("book.epub", "an electronic book", "convert it to .html or PDF"),
+        ("all.zip", "an archive", "unpack it"),
+    ],
+)
+def test_a_format_that_is_not_read_is_named_with_what_to_do(name: str, called: str, instead: str):
+    assert told(name).startswith(f"'{name}' is {called}, which is not read; {instead}")
+
+
+def test_nothing_that_is_read_is_called_foreign():
+    assert not set(FOREIGN) & set(file_types())
+
+
+def test_what_to_do_leads_to_something_that_is_read():
+    for _, instead in FOREIGN.values():
+        named = [word.strip(",") for word in instead.split() if word.startswith(".")]
+        assert all(ending in file_types() for ending in named)
+        assert named or "PDF" in instead or "unpack" in instead

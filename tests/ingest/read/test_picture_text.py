@@ -1,0 +1,36 @@
+import asyncio
+from typing import Any
+
+import pytest
+
+from pincite.config.settings import Chunking
+from pincite.core.query.pictures import picture_of
+from pincite.errors import Unreadable
+from pincite.ingest.read.picture_text import Legible
+from pincite.ingest.read.reader_pool import Reader
+from tests.picture_maker import draw, saved
+
+pytestmark = pytest.mark.slow
+
+
+def text_in(data: bytes) -> str:
+    async def go() -> str:
+        reader = Reader(children=1, memory_mb=2048, timeout_s=60)
+        try:
+            return await Legible(reader, Chunking()).text_in(picture_of(data))
+        finally:
+            await reader.close()
+
+    return asyncio.run(go())
+
+
+@pytest.mark.parametrize("kind", ["PNG", "GIF"])
+def test_the_words_in_a_picture_are_read_in_a_process_of_their_own(kind: Any) -> None:
+    assert "door is open" in text_in(saved(draw(["Error", "The door is open"]), kind)).lower()
+
+
+def test_a_picture_without_words_says_so() -> None:
+    from PIL import Image
+
+    with pytest.raises(Unreadable, match="no text"):
+        text_in(saved(Image.new("RGB", (200, 100), "white")))

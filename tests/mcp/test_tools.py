@@ -1,0 +1,67 @@
+"""What tools say: bounded, and with where to read on."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pincite.core.documents.document import Passage, Reading
+from pincite.core.query.answer import Answer, Question, SearchResult
+from pincite.engine.reader.document_reader import MOST_PLACES
+from pincite.errors import Invalid
+from pincite.mcp.tools import LONGEST, TOOLS, Desk, described, use
+
+
+def desk(content: str) -> Desk:
+    """One that has a single document."""
+
+    async def read(reading: Reading) -> Passage:
+        lines = content.count("\n") + 1
+        return Passage(reading.document_id or "", "v1", "Leave", content, 1, lines, lines, None)
+
+    async def search(question: Question) -> SearchResult:
+        raise AssertionError("nobody searches here")
+
+    async def ask(question: Question) -> Answer:
+        raise AssertionError("nobody asks here")
+
+    return Desk(search, read, ask)
+
+
+def told(content: str, name: str, **arguments: Any) -> Any:
+    return asyncio.run(use(desk(content), name, arguments))
+
+
+def test_every_tool_says_what_it_is_for_and_takes() -> None:
+    assert [tool["name"] for tool in described()] == list(TOOLS)
+    assert all(tool["inputSchema"]["additionalProperties"] is False for tool in described())
+
+
+def test_a_long_document_is_cut_between_lines_and_says_how_to_read_on() -> None:
+    content = "\n".join(f"line {n}" for n in range(1, 30_000))
+    said = told(content, "read_document", doc_id="d").text
+    assert len(said) < LONGEST + 300
+    kept, _, note = said.rpartition("\n\n")
+    last = int(kept.rsplit(" ", 1)[1])
+    assert note == f"(cut after line {last} of 29999; read on with start_line {last + 1})"
+
+
+def test_one_endless_line_is_cut_too() -> None:
+    assert len(told("x" * (2 * LONGEST), "read_document", doc_id="d").text) < LONGEST + 300
+
+
+def test_every_place_is_counted_and_so_many_are_told() -> None:
+    said = told("cat\n" * 80, "find_in_document", doc_id="d", text="cat")
+    assert said.data["found"] == 80
+    assert [place["line"] for place in said.data["places"]] == list(range(1, MOST_PLACES + 1))
+    assert said.text.startswith("80 places in Leave (doc_id d)\nline 1: cat")
+
+
+def test_a_text_that_is_not_there_is_told() -> None:
+    said = told("cat", "find_in_document", doc_id="d", text="Cat")
+    assert (said.data["found"], said.text) == (0, "Leave does not hold that text.")
+
+
+def test_arguments_that_cannot_be_are_named() -> None:
+    with pytest.raises(Invalid, match="text: "):
+        told("cat", "find_in_document", doc_id="d", text="")

@@ -1,0 +1,134 @@
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pincite.config.settings import Settings
+from pincite.config.sources import load_settings
+from pincite.core.protocols import Index
+from pincite.errors import SettingsError
+from pincite.models.kit_factory import Toolbox, address_of, make_embedder, provider_of, rerank_address
+from pincite.models.resilient import FallbackLLM, SteadyEmbedder, SteadyLLM, SteadyReranker
+from pincite.providers import cross_encoder
+from pincite.providers.scripted import Options, ScriptedEmbedder
+from tests.cross_encoder_maker import make_cross_encoder
+
+NO_INDEX: Index = None  # type: ignore[assignment]
+SERVER = {"llm__base_url": "http://ann:hush@127.0.0.1:9/v1", "llm__model": "m"}
+
+
+def chosen(**settings: Any) -> Settings:
+    return load_settings({key.replace("__", "."): value for key, value in settings.items()}, env={})
+
+
+def toolbox() -> Toolbox:
+    return Toolbox(NO_INDEX, ScriptedEmbedder(Options()))
+
+
+def test_without_a_model_code_answers() -> None:
+    kit = toolbox().kit(chosen())
+    assert kit.llm is kit.extractive
+    assert kit.reranker is None
+
+
+def test_a_model_gets_the_policies_around_it_and_its_fallback_behind_it() -> None:
+    assert isinstance(toolbox().kit(chosen(**SERVER)).llm, SteadyLLM)
+    both = chosen(**SERVER, llm__fallback__provider="ollama", llm__fallback__model="llama3.2")
+    llm = toolbox().kit(both).llm
+    assert isinstance(llm, FallbackLLM)
+    assert llm.name == "m"
+
+
+def test_equal_choices_share_a_kit_and_others_do_not() -> None:
+    box = toolbox()
+    one = box.kit(chosen(**SERVER))
+    assert box.kit(chosen(**SERVER, rag__top_k=3)) is one
+    assert box.kit(chosen(**SERVER, llm__temperature=0.9, llm__top_p=0.5, llm__max_tokens=7)) is one
+    assert box.kit(chosen(**SERVER, llm__window=9000)) is not one
+    assert box.kit(chosen(**SERVER, llm__api_key="other")) is not one
+
+
+def test_kits_nobody_can_be_using_are_closed_and_others_are_not() -> None:
+    async def go() -> list[str]:
+        closed: list[str] = []
+        box = toolbox()
+
+        def watched(name: str, **settings: Any) -> None:
+            llm = box.kit(chosen(**{**SERVER, "llm__model": name}, **settings)).llm
+
+            async def close() -> None:
+                closed.append(name)
+
+            llm.close = close  # type: ignore[attr-defined]
+
+        watched("short", llm__question_timeout_s=0.001)
+        watched("long")
+        await asyncio.sleep(0.01)
+        watched("third")
+        await asyncio.sleep(0)
+        before = list(closed)
+        await box.close()
+        assert sorted(closed) == ["long", "short", "third"]
+        return before
+
+    assert asyncio.run(go()) == ["short"]
+
+
+def test_a_provider_that_cannot_be_made_is_told_at_once() -> None:
+    with pytest.raises(SettingsError, match="there is no llm called 'nobody'"):
+        toolbox().kit(chosen(llm__provider="nobody"))
+    with pytest.raises(SettingsError, match=r"llm\.fallback\.base_url"):
+        toolbox().kit(chosen(**SERVER, llm__fallback__provider="openai_compatible"))
+
+
+def test_a_reranker_gets_its_settings_and_the_policies_around_it(tmp_path: Path) -> None:
+    server = {"rag__reranker": "rerank_api", "rerank__base_url": "http://ann:hush@127.0.0.1:9"}
+    box = toolbox()
+    one = box.kit(chosen(**server))
+    assert isinstance(one.reranker, SteadyReranker)
+    assert box.kit(chosen(**server, rag__rerank_top=3)) is one
+    assert box.kit(chosen(**server, rerank__timeout_s=3)) is not one
+    assert rerank_address(chosen(**server)) == "http://127.0.0.1:9"
+    assert rerank_address(chosen(rerank__base_url="http://127.0.0.1:9")) == ""
+    with pytest.raises(SettingsError, match=r"needs rerank\.model"):
+        box.kit(chosen(**server, rerank__shape="jina"))
+    with pytest.raises(SettingsError, match=r"there is no model\.onnx in"):
+        box.kit(chosen(rag__reranker="cross_encoder", rerank__path=str(tmp_path)))
+
+
+def test_a_kit_that_needs_a_model_loads_it_in_a_thread_and_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = chosen(rag__reranker="cross_encoder", rerank__path=make_cross_encoder(tmp_path))
+    loaded: list[threading.Thread] = []
+    opened = cross_encoder._open_session
+
+    def watched(file: Path) -> Any:
+        loaded.append(threading.current_thread())
+        return opened(file)
+
+    async def go() -> None:
+        box = toolbox()
+        kit = await box.ready(settings)
+        assert await box.ready(settings) is kit
+        assert kit.reranker is not None
+        assert len(await kit.reranker.score("why cats purr", ["cats", "dogs"])) == 2
+        await box.close()
+
+    monkeypatch.setattr(cross_encoder, "_open_session", watched)
+    asyncio.run(go())
+    assert len(loaded) == 1
+    assert loaded[0] is not threading.main_thread()
+
+
+def test_where_a_model_is_told_without_its_login() -> None:
+    assert address_of(chosen(**SERVER).llm) == "http://127.0.0.1:9/v1"
+    assert address_of(chosen(llm__provider="ollama").llm) == "http://127.0.0.1:11434"
+    assert address_of(chosen(llm__provider="nobody").llm) == ""
+    assert provider_of(chosen().llm) == "extractive"
+
+
+def test_an_embedder_elsewhere_gets_the_policies_around_it() -> None:
+    assert isinstance(make_embedder(chosen(embedding__provider="scripted")), SteadyEmbedder)

@@ -1,0 +1,299 @@
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from pincite.config.settings import Resilience
+from pincite.core.request_context import due
+from pincite.core.traces import recording
+from pincite.errors import ProviderBusy, ProviderError, ProviderRefused
+from pincite.models import resilience
+from pincite.models.resilience import Breaker, Clock, Patience, Steadied, guarded, retried, timed
+
+RULES = Resilience()
+LONG = Patience(60, 120, "llm")
+BUSY = ProviderBusy("busy")
+
+Script = Sequence[Any]
+
+
+class Time:
+    """A clock that passes only while somebody sleeps, and a chance that is always the same."""
+
+    def __init__(self, chance: float = 0.0) -> None:
+        self.now = 1000.0
+        self.waits: list[float] = []
+        self.clock = Clock(lambda: self.now, self._sleep, lambda: chance)
+
+    async def _sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.now += seconds
+
+
+class Service:
+    """Streams one script a call: items are given, errors raised, numbers of seconds waited."""
+
+    def __init__(self, *scripts: Script) -> None:
+        self.scripts = list(scripts)
+        self.calls = 0
+        self.closed = 0
+
+    async def __call__(self) -> AsyncGenerator[str, None]:
+        script = self.scripts[min(self.calls, len(self.scripts) - 1)]
+        self.calls += 1
+        try:
+            for item in script:
+                if isinstance(item, BaseException):
+                    raise item
+                if isinstance(item, float):
+                    await asyncio.sleep(item)
+                else:
+                    yield item
+        finally:
+            self.closed += 1
+
+
+def read(source: Callable[[], AsyncGenerator[str, None]]) -> list[str]:
+    async def go() -> list[str]:
+        async with aclosing(source()) as items:
+            return [item async for item in items]
+
+    return asyncio.run(go())
+
+
+def test_what_failed_for_the_moment_is_tried_three_times_more_with_growing_waits() -> None:
+    service, t = Service([BUSY]), Time()
+    with pytest.raises(ProviderBusy, match="busy; tried 4 times"):
+        read(lambda: retried(service, "it", RULES, 120, t.clock))
+    assert (service.calls, t.waits) == (4, [1.0, 2.0, 4.0])
+
+
+def test_waits_are_capped_and_up_to_a_quarter_longer() -> None:
+    service, t = Service([BUSY]), Time(chance=1.0)
+    with pytest.raises(ProviderBusy):
+        read(lambda: retried(service, "it", Resilience(retries=5), 120, t.clock))
+    assert t.waits == [1.25, 2.5, 5.0, 10.0, 12.5]
+
+
+def test_the_second_try_may_work() -> None:
+    service, t = Service([BUSY], ["a", "b"]), Time()
+    with recording() as kept:
+        assert read(lambda: retried(service, "it", RULES, 120, t.clock)) == ["a", "b"]
+    assert [(one.attributes["attempt"], one.error is None) for one in kept.spans] == [(1, False), (2, True)]
+
+
+@pytest.mark.parametrize(("asked", "waited"), [(3.0, 3.0), (0.0, 0.0), (60.0, 10.0)])
+def test_a_wait_that_is_asked_for_is_kept_up_to_the_cap(asked: float, waited: float) -> None:
+    service, t = Service([ProviderBusy("busy", retry_after_s=asked)], ["a"]), Time()
+    assert read(lambda: retried(service, "it", RULES, 120, t.clock)) == ["a"]
+    assert t.waits == [waited]
+
+
+@pytest.mark.parametrize("error", [ProviderRefused("wrong key"), ProviderError("rubbish")])
+def test_what_another_try_would_not_mend_fails_at_once(error: ProviderError) -> None:
+    service, t = Service([error]), Time()
+    with pytest.raises(ProviderError, match=f"^{error}$"):
+        read(lambda: retried(service, "it", RULES, 120, t.clock))
+    assert (service.calls, t.waits) == (1, [])
+
+
+def test_nothing_is_tried_again_after_the_first_item() -> None:
+    service, t = Service(["a", BUSY]), Time()
+
+    seen: list[str] = []
+
+    async def go() -> None:
+        async for item in retried(service, "it", RULES, 120, t.clock):
+            seen.append(item)
+
+    with pytest.raises(ProviderBusy):
+        asyncio.run(go())
+    assert (seen, service.calls) == (["a"], 1)
+
+
+def test_no_wait_goes_past_the_time_there_is() -> None:
+    service, t = Service([BUSY]), Time()
+    with pytest.raises(ProviderBusy):
+        read(lambda: retried(service, "it", RULES, 2.5, t.clock))
+    assert (service.calls, t.waits) == (2, [1.0])
+
+
+def test_no_wait_goes_past_the_questions_deadline() -> None:
+    service, t = Service([BUSY]), Time()
+    due.set(time.monotonic() + 1.0)
+    try:
+        with pytest.raises(ProviderBusy):
+            read(lambda: retried(service, "it", RULES, 120, t.clock))
+    finally:
+        due.set(None)
+    assert (service.calls, t.waits) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("script", "patience", "words"),
+    [
+        ([30.0, "a"], Patience(0.02, 60, "llm"), r"did not begin within 0\.02 s \(llm\.first_token_timeout_s\)"),
+        (["a", 30.0, "b"], Patience(0.02, 0.1, "llm"), r"took longer than 0\.1 s \(llm\.timeout_s\)"),
+    ],
+)
+def test_a_service_that_takes_too_long_is_given_up_and_hung_up(script: Script, patience: Patience, words: str) -> None:
+    service = Service(script)
+    with pytest.raises(ProviderError, match=words) as raised:
+        read(lambda: timed(service, "it", patience))
+    assert not isinstance(raised.value, ProviderBusy)
+    assert service.closed == 1
+
+
+def test_a_service_never_takes_all_the_time_a_question_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert resilience.KEPT_BACK > 0
+    monkeypatch.setattr(resilience, "KEPT_BACK", 0.95)  # a wide margin, for machines that have much else to do
+    service = Service([30.0])
+    end = time.monotonic() + 2.0
+    due.set(end)
+    try:
+        with pytest.raises(ProviderError, match=r"llm\.question_timeout_s"):
+            read(lambda: timed(service, "it", LONG))
+        assert time.monotonic() < end
+    finally:
+        due.set(None)
+
+
+def call(breaker: Breaker, service: Service) -> list[str]:
+    return read(lambda: guarded(service, "it", breaker))
+
+
+def opened(t: Time, service: Service) -> Breaker:
+    breaker = Breaker(RULES, t.clock)
+    for _ in range(RULES.breaker_failures):
+        with pytest.raises(ProviderError, match="busy"):
+            call(breaker, service)
+    return breaker
+
+
+def test_after_five_failures_in_a_row_nobody_is_asked_for_thirty_seconds() -> None:
+    service, t = Service([BUSY]), Time()
+    breaker = opened(t, service)
+    t.now += 29
+    with pytest.raises(ProviderError, match="failed 5 times in a row and is left alone; it is tried again in 1 s"):
+        call(breaker, service)
+    assert service.calls == 5
+
+
+def test_one_call_tries_it_again_and_the_others_wait_for_what_it_finds() -> None:
+    service, t = Service(*[[BUSY]] * 5, [0.05, "a"]), Time()
+    breaker = opened(t, service)
+    t.now += 31
+
+    async def go() -> None:
+        async def one() -> list[str]:
+            return [item async for item in guarded(service, "it", breaker)]
+
+        results = await asyncio.gather(*(one() for _ in range(4)), return_exceptions=True)
+        assert results[0] == ["a"]
+        assert all(isinstance(result, ProviderError) for result in results[1:])
+
+    asyncio.run(go())
+    assert service.calls == 6
+    assert call(breaker, Service(["b"])) == ["b"]
+
+
+def test_a_try_that_fails_leaves_it_alone_again() -> None:
+    service, t = Service([BUSY]), Time()
+    breaker = opened(t, service)
+    t.now += 31
+    with pytest.raises(ProviderError, match=r"^busy"):
+        call(breaker, service)
+    with pytest.raises(ProviderError, match="left alone"):
+        call(breaker, service)
+    assert service.calls == 6
+
+
+def test_a_try_that_was_cancelled_lets_the_next_one_through() -> None:
+    service, t = Service(*[[BUSY]] * 5, [30.0], ["a"]), Time()
+    breaker = opened(t, service)
+    t.now += 31
+
+    async def cancelled() -> None:
+        async with asyncio.timeout(0.02):
+            async for _ in guarded(service, "it", breaker):
+                pass
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(cancelled())
+    assert call(breaker, service) == ["a"]
+
+
+def test_a_success_in_between_and_a_refusal_do_not_count_as_failures() -> None:
+    service = Service(*[[BUSY]] * 4, ["a"], *[[BUSY]] * 4, [ProviderRefused("no")], *[[BUSY]] * 4, ["b"])
+    breaker = Breaker(RULES, Time().clock)
+    for script in service.scripts[:-1]:
+        if script == ["a"]:
+            assert call(breaker, service) == ["a"]
+            continue
+        with pytest.raises(ProviderError, match=r"^(busy|no)$"):
+            call(breaker, service)
+    assert call(breaker, service) == ["b"]
+
+
+def test_an_answer_that_breaks_off_is_a_failure_and_no_success() -> None:
+    service = Service(["half", ProviderError("cut")])
+    breaker = Breaker(RULES, Time().clock)
+    for _ in range(5):
+        with pytest.raises(ProviderError, match="cut"):
+            call(breaker, service)
+    with pytest.raises(ProviderError, match="left alone"):
+        call(breaker, service)
+
+
+def test_with_everything_around_it_a_storm_reaches_the_service_five_times() -> None:
+    service, t = Service([BUSY]), Time()
+    steadied = Steadied("it", RULES, t.clock)
+    for _ in range(3):
+        with pytest.raises(ProviderError):
+            read(lambda: steadied.around(service, LONG))
+    assert service.calls == 5
+    assert t.waits == [1.0, 2.0, 4.0, 1.0]
+
+
+def test_a_call_of_one_value_gets_the_same() -> None:
+    t, calls = Time(), []
+
+    async def once() -> int:
+        calls.append(1)
+        if len(calls) == 1:
+            raise BUSY
+        return 7
+
+    assert asyncio.run(Steadied("it", RULES, t.clock).once(once, LONG)) == 7
+    assert t.waits == [1.0]
+
+
+def test_whoever_leaves_closes_the_stream_at_the_source() -> None:
+    service = Service(["a", "b", "c"])
+
+    async def go() -> None:
+        async with aclosing(Steadied("it", RULES).around(service, LONG)) as items:
+            assert await anext(items) == "a"
+        assert service.closed == 1
+
+    asyncio.run(go())
+
+
+def test_a_further_try_has_only_the_time_the_one_before_left() -> None:
+    tries = 0
+
+    async def service() -> AsyncGenerator[str, None]:
+        nonlocal tries
+        tries += 1
+        await asyncio.sleep(0.3)
+        if tries == 1:
+            raise BUSY
+        yield "late"
+
+    around = Steadied("it", Resilience(backoff_s=0), Time().clock).around
+    with pytest.raises(ProviderError, match=r"took longer than 0.4 s$"):
+        read(lambda: around(service, Patience(0.4, 0.4, setting="")))
+    assert tries == 2

@@ -1,0 +1,174 @@
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from pincite.config.settings import Resilience
+from pincite.core.protocols import LLM, Embedder, Hosted, Offered, Reranker
+from pincite.core.query.answer import Message, Piece, Prompt, Sampling
+from pincite.errors import ProviderBusy, ProviderError, ProviderRefused
+from pincite.models.resilience import Clock, Patience, Steadied
+from pincite.models.resilient import FallbackLLM, SteadyEmbedder, SteadyLLM, SteadyReranker, close
+from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedReranker
+
+PROMPT = Prompt("q", (Message("user", "q"),), (), 100, Sampling(model="wished", temperature=0.1))
+PATIENCE = Patience(60, 120, "llm")
+
+
+async def at_once(_seconds: float) -> None:
+    """Waits for nobody."""
+
+
+def steadied() -> Steadied:
+    return Steadied("it", Resilience(), Clock(sleep=at_once))
+
+
+class Writer:
+    """Says these words; errors among them are raised."""
+
+    def __init__(self, name: str, *words: str | Exception, window: int = 8192) -> None:
+        self.name = name
+        self.window = window
+        self._words = words
+        self.prompts: list[Prompt] = []
+        self.closed = False
+
+    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        self.prompts.append(prompt)
+        for word in self._words:
+            if isinstance(word, Exception):
+                raise word
+            yield Piece(word)
+        yield Piece(finish_reason="stop", model=self.name)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class HostedWriter(Writer):
+    """Has a server."""
+
+    async def meet(self) -> None:
+        self.window = 4242
+
+    async def list_models(self) -> list[Offered]:
+        return [Offered(self.name)]
+
+
+def written(llm: LLM) -> list[Piece]:
+    async def go() -> list[Piece]:
+        return [piece async for piece in llm.write(PROMPT)]
+
+    return asyncio.run(go())
+
+
+def test_a_steadied_model_is_tried_again_until_its_first_word() -> None:
+    busy, cut = Writer("a", ProviderBusy("busy")), Writer("a", "half ", ProviderBusy("cut"))
+    with pytest.raises(ProviderBusy, match="tried 4 times"):
+        written(SteadyLLM(busy, steadied(), PATIENCE))
+    with pytest.raises(ProviderBusy, match=r"^cut$"):
+        written(SteadyLLM(cut, steadied(), PATIENCE))
+    assert (len(busy.prompts), len(cut.prompts)) == (4, 1)
+
+
+def test_a_steadied_model_is_what_it_was() -> None:
+    inner = HostedWriter("a", "x")
+    llm = SteadyLLM(inner, steadied(), PATIENCE)
+    assert isinstance(llm, LLM)
+    assert isinstance(llm, Hosted)
+    asyncio.run(llm.meet())
+    assert (llm.name, llm.window, asyncio.run(llm.list_models())) == ("a", 4242, [Offered("a")])
+    asyncio.run(llm.close())
+    assert inner.closed
+    plain = SteadyLLM(Writer("b"), steadied(), PATIENCE)
+    asyncio.run(plain.meet())
+    assert asyncio.run(plain.list_models()) == []
+
+
+@pytest.mark.parametrize("error", [ProviderBusy("down"), ProviderRefused("wrong key"), ProviderError("rubbish")])
+def test_where_the_first_model_gives_nothing_the_other_writes_it_all_and_says_so(error: ProviderError) -> None:
+    other = Writer("spare", "All ", "of it.")
+    pieces = written(FallbackLLM(Writer("main", error), other))
+    assert "".join(piece.text for piece in pieces) == "All of it."
+    assert [piece.note for piece in pieces] == [f"spare wrote instead of main: {error}", None, None]
+    assert pieces[-1].model == "spare"
+    assert other.prompts[0].sampling == Sampling(temperature=0.1)
+
+
+def test_a_model_that_has_begun_is_not_replaced() -> None:
+    other = Writer("spare", "x")
+    with pytest.raises(ProviderError, match="cut"):
+        written(FallbackLLM(Writer("main", "half", ProviderError("cut")), other))
+    assert other.prompts == []
+
+
+def test_one_that_failed_while_it_was_thinking_is_replaced() -> None:
+    class Thinker(Writer):
+        async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+            yield Piece(thought="hm")
+            raise ProviderError("cut")
+
+    pieces = written(FallbackLLM(Thinker("main"), Writer("spare", "All of it.")))
+    assert "".join(piece.text for piece in pieces) == "All of it."
+
+
+def test_where_both_fail_both_reasons_are_told() -> None:
+    llm = FallbackLLM(Writer("main", ProviderBusy("down")), Writer("spare", ProviderRefused("wrong key")))
+    with pytest.raises(ProviderError, match="down; its fallback failed too: wrong key"):
+        written(llm)
+    halved = FallbackLLM(Writer("main", ProviderBusy("down")), Writer("spare", "half", ProviderError("cut")))
+    with pytest.raises(ProviderError, match=r"^cut$"):
+        written(halved)
+
+
+def test_a_prompt_too_long_for_the_other_is_not_put_to_it() -> None:
+    other = Writer("spare", "x", window=100)
+    with pytest.raises(ProviderError, match="down; the prompt is too long for spare"):
+        written(FallbackLLM(Writer("main", ProviderBusy("down")), other))
+    assert other.prompts == []
+
+
+def test_a_pair_of_models_is_known_by_the_first() -> None:
+    first, other = HostedWriter("main", "x"), Writer("spare")
+    llm = FallbackLLM(first, other)
+    assert isinstance(llm, Hosted)
+    asyncio.run(llm.meet())
+    assert (llm.name, llm.window, asyncio.run(llm.list_models())) == ("main", 4242, [Offered("main")])
+    asyncio.run(llm.close())
+    assert first.closed
+    assert other.closed
+
+
+class Flaky(ScriptedEmbedder):
+    """Busy at first."""
+
+    calls = 0
+
+    async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+        self.calls += 1
+        if self.calls == 1:
+            raise ProviderBusy("busy")
+        return await super().embed(texts, as_query=as_query)
+
+
+def test_a_steadied_embedder_is_tried_again_and_is_what_it_was() -> None:
+    inner = Flaky(Options())
+    embedder = SteadyEmbedder(inner, steadied(), 30.0, 10)
+    assert isinstance(embedder, Embedder)
+    assert asyncio.run(embedder.embed(["cats"], as_query=True)) == asyncio.run(inner.embed(["cats"], as_query=True))
+    assert (embedder.name, embedder.dimensions, embedder.local) == (inner.name, inner.dimensions, inner.local)
+    assert embedder.windows("cats", "p ") == ["p cats"]
+    asyncio.run(embedder.close())
+
+
+def test_a_steadied_reranker_scores_and_fails_as_before() -> None:
+    reranker = SteadyReranker(ScriptedReranker(Options()), steadied(), PATIENCE)
+    assert isinstance(reranker, Reranker)
+    assert asyncio.run(reranker.score("cats purr", ["cats", "dogs"])) == [0.5, 0.0]
+    with pytest.raises(ProviderError, match="down"):
+        asyncio.run(SteadyReranker(ScriptedReranker(Options(fail="down")), steadied(), PATIENCE).score("q", ["a"]))
+    asyncio.run(reranker.close())
+
+
+def test_closing_what_holds_nothing_is_nothing() -> None:
+    asyncio.run(close(None))

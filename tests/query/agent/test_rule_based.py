@@ -1,0 +1,89 @@
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pincite.core.documents.document import Reading
+from pincite.core.protocols import Opened
+from pincite.core.query.answer import Hit, Plan
+from pincite.core.run import Event, Run, SourcesFound, Stepped
+from pincite.errors import Unavailable
+from pincite.query.agent.rule_based import follow
+from pincite.query.agent.scratchpad import Desk
+from pincite.query.agent.tools import Hands
+from pincite.query.prompt.budget import tokenizer
+from pincite.query.prompt.templates import template
+from pincite.query.understand.intent import read
+from tests.builders import hit, plan
+
+MILL = hit("The mill at Brook End was built by Ada Bright in 1902.", key=1, title="Mill")
+ADA = hit("Ada Bright was born in Karlsruhe.", key=2, title="Ada Bright")
+
+
+class Library:
+    def __init__(self, down: bool = False) -> None:
+        self.searched: list[list[str]] = []
+        self.opened: list[Reading] = []
+        self.down = down
+
+    async def search(self, queries: Sequence[str]) -> list[Hit]:
+        if self.down:
+            raise Unavailable("away")
+        self.searched.append(list(queries))
+        about_ada = any("Ada" in query for query in queries)
+        return [ADA] if about_ada else [MILL]
+
+    async def read(self, reading: Reading) -> tuple[Opened, Sequence[Hit]]:
+        self.opened.append(reading)
+        return Opened("doc1", "v1", "Mill", (), 1, 2, 2), [hit("It has four floors.", key=3)]
+
+    async def find(self, reading: Reading, text: str) -> Any:
+        raise AssertionError("nothing is looked for letter by letter")
+
+
+def followed(
+    make_run: Callable[..., Run], asked: Plan, library: Library, **settings: Any
+) -> tuple[Desk, list[Event], Run]:
+    events: list[Event] = []
+    run = make_run(events=events, **settings)
+    desk = Desk(template("agent/source"), tokenizer("cl100k_base"))
+    hands = Hands(library.search, library.read, library.find)
+    asyncio.run(follow(run, asked, desk, hands))
+    return desk, events, run
+
+
+def test_names_that_the_best_sentences_bring_in_are_searched_next(make_run: Callable[..., Run]) -> None:
+    library = Library()
+    desk, events, _ = followed(make_run, plan("Where was the builder of the mill born?"), library)
+    assert library.searched[0] == ["Where was the builder of the mill born?"]
+    assert any(query.startswith("Ada Bright") and "born" in query for query in library.searched[1])
+    assert [one.chunk.title for one in desk.hits] == ["Mill", "Ada Bright"]
+    assert [step.tool for step in desk.steps] == ["rag_search"] * len(desk.steps)
+    assert [type(event) for event in events[:4]] == [Stepped, SourcesFound, Stepped, SourcesFound]
+
+
+def test_the_parts_of_a_question_are_searched_at_once(make_run: Callable[..., Run]) -> None:
+    library, text = Library(), "Who built the mill, and when does the canteen open?"
+    followed(make_run, replace(plan(text), reading=read(text)), library)
+    assert len(library.searched[0]) == 3
+    assert library.searched[0][0] == text
+
+
+def test_the_section_of_the_best_passage_is_read_where_a_list_is_wanted(make_run: Callable[..., Run]) -> None:
+    library, text = Library(), "List all floors of the mill."
+    listed = replace(plan(text), reading=replace(read(text), intent="LIST"))
+    desk, _, _ = followed(make_run, listed, library)
+    assert library.opened
+    assert desk.steps[-1].tool == "read_document"
+
+
+def test_no_more_steps_are_made_than_an_agent_may(make_run: Callable[..., Run]) -> None:
+    library = Library()
+    desk, _, _ = followed(make_run, plan("Where was the builder of the mill born?"), library, agent__max_iterations=1)
+    assert len(desk.steps) == 1
+
+
+def test_a_search_that_fails_is_told_and_ends_it(make_run: Callable[..., Run]) -> None:
+    desk, _, run = followed(make_run, plan("Who built the mill?"), Library(down=True))
+    assert [step.failed for step in desk.steps] == [True]
+    assert [note.stage for note in run.degraded] == ["rag_search"]

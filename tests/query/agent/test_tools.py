@@ -1,0 +1,148 @@
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pincite.core.documents.document import Reading
+from pincite.core.protocols import Opened
+from pincite.core.query.answer import Hit
+from pincite.core.query.tools import ToolCall
+from pincite.errors import NotFound, Unavailable
+from pincite.query.agent.tools import MOST_ARGUMENTS, TOOLS, Hands, Result, example, offered, use
+from tests.builders import hit
+
+
+class Shelf:
+    """Hands that remember what they were asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    async def search(self, queries: Sequence[str]) -> list[Hit]:
+        self.asked.append(list(queries))
+        return [hit("Cats purr.")]
+
+    async def read(self, reading: Reading) -> tuple[Opened, list[Hit]]:
+        self.asked.append(reading)
+        if reading.document_id == "secret":
+            raise NotFound("there is no document 'secret'")
+        return Opened("doc1", "v1", "Cats", (), 1, 9, 80, "Sleep"), [hit("Cats sleep.")]
+
+    async def find(self, reading: Reading, text: str) -> tuple[Opened, list[Hit]]:
+        self.asked.append((reading, text))
+        if text == "down":
+            raise Unavailable("the database is away")
+        places = (3, 3, 7) if text == "cat" else ()
+        return Opened("doc1", "v1", "Cats", (), 1, 9, 80, places=places, found=len(places)), [hit("A cat.")][
+            : len(places)
+        ]
+
+    @property
+    def hands(self) -> Hands:
+        return Hands(self.search, self.read, self.find)
+
+
+def call(name: str, arguments: Any, shelf: Shelf | None = None) -> Result:
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return asyncio.run(use(ToolCall("c", name, written), (shelf or Shelf()).hands))
+
+
+def test_every_tool_is_described_by_a_plain_schema() -> None:
+    assert [tool.name for tool in offered()] == list(TOOLS)
+    for tool in offered():
+        assert tool.description
+        assert tool.parameters["type"] == "object"
+        assert all("type" in about for about in tool.parameters["properties"].values()), tool
+        assert "title" not in json.dumps(tool.parameters)
+    [search, read, find] = offered()
+    assert search.parameters["required"] == ["queries"]
+    assert (
+        search.parameters["properties"]["queries"]["minItems"],
+        search.parameters["properties"]["queries"]["maxItems"],
+    ) == (1, 5)
+    assert set(read.parameters["properties"]) == {
+        "doc_id",
+        "source_uri",
+        "version",
+        "section",
+        "start_line",
+        "end_line",
+    }
+    assert find.parameters["required"] == ["text"]
+
+
+@pytest.mark.parametrize("name", list(TOOLS))
+def test_the_example_of_each_tool_is_taken(name: str) -> None:
+    assert not call(name, example(name)).failed
+
+
+@pytest.mark.parametrize("given", [{"queries": ["cats", " cats ", "dogs"]}, {"query": ["cats", "dogs"]}])
+def test_queries_are_searched_at_once_each_once(given: dict[str, Any]) -> None:
+    shelf = Shelf()
+    result = call("rag_search", given, shelf)
+    assert shelf.asked == [["cats", "dogs"]]
+    assert (result.said, len(result.hits), result.failed) == ("1 passage found", 1, False)
+
+
+def test_one_query_may_stand_alone() -> None:
+    shelf = Shelf()
+    call("rag_search", {"query": "cats"}, shelf)
+    assert shelf.asked == [["cats"]]
+
+
+def test_a_document_is_read_as_asked() -> None:
+    shelf = Shelf()
+    result = call(
+        "read_document", {"doc_id": "d", "section": "S", "start_line": 2, "end_line": 3, "version": "v"}, shelf
+    )
+    assert shelf.asked == [Reading("d", None, "S", 2, 3, "v")]
+    assert result.said == "lines 1 to 9 of 80, section Sleep"
+
+
+def test_every_place_of_a_text_is_told_with_its_line() -> None:
+    assert call("find_in_document", {"doc_id": "d", "text": "cat"}).said == "3 places: line 3, 7"
+    assert "does not stand there" in call("find_in_document", {"doc_id": "d", "text": "dog"}).said
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("delete_all", {}, "there is no tool 'delete_all'; there are: rag_search, read_document"),
+        ("rag_serch", {}, "did you mean 'rag_search'?"),
+        ("rag_search", '{"queries": ["a"', "not JSON; send an object such as"),
+        ("rag_search", "[1]", "must be an object"),
+        ("rag_search", {}, "queries: is missing"),
+        ("rag_search", {"queries": []}, "queries: must have at least 1 entry"),
+        ("rag_search", {"queries": list("abcdef")}, "queries: may have at most 5 entries"),
+        ("rag_search", {"queries": [7]}, "queries.0: must be text"),
+        ("rag_search", {"queries": [" ", "\0"]}, "must hold words"),
+        ("rag_search", {"queries": ["a"], "top_k": 3}, "top_k: there is no such argument"),
+        ("read_document", {}, "give either doc_id or source_uri"),
+        ("read_document", {"doc_id": "a", "source_uri": "b"}, "give either doc_id or source_uri"),
+        ("read_document", {"doc_id": "a", "start_line": 0}, "start_line: must be at least 1"),
+        ("read_document", {"doc_id": "secret"}, "there is no document 'secret'"),
+        ("find_in_document", {"doc_id": "a"}, "text: is missing"),
+        ("rag_search", "[" * 5000, "not JSON"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_call_is_its_result(name: str, arguments: Any, said: str) -> None:
+    result = call(name, arguments)
+    assert result.failed
+    assert said in result.said
+    assert result.hits == ()
+
+
+def test_arguments_of_a_megabyte_are_refused_unread() -> None:
+    shelf = Shelf()
+    result = call("rag_search", {"queries": ["x" * 1_000_000]}, shelf)
+    assert result.failed
+    assert f"more than {MOST_ARGUMENTS:,} characters" in result.said
+    assert len(result.said) < 200
+    assert shelf.asked == []
+
+
+def test_a_part_that_is_down_is_no_answer_to_the_model() -> None:
+    with pytest.raises(Unavailable):
+        call("find_in_document", {"doc_id": "d", "text": "down"})

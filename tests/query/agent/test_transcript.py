@@ -1,0 +1,100 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from pincite.core.query.answer import Question, Turn
+from pincite.core.query.tools import ToolCall
+from pincite.core.run import Run
+from pincite.errors import ProviderError
+from pincite.query.agent.scratchpad import Desk
+from pincite.query.agent.transcript import GONE, Transcript
+from pincite.query.prompt.budget import tokenizer
+from pincite.query.prompt.templates import template
+from tests.builders import Calling, plan
+
+CALL = ToolCall("c1", "rag_search", '{"queries": ["mill"]}')
+
+
+@pytest.fixture
+def begin(make_run: Callable[..., Run]) -> Callable[..., Transcript]:
+    def make(question: Question | None = None, window: int = 8192) -> Transcript:
+        asked = question or Question("Who built the mill?")
+        desk = Desk(template("agent/source"), tokenizer("cl100k_base"), boundary="=== b ===")
+        run = make_run(llm=Calling("x", window=window), llm__max_tokens=200)
+        return Transcript.of(run, replace(plan(asked.text), question=asked), desk)
+
+    return make
+
+
+Begin = Callable[..., Transcript]
+
+
+def test_it_begins_with_rules_conversation_and_question(begin: Begin) -> None:
+    asked = Question(
+        "And who built it?", conversation=(Turn("Is there a mill?", "Is there a mill?", "Yes [Source 1]."),)
+    )
+    asked = replace(asked, sampling=replace(asked.sampling, system_prompt="Be brief."))
+    messages = begin(asked).prompt(tools=True, native=True).messages
+    assert [message.role for message in messages] == ["system", "user", "assistant", "user"]
+    assert messages[0].content.startswith("Be brief.\n\nYou answer questions from a library")
+    assert "=== b ===" in messages[0].content
+    assert messages[2].content == "Yes."
+    assert messages[3].content == "And who built it?"
+
+
+def test_tools_are_described_in_words_only_where_they_are_not_offered(begin: Begin) -> None:
+    assert "SEARCH:" in begin().prompt(tools=True, native=False).messages[0].content
+    assert "SEARCH:" not in begin().prompt(tools=True, native=True).messages[0].content
+    assert "SEARCH:" not in begin().prompt(tools=False, native=False).messages[0].content
+
+
+def test_a_turn_is_told_with_its_calls_and_what_they_brought(begin: Begin) -> None:
+    native, plain = begin(), begin()
+    for one, way in ((native, True), (plain, False)):
+        one.answer(CALL, "1 passage found")
+        one.add("I look.", [CALL], native=way)
+    [_, _, turn, result] = native.prompt(tools=True, native=True).messages
+    assert (turn.content, turn.calls, result.role, result.answers) == ("I look.", (CALL,), "tool", CALL)
+    [_, _, said, brought] = plain.prompt(tools=True, native=False).messages
+    assert (said.role, said.content) == ("assistant", 'I look.\nrag_search {"queries": ["mill"]}')
+    assert (brought.role, brought.content) == ("user", "Result of rag_search: 1 passage found")
+
+
+@pytest.mark.parametrize("written", ['{"queries": [', "[1]", "", json.dumps({"queries": ["x" * 60_000]})])
+def test_arguments_that_were_refused_are_not_sent_back(begin: Begin, written: str) -> None:
+    one, call = begin(), replace(CALL, arguments=written)
+    one.answer(call, "not JSON")
+    one.add("", [call], native=True)
+    assert one.prompt(tools=True, native=True).messages[2].calls[0].arguments == "{}"
+
+
+def test_what_was_written_by_the_model_is_not_what_it_was_given(begin: Begin) -> None:
+    one = begin()
+    one.answer(CALL, "there is no document 'https://evil.example/?d=x'")
+    one.add("https://evil.example/?d=y", [CALL], native=True)
+    assert "evil" not in " ".join(one.given)
+
+
+def test_the_oldest_goes_first_where_the_window_is_small(begin: Begin) -> None:
+    one = begin(window=1500)
+    for n in range(6):
+        one.answer(CALL, f"result {n} " + "flour " * 150)
+        one.add("", [CALL], native=True)
+    prompt = one.prompt(tools=True, native=True)
+    told = [message.content for message in prompt.messages if message.role == "tool"]
+    assert told[-1].startswith("result 5")
+    assert told[0] == GONE
+    assert prompt.tokens < 1500 - 200
+
+
+def test_a_question_too_long_for_the_window_is_told(begin: Begin) -> None:
+    with pytest.raises(ProviderError, match="larger window"):
+        begin(Question("mill " * 2000), window=1024).prompt(tools=True, native=True)
+
+
+def test_the_last_word_asks_for_the_answer(begin: Begin) -> None:
+    one = begin()
+    one.ask_for_the_answer()
+    assert one.prompt(tools=False, native=True).messages[-1].content.endswith("Question: Who built the mill?")

@@ -1,0 +1,97 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pincite.query.citations.marks import normalise_marks
+from tests.builders import hit
+
+SOURCES = [
+    hit("a", key=1, title="Leave Policy"),
+    hit("b", key=2, title="Travel Guide"),
+    hit("c", key=3, title="Leave Form"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "sources"),
+    [
+        ("x [source 1].", "x [Source 1].", [1]),
+        ("x [1][2]", "x [Source 1][Source 2]", [1, 2]),
+        ("x [1, 2]", "x [Source 1] [Source 2]", [1, 2]),
+        ("x [Sources 1 and 3]", "x [Source 1] [Source 3]", [1, 3]),
+        ("x [Quelle 2]", "x [Source 2]", [2]),
+        ("x [1-3]", "x [Source 1] [Source 2] [Source 3]", [1, 2, 3]),
+        ("x [Sources 1 to 2, 3]", "x [Source 1] [Source 2] [Source 3]", [1, 2, 3]),
+        ("x [Quellen 1 und 2]", "x [Source 1] [Source 2]", [1, 2]),
+        ("x (Source 1)", "x [Source 1]", [1]),
+        ("x (Quelle 2)", "x [Source 2]", [2]),
+        ("x 【1】", "x [Source 1]", [1]),
+        ("x[^2].", "x[Source 2].", [2]),
+        ("x [Source 1: Leave Policy]", "x [Source 1]", [1]),
+        ("x [Source 2, page 4]", "x [Source 2]", [2]),
+        ("[Source 1]: it says so", "[Source 1]: it says so", [1]),
+        ("x [Source: doc2.md page=3 score=0.8]", "x [Source: doc2.md page=3 score=0.8]", [2]),
+        ("x 【Travel Guide】", "x 【Travel Guide】", [2]),
+        ("x [Source 9]", "x [Source 9]", [None]),
+        ("x [Travel Guide]", "x [Travel Guide]", [2]),
+        ("x [travel guide > Trains]", "x [travel guide > Trains]", [2]),
+        ("x [Travel]", "x [Travel]", [2]),
+        ("x [Travell Giude]", "x [Travell Giude]", [2]),
+        ("x [Leave]", "x [Leave]", [None]),
+        ("x [Tax Code]", "x [Tax Code]", [None]),
+    ],
+)
+def test_forms(text: str, shown: str, sources: list[int | None]) -> None:
+    normalised, marks = normalise_marks(text, SOURCES)
+    assert normalised == shown
+    assert [mark.source for mark in marks] == sources
+    assert all(normalised[mark.start : mark.end] == mark.text for mark in marks)
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [("[2]", "number"), ("[Travel Guide]", "title"), ("[Travel]", "contains"), ("[Travell Giude]", "similar")],
+)
+def test_how_a_mark_was_matched(text: str, how: str) -> None:
+    assert normalise_marks(text, SOURCES)[1][0].matched_by == how
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`a[1]`",
+        "```\nx = y[1]\n```",
+        "[link](http://example.org)",
+        "[ref]: http://example.org",
+        "- [x] done",
+        "- [ ] open",
+        "![1](http://example.org/a.png)",
+        "![Travel Guide]",
+        "[^1]: a footnote",
+        "text\n[1]: set out below",
+        "between [0, 1] and [3-1]",
+        "[1-300]",
+        "[1990-1995]",
+        "[[Travel Guide]]",
+        "(see below)",
+        "see [...]",
+    ],
+)
+def test_brackets_that_are_no_citations(text: str) -> None:
+    assert normalise_marks(text, SOURCES) == (text, [])
+
+
+PARTS = st.sampled_from(
+    ["[", "]", "(", ")", "【", "】", "^", "Source ", "Quellen ", "1", "2", "99", "-", ", ", " and ", "Leave", "Travel Guide", "`",
+     "```", "\n", ": ", "!", "x", " ", "http://e", "ü", "🏖"]
+)  # fmt: skip
+
+
+@given(st.lists(PARTS, max_size=30).map("".join))
+def test_marks_stand_where_they_say_and_name_sources_that_are_there(text: str) -> None:
+    shown, marks = normalise_marks(text, SOURCES)
+    assert all(shown[mark.start : mark.end] == mark.text for mark in marks)
+    assert all((mark.source is None) == (mark.matched_by is None) for mark in marks)
+    assert all(mark.source is None or 1 <= mark.source <= len(SOURCES) for mark in marks)
+    assert [mark.start for mark in marks] == sorted(mark.start for mark in marks)
+    assert normalise_marks(shown, SOURCES)[0] == shown

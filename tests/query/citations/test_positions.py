@@ -1,0 +1,30 @@
+"""Citations get the place of their quotes, by one look at the pages."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+from pincite.core.documents.pages import Mark, Page, pack
+from pincite.core.documents.positions import Leaf
+from pincite.core.query.answer import Citation, Prompt
+from pincite.query.citations.positions import place
+from tests.builders import answer, hit
+
+TEXT = "Five days carry over."
+
+
+def cited(source: int | None) -> Citation:
+    return Citation("[1]", 0, 3, source is not None, "number", source, TEXT[:9], 100, 109, 1, 1, 2, 1.0)
+
+
+def test_only_what_comes_from_a_file_with_pages_is_looked_up(make_run: Any) -> None:
+    run = make_run()
+    box = (72.0, 30.0, 99.0, 42.0)
+    run.kit.index.leaves = [Leaf(2, Page(90, marks=pack([Mark(100, 104, box=box)])), 200)]
+    sources = (hit(TEXT, place="page 2"), hit(TEXT, key=2))
+    given = replace(answer("Five days [1]."), citations=(cited(1), cited(2), cited(None)))
+    found = asyncio.run(place(run, Prompt("q", (), sources, 0), given))
+    assert [one.place for one in found.citations] == ["page 2", None, None]
+    assert found.citations[0].rects == (box,)
+    assert found.citations[1:] == given.citations[1:]
+    assert run.kit.index.calls.count("pages") == 1

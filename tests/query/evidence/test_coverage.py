@@ -1,0 +1,72 @@
+"""What a question is about, and what of it is covered."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from pincite.core.query.answer import Entity
+from pincite.core.run import Run
+from pincite.query.evidence.coverage import MOST, aspects_of, coverage_of, refine
+from pincite.text.terms import terms
+from tests.builders import hit, plan
+
+
+def missing(question: str, told: str, *names: str, language: str = "en") -> tuple[str, ...]:
+    aspects = aspects_of(question, [Entity(name, "name") for name in names], {language})
+    return coverage_of(aspects, frozenset(terms(told, language)))[1]
+
+
+@pytest.mark.parametrize(
+    ("question", "aspects"),
+    [
+        ("How many turns does the hand crank need?", ["turns", "hand crank need"]),
+        ("In which year was the observatory founded?", ["observatory founded"]),
+        ("What is the name of the station cat?", ["station cat"]),
+        (
+            "Wie viele Personen dürfen an einem Besucherabend teilnehmen?",
+            ["Personen", "Besucherabend teilnehmen"],
+        ),
+        ("What is it?", []),
+    ],
+)
+def test_a_question_is_about_its_words_of_meaning_in_their_runs(question: str, aspects: list[str]) -> None:
+    assert [aspect.text for aspect in aspects_of(question, (), {"en", "de"})] == aspects
+
+
+def test_what_nothing_is_said_about_is_missing_in_the_questions_words() -> None:
+    assert missing("Which brand of solar panels do we use?", "We use panels.") == ("brand",)
+    assert missing("What is the salary of the chief engineer?", "The chief engineer is on call.") == ("salary",)
+
+
+def test_a_name_is_missing_where_one_of_its_words_is() -> None:
+    assert missing("Who married Ada Lovelace?", "Ada married in 1835.", "Ada Lovelace") == ("Ada Lovelace",)
+    assert missing("Who married Ada Lovelace?", "Ada Lovelace married in 1835.", "Ada Lovelace") == ()
+
+
+def test_a_part_of_a_compound_counts() -> None:
+    assert missing("Wann wird die Werkstatt geräumt?", "Das Werkstattdach wird geräumt.", language="de") == ()
+
+
+def test_coverage_is_the_share_of_words_that_are_held() -> None:
+    aspects = aspects_of("Do cats purr in Patagonia?", (), {"en"})
+    coverage, _ = coverage_of(aspects, frozenset(terms("Cats purr.", "en")))
+    assert coverage == pytest.approx(2 / 3)
+    assert coverage_of([], frozenset()) == (0.0, ())
+
+
+def test_evidence_says_which_words_it_lacks(make_run: Callable[..., Run]) -> None:
+    evidence = asyncio.run(refine(make_run(), plan("Do cats purr in Patagonia?"), [hit("Cats purr.")]))
+    assert evidence.missing == ("Patagonia",)
+    assert 0.6 < evidence.coverage < 0.7
+
+
+def test_no_hits_are_no_evidence(make_run: Callable[..., Run]) -> None:
+    evidence = asyncio.run(refine(make_run(), plan("cats"), []))
+    assert evidence.hits == ()
+    assert evidence.coverage == 0.0
+
+
+def test_no_answer_stands_on_more_than_so_many(make_run: Callable[..., Run]) -> None:
+    hits = [hit(f"cat {key}", key=key) for key in range(MOST + 5)]
+    assert list(asyncio.run(refine(make_run(), plan("cats"), hits)).hits) == hits[:MOST]

@@ -1,0 +1,73 @@
+"""The model's verdicts on passages."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import pytest
+
+from pincite.core.query.answer import Hit, Piece, Prompt
+from pincite.core.run import Run
+from pincite.errors import ProviderError
+from pincite.providers.scripted import Options, ScriptedLLM
+from pincite.query.evidence.llm_verify import read_verdicts, verify
+from tests.builders import hit, plan
+
+HITS = [hit("cats purr", key=1), hit("dogs bark", key=2), hit("cats sleep", key=3)]
+
+
+class Judge(ScriptedLLM):
+    """Says what it was told to and remembers what it was asked."""
+
+    def __init__(self, says: str, window: int = 8192) -> None:
+        super().__init__(Options(window=window))
+        self.says, self.asked = says, list[Prompt]()
+
+    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        self.asked.append(prompt)
+        yield Piece(self.says, finish_reason="stop", model="judge")
+
+
+def kept(run: Run, hits: Sequence[Hit] = HITS) -> list[int]:
+    return [found.chunk.key for found in asyncio.run(verify(run, plan("why do cats purr"), hits))]
+
+
+def test_one_call_judges_all_and_low_ones_are_removed(make_run: Callable[..., Run]) -> None:
+    judge = Judge("1: yes\n2: no\n3: yes")
+    assert kept(make_run(llm=judge)) == [1, 3]
+    [prompt] = judge.asked
+    assert all(one.chunk.text in prompt.messages[0].content for one in HITS)
+    assert "why do cats purr" in prompt.messages[0].content
+
+
+@pytest.mark.parametrize(
+    "said", ["1: yes\n2: no", "yes, no, yes", "", "1: perhaps\n2: no\n3: yes", "1: yes\n1: no\n2: no\n3: no"]
+)
+def test_verdicts_that_cannot_be_read_are_an_error_and_the_rules_hold(make_run: Callable[..., Run], said: str) -> None:
+    run = make_run(llm=Judge(said))
+    assert asyncio.run(run.attempt(HITS, verify, plan("cats"), HITS)) == HITS
+    [note] = run.degraded
+    assert note.stage == "verify"
+    assert "the rules alone judged" in note.reason
+
+
+def test_models_may_write_their_verdicts_in_their_own_way() -> None:
+    assert read_verdicts("Here you are:\n- Passage 1: **Yes**\n2) no\n**3** – JA.", 3) == {1: True, 2: False, 3: True}
+
+
+def test_where_no_passage_helps_that_is_said(make_run: Callable[..., Run]) -> None:
+    run = make_run(llm=Judge("1: no\n2: no\n3: no"))
+    assert kept(run) == []
+    assert run.warnings == ["the model found none of 3 passages to help with the question"]
+
+
+def test_without_a_model_there_is_nobody_to_ask(make_run: Callable[..., Run]) -> None:
+    run = make_run()
+    run.kit = type(run.kit)(run.kit.index, run.kit.embedder, run.kit.extractive, run.kit.extractive)
+    with pytest.raises(ProviderError, match=r"no model to judge.*rag\.verification_by"):
+        kept(run)
+
+
+def test_passages_the_model_has_no_room_for_stay_unjudged(make_run: Callable[..., Run]) -> None:
+    judge, long = Judge("1: no", window=1000), hit("dogs bark " * 1000, key=2)
+    assert kept(make_run(llm=judge), [HITS[0], long]) == [2]
+    assert "dogs bark" not in judge.asked[0].messages[0].content

@@ -1,0 +1,102 @@
+"""All claims of an answer beside their sources."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from pincite.core.run import Run
+from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
+from pincite.query.citations.marks import normalise_marks
+from pincite.query.ground.check_claims import Checked, check
+from pincite.query.ground.support import SUPPORTED
+from tests.builders import hit
+
+SOURCES = [
+    hit("Every employee has 30 days of leave. Unused days expire on 31 March.", key=1),
+    hit("The canteen opens at noon. Dogs stay outside.", key=2),
+]
+REWORDED = "Staff enjoy 30 days of leave each."
+
+
+def checked(run: Run, text: str) -> tuple[str, Checked]:
+    text, marks = normalise_marks(text, SOURCES)
+    return text, asyncio.run(check(text, marks, SOURCES, run=run))
+
+
+def test_a_claim_without_a_mark_is_matched_with_the_source_that_says_it(make_run: Callable[..., Run]) -> None:
+    _, made = checked(make_run(), "Dogs stay outside. The moon is made of cheese.")
+    [(claim, source, verdict)] = made.found
+    assert (claim.text, source) == ("Dogs stay outside.", 2)
+    assert verdict.support >= SUPPORTED
+    assert [sentence.source for sentence in made.groundedness.sentences] == [2, None]
+
+
+def test_a_mark_that_does_not_hold_is_not_repaired(make_run: Callable[..., Run]) -> None:
+    _, made = checked(make_run(), "Dogs stay outside [1].")
+    assert made.found == ()
+    assert made.marked[0].support < SUPPORTED
+    assert made.groundedness.sentences[0].source == 1
+
+
+def test_the_weakest_claim_of_a_sentence_decides(make_run: Callable[..., Run]) -> None:
+    _, made = checked(make_run(), "Dogs stay outside [2], and employees have 25 days of leave [1].")
+    assert made.marked[0].support >= SUPPORTED > made.marked[1].support
+    assert made.groundedness.score < SUPPORTED
+
+
+def test_two_sources_may_bear_a_claim_out_together(make_run: Callable[..., Run]) -> None:
+    _, made = checked(make_run(), "Unused days expire on 31 March and dogs stay outside [1][2].")
+    assert [verdict.support >= SUPPORTED for verdict in made.marked.values()] == [True, True]
+
+
+class Counting(ScriptedEmbedder):
+    """Counts how often it is asked."""
+
+    calls = 0
+
+    async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+        self.calls += 1
+        return await super().embed(texts, as_query=as_query)
+
+
+def test_meaning_is_asked_once_for_what_words_leave_open_and_not_at_all_for_the_rest(
+    make_run: Callable[..., Run],
+) -> None:
+    embedder = Counting(Options())
+    run = make_run(embedder=embedder)
+    checked(run, "Dogs stay outside [2].")
+    assert embedder.calls == 0
+    checked(run, f"Dogs stay outside [2]. {REWORDED} [1] Staff like the canteen [2].")
+    assert embedder.calls == 1
+    assert REWORDED in run.embedded
+
+
+def test_words_alone_judge_where_the_embedder_is_down(make_run: Callable[..., Run]) -> None:
+    run = make_run(embedder=ScriptedEmbedder(Options(fail="down")))
+    _, made = checked(run, f"{REWORDED} [1]")
+    assert made.marked[0].support > 0
+    assert "by words alone: down" in run.degraded[0].reason
+
+
+@pytest.mark.parametrize(("word", "supported"), [("yes", True), ("no", False)])
+def test_the_model_has_the_last_word_where_it_is_asked(
+    make_run: Callable[..., Run], word: str, supported: bool
+) -> None:
+    run = make_run(llm=ScriptedLLM(Options(answers=(f"1: {word}",))), grounding__judge="model")
+    _, made = checked(run, f"{REWORDED} [1]")
+    assert (made.marked[0].support >= SUPPORTED) is supported
+
+
+def test_the_model_cannot_make_a_wrong_number_right(make_run: Callable[..., Run]) -> None:
+    run = make_run(llm=ScriptedLLM(Options(answers=("1: yes",))), grounding__judge="model")
+    _, made = checked(run, "Every employee has 25 days of leave [1].")
+    assert made.marked[0].reason == "says 25 days, the source says 30 days"
+
+
+@pytest.mark.parametrize("answer", ["I cannot say.", "2: yes"])
+def test_the_rules_stand_where_the_model_does_not_judge(make_run: Callable[..., Run], answer: str) -> None:
+    run = make_run(llm=ScriptedLLM(Options(answers=(answer,))), grounding__judge="model")
+    _, made = checked(run, "Dogs stay outside [2].")
+    assert made.marked[0].support >= SUPPORTED
+    assert run.degraded

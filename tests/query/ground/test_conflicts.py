@@ -1,0 +1,70 @@
+"""Sources that disagree, side by side."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from pincite.core.query.answer import Citation, Conflict, Hit
+from pincite.query.ground.conflicts import conflicts_among, disagree
+from tests.builders import hit
+
+OLD = "| Condition | Limit |\n|---|---|\n| Relative humidity outside | 90 percent |\n| Gust | 24 m/s |"
+NEW = "| Condition | Limit | Exceptions |\n|---|---|---|\n| Relative humidity outside | 85 percent | nobody |\n| Gust | 20 m/s | nobody |"
+
+
+def cited(source: Hit, quote: str) -> Citation:
+    start = source.chunk.start_char + source.chunk.text.index(quote)
+    return Citation("[Source 1]", 0, 10, True, "number", 1, quote, start, start + len(quote), 1, 1, None, 1.0)
+
+
+def found(one: str, other: str, quote: str | None = None, **more: object) -> tuple[Conflict, ...]:
+    sources = [hit(one, key=1), hit(other, key=2, **{"created_at": datetime(2024, 3, 1, tzinfo=UTC), **more})]  # type: ignore[arg-type]
+    return conflicts_among([cited(sources[0], quote or one)], sources)
+
+
+def test_two_editions_of_a_limit_stand_side_by_side_with_their_dates() -> None:
+    [conflict] = found(OLD, NEW, "| Relative humidity outside | 90 percent |")
+    assert conflict.subject == "Relative humidity outside"
+    assert [(said.source, said.document_id, said.date) for said in conflict.statements] == [
+        (1, "doc1", "2024-01-01"),
+        (2, "doc2", "2024-03-01"),
+    ]
+    assert conflict.statements[1].quote == "| Relative humidity outside | 85 percent | nobody |"
+    start = conflict.statements[1].start_char - 100
+    assert NEW[start : start + len(conflict.statements[1].quote)] == conflict.statements[1].quote
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Unused days of leave expire on 31 March.", "Unused days of leave expire on 30 June."),
+        ("Trainers are allowed on the ridge path.", "Trainers are not allowed on the ridge path."),
+        ("The first director of the station was Ada Lovelace.", "The first director of the station was Grace Hopper."),
+    ],
+)
+def test_what_cannot_both_be_true_is_a_conflict(one: str, other: str) -> None:
+    assert len(found(one, other)) == 1
+    assert disagree(one, other, "en")
+    assert disagree(other, one, "en")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Unused days of leave expire on 31 March.", "Unused days of leave expire on March 31."),
+        ("Ada Lovelace was born in Paris in 1900.", "Grace Hopper was born in London in 1950."),
+        ("The morning cabin leaves Vallmoos at 08:10.", "The evening cabin leaves Mittelstafel at 18:45."),
+        (
+            "Adults pay 28 francs for an evening.",
+            "From July on adults pay 32 francs for an evening instead of 28 francs.",
+        ),
+        ("The room is kept at 17 degrees all year.", "Fresh bread is baked at 240 degrees for an hour."),
+    ],
+)
+def test_what_is_said_of_other_things_is_none(one: str, other: str) -> None:
+    assert found(one, other) == ()
+
+
+def test_one_document_does_not_disagree_with_itself_nor_one_language_with_another() -> None:
+    assert found(OLD, NEW, "| Relative humidity outside | 90 percent |", document_id="doc1") == ()
+    assert found(OLD, NEW, "| Relative humidity outside | 90 percent |", language="de") == ()

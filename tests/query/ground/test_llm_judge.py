@@ -1,0 +1,47 @@
+"""What the model is shown when it judges claims; how its word counts is in test_check.py."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+
+import pytest
+
+from pincite.core.query.answer import Piece, Prompt
+from pincite.core.run import Run
+from pincite.errors import ProviderError
+from pincite.query.citations.claims import Claim
+from pincite.query.ground.llm_judge import judged
+from pincite.query.ground.support import judge
+from tests.builders import Named, hit
+
+CLAIM = Claim(0, 18, "Dogs stay outside.", 0, ())
+SOURCE = hit("The canteen opens at noon. Dogs stay outside.", title="House rules")
+
+
+class Listening(Named):
+    """Says yes to the only claim and keeps what it was asked."""
+
+    asked = ""
+
+    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        self.asked = prompt.messages[0].content
+        yield Piece("1: yes", finish_reason="stop")
+
+
+def test_each_claim_is_shown_beside_its_passage_fenced(make_run: Callable[..., Run]) -> None:
+    model = Listening()
+    verdicts = {(0, 1): judge(CLAIM.text, SOURCE.chunk)}
+    asyncio.run(judged([CLAIM], [SOURCE], verdicts, run=make_run(llm=model)))
+    assert "Claim 1: Dogs stay outside." in model.asked
+    assert "Passage 1: House rules\nThe canteen opens at noon. Dogs stay outside." in model.asked
+    assert model.asked.count("=== ") >= 3
+
+
+def test_without_a_model_or_with_one_too_small_the_rules_alone_judge(make_run: Callable[..., Run]) -> None:
+    verdicts = {(0, 1): judge(CLAIM.text, SOURCE.chunk)}
+    with pytest.raises(ProviderError, match="too long"):
+        asyncio.run(judged([CLAIM], [SOURCE], verdicts, run=make_run(llm=Listening(window=10))))
+    run = make_run()
+    run.kit = replace(run.kit, llm=run.kit.extractive)
+    with pytest.raises(ProviderError, match="no model"):
+        asyncio.run(judged([CLAIM], [SOURCE], verdicts, run=run))

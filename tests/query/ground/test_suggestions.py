@@ -1,0 +1,55 @@
+"""Questions to go on with."""
+
+import asyncio
+from collections.abc import Callable
+
+from pincite.core.query.answer import Evidence, Hit
+from pincite.core.run import Run
+from pincite.providers.scripted import Options, ScriptedEmbedder
+from pincite.query.ground.suggestions import suggestions
+from tests.builders import hit, plan
+
+LONG = "Quiet hours are from eight to three in the whole residential wing of the station, every day."
+HITS = (
+    hit(LONG, key=1, heading_path=("Handbook", "Arriving late")),
+    hit(LONG, key=2, heading_path=("Handbook", "Quiet hours")),
+    hit(LONG, key=3, heading_path=("Handbook", "Quiet hours"), document_id="doc2"),
+    hit("Too short.", key=4, heading_path=("Handbook", "Laundry service")),
+    hit(LONG, key=5, heading_path=("Handbuch", "Die Waschküche"), language="de"),
+    hit("A dewar is a flask that keeps nitrogen cold for more than a day, if nobody opens it before.", key=6),
+)
+TEXTS = {1: "Unused days of leave expire on 31 March.", 2: "The canteen opens at noon."}
+RANKS = {1: 0.5, 2: 0.1}
+
+
+def made(run: Run, *written: str, hits: tuple[Hit, ...] = HITS) -> tuple[str, ...]:
+    asked = plan("When may I arrive at the station?")
+    return asyncio.run(suggestions(asked, Evidence(hits, 1.0), {1}, written, run=run))
+
+
+def test_what_was_found_and_not_cited_is_asked_about(make_run: Callable[..., Run]) -> None:
+    assert made(make_run()) == ("What is said about Quiet hours?", "What is a dewar?")
+
+
+def test_what_was_asked_is_not_suggested_again(make_run: Callable[..., Run]) -> None:
+    same = hit(LONG, key=2, heading_path=("Handbook", "Arrive at the station"))
+    assert made(make_run(), hits=(HITS[0], same)) == ()
+
+
+def test_the_models_suggestions_that_nothing_answers_are_dropped(make_run: Callable[..., Run]) -> None:
+    run = make_run(TEXTS, RANKS, RANKS)
+    assert made(run, "When do unused days of leave expire?", "Who won the chess tournament in Patagonia?") == (
+        "When do unused days of leave expire?",
+    )
+
+
+def test_they_are_kept_and_that_is_said_where_they_cannot_be_checked(make_run: Callable[..., Run]) -> None:
+    run = make_run(TEXTS, RANKS, RANKS, embedder=ScriptedEmbedder(Options(fail="down")))
+    assert made(run, "Who won?") == ("Who won?",)
+    assert run.degraded[0].reason == "suggested questions were not checked: down"
+
+
+def test_a_setting_leaves_them_out_or_as_the_model_wrote_them(make_run: Callable[..., Run]) -> None:
+    assert made(make_run(answers__suggestions="off"), "Who won?") == ()
+    assert made(make_run(answers__suggestions="model"), "Who won?") == ("Who won?",)
+    assert made(make_run(answers__suggestions="model")) == ()

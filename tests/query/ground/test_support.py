@@ -1,0 +1,70 @@
+"""How far a passage supports a claim, by rules."""
+
+import pytest
+
+from pincite.query.ground.support import SUPPORTED, decide, judge, nearest, settled
+from tests.builders import found
+
+TEXT = """# Leave
+
+Every employee has 30 days of leave. Unused days expire on 31 March.
+
+- Carry-over needs the consent of Ilse Vantobel. It costs 1,250 francs.
+"""
+
+
+def verdict(claim: str) -> tuple[str, bool, str | None]:
+    made = settled(judge(claim, found(TEXT)))
+    return TEXT[made.start : made.end], made.support >= SUPPORTED, made.reason
+
+
+def test_the_sentence_that_says_it_is_found() -> None:
+    assert verdict("Unused days expire on 31 March.") == ("Unused days expire on 31 March.", True, None)
+    assert verdict("Ilse Vantobel must give consent for carry-over")[0].startswith("Carry-over needs")
+
+
+def test_a_claim_that_needs_two_sentences_gets_both() -> None:
+    told = verdict("Employees have 30 days of leave and unused days expire on 31 March")
+    assert told == ("Every employee has 30 days of leave. Unused days expire on 31 March.", True, None)
+
+
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [
+        ("Every employee has 25 days of leave.", "says 25 days, the source says 30 days"),
+        ("Every employee has 30 hours of leave.", "says 30 hours, the source says 30 days"),
+        ("Unused days expire on 30 March.", "says 30 March, the source says 31 March"),
+        ("Unused days never expire on 31 March.", "denies what the source says"),
+        ("Carry-over needs the consent of Jonas Brückl.", "names Jonas Brückl, the source names Ilse Vantobel"),
+        ("It costs 1,520 francs.", "says 1,520 francs, the source says 1,250 francs"),
+        ("Every employee has 30 days of leave in Berlin.", "names Berlin, which the source does not"),
+        ("The canteen opens at noon.", "the source says nothing of the kind"),
+    ],
+)
+def test_what_the_source_does_not_say_is_told_with_the_reason(claim: str, reason: str) -> None:
+    assert verdict(claim)[1:] == (False, reason)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Every employee has thirty days of leave.",
+        "Carry-over costs CHF 1250.",
+        "Consent for carry-over is needed from Ilse Vantobel.",
+        "On March 31, unused days expire.",
+    ],
+)
+def test_the_same_in_another_form_is_supported(claim: str) -> None:
+    assert verdict(claim)[1]
+
+
+def test_meaning_decides_where_words_leave_it_open() -> None:
+    claim, chunk = "Staff get a month of holidays, that is leave.", found(TEXT)
+    made = judge(claim, chunk)
+    assert made.open
+    assert decide(made, claim, chunk, 0.9).support > SUPPORTED > decide(made, claim, chunk, 0.1).support
+
+
+def test_sources_are_tried_by_what_they_share() -> None:
+    chunks = [found("The canteen opens at noon."), found(TEXT), found("Leave is short.")]
+    assert nearest("Unused days of leave expire", chunks) == [1, 2]

@@ -1,0 +1,143 @@
+"""The final order: reranked, penalised, each thing once, spread."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pincite.core.query.answer import Hints, Hit, Plan, Reading
+from pincite.core.run import Run
+from pincite.errors import ProviderError
+from pincite.models.calibration import WORDS_ALONE
+from pincite.providers.scripted import Options, ScriptedEmbedder
+from pincite.query.rank.rank import capped, rank
+from pincite.query.rank.relevance import relevance
+from tests.builders import hit, plan
+
+
+class Reranker:
+    def __init__(self, scores: Any) -> None:
+        self._scores = scores
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        if self._scores is None:
+            raise ProviderError("the reranker is down")
+        return self._scores  # type: ignore[no-any-return]
+
+
+class Stranger(ScriptedEmbedder):
+    """An embedder of another name, which may be down."""
+
+    name = "stranger/1"
+
+    def __init__(self, *, down: bool = False) -> None:
+        super().__init__(Options())
+        self.down = down
+        self.calls = 0
+
+    async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+        self.calls += 1
+        if self.down:
+            raise ProviderError("the embedder is down")
+        return await super().embed(texts, as_query=as_query)
+
+
+HITS = [hit("cats purr", key=1, score=0.9), hit("dogs bark", key=2, score=0.5), hit("birds sing", key=3, score=0.2)]
+
+
+def ranked(run: Run, asked: Plan | None = None, hits: Sequence[Hit] = HITS) -> list[int]:
+    return [found.chunk.key for found in asyncio.run(rank(run, asked or plan("cats"), hits))]
+
+
+def test_a_reranker_orders_anew_and_the_fused_score_is_kept(make_run: Callable[..., Run]) -> None:
+    run = make_run(reranker=Reranker([0.1, 0.9, 0.5]))
+    assert ranked(run) == [2, 3, 1]
+    best = asyncio.run(rank(run, plan("cats"), HITS))[0]
+    assert (best.score, best.rerank_score, best.hybrid_score) == (0.9, 0.9, 0.5)
+
+
+def test_only_the_best_are_shown_to_the_reranker_and_the_others_follow_them(make_run: Callable[..., Run]) -> None:
+    run = make_run(reranker=Reranker([0.1, 0.9]), **{"rag.rerank_top": 2})
+    found = asyncio.run(rank(run, plan("cats"), HITS))
+    told = [(one.chunk.key, one.score, one.rerank_score) for one in found]
+    assert told == [(2, 0.9, 0.9), (1, 0.1, 0.1), (3, 0.1, 0.1)]
+
+
+def test_a_reranker_that_fails_or_talks_nonsense_leaves_the_order_and_is_noted(make_run: Callable[..., Run]) -> None:
+    nan, inf = float("nan"), float("inf")
+    wrong = [
+        [0.5],
+        [0.5] * 4,
+        [],
+        [nan] * 3,
+        [0.1, inf, 0.2],
+        [0.1, None, 0.2],
+        [0.1, 10**400, 0.2],
+        [1e308, -1e308, 0.2],
+        5,
+    ]
+    for scores in (None, *wrong):
+        run = make_run(reranker=Reranker(scores))
+        assert ranked(run) == [1, 2, 3]
+        assert [note.stage for note in run.degraded] == ["rerank"]
+
+
+def test_a_penalty_acts_on_the_last_score_also_after_a_reranker(make_run: Callable[..., Run]) -> None:
+    hits = [hit("cats: purr", key=1, score=0.9, content_type="glossary"), HITS[1], HITS[2]]
+    assert ranked(make_run(rag__penalties__glossary=0.5), hits=hits) == [2, 1, 3]
+    assert ranked(make_run(rag__penalties__glossary=0.0), hits=hits) == [1, 2, 3]
+    reranked = make_run(reranker=Reranker([0.9, 0.8, 0.1]))
+    assert ranked(reranked, hits=hits) == [2, 1, 3]
+
+
+def test_questions_made_up_beforehand_are_never_returned(make_run: Callable[..., Run]) -> None:
+    hits = [hit("Do cats purr?", key=1, score=0.9, content_type="hypothetical_question"), *HITS[1:]]
+    assert ranked(make_run(), hits=hits) == [2, 3]
+
+
+def test_what_says_the_same_makes_room_for_what_does_not(make_run: Callable[..., Run]) -> None:
+    hits = [HITS[0], hit("Cats purr!", key=4, score=0.8), *HITS[1:]]
+    asked = replace(plan("cats"), top_k=3)
+    assert ranked(make_run(), asked, hits) == [1, 2, 3]
+    assert ranked(make_run(rag__drop_duplicates=False), asked, hits) == [1, 4, 2]
+
+
+@pytest.mark.parametrize(("mmr", "compares", "order"), [
+    ("auto", True, [1, 3, 2, 4]), ("auto", False, [1, 2, 3, 4]), ("on", False, [1, 3, 2, 4]),
+    ("off", True, [1, 2, 3, 4]),
+])  # fmt: skip
+def test_comparisons_draw_on_several_documents(
+    make_run: Callable[..., Run], mmr: str, compares: bool, order: list[int]
+) -> None:
+    hits = [
+        hit("cats purr at night", key=1, score=0.9, document_id="a"),
+        hit("cats purr at noon", key=2, score=0.8, document_id="a"),
+        hit("dogs bark", key=3, score=0.75, document_id="b"),
+        hit("stones are silent", key=4, score=0.1, document_id="c"),
+    ]
+    asked = replace(plan("cats or dogs"), reading=Reading(hints=Hints(mmr=compares)))
+    assert ranked(make_run(rag__mmr=mmr, rag__mmr_lambda=0.5), asked, hits) == order
+
+
+def test_an_embedder_nobody_knows_is_asked_once_what_its_cosines_are_worth(make_run: Callable[..., Run]) -> None:
+    embedder = Stranger()
+    run = make_run(embedder=embedder)
+    assert (ranked(run), ranked(run)) == ([1, 2, 3], [1, 2, 3])
+    assert embedder.calls == 2
+
+
+def test_where_it_cannot_be_asked_relevance_comes_from_words_and_that_is_noted(make_run: Callable[..., Run]) -> None:
+    embedder = Stranger(down=True)
+    embedder.name = "silent/1"
+    run = make_run(embedder=embedder)
+    best = asyncio.run(rank(run, plan("cats"), HITS))[0]
+    assert [note.stage for note in run.degraded] == ["calibrate"]
+    assert best.relevance == relevance(["cats"], best.chunk, 0.0, WORDS_ALONE)
+
+
+def test_nobody_else_fills_what_is_found_alone() -> None:
+    hits = [hit(f"Text {n}.", key=n, owner=owner) for n, owner in enumerate(["eve", "eve", "me", "eve", "me", "bob"])]
+    assert [one.chunk.owner for one in capped(hits, 1, "me")] == ["eve", "me", "me", "bob"]
+    assert capped(hits, 0, "me") == hits

@@ -1,0 +1,28 @@
+from pincite.models.calibration import FITTED, WORDS_ALONE
+from pincite.query.rank.relevance import coverage, held_terms, relevance
+from tests.builders import found
+
+
+def test_more_of_the_questions_words_make_a_passage_more_relevant() -> None:
+    little, much = found("Cats sleep."), found("Cats purr when they are content.")
+    assert relevance(["why do cats purr"], much, 0.5, FITTED) > relevance(["why do cats purr"], little, 0.5, FITTED)
+
+
+def test_a_nearer_passage_is_more_relevant() -> None:
+    passage = found("Cats purr.")
+    assert relevance(["cats"], passage, 0.8, FITTED) > relevance(["cats"], passage, 0.2, FITTED)
+    assert 0 <= relevance(["cats"], passage, 0.5, WORDS_ALONE) <= 1
+
+
+def test_title_and_headings_count_as_held() -> None:
+    passage = found("30 days.", title="Leave", heading_path=("Rules", "Carry-over"))
+    assert coverage("leave carry", held_terms(passage), "en") == 1.0
+
+
+def test_a_question_without_words_is_covered_by_nothing() -> None:
+    assert coverage("?!", frozenset({"a"}), "en") == 0.0
+
+
+def test_by_words_alone_the_cosine_counts_for_nothing() -> None:
+    passage = found("Cats purr.")
+    assert relevance(["cats"], passage, 0.9, WORDS_ALONE) == relevance(["cats"], passage, -0.9, WORDS_ALONE)

@@ -1,0 +1,162 @@
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pincite.core.query.answer import Piece, Plan, Prompt, Question
+from pincite.core.run import Run
+from pincite.errors import ProviderError
+from pincite.query.prompt.helper_call import Bounds
+from pincite.query.retrieve import query_expansion as stage
+from pincite.query.retrieve.query_expansion import expand, lines
+from pincite.query.understand.understand import understand
+
+VARIATIONS = "1. How high is the tower?\n2. What is the height of the building?\n3. tower elevation\n4. one too many"
+GENERAL = "More general question: How tall are towers?"
+SUPPOSED = "Passage: Trust is\nbuilt slowly."
+ALL_ON = {"rag__query_expansion_enabled": True, "rag__hyde_enabled": True, "rag__step_back_enabled": True}
+
+
+class Model:
+    """Says what fits the prompt, remembers it, and counts how many ask at once."""
+
+    name, window = "gpt-4o", 8192
+
+    def __init__(self, *, fails: str = "", delay_s: float = 0.0, says: str | None = None) -> None:
+        self.prompts: list[str] = []
+        self.now = self.most = 0
+        self._fails, self._delay_s, self._says = fails, delay_s, says
+
+    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        shown = prompt.messages[0].content
+        self.prompts.append(shown)
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(self._delay_s)
+        self.now -= 1
+        if self._fails and self._fails in shown:
+            raise ProviderError("connection refused")
+        by_ending = {"Other words:": VARIATIONS, "Passage:": SUPPOSED, "More general question:": GENERAL}
+        yield Piece(
+            self._says if self._says is not None else next(by_ending[end] for end in by_ending if shown.endswith(end))
+        )
+
+
+def expanded(run: Run, question: Question) -> Plan:
+    async def go() -> Plan:
+        return await run.step(expand, await understand(run, question))
+
+    return asyncio.run(go())
+
+
+def test_nothing_is_expanded_unless_it_is_wished(make_run: Callable[..., Run]) -> None:
+    model = Model()
+    plan = expanded(make_run(llm=model), Question("How tall is the tower in Bern?"))
+    assert (plan.extra, model.prompts, plan.many) == ((), [], False)
+
+
+def test_each_switch_makes_one_call_and_all_are_made_at_once(make_run: Callable[..., Run]) -> None:
+    model = Model(delay_s=0.01)
+    plan = expanded(make_run(llm=model, **ALL_ON), Question("What is trust?"))
+    assert (len(model.prompts), model.most) == (3, 3)
+    assert plan.extra == (
+        "How tall are towers?", "Trust is built slowly.", "How high is the tower?", "What is the height of the building?",
+    )  # fmt: skip
+    assert len(plan.searched) == 5  # rag.max_queries
+    by_text = {text: [search.via for search in plan.searches if search.text == text] for text in plan.searched}
+    assert by_text["Trust is built slowly."] == ["dense"]
+    assert by_text["How tall are towers?"] == ["dense", "lexical"]
+    assert plan.many
+    assert plan.queries == ("What is trust?",)  # passages are judged by what was asked
+
+
+@pytest.mark.parametrize("text", ["What do you think about trust?", "Who was Ada Byron?", "What is E-1042?"])
+def test_a_passage_is_supposed_only_for_short_questions_that_name_nothing(
+    make_run: Callable[..., Run], text: str
+) -> None:
+    model = Model()
+    assert expanded(make_run(llm=model, rag__hyde_enabled=True), Question(text)).extra == ()
+    assert model.prompts == []
+
+
+def test_fusion_switches_all_on_and_searches_the_parts_first(make_run: Callable[..., Run]) -> None:
+    asked = Question("Who was older, Ada Byron or Karl Lindner?", strategy="fusion")
+    plan = expanded(make_run(llm=Model()), asked)
+    assert plan.extra == (
+        "Who was older, Ada Byron", "Who was older, Karl Lindner", "How tall are towers?", "How high is the tower?",
+    )  # fmt: skip
+
+
+def test_without_a_model_the_parts_are_searched_and_what_is_missing_is_said(make_run: Callable[..., Run]) -> None:
+    run = make_run()
+    run.kit = replace(run.kit, llm=run.kit.extractive)
+    plan = expanded(run, Question("Who was older, Ada Byron or Karl Lindner?", strategy="fusion"))
+    assert plan.extra == ("Who was older, Ada Byron", "Who was older, Karl Lindner")
+    assert [note.stage for note in run.degraded] == ["step_back", "query_expansion"]
+    assert "none is configured" in run.degraded[0].reason
+    run.degraded.clear()
+    assert expanded(run, Question("q")).extra == ()
+    assert run.degraded == []
+
+
+def test_one_that_fails_is_done_without_and_said(make_run: Callable[..., Run]) -> None:
+    run = make_run(llm=Model(fails="More general"), **ALL_ON)
+    plan = expanded(run, Question("How tall is the tower in Bern?"))
+    assert plan.extra == ("How high is the tower?", "What is the height of the building?", "tower elevation")
+    assert [(note.stage, note.reason) for note in run.degraded] == [("step_back", "connection refused")]
+
+
+def test_a_model_that_takes_too_long_is_not_waited_for(
+    make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stage, "LINES", Bounds(0.05, 200, 1200))
+    run = make_run(llm=Model(delay_s=30), rag__query_expansion_enabled=True)
+    assert expanded(run, Question("How tall is the tower in Bern?")).extra == ()
+    assert [note.stage for note in run.degraded] == ["query_expansion"]
+    assert "longer than 0.05 s" in run.degraded[0].reason
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_there_are_never_more_texts_than_allowed(make_run: Callable[..., Run], most: int) -> None:
+    plan = expanded(make_run(llm=Model(), rag__max_queries=most, **ALL_ON), Question("What is trust?"))
+    assert len(plan.searched) == most
+    many = expanded(make_run(llm=Model(), rag__max_queries=2, **ALL_ON), Question("a", also=("b",), many=True))
+    assert many.searched == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("says", "kept"),
+    [
+        ("", []),
+        ("I'm sorry, I cannot do that.", []),
+        ("Sure! Here are three:\n- one thing\n* \"another thing\"\n\n3) ` a third `", ["one thing", "another thing", "a third"]),
+        ("x" * 400, []),
+        ("??\n\x00!!", []),
+        ("<think>hm</think>\nQuestion 2: what else", ["what else"]),
+    ],
+)  # fmt: skip
+def test_what_a_model_writes_is_cleaned(says: str, kept: list[str]) -> None:
+    assert list(lines(says)) == kept
+
+
+def test_repeats_of_the_question_and_of_each_other_are_not_searched_twice(make_run: Callable[..., Run]) -> None:
+    model = Model(says="How tall is the TOWER in Bern\nhow tall is the tower, in Bern?\nHeight\nheight!")
+    plan = expanded(make_run(llm=model, rag__query_expansion_enabled=True), Question("How tall is the tower in Bern?"))
+    assert plan.extra == ("Height",)
+
+
+def test_a_question_too_long_for_the_model_is_not_put_to_it(make_run: Callable[..., Run]) -> None:
+    model = Model()
+    model.window = 300
+    run = make_run(llm=model, rag__query_expansion_enabled=True)
+    assert expanded(run, Question("word " * 200)).extra == ()
+    assert model.prompts == []
+    assert [note.stage for note in run.degraded] == ["query_expansion"]
+
+
+def test_lexical_search_alone_supposes_nothing(make_run: Callable[..., Run]) -> None:
+    model = Model()
+    asked: Any = Question("What is trust?", strategy="lexical_only")
+    assert expanded(make_run(llm=model, rag__hyde_enabled=True), asked).extra == ()

@@ -1,0 +1,106 @@
+import time
+
+import pytest
+
+from pincite.core.query.answer import Turn
+from pincite.query.understand.coreference import standalone
+
+
+def turns(*questions: str, answer: str = "") -> list[Turn]:
+    return [Turn(question, question, answer) for question in questions]
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "whole"),
+    [
+        ("When does the cable car run in winter?", "And in summer?", "When does the cable car run in summer?"),
+        ("When does the cable car open?", "And the canteen?", "When does the canteen open?"),
+        ("When is lunch in the canteen?", "What about dinner?", "When is dinner in the canteen?"),
+        ("When does the cable car run?", "How much does it cost?", "How much does the cable car cost?"),
+        ("What is the laser comb?", "What is its power?", "What is the laser comb's power?"),
+        ("How are the ropes of the cable car kept?", "Who inspects them?", "Who inspects the ropes of the cable car?"),
+        (
+            "What did the Europa Clipper mission find?",
+            "Who paid for this mission?",
+            "Who paid for the Europa Clipper mission?",
+        ),
+        (
+            "What is the rent of the Basel office?",
+            "How many desks does it have?",
+            "How many desks does the Basel office have?",
+        ),
+        (
+            "How many desks does the Basel office have?",
+            "And Zurich?",
+            "How many desks does the Zurich office have?",
+        ),
+        ("When did Anna Keller join?", "Where does she live?", "Where does Anna Keller live?"),
+        ("Is the dome heated?", "Why?", "Is the dome heated? Why?"),
+        ("Is the dome heated?", "Does that hold for guests?", "Does that hold for guests (Is the dome heated)?"),
+        ("What is an Earth satellite?", "What are the benefits?", "What are the benefits (the Earth satellite)?"),
+        ("Wann fährt die Seilbahn im Winter?", "Und im Sommer?", "Wann fährt die Seilbahn im Sommer?"),
+        ("Was kostet der Abend?", "Und für Kinder?", "Was kostet der Abend für Kinder?"),
+        ("Wann läuft die Schneefräse?", "Wer darf sie bedienen?", "Wer darf die Schneefräse bedienen?"),
+        ("Was steht über den Gratweg im Buch?", "Ist er offen?", "Ist der Gratweg offen?"),
+        ("Fahren Hunde mit der Seilbahn?", "Wie teuer ist sie?", "Wie teuer ist die Seilbahn?"),
+        ("Wo steht das Teleskop?", "Wer arbeitet damit?", "Wer arbeitet mit das Teleskop?"),
+        ("Wann öffnet die Kantine?", "Was ist mit dem Laden?", "Wann öffnet dem Laden?"),
+    ],
+)
+def test_what_a_question_points_at_is_put_in_its_place(before: str, asked: str, whole: str) -> None:
+    assert standalone(asked, turns(before)) == whole
+
+
+def test_a_person_is_found_in_the_answer() -> None:
+    said = turns("Who runs the cable car?", answer="The Cable Car is run by Nadja Pfistri. [Source 1]")
+    assert standalone("When did she start?", said) == "When did Nadja Pfistri start?"
+    said = turns("Wer leitet die Station?", answer="Das ist Ilse Vantobel. [Source 1]")
+    assert standalone("Seit wann arbeitet sie hier?", said) == "Seit wann arbeitet Ilse Vantobel hier?"
+
+
+def test_whom_an_earlier_turn_named_is_not_meant_once_something_else_was_talked_of() -> None:
+    said = [
+        *turns("Wer genehmigt Urlaub?", answer="Das ist Ilse Vantobel. [Source 1]"),
+        *turns("Darf man den Dienstwagen privat nutzen?", "Wann kommt Öl in das Auto?"),
+    ]
+    assert "Vantobel" not in standalone("Wie oft muss er zur Prüfung?", said)
+
+
+def test_in_german_the_nearest_thing_of_the_right_gender_is_meant() -> None:
+    said = turns("Was kostet der Abend?", "Ab welchem Alter dürfen Kinder kommen?")
+    assert standalone("Fällt er bei Regen aus?", said) == "Fällt der Abend bei Regen aus?"
+
+
+@pytest.mark.slow
+def test_a_long_answer_or_question_before_takes_no_time() -> None:
+    started = time.process_time()
+    for answer in ("A-" * 25_000, "Aa von " * 10_000, "A. " * 15_000, "Aa A. " * 10_000):
+        standalone("What did he do?", turns("Who wrote it?", answer=answer))
+    for before in ("Sure! " * 10_000, "in winter " * 5_000, "the Dome " * 5_000):
+        for asked in ("And in summer?", "What does it cost?", "And the canteen?"):
+            standalone(asked, turns(before))
+    assert time.process_time() - started < 5  # twice as long, each took a minute when time grew with the square
+
+
+def test_after_nothing_a_question_is_itself() -> None:
+    for before in ("", " ", "?"):
+        for asked in (
+            "And the canteen?",
+            "What about him?",
+            "Does that hold?",
+            "Is it open?",
+            "What are the benefits?",
+        ):
+            assert standalone(asked, turns(before)).strip()
+
+
+def test_where_nothing_was_named_the_question_stays() -> None:
+    assert standalone("Is it open?", turns("Why?")) == "Is it open?"
+
+
+def test_questions_do_not_grow_from_turn_to_turn() -> None:
+    said = turns("Is the dome heated in winter?")
+    for asked in ["Why?", "And on Sunday?", "Does that hold for guests?", "Is that so?", "Why?", "With dogs?"] * 5:
+        whole = standalone(asked, said)
+        said.append(Turn(asked, whole, ""))
+        assert len(whole) < 300

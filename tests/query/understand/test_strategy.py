@@ -1,0 +1,73 @@
+from typing import Any, get_args
+
+import pytest
+
+from pincite.config.settings import Rag
+from pincite.core.query.answer import Question, Strategy
+from pincite.query.understand.intent import read
+from pincite.query.understand.strategy import WAYS, breadth_of, chosen, routed
+
+
+def test_every_strategy_has_its_own_way() -> None:
+    assert set(WAYS) == set(get_args(Strategy))
+    assert set(get_args(Rag.model_fields["strategy"].annotation)) == {"auto", *get_args(Strategy)}
+    ways = [(way.engines, way.breadth, way.reads, way.reranked) for name, way in WAYS.items() if name != "hierarchical"]
+    assert len(set(ways)) == len(ways)  # hierarchical differs from two_stage in what its second stage does
+
+
+@pytest.mark.parametrize(
+    ("question", "rag", "strategy", "why"),
+    [
+        (Question("q", strategy="fusion"), {"strategy": "two_stage"}, "fusion", "request"),
+        (Question("q"), {"strategy": "two_stage"}, "two_stage", "rag.strategy"),
+        (Question("q"), {"strategy": "two_stage", "use_hybrid_search": False}, "two_stage", "rag.strategy"),
+        (Question("q"), {"use_hybrid_search": False}, "dense_only", "use_hybrid_search"),
+        (Question("q", strategy="hybrid"), {"use_hybrid_search": False}, "hybrid", "request"),
+        (Question("q"), {}, "hybrid", "rag.strategy"),
+        (Question("q"), {"strategy": "auto"}, "dense_only", "short"),
+    ],
+)
+def test_the_request_wins_over_the_settings_and_these_over_the_router(
+    question: Question, rag: dict[str, Any], strategy: str, why: str
+) -> None:
+    found, because = chosen(question, Rag(**rag), read(question.text), question.text)
+    assert found == strategy
+    assert why in because
+
+
+@pytest.mark.parametrize(
+    ("text", "strategy"),
+    [
+        ("Who designed the north tower?", "dense_only"),
+        ("Wer hat den Nordturm entworfen?", "dense_only"),
+        ("How do I reset the password for the intranet portal after a lock?", "hybrid"),
+        ("Compare Quick and Fine mode", "fusion"),
+        ("When does the canteen open, and who runs it?", "fusion"),
+        ("Who is the mother of the director of Sundial?", "fusion"),
+        ("What does error E-1042 mean?", "two_stage"),
+        ('Where is "the long corridor" mentioned?', "two_stage"),
+        ("Summarise the annual report.", "hierarchical"),
+        ("Fasse den Jahresbericht zusammen.", "hierarchical"),
+    ],
+)
+def test_the_router_goes_by_the_kind_of_question(text: str, strategy: str) -> None:
+    assert routed(read(text), text)[0] == strategy
+
+
+@pytest.mark.parametrize(
+    ("question", "rag", "strategy", "wanted"),
+    [
+        (Question("q"), {}, "hybrid", 10),
+        (Question("q", strategy="dense_only"), {}, "dense_only", 5),
+        (Question("q"), {"use_hybrid_search": False}, "dense_only", 10),
+        (Question("q"), {}, "fusion", 20),
+        (Question("q"), {"top_k": 3}, "fusion", 6),
+        (Question("List all telescopes."), {}, "hybrid", 15),
+        (Question("List all telescopes."), {}, "fusion", 20),
+        (Question("List all telescopes.", top_k=4), {}, "fusion", 4),
+        (Question("q"), {"top_k": 1000}, "fusion", 1000),
+        (Question("q", strategy="dense_only"), {"top_k": 1}, "dense_only", 1),
+    ],
+)
+def test_how_many_passages_are_wanted(question: Question, rag: dict[str, Any], strategy: Any, wanted: int) -> None:
+    assert breadth_of(question, Rag(**rag), strategy, read(question.text)) == wanted

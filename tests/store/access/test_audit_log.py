@@ -1,0 +1,205 @@
+"""The audit log in the database: written with what it tells, read by administrators, changed by nobody."""
+
+import asyncio
+from typing import Any
+
+import psycopg
+import pytest
+
+from pincite.core.accounts.audit import Anchor, Told
+from pincite.core.request_context import Origin
+from pincite.errors import Invalid, NotAllowed
+from pincite.store.access import audit_log as store
+from pincite.store.access.api_keys import Keys
+from pincite.store.access.audit_log import Audit, AuditFilter, note, note_from, read_anchor
+from pincite.store.access.users import People
+from pincite.store.database import rows
+
+
+def test_events_tell_who_did_what_to_whom(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        people, audit = People(shelf.database), Audit(shelf.database)
+        await people.add("local", "anna", "administrator")
+        await people.add("local", "bob", "reader")
+        await people.change_role("anna", "bob", "editor")
+        _, key_id = await Keys(shelf.database).create("anna", "k", "reader", None, by="local")
+        events, following = await audit.list("local", AuditFilter())
+        told = [(one.event, one.person, one.subject, one.outcome) for one in events]
+        assert told == [
+            ("key.create", "local", f"key:{key_id}", "done"),
+            ("user.role", "anna", "user:bob", "done"),
+            ("user.add", "local", "user:bob", "done"),
+            ("user.add", "local", "user:anna", "done"),
+        ]
+        assert events[1].details == {"before": "reader", "after": "editor"}
+        assert following is None
+        assert [one.number for one in events] == [4, 3, 2, 1]
+
+    with_shelf(test)
+
+
+def test_a_list_is_filtered_and_goes_on_page_by_page(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        people, audit = People(shelf.database), Audit(shelf.database)
+        for name in ("anna", "bob"):
+            await people.add("local", name, "reader")
+        await people.suspend("local", "bob", suspended=True)
+        first, cursor = await audit.list("local", AuditFilter(limit=2))
+        rest, end = await audit.list("local", AuditFilter(limit=2, cursor=cursor))
+        assert [[one.event for one in page] for page in (first, rest)] == [["user.suspend", "user.add"], ["user.add"]]
+        assert end is None
+        for wanted, number in (
+            (AuditFilter(event="user"), 3),
+            (AuditFilter(event="user.add"), 2),
+            (AuditFilter(event="use"), 0),
+            (AuditFilter(person="bob"), 2),
+            (AuditFilter(person="local", event="user.suspend"), 1),
+            (AuditFilter(since=first[0].at), 1),
+        ):
+            assert len((await audit.list("local", wanted))[0]) == number, wanted
+        with pytest.raises(Invalid, match="cursor"):
+            await audit.list("local", AuditFilter(cursor="x"))
+
+    with_shelf(test)
+
+
+def test_what_is_undone_was_not_noted(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        async def half() -> None:
+            async with shelf.database.transaction("local") as connection:
+                await note(connection, Told("logout"))
+                await connection.execute("select 1 / 0")
+
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            await half()
+        assert await Audit(shelf.database).list("local", AuditFilter()) == ([], None)
+        assert (await Audit(shelf.database).verify("local")).fault is None
+
+    with_shelf(test)
+
+
+def test_only_administrators_read_it_and_nobody_changes_it(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        audit = Audit(shelf.database)
+        await People(shelf.database).add("local", "bob", "editor")
+        for by in ("bob", "", "nobody"):
+            assert (await audit.list(by, AuditFilter()))[0] == []
+            with pytest.raises(NotAllowed):
+                await audit.verify(by)
+        for statement in (
+            "update audit_event set content = '{}'",
+            "delete from audit_event",
+            "truncate audit_event",
+            "insert into audit_event (number, content, hash) values (9, '{}', '')",
+            "update audit_head set number = 0",
+            "delete from audit_head",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                async with shelf.database.transaction("local") as connection:
+                    await connection.execute(statement)
+
+    with_shelf(test)
+
+
+def test_somebody_else_cannot_be_named_as_who_did_it(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        async with shelf.database.transaction("local") as connection:
+            await connection.execute(
+                """select note_events('[{"event": "logout", "person": "eve", "at": "1999-01-01", "outcome": "done",
+                "subject": null, "address": "", "key_id": null, "request_id": "", "details": {}}]')"""
+            )
+        [event], _ = await Audit(shelf.database).list("local", AuditFilter())
+        assert (event.person, event.at.year > 2000) == ("local", True)
+
+    with_shelf(test)
+
+
+@pytest.mark.parametrize(
+    ("tampering", "fault"),
+    [
+        ("update audit_event set content = replace(content, 'user.add', 'user.eat') where number = 2", "event 2 was"),
+        ("update audit_event set hash = sha256('x') where number = 3", "event 3 was"),
+        ("delete from audit_event where number = 1", "event 1 is missing"),
+        ("delete from audit_event where number = 2", "event 2 is missing"),
+        ("delete from audit_event where number = 4", "it ends after event 3, and 4 were written"),
+        ("delete from audit_event", "it ends after event 0, and 4 were written"),
+        ("insert into audit_event (number, content, hash) select 5, content, hash from audit_event where number = 4",
+         "event 5 was"),
+        ("update audit_head set number = 3, hash = (select hash from audit_event where number = 3)",
+         "it goes on after event 3"),
+    ],
+)  # fmt: skip
+def test_what_the_owner_of_the_database_does_to_it_is_noticed(with_shelf: Any, tampering: str, fault: str) -> None:
+    async def test(shelf: Any) -> None:
+        audit = Audit(shelf.database)
+        for name in ("a", "b", "c", "d"):
+            await People(shelf.database).add("local", name, "reader")
+        held = await audit.verify("local")
+        assert (held.fault, held.reached.number) == (None, 4)
+        async with shelf.database.administrator() as admin:
+            await admin.execute("set search_path = pincite")
+            await admin.execute("set row_security = off")
+            await admin.execute(tampering)
+        assert fault in ((await audit.verify("local")).fault or "")
+        assert (await audit.verify("local", read_anchor(str(held.reached)))).fault
+
+    with_shelf(test)
+
+
+def test_events_at_the_same_time_make_one_chain(with_shelf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "PAGE", 7)
+
+    async def test(shelf: Any) -> None:
+        audit = Audit(shelf.database)
+        await asyncio.gather(*(audit.note("local", Told("logout", f"user:{n}")) for n in range(50)))
+        verdict = await audit.verify("local")
+        assert (verdict.fault, verdict.reached.number) == (None, 50)
+        async with shelf.database.transaction("local") as connection:
+            subjects = {subject for (subject,) in await rows(connection, "select subject from audit_event")}
+        assert subjects == {f"user:{n}" for n in range(50)}
+
+    with_shelf(test)
+
+
+def test_whoever_stops_in_the_middle_does_not_keep_others_from_noting_something(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        async with shelf.database.transaction("local") as connection:
+            await note(connection, Told("logout"))
+            patience = "select current_setting('idle_in_transaction_session_timeout'), current_setting('lock_timeout')"
+            assert await rows(connection, patience) == [("10s", "15s")]
+        async with shelf.database.transaction("local") as connection:
+            assert await rows(connection, "select current_setting('idle_in_transaction_session_timeout')") == [("0",)]
+
+    with_shelf(test)
+
+
+def test_files_that_come_in_together_are_one_event(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        ids = await asyncio.gather(*(shelf.accept(f"{n}.md", f"number {n}") for n in range(20)))
+        events, _ = await Audit(shelf.database).list("local", AuditFilter(event="document.add"))
+        assert len(events) < 20
+        assert sorted(one for event in events for one in event.details["documents"]) == sorted(ids)
+        await shelf.accept("0.md", "another text")
+        [changed], _ = await Audit(shelf.database).list("local", AuditFilter(event="document.change"))
+        assert (changed.subject, changed.details) == (f"document:{ids[0]}", {"changed": ["file"]})
+
+    with_shelf(test)
+
+
+def test_what_comes_from_several_places_keeps_them_apart(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        places = [Origin("10.0.0.1", "k1", "r1"), Origin("10.0.0.2")]
+        async with shelf.database.transaction("local") as connection:
+            await note_from(connection, [(place, Told("logout")) for place in places])
+        events, _ = await Audit(shelf.database).list("local", AuditFilter())
+        assert [Origin(one.address, one.key_id, one.request_id) for one in reversed(events)] == places
+
+    with_shelf(test)
+
+
+def test_a_head_is_read_as_it_is_printed() -> None:
+    anchor = Anchor(12, bytes(range(32)))
+    assert read_anchor(str(anchor)) == anchor
+    for wrong in ("", "12", "12:", "x:00", "-1:" + "00" * 32, "1:" + "00" * 31, "1:zz"):
+        with pytest.raises(Invalid, match="64 hexadecimal digits"):
+            read_anchor(wrong)

@@ -1,0 +1,144 @@
+from typing import Any
+
+import pytest
+
+from pincite.errors import Conflict, Invalid, NotAllowed, NotFound, Unauthorized
+from pincite.store.access.api_keys import Keys
+from pincite.store.access.permissions import Rights, Wish
+from pincite.store.access.users import People
+from pincite.store.database import rows
+from pincite.store.documents.library import Listing
+
+
+def test_people_are_added_and_found_by_name_whatever_its_case(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        people = People(shelf.database)
+        made = await people.add("local", "  Anna  Weber ", "editor")
+        assert (made.id, made.name, made.role, made.suspended) == ("Anna Weber", "Anna Weber", "editor", False)
+        assert await people.get("local", "anna weber") == made
+        assert [one.id for one in await people.all("local")] == ["Anna Weber", "local"]
+        for name in ("ANNA WEBER", "local"):
+            with pytest.raises(Conflict):
+                await people.add("local", name, "reader")
+        for name in ("", " ", "a,b", "user:x", "x" * 101, "tab\u200bbed\x07"):
+            with pytest.raises(Invalid):
+                await people.add("local", name, "reader")
+
+    with_shelf(test)
+
+
+def test_only_administrators_manage_people_even_where_a_check_was_forgotten(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        people = People(shelf.database)
+        await people.add("local", "bob", "editor")
+        await people.add_group("local", "staff")
+        for by in ("bob", "", "nobody"):
+            with pytest.raises(NotAllowed):
+                await people.add(by, "eve", "administrator")
+            with pytest.raises(NotFound):
+                await people.get(by, "bob")
+            assert await people.all(by) == []
+            assert await people.groups(by) == []
+        async with shelf.database.transaction("bob") as connection:
+            assert (await connection.execute("update person set role = 'administrator'")).rowcount == 0
+            assert (await connection.execute("delete from membership")).rowcount == 0
+            assert await rows(connection, "select id from person") == [("bob",)]
+            assert await rows(connection, "select * from password") == []
+            assert await rows(connection, "select * from reader") == []
+        assert (await people.oneself("bob", "reader")).role == "reader"
+
+    with_shelf(test)
+
+
+def test_an_administrator_may_step_back(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        people = People(shelf.database)
+        await people.add("local", "bob", "administrator")
+        assert (await people.change_role("bob", "bob", "reader")).role == "reader"
+        assert (await people.get("local", "bob")).role == "reader"
+        with pytest.raises(NotFound):
+            await people.change_role("bob", "bob", "administrator")
+
+    with_shelf(test)
+
+
+def test_a_key_is_worth_no_more_than_its_owner(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        people, keys = People(shelf.database), Keys(shelf.database)
+        await people.add("local", "bob", "administrator")
+        key, _ = await keys.create("bob", "k", "administrator", None, by="local")
+        metrics, _ = await keys.create("bob", "m", "metrics", None, by="local")
+        assert (await keys.recognise(key)).role == "administrator"
+        assert (await keys.recognise(metrics)).role == "metrics"
+        await people.change_role("local", "bob", "reader")
+        assert (await keys.recognise(key)).role == "reader"
+        with pytest.raises(Unauthorized):
+            await keys.recognise(metrics)
+        await people.suspend("local", "bob", suspended=True)
+        with pytest.raises(Unauthorized):
+            await keys.recognise(key)
+        await people.suspend("local", "bob", suspended=False)
+        assert (await keys.recognise(key)).person == "bob"
+        await people.remove("local", "bob")
+        with pytest.raises(Unauthorized):
+            await keys.recognise(key)
+        with pytest.raises(NotFound):
+            await people.get("local", "bob")
+        with pytest.raises(Conflict):  # what they changed names them: nobody else shall be taken for them
+            await people.add("local", "bob", "reader")
+
+    with_shelf(test)
+
+
+def test_nobody_shuts_out_the_owner_of_the_data_folder(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        people = People(shelf.database)
+        await people.add("local", "boss", "administrator")
+        for change in (
+            people.remove("boss", "local"),
+            people.suspend("boss", "local", suspended=True),
+            people.change_role("boss", "local", "reader"),
+        ):
+            with pytest.raises(Conflict):
+                await change
+
+    with_shelf(test)
+
+
+def test_somebody_who_owns_documents_is_not_removed(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        from pincite.core.documents.document import Upload
+
+        people = People(shelf.database)
+        await people.add("local", "bob", "editor")
+        scope = await shelf.library.scope("bob")
+        await shelf.intake.accept(scope, Upload("a.md", b"x"), mime="text/markdown", checksum="x")
+        with pytest.raises(Conflict, match="owns documents"):
+            await people.remove("local", "bob")
+        listed, _ = await shelf.library.documents(await shelf.scope(), Listing())
+        assert listed == []  # an administrator does not see it for being one
+
+    with_shelf(test)
+
+
+def test_a_group_of_the_same_name_inherits_nothing(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        people, rights = People(shelf.database), Rights(shelf.database)
+        await people.add("local", "bob", "reader")
+        await people.add_group("local", "staff")
+        await people.join("local", "staff", "bob")
+        one = await shelf.put("a.md", "dunlin", folder="hr")
+        staff = await rights.readers(await shelf.scope(), Wish(groups=("staff",)))
+        await rights.share(await shelf.scope(), one, staff)
+        await rights.share_folder(await shelf.scope(), "hr", staff)
+        assert (await shelf.library.get(await shelf.scope(), one)).access.groups == ("staff",)
+        assert (await shelf.library.scope("bob")).realms
+        assert (await people.leave("local", "staff", "bob")).members == ()
+        assert not (await shelf.library.scope("bob")).realms
+        await people.remove_group("local", "staff")
+        await people.add_group("local", "staff")
+        await people.join("local", "staff", "bob")
+        assert not (await shelf.library.scope("bob")).realms
+        assert (await shelf.library.get(await shelf.scope(), one)).access.groups == ()
+
+    with_shelf(test)

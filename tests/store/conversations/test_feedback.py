@@ -1,0 +1,59 @@
+"""Ratings in the database: of one's own answers, replaced when said again, and gone with the conversation."""
+
+from typing import Any
+
+import pytest
+
+from pincite.errors import Invalid, NotFound
+from pincite.store.access.users import People
+from pincite.store.conversations.feedback import Opinions
+from pincite.store.conversations.sessions import Sessions
+from pincite.store.database import rows
+from tests.store.conversations.test_share_links import answered
+
+
+def test_one_rates_ones_own_answers_and_administrators_see_it_without_them(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        for name in ("ada", "bob"):
+            await People(shelf.database).add("local", name, "reader")
+        await answered(shelf, "ada", "a_1")
+        opinions, ada, bob = (
+            Opinions(shelf.database),
+            await shelf.library.scope("ada"),
+            await shelf.library.scope("bob"),
+        )
+        with pytest.raises(NotFound):
+            await opinions.rate(bob, "a_1", "up", "")
+        await opinions.rate(ada, "a_1", "up", "")
+        said = await opinions.rate(ada, "a_1", "down", "the wrong year")
+        assert await opinions.list(ada, 10, None) == ([said], None)
+        assert await opinions.list(bob, 10, None) == ([], None)
+        [[seen], _] = await opinions.list(await shelf.scope(), 10, None)
+        assert (seen.answer_id, seen.person, seen.rating, seen.comment) == ("", "ada", "down", "the wrong year")
+        assert seen.trace_id == said.trace_id
+        async with shelf.database.transaction("bob") as connection:
+            assert (await connection.execute("delete from feedback")).rowcount == 0
+        sessions = Sessions(shelf.database)
+        [[session], _] = await sessions.list(ada)
+        assert [turn.rating for turn in (await sessions.get(ada, session.id)).turns] == ["down"]
+        await sessions.remove(ada, session.id)
+        async with shelf.database.administrator() as admin:
+            assert await rows(admin, "select 1 from pincite.feedback") == []
+
+    with_shelf(test)
+
+
+def test_a_long_list_goes_on_where_it_ended(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        opinions, scope = Opinions(shelf.database), await shelf.scope()
+        for number in range(5):
+            await answered(shelf, "local", f"a_{number}")
+            await opinions.rate(scope, f"a_{number}", "up", "")
+        seen, cursor = await opinions.list(scope, 3, None)
+        rest, end = await opinions.list(scope, 3, cursor)
+        assert [one.answer_id for one in (*seen, *rest)] == [f"a_{number}" for number in (4, 3, 2, 1, 0)]
+        assert end is None
+        with pytest.raises(Invalid):
+            await opinions.list(scope, 3, "forged")
+
+    with_shelf(test)

@@ -1,0 +1,145 @@
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from pincite.errors import NotFound
+from pincite.providers.scripted import Options, ScriptedLLM
+from tests.builders import answering
+
+
+def test_removing_leaves_nothing_and_says_what_went(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        kept = await shelf.put("b.md", "kept words")
+        gone = await shelf.put("a.md", "first passage", "second passage")
+        receipt = await shelf.removal.remove(scope, gone)
+        assert (receipt.versions, receipt.chunks, receipt.vectors, receipt.postings) == (1, 2, 2, 4)
+        assert receipt.file
+        assert receipt.verified
+        assert not list(shelf.files._folder.glob(f"{gone}*"))
+        with pytest.raises(NotFound):
+            await shelf.library.get(scope, gone)
+        with pytest.raises(NotFound):
+            await shelf.removal.remove(scope, gone)
+        assert (await shelf.library.get(scope, kept)).chunks == 1
+
+    with_shelf(test)
+
+
+def test_an_answer_left_in_a_trace_is_not_called_removed(with_shelf: Any, database_url: str) -> None:
+    async def test(shelf: Any) -> None:
+        scope, document_id = await shelf.scope(), await shelf.put("a.md", "text")
+        remove = shelf.files.remove
+
+        def meanwhile(document_id: str, version_id: str) -> bool:
+            with psycopg.connect(database_url) as other:
+                other.execute(
+                    "insert into pincite.trace (id, owner, kind, started_at, duration_ms, content, documents)"
+                    " values ('t', 'local', 'query', now(), 1, '{\"answer\": \"text\"}', array[%s])",
+                    (document_id,),
+                )
+            return bool(remove(document_id, version_id))
+
+        shelf.files.remove = meanwhile
+        assert not (await shelf.removal.remove(scope, document_id)).verified
+
+    with_shelf(test)
+
+
+def test_the_same_file_added_again_while_removed_keeps_its_bytes(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        document_id = await shelf.put("a.md", "text")
+        remove, gone, added = shelf.files.remove, threading.Event(), threading.Event()
+
+        def slow(document_id: str, version_id: str) -> bool:
+            gone.set()  # from the database, and not from the disk yet
+            assert added.wait(60)
+            return bool(remove(document_id, version_id))
+
+        shelf.files.remove = slow
+        removing = asyncio.create_task(shelf.removal.remove(scope, document_id))
+        assert await asyncio.to_thread(gone.wait, 60)
+        assert await shelf.accept("a.md", "text") == document_id
+        added.set()
+        assert (await removing).verified
+        assert (await shelf.library.raw(scope, document_id))[1] == b"text"
+
+    with_shelf(test)
+
+
+CANARY = "qvarntz"
+
+
+def _columns_with(database_url: str, word: str) -> set[str]:
+    """Every column of every table in which a word stands, whatever its type; tables yet to come included."""
+    found = set()
+    with psycopg.connect(database_url) as connection:
+        columns = connection.execute(
+            "select table_name, column_name, data_type from information_schema.columns where table_schema = 'pincite'"
+        ).fetchall()
+        assert len(columns) > 100
+        for table, column, kind in columns:
+            held = (
+                f"position(convert_to('{word}', 'UTF8') in \"{column}\") > 0"
+                if kind == "bytea"
+                else f"lower(\"{column}\"::text) like '%{word}%'"
+            )
+            if connection.execute(f'select 1 from pincite."{table}" where {held} limit 1').fetchone():
+                found.add(f"{table}.{column}")
+    return found
+
+
+def test_no_column_of_any_table_holds_a_word_of_what_was_removed(
+    open_pincite: Any, database_url: str, tmp_path: Path
+) -> None:
+    from pincite.core.query.answer import Question
+    from pincite.evaluate.questions.own_documents import Wish, make_set
+    from pincite.store.search.packed_postings import Packs
+
+    body = "The key of the {0} room hangs behind the blue cup. {0} is a word that nobody else has written."
+    paper = tmp_path / f"{CANARY}.md"
+
+    async def use() -> Any:
+        async with open_pincite(traces__content=True) as pincite:
+            for heading in ("Keys", "Keys and locks"):
+                paper.write_text(
+                    f"---\ntitle: The {CANARY}\nauthor: {CANARY}\ntags: [{CANARY}]\n---\n\n# {heading} of {CANARY}\n\n"
+                    + body.format(CANARY)
+                )
+                document = await pincite.add(paper, folder=f"about/{CANARY}")
+            await pincite._tidy()
+            (tmp_path / "kept.md").write_text("# Kept\n\nThe cat is fed at half past six.")
+            await pincite.add(tmp_path / "kept.md")
+            assert await Packs(pincite.database, least=1).make()
+            session = await pincite.sessions.create(await pincite.scope(), "")
+            answer = await pincite.ask(Question("Where does the key hang?", session_id=session.id))
+            assert CANARY in answer.text
+            thinking = ScriptedLLM(Options(answers=(f"<think>So it is {CANARY}.</think>It hangs there. [Source 1]",)))
+            with answering(pincite, thinking):
+                await pincite.ask(Question("Where does the key hang?", fresh=True))
+            await make_set(pincite, Wish(questions=20, by="words"), report=lambda _progress: None)
+            with psycopg.connect(database_url) as other:
+                other.execute(
+                    "insert into pincite.enrichment (document_id, realm, hash, summary, questions)"
+                    " select id, realm, '\\x00', %s, array[%s] from pincite.document where id = %s",
+                    (CANARY, CANARY, document.id),
+                )
+            before = _columns_with(database_url, CANARY)
+            receipt = await pincite.remove(document.id)
+            assert await pincite.ask("Where is the cat fed?")
+        return before, receipt
+
+    before, receipt = asyncio.run(use())
+    assert before >= {
+        "document.title", "document.name", "document.tags", "document.folder", "version.text", "chunk.text", "posting.term",
+        "past_posting.term", "packed.term", "vocabulary.word", "turn.words", "turn.answer", "trace.content",
+        "evaluation_question.text", "enrichment.summary", "piece.bytes", "cached_answer.answer",
+    }  # fmt: skip
+    assert _columns_with(database_url, CANARY) == set()
+    assert (receipt.versions, receipt.cache_entries, receipt.file, receipt.verified) == (2, 2, True, True)
+    assert min(receipt.chunks, receipt.vectors, receipt.postings, receipt.quotes) > 0

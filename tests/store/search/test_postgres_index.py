@@ -1,0 +1,327 @@
+import math
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from pincite.config.settings import Rag
+from pincite.core.accounts.access import Scope
+from pincite.core.protocols import Match
+from pincite.core.query.answer import Filters
+from pincite.store.access.permissions import Rights
+from pincite.store.access.users import People
+from pincite.store.search.corpus_stats import Survey
+from pincite.store.search.postgres_index import NAMESAKES, WINDOW_FACTOR, PostgresIndex, _window_factor
+from pincite.text.terms import terms
+
+ALL = Filters()
+WORDS = [f"word{n}" for n in range(60)]
+
+
+def texts(count: int, seed: int = 1) -> list[str]:
+    chosen = random.Random(seed)
+    return [" ".join(chosen.choices(WORDS, weights=range(1, 61), k=chosen.randint(5, 40))) for _ in range(count)]
+
+
+def bm25(query: str, corpus: dict[int, str], k1: float = Rag().bm25_k1, b: float = Rag().bm25_b) -> list[int]:
+    """BM25 as the textbook has it, over exactly this corpus."""
+    counts = {key: Counter(terms(text, "en")) for key, text in corpus.items()}
+    average = sum(sum(c.values()) for c in counts.values()) / len(counts)
+    scores: Counter[int] = Counter()
+    for term, weight in Counter(terms(query, "en")).items():
+        df = sum(term in c for c in counts.values())
+        idf = math.log(1 + (len(counts) - df + 0.5) / (df + 0.5))
+        for key, c in counts.items():
+            if c[term]:
+                length = sum(c.values())
+                scores[key] += weight * idf * c[term] * (k1 + 1) / (c[term] + k1 * (1 - b + b * length / average))
+    return sorted(scores, key=lambda key: (-round(scores[key], 9), key))[:10]
+
+
+async def keys_of(shelf: Any) -> dict[str, int]:
+    async with shelf.database.transaction("local") as connection:
+        return dict(await (await connection.execute("select text, key from chunk where level = 2")).fetchall())
+
+
+def test_lexical_search_is_bm25_before_and_after_deletes(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        ids = {n: await shelf.put(f"{n}.md", *texts(8, seed=n)) for n in range(12)}
+        for gone in (None, 3, 7):
+            if gone is not None:
+                await shelf.removal.remove(scope, ids[gone])
+            corpus = {key: text for text, key in (await keys_of(shelf)).items()}
+            for query in texts(10, seed=99):
+                found = await shelf.index.lexical(query, scope=scope, filters=ALL, limit=10)
+                assert [match.key for match in found] == bm25(query, corpus)
+
+    with_shelf(test)
+
+
+def test_lexical_search_under_a_filter_is_bm25_over_what_that_admits(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        for n in range(12):
+            await shelf.put(f"{n}.md", *texts(8, seed=n), folder="in" if n % 3 else "out")
+        admitted = {text for n in range(12) if n % 3 for text in texts(8, seed=n)}
+        corpus = {key: text for text, key in (await keys_of(shelf)).items() if text in admitted}
+        for query in texts(10, seed=99):
+            found = await shelf.index.lexical(query, scope=scope, filters=Filters(folder="in"), limit=10)
+            assert [match.key for match in found] == bm25(query, corpus)
+
+    with_shelf(test)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "factor"), [(0, 1), (100, 1), (101, 2), (150, 2), (200, 3), (201, 4), (900, WINDOW_FACTOR)]
+)
+def test_more_rows_are_read_the_more_vectors_a_chunk_has(vectors: int, factor: int) -> None:
+    assert _window_factor(Survey(chunks=100, words=1, vectors=vectors, narrowed=False)) == factor
+
+
+@pytest.mark.parametrize("exact_rows", [0, 20_000], ids=["hnsw", "exact"])
+def test_dense_search_finds_the_nearest(with_shelf: Any, exact_rows: int) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        for n in range(10):
+            await shelf.put(f"{n}.md", *texts(10, seed=n))
+        keys = await keys_of(shelf)
+        for query in texts(10, seed=99):
+            vector = await shelf.vector(query)
+            cosine = {
+                key: sum(a * b for a, b in zip(vector, await shelf.vector(text), strict=True))
+                for text, key in keys.items()
+            }
+            found = await shelf.index.dense(vector, scope=scope, filters=ALL, limit=5)
+            best = sorted(cosine.values(), reverse=True)[:5]
+            assert [match.score for match in found] == pytest.approx(best, abs=2e-3)
+
+    with_shelf(test, exact_rows=exact_rows)
+
+
+@pytest.mark.parametrize("exact_rows", [0, 20_000], ids=["hnsw", "exact"])
+def test_filters_work_inside_the_search(with_shelf: Any, exact_rows: int) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        ids = [await shelf.put(f"{n}.md", *texts(10, seed=n), folder="hr/a" if n == 4 else "other") for n in range(10)]
+        vector = await shelf.vector("word59 word58")
+        for filters in (Filters(folder="hr"), Filters(folder="hr/a"), Filters(document_ids=(ids[4],))):
+            dense = await shelf.index.dense(vector, scope=scope, filters=filters, limit=10)
+            lexical = await shelf.index.lexical("word59 word58", scope=scope, filters=filters, limit=10)
+            assert len(dense) == 10
+            assert lexical
+            fetched = await shelf.index.fetch([m.key for m in dense + lexical], [vector], scope=scope)
+            assert {chunk.document_id for chunk in fetched.chunks.values()} == {ids[4]}
+        for filters in (Filters(folder="h"), Filters(document_ids=()), Filters(document_ids=("nope",))):
+            assert await shelf.index.dense(vector, scope=scope, filters=filters, limit=10) == []
+            assert await shelf.index.lexical("word59", scope=scope, filters=filters, limit=10) == []
+
+    with_shelf(test, exact_rows=exact_rows)
+
+
+def test_a_walk_that_ends_too_early_under_a_filter_is_not_trusted(with_shelf: Any) -> None:
+    class Lame(PostgresIndex):
+        async def _nearest(self, *asked: Any, exact: bool, **options: Any) -> list[Match]:
+            found = await super()._nearest(*asked, exact=exact, **options)
+            return found if exact else found[:3]
+
+    async def test(shelf: Any) -> None:
+        scope, vector = await shelf.scope(), await shelf.vector("word59 word58")
+        for n in range(4):
+            await shelf.put(f"{n}.md", *texts(10, seed=n), folder="in" if n else "out")
+        index = Lame(shelf.database, 1, 32, Rag(exact_rows=0))
+        assert len(await index.dense(vector, scope=scope, filters=ALL, limit=10)) == 3
+        assert len(await index.dense(vector, scope=scope, filters=Filters(folder="in"), limit=10)) == 10
+
+    with_shelf(test)
+
+
+def test_a_walk_that_ends_too_early_among_what_others_own_is_not_trusted(with_shelf: Any) -> None:
+    class Lame(PostgresIndex):
+        async def _nearest(self, *asked: Any, exact: bool, **options: Any) -> list[Match]:
+            found = await super()._nearest(*asked, exact=exact, **options)
+            return found if exact else found[:3]
+
+    async def test(shelf: Any) -> None:
+        vector = await shelf.vector("word59 word58")
+        documents = [await shelf.put(f"{n}.md", *texts(10, seed=n)) for n in range(4)]
+        await People(shelf.database).add("local", "bob", "reader")
+        for document in documents[1:]:
+            await Rights(shelf.database).share(await shelf.scope(), document, ("user:bob",))
+        index = Lame(shelf.database, 1, 32, Rag(exact_rows=0))
+        bob = await shelf.library.scope("bob")
+        assert len(await index.dense(vector, scope=bob, filters=ALL, limit=10)) == 10
+        assert len(await index.dense(vector, scope=await shelf.scope(), filters=ALL, limit=10)) == 3
+
+    with_shelf(test)
+
+
+def test_what_a_filter_admits_is_all_compared_where_it_is_a_small_part_of_the_library(with_shelf: Any) -> None:
+    asked: list[bool] = []
+
+    class Watched(PostgresIndex):
+        async def _nearest(self, *values: Any, exact: bool, **options: Any) -> list[Match]:
+            asked.append(exact)
+            return await super()._nearest(*values, exact=exact, **options)
+
+    async def test(shelf: Any) -> None:
+        scope, vector = await shelf.scope(), await shelf.vector("word59 word58")
+        for n in range(10):
+            await shelf.put(f"{n}.md", *texts(2, seed=n), folder="in" if n else "out")
+        index = Watched(shelf.database, 1, 32, Rag(exact_rows=4))  # 20 vectors, of which a folder has 2 or 18
+        for folder in ("out", "in", None):
+            await index.dense(vector, scope=scope, filters=Filters(folder=folder), limit=2)
+        assert asked == [True, False, False]
+
+    with_shelf(test)
+
+
+def test_documents_are_found_by_what_texts_call_them(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope, vector = await shelf.scope(), await shelf.vector("green leaves")
+        green = await shelf.put("Green (album)", "some words", "green leaves")
+        await shelf.put("Blue", "blue sky", folder="in")
+        keys = await keys_of(shelf)
+
+        async def found(*names: str, filters: Filters = ALL) -> list[tuple[str, str, int]]:
+            titled = await shelf.index.titled(names, vector, scope=scope, filters=filters)
+            return [(one.name, one.document_id, one.nearest.key) for one in titled]
+
+        assert await found("Green", "green", "Gr", "Green (album)", "'; drop table document; --") == [
+            ("Green", green, keys["green leaves"])
+        ]
+        assert [name for name, *_ in await found("Green", "Blue", filters=Filters(folder="in"))] == ["Blue"]
+        assert await found() == []
+        for number in range(NAMESAKES):
+            await shelf.put(f"Green ({number})", f"number {number}")
+        assert await found("Green") == []  # too many are called that
+
+    with_shelf(test)
+
+
+def test_the_nearest_chunks_of_a_document_are_found_and_of_no_other(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope, vector = await shelf.scope(), await shelf.vector("green leaves")
+        one = await shelf.put("one.md", "some words", "green leaves", "green words", folder="in")
+        other = await shelf.put("other.md", "green leaves fall")
+        keys = await keys_of(shelf)
+
+        async def found(*documents: str, limit: int = 2, filters: Filters = ALL) -> list[int]:
+            near = await shelf.index.within(documents, vector, scope=scope, filters=filters, limit=limit)
+            assert [match.score for match in near] == sorted((match.score for match in near), reverse=True)
+            return [match.key for match in near]
+
+        assert await found(one) == [keys["green leaves"], keys["green words"]]
+        assert await found(one, other, limit=1) == [keys["green leaves"], keys["green leaves fall"]]
+        assert await found(one, other, "nope", filters=Filters(folder="in"), limit=1) == [keys["green leaves"]]
+        assert await found() == []
+
+    with_shelf(test)
+
+
+def test_what_a_score_could_have_been_at_most_is_told(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        await shelf.put("a.md", *texts(8), " ".join(["word1"] * 500))
+        [best, *_] = await shelf.index.lexical("word1 unheard", scope=scope, filters=ALL, limit=10)
+        assert 0.9 * best.most < best.score < best.most
+
+    with_shelf(test)
+
+
+def test_no_scope_finds_nothing_however_it_is_asked(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        document = await shelf.put("a.md", "secret words")
+        [realm] = (await shelf.scope()).realms
+        vector = await shelf.vector("secret words")
+        [(_, key)] = (await keys_of(shelf)).items()
+        for scope in (Scope("local", ()), Scope("stranger", ()), Scope("stranger", (realm,)), Scope("", (realm,))):
+            assert await shelf.index.dense(vector, scope=scope, filters=ALL, limit=5) == []
+            assert await shelf.index.lexical("secret words", scope=scope, filters=ALL, limit=5) == []
+            assert (await shelf.index.fetch([key], [vector], scope=scope)).chunks == {}
+            assert await shelf.index.titled(["a.md"], vector, scope=scope, filters=ALL) == []
+            assert await shelf.index.within([document], vector, scope=scope, filters=ALL, limit=5) == []
+        assert await shelf.index.within([document], vector, scope=await shelf.scope(), filters=ALL, limit=5)
+        assert await shelf.index.titled(["a.md"], vector, scope=await shelf.scope(), filters=ALL)
+
+    with_shelf(test)
+
+
+def test_an_edition_being_written_or_replaced_is_not_found(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        document_id = await shelf.put("a.md", "old words here")
+        await shelf.accept("a.md", "brand fresh content")
+        job = await shelf.jobs.claim("w", 60)
+        edition = await shelf.indexing.begin(await shelf.indexing.target(job))
+        from collections import Counter
+
+        from pincite.core.documents.document import Parsed
+        from pincite.store.indexing.chunk_rows import Entry
+        from pincite.store.indexing.publish import Found
+        from tests.builders import chunk
+
+        text = "brand fresh content"
+        entry = Entry(chunk(0, text), "c", Counter(terms(text, "en")), b"h", [await shelf.vector(text)])
+        await shelf.indexing.write(edition, [entry])
+        for query, expected in (("old words", 1), ("brand fresh", 0)):
+            assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
+        [match] = await shelf.index.dense(await shelf.vector(text), scope=scope, filters=ALL, limit=5)
+        assert (await shelf.index.fetch([match.key], [], scope=scope)).chunks[match.key].text == "old words here"
+        await shelf.indexing.serve(edition, Found(Parsed(text, "markdown")))
+        for query, expected in (("old words", 0), ("brand fresh", 1)):
+            assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
+        assert (await shelf.index.fetch([match.key], [], scope=scope)).chunks == {}
+        assert await shelf.indexing.clear_abandoned() == 1
+        assert (await shelf.library.get(scope, document_id)).chunks == 1
+
+    with_shelf(test)
+
+
+@pytest.mark.parametrize(
+    "query", ["'; drop table chunk; --", "a & b | !c", "%_\\", "🎉🎉", "to be or not to be", "a" * 4000]
+)
+def test_operators_are_words(with_shelf: Any, query: str) -> None:
+    async def test(shelf: Any) -> None:
+        await shelf.put("a.md", "some words")
+        assert await shelf.index.lexical(query, scope=await shelf.scope(), filters=ALL, limit=5) == []
+
+    with_shelf(test)
+
+
+def test_languages_meet_in_one_library(with_shelf: Any) -> None:
+    async def test(shelf: Any) -> None:
+        scope = await shelf.scope()
+        await shelf.put("en.md", "The houses were painted blue.", language="en")
+        await shelf.put("de.md", "Die Häuser wurden gestrichen.", language="de")
+        for query, count in (("house painting", 1), ("Haus streichen gestrichen", 1), ("haeuser", 1)):
+            assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == count, query
+
+    with_shelf(test)
+
+
+def test_a_passage_in_another_language_than_its_document_is_found_by_its_words(with_shelf: Any) -> None:
+    from pincite.core.documents.document import Parsed
+    from pincite.store.indexing.chunk_rows import Entry
+    from pincite.store.indexing.publish import Found
+    from tests.builders import chunk
+
+    async def test(shelf: Any) -> None:
+        await shelf.accept("a.md", "mixed")
+        job = await shelf.jobs.claim("w", 60)
+        edition = await shelf.indexing.begin(await shelf.indexing.target(job))
+        entries = []
+        for n, (text, language) in enumerate(
+            [("The notice is short.", "en"), ("Die Kündigungsfristen sind lang.", "de")]
+        ):
+            found_by = Counter(terms(text, language))
+            entries.append(
+                Entry(chunk(n, text, language=language), "c", found_by, b"%d" % n, [await shelf.vector(text)])
+            )
+        await shelf.indexing.write(edition, entries)
+        await shelf.indexing.serve(edition, Found(Parsed("mixed", "markdown")))
+        found = await shelf.index.lexical("Kündigungsfrist", scope=await shelf.scope(), filters=ALL, limit=5)
+        assert len(found) == 1
+
+    with_shelf(test)

@@ -1,0 +1,37 @@
+import pytest
+
+from pincite.text.answer_type import Wanted, wanted
+
+
+@pytest.mark.parametrize(
+    ("question", "want"),
+    [
+        ("When does the morning cabin leave?", "time"), ("In welchem Jahr starb Tesla?", "time"),
+        ("How long must we wait?", "duration"), ("Wie viele Tage Urlaub habe ich?", "duration"),
+        ("How many drums may travel?", "number"), ("Wie viele Tafeln gibt es?", "number"),
+        ("What percentage is oxygen?", "percent"), ("How much did it cost?", "money"), ("Was kostet der Abend?", "money"),
+        ("How high is the tower?", "quantity"), ("Ab welchem Alter dürfen Kinder mit?", "quantity"),
+        ("Who won?", "person"), ("Welcher Künstler malte es?", "person"), ("What is a dewar?", "none"),
+    ],
+)  # fmt: skip
+def test_the_kind_of_value_is_read_from_the_question(question: str, want: str) -> None:
+    assert wanted(question).want == want
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("What is muctl?", "definition"), ("Was ist ein Dewar?", "definition"), ("What does LOR stand for?", "definition"),
+        ("List the limits.", "list"), ("Which runs may everybody ride?", "list"), ("Welche Regeln gelten im Winter?", "list"),
+        ("Is the dome open?", "yes_no"), ("Darf ich hinauf?", "yes_no"), ("Was gilt im Winter?", "sentence"),
+        ("Was she fed?", "yes_no"), ("How do I reset it?", "steps"), ("Wie wird die Lampe gewechselt?", "steps"),
+        ("What is the difference between A and B?", "comparison"), ("When does it open?", "value"),
+        ("Is it open or closed?", "sentence"), ("Where is the key?", "sentence"),
+    ],
+)  # fmt: skip
+def test_the_form_of_the_answer_is_read_from_the_question(question: str, form: str) -> None:
+    assert wanted(question).form == form
+
+
+def test_nothing_is_read_from_an_empty_question() -> None:
+    assert wanted("") == Wanted("none", "sentence")
