@@ -25,12 +25,12 @@ async def fill(data: Path, chunks: int) -> tuple[str, ...]:
     made = MadeUp(chunks)
     with EmbeddedServer.open(data) as server:
         async with AsyncPincite(data) as engine:
-            shelf = Shelf(engine.database, data / "made-up", 1, made)
+            shelf = Shelf(engine.services.database, data / "made-up", 1, made)
             await shelf.look()
             if not shelf.documents:
                 with indexes_made_at_the_end(server.url):
                     await shelf.fill()
-            await engine.packs.make()
+            await engine.services.postings.make()
         with psycopg.connect(server.url, autocommit=True) as admin:
             admin.execute("update pincite.realm set readers = array['everyone'] where id = 1")
     return tuple(made.questions)

@@ -11,16 +11,16 @@ import numpy as np
 import psycopg
 
 from pincite.core.accounts.access import Scope
-from pincite.core.documents.document import Chunk, Level, Parsed, Upload
+from pincite.core.documents.document import Chunk, ChunkLevel, Parsed, Upload
 from pincite.store.database import Database, rows
-from pincite.store.documents.blob_files import Files
-from pincite.store.documents.blobs import Originals
+from pincite.store.documents.blob_files import BlobFiles
+from pincite.store.documents.blobs import Blobs
 from pincite.store.documents.remove import Removal
-from pincite.store.indexing.chunk_rows import Entry
+from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.store.indexing.jobs import Jobs
-from pincite.store.indexing.publish import Found
-from pincite.store.indexing.uploads import Intake
-from pincite.store.indexing.write_edition import Indexing
+from pincite.store.indexing.publish import ParsedVersion
+from pincite.store.indexing.uploads import UploadStore
+from pincite.store.indexing.write_edition import EditionWriter
 from pincite.text.terms import terms
 
 DIMENSIONS, PER_DOCUMENT, CLUSTERS = 384, 20, 200
@@ -91,11 +91,11 @@ class Shelf:
     """A store filled with made-up passages, and what was put where."""
 
     def __init__(self, database: Database, folder: Path, model: int, made: MadeUp) -> None:
-        files = Files(folder, "bench")
+        files = BlobFiles(folder, "bench")
         self.database, self.made = database, made
-        self.intake = Intake(database, Originals(database, files, shared=False), "bench")
+        self.intake = UploadStore(database, Blobs(database, files, shared=False), "bench")
         self.removal = Removal(database, files)
-        self.jobs, self.indexing = Jobs(database, files.place), Indexing(database, model, "bench")
+        self.jobs, self.indexing = Jobs(database, files.place), EditionWriter(database, model, "bench")
         self.scope = Scope("local", (1,))
         self.documents: list[tuple[str, str, range]] = []
         self.number_of: dict[int, int] = {}
@@ -110,7 +110,7 @@ class Shelf:
             assert job is not None
             edition = await self.indexing.begin(await self.indexing.target(job))
             await self.indexing.write(edition, [self._entry(n) for n in part])
-            await self.indexing.serve(edition, Found(Parsed("x", "markdown")))
+            await self.indexing.serve(edition, ParsedVersion(Parsed("x", "markdown")))
         await self.look()
 
     async def look(self) -> None:
@@ -130,11 +130,11 @@ class Shelf:
         bounds = np.cumsum([share * len(self.made) for share in FOLDERS.values()])
         return list(FOLDERS)[min(int(np.searchsorted(bounds, start, side="right")), len(FOLDERS) - 1)]
 
-    def _entry(self, n: int) -> Entry:
+    def _entry(self, n: int) -> ChunkRow:
         text = self.made.text(n)
-        chunk = Chunk(n, Level.CHUNK, None, text, 0, len(text), 1, 1, None, (), "prose", LANGUAGE, 1)
+        chunk = Chunk(n, ChunkLevel.CHUNK, None, text, 0, len(text), 1, 1, None, (), "prose", LANGUAGE, 1)
         words = Counter(terms(text, LANGUAGE))
-        return Entry(chunk, str(n), words, hashlib.sha256(b"%d" % n).digest(), [self.made.vectors[n].tolist()])
+        return ChunkRow(chunk, str(n), words, hashlib.sha256(b"%d" % n).digest(), [self.made.vectors[n].tolist()])
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from pincite.config.sources import load_settings, with_values
-from pincite.core.documents.document import Reading
+from pincite.core.documents.document import ReadRequest
 from pincite.core.query.answer import Answer, Mode, Question
 from pincite.engine.app import AsyncPincite
 from pincite.evaluate.compare import corpus_of
@@ -77,7 +77,7 @@ async def wrongs(pincite: AsyncPincite, answer: Answer) -> list[str]:
             found.append(f"{citation.text} resolves to nothing")
             continue
         source = answer.sources[citation.source - 1]
-        text = (await pincite.read(Reading(source.document_id, version=source.version))).content
+        text = (await pincite.documents.read(ReadRequest(source.document_id, version=source.version))).content
         if text[citation.quote_start_char : citation.quote_end_char] != citation.quote:
             found.append(f"{citation.text} is no quotation")
     found += ["more sources than an answer may have"] * (len(answer.sources) > MOST)

@@ -59,10 +59,10 @@ async def fill(pincite: AsyncPincite, folder: Path) -> dict[str, str]:
     with gzip.open(folder / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
         for row in map(json.loads, file):
             language, number = row["_id"].split(":")
-            added = await pincite.upload(Upload(f"{number}.txt", row["text"].encode(), folder=language))
+            added = await pincite.documents.upload(Upload(f"{number}.txt", row["text"].encode(), folder=language))
             ids[row["_id"]] = added.document.id
-    pincite.workers.start()
-    await pincite.wait(list(ids.values()))
+    pincite.services.workers.start()
+    await pincite.documents.wait(list(ids.values()))
     return ids
 
 

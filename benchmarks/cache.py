@@ -60,7 +60,7 @@ async def embedded(pincite: AsyncPincite, texts: Sequence[str]) -> dict[str, lis
     return {
         text: vector
         for part in parts
-        for text, vector in zip(part, await pincite.embedder.embed(part, as_query=True), strict=True)
+        for text, vector in zip(part, await pincite.services.embedder.embed(part, as_query=True), strict=True)
     }
 
 

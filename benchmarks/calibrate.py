@@ -44,7 +44,7 @@ async def observe(pincite: AsyncPincite, questions: list[dict[str, Any]]) -> Obs
         held_out = zlib.crc32(question["_id"].split(":")[1].encode()) % 2
         for hit in (await pincite.search(question["text"])).hits:
             chunk = hit.chunk
-            covered = relevance.coverage(question["text"], relevance.held_terms(chunk), chunk.language)
+            covered = relevance.coverage(question["text"], relevance.chunk_terms(chunk), chunk.language)
             right = f"{chunk.folder}:{chunk.document_name.removesuffix('.txt')}" == question["document"]
             seen.append((hit.similarity, covered, right, held_out))
     cosine, coverage, right, held_out = np.array(seen, dtype=float).T

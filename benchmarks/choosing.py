@@ -24,7 +24,7 @@ from benchmarks.answers import fill, held_out, questions_of
 from benchmarks.calibrate import fit as logistic
 from pincite import AsyncPincite
 from pincite.config.settings import Settings
-from pincite.core.query.answer import Hit, Piece, Prompt
+from pincite.core.query.answer import Hit, Prompt, StreamPart
 from pincite.core.run import Kit
 from pincite.extractive import abstain
 from pincite.extractive.question import Asked, ask
@@ -49,9 +49,9 @@ class Listener:
     def __init__(self) -> None:
         self.heard: Prompt | None = None
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         self.heard = prompt
-        yield Piece("–", finish_reason="stop", model=self.name)
+        yield StreamPart("–", finish_reason="stop", model=self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +68,18 @@ class Case:
 
 async def take_down(pincite: AsyncPincite, questions: Sequence[dict[str, Any]], *, covered: bool = False) -> list[Case]:
     """Ask every question up to the answerer; `covered` says that the library has the paragraphs of all of them."""
-    make, cases = pincite.toolbox.kit, []
+    make, cases = pincite.services.kit_factory.kit, []
     for question in questions:
         listener = Listener()
 
         def kit(settings: Settings, listener: Listener = listener) -> Kit:
             return replace(make(settings), llm=listener, extractive=listener)
 
-        pincite.toolbox.kit = kit  # type: ignore[method-assign]
+        pincite.services.kit_factory.kit = kit  # type: ignore[method-assign]
         await pincite.ask(question["text"])
         sources = listener.heard.sources if listener.heard else ()
         cases.append(await _case(pincite, question, sources, "covered" if covered else question["kind"]))
-    pincite.toolbox.kit = make  # type: ignore[method-assign]
+    pincite.services.kit_factory.kit = make  # type: ignore[method-assign]
     return cases
 
 
@@ -87,7 +87,7 @@ async def _case(pincite: AsyncPincite, question: dict[str, Any], sources: Sequen
     sentences = sentences_of(sources)
     asked = ask(question["text"], sentences)
     sentences = by_words(asked, sentences)[:EMBEDDED]
-    embedder = pincite.toolbox.kit(pincite.control.settings).embedder
+    embedder = pincite.services.kit_factory.kit(pincite.services.live_settings.settings).embedder
     [wanted] = await embedder.embed([asked.text], as_query=True)
     texts = [embedder.windows(sentence.means)[0] for sentence in sentences]
     vectors = await embedder.embed(texts, as_query=False) if texts else []

@@ -79,9 +79,9 @@ async def fill_titled(pincite: AsyncPincite, folder: Path) -> None:
     with gzip.open(folder / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
         for number, row in enumerate(map(json.loads, file)):
             text = f"# {row['title']}\n\n{row['text']}"
-            ids.append((await pincite.upload(Upload(f"{number}.md", text.encode()))).document.id)
-    pincite.workers.start()
-    await pincite.wait(ids)
+            ids.append((await pincite.documents.upload(Upload(f"{number}.md", text.encode()))).document.id)
+    pincite.services.workers.start()
+    await pincite.documents.wait(ids)
 
 
 async def gather(data: Path, work: Path, every: int, sets: list[str]) -> list[Seen]:

@@ -57,9 +57,9 @@ def main() -> None:
 async def _run(race: Race, url: str, data: Path, rounds: int) -> int:
     settings = {**SETTINGS, "data": data, "database.url": url, "embedding.provider": "scripted"}
     async with AsyncPincite(settings=settings) as pincite:
-        pincite.workers.start()
+        pincite.services.workers.start()
         await race(pincite, rounds)
-        await pincite.wait([document.id for document in await pincite.documents()])
+        await pincite.documents.wait([document.id for document in await pincite.documents.all()])
     with psycopg.connect(url) as connection:
         assert connection.execute(HALF_THERE).fetchall() == []
         assert connection.execute("select count(*) from pincite.job").fetchone() == (0,)

@@ -27,7 +27,7 @@ from pincite.config.settings import Settings
 from pincite.core.documents.document import Parsed, Upload
 from pincite.engine.app import AsyncPincite
 from pincite.errors import PinciteError
-from pincite.ingest.accept.accept import check
+from pincite.ingest.accept.accept import accept
 from pincite.ingest.accept.collect import collect
 from pincite.ingest.read.reader_pool import Reader
 
@@ -109,7 +109,7 @@ async def read_one(path: Path, reader: Reader, settings: Settings) -> Outcome:
     """How one file ends."""
     data = path.read_bytes()
     try:
-        accepted = check(Upload(path.name, data), settings)
+        accepted = accept(Upload(path.name, data), settings)
     except PinciteError as error:
         return Outcome(path.name, "refused", f"{error.code}: {error}")
     started = time.perf_counter()

@@ -18,7 +18,7 @@ from typing import Any
 
 from pincite import AsyncPincite
 from pincite.config.levels import levels
-from pincite.core.query.answer import Level, Question
+from pincite.core.query.answer import EffortLevel, Question
 from pincite.evaluate.runner import percentile
 from pincite.stub import StubLLM
 
@@ -47,7 +47,7 @@ async def asked(pincite: AsyncPincite, stub: StubLLM, question: Question) -> Cos
     before, begun = _completions(stub), time.perf_counter()
     answer = await pincite.ask(question)
     seconds = time.perf_counter() - begun
-    trace = await pincite.traces.get(await pincite.scope(), answer.metadata.trace_id)
+    trace = await pincite.services.traces.get(await pincite.scope(), answer.metadata.trace_id)
     searches = sum(span.name in ("vector_search", "lexical_search") for span in trace.spans)
     usage = answer.metadata.usage
     tokens = usage.prompt_tokens + usage.completion_tokens if usage else 0
@@ -58,16 +58,16 @@ def _completions(stub: StubLLM) -> int:
     return sum(call.path.endswith("/chat/completions") for call in stub.calls)
 
 
-async def measure(pincite: AsyncPincite, stub: StubLLM, questions: Sequence[str]) -> dict[Level, list[Cost]]:
+async def measure(pincite: AsyncPincite, stub: StubLLM, questions: Sequence[str]) -> dict[EffortLevel, list[Cost]]:
     """All levels take turns with each question."""
-    found: dict[Level, list[Cost]] = {level: [] for level in levels()}
+    found: dict[EffortLevel, list[Cost]] = {level: [] for level in levels()}
     for text in questions:
         for level, costs in found.items():
             costs.append(await asked(pincite, stub, replace(Question(text, fresh=True), intelligence_level=level)))
     return found
 
 
-def table(found: dict[Level, list[Cost]]) -> str:
+def table(found: dict[EffortLevel, list[Cost]]) -> str:
     """A line for each level, means a question and the median time."""
     lines = [
         "| level | calls of the model | tokens | searches | sources | seconds, median |",

@@ -21,7 +21,7 @@ from typing import Any
 
 from pincite import AsyncPincite
 from pincite.config.settings import Settings
-from pincite.core.query.answer import Piece, Prompt, Question
+from pincite.core.query.answer import Prompt, Question, StreamPart
 from pincite.core.run import Kit
 from pincite.core.traces import Trace
 from pincite.ingest.accept.collect import collect
@@ -81,16 +81,20 @@ class Instant:
 
     name, window = "instant", 8192
 
-    async def write(self, _prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, _prompt: Prompt) -> AsyncIterator[StreamPart]:
         for word in ANSWER.split(" "):
-            yield Piece(f"{word} ")
-        yield Piece(finish_reason="stop", model=self.name)
+            yield StreamPart(f"{word} ")
+        yield StreamPart(finish_reason="stop", model=self.name)
 
 
 def time_the_rest(pincite: AsyncPincite, outside: Outside) -> None:
     """Take note of every call of the database, and of the embedder; let the instant model answer."""
-    transaction, at_once, make = pincite.database.transaction, pincite.database.at_once, pincite.toolbox.kit
-    keep = pincite.records.keep
+    transaction, at_once, make = (
+        pincite.services.database.transaction,
+        pincite.services.database.at_once,
+        pincite.services.kit_factory.kit,
+    )
+    keep = pincite.services.trace_sink.keep
 
     async def kept(owner: str, trace: Trace) -> None:
         outside.traced = trace, time.perf_counter() - trace.duration_ms / 1000
@@ -112,10 +116,10 @@ def time_the_rest(pincite: AsyncPincite, outside: Outside) -> None:
         made = make(settings)
         return replace(made, llm=Instant(), embedder=Timed(made.embedder, outside))
 
-    pincite.database.transaction = timed  # type: ignore[method-assign]
-    pincite.database.at_once = timed_at_once  # type: ignore[method-assign]
-    pincite.toolbox.kit = kit  # type: ignore[method-assign]
-    pincite.records.keep = kept  # type: ignore[method-assign]
+    pincite.services.database.transaction = timed  # type: ignore[method-assign]
+    pincite.services.database.at_once = timed_at_once  # type: ignore[method-assign]
+    pincite.services.kit_factory.kit = kit  # type: ignore[method-assign]
+    pincite.services.trace_sink.keep = kept  # type: ignore[method-assign]
 
 
 async def measure(pincite: AsyncPincite, count: int) -> None:
@@ -123,7 +127,7 @@ async def measure(pincite: AsyncPincite, count: int) -> None:
     outside = Outside()
     time_the_rest(pincite, outside)
     scope = await pincite.scope()
-    session = (await pincite.sessions.create(scope)).id
+    session = (await pincite.services.sessions.create(scope)).id
     whole: list[float] = []
     ours: list[float] = []
     stages: dict[str, list[float]] = defaultdict(list)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pincite import AsyncPincite
 from pincite.config.sources import load_settings
-from pincite.core.query.answer import Question, Turn
+from pincite.core.query.answer import Exchange, Question
 from pincite.evaluate.temporary_library import Corpus, library_of
 from pincite.evaluate.variants import read_variants
 from pincite.query.understand.coreference import standalone
@@ -44,7 +44,7 @@ def row_of(line: dict[str, object]) -> Row:
     """The reference leans on the conversation where it holds a word of meaning from it that the question lacks."""
     history, asked, reference = line["history"], str(line["last_turn"]), str(line["rewrite"])
     assert isinstance(history, list)
-    conversation = made_whole([Turn(said, said, "") for said in history], 4000)
+    conversation = made_whole([Exchange(said, said, "") for said in history], 4000)
     before = {term for said in history for term in terms(said, "en")}
     leans = bool((set(terms(reference, "en")) - set(terms(asked, "en"))) & before)
     taken = is_follow_up(asked, conversation)

@@ -86,7 +86,7 @@ async def libraries(work: Path, made: MadeUp, groups: int) -> tuple[Path, Path]:
     alone, shared = work / str(len(made)), work / f"{len(made)}-in-{groups}-groups"
     with EmbeddedServer.open(alone) as server:
         async with AsyncPincite(alone) as pincite:
-            shelf = Shelf(pincite.database, alone / "made-up", 1, made)
+            shelf = Shelf(pincite.services.database, alone / "made-up", 1, made)
             await shelf.look()
             if not shelf.documents:
                 began = time.monotonic()
@@ -95,7 +95,7 @@ async def libraries(work: Path, made: MadeUp, groups: int) -> tuple[Path, Path]:
                 print(f"{len(made)} chunks written in {time.monotonic() - began:.0f} s", flush=True)
             if len(shelf.number_of) != len(made):
                 sys.exit(f"{alone} holds {len(shelf.number_of)} chunks: give --work another folder")
-            await pincite.packs.make()
+            await pincite.services.postings.make()
     if not shared.exists():
         began = time.monotonic()
         shutil.copytree(alone, shared, ignore=shutil.ignore_patterns("*.sock*", "*.lock", "postmaster.pid"))

@@ -88,7 +88,7 @@ class Trial:
 
     def __init__(self, pincite: AsyncPincite, url: str, made: MadeUp) -> None:
         self.pincite, self.made = pincite, made
-        self.index = pincite.toolbox.kit(pincite.settings).index
+        self.index = pincite.services.kit_factory.kit(pincite.settings).index
         self.limit = pincite.settings.rag.candidates
         self.scope = Scope("local", (1,))
         self._raw = psycopg.connect(url, autocommit=True, options="-c search_path=pincite,public")
@@ -100,7 +100,7 @@ class Trial:
 
     async def ask(self, text: str, times: dict[str, list[float]], stages: dict[str, list[float]]) -> None:
         """Time every part of one question; the search gets its words in another order, so that it embeds anew."""
-        embedder = self.pincite.embedder
+        embedder = self.pincite.services.embedder
         [vector] = await timed(times["embedding"], embedder.embed([text], as_query=True))
         await timed(times["raw pgvector"], asyncio.to_thread(self._nearest, vector))
         anywhere = Filters()
@@ -108,7 +108,7 @@ class Trial:
         await timed(times["lexical"], self.index.lexical(text, scope=self.scope, filters=anywhere, limit=self.limit))
         turned = " ".join(reversed(text.split()))
         result = await timed(times["search"], self.pincite.search(Question(turned)))
-        for span in (await self.pincite.traces.get(self.scope, result.trace_id)).spans:
+        for span in (await self.pincite.services.traces.get(self.scope, result.trace_id)).spans:
             stages[span.name].append(span.duration_ms)
 
     def _nearest(self, vector: Vector) -> None:
@@ -151,7 +151,7 @@ async def measure(folder: Path, chunks: int, queries: int) -> Size:
     made = MadeUp(chunks)
     with EmbeddedServer.open(folder) as server:
         async with AsyncPincite(folder) as pincite:
-            shelf = Shelf(pincite.database, folder / "made-up", 1, made)
+            shelf = Shelf(pincite.services.database, folder / "made-up", 1, made)
             await shelf.look()
             if not shelf.documents:
                 started = time.monotonic()
@@ -160,7 +160,7 @@ async def measure(folder: Path, chunks: int, queries: int) -> Size:
                 print(f"{chunks} chunks written in {time.monotonic() - started:.0f} s", flush=True)
             if len(shelf.number_of) != chunks:
                 sys.exit(f"{folder} holds {len(shelf.number_of)} chunks: give --work another folder")
-            await pincite.packs.make()
+            await pincite.services.postings.make()
             trial = Trial(pincite, server.url, made)
             times: dict[str, list[float]] = defaultdict(list)
             stages: dict[str, list[float]] = defaultdict(list)

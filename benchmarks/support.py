@@ -31,10 +31,10 @@ from benchmarks._claims import TRUE, Claim, Fact, claims_about
 from benchmarks.calibrate import logistic
 from pincite import AsyncPincite
 from pincite.core.documents.document import Upload
-from pincite.core.query.answer import Answer, Filters, Found, Hit, Question
+from pincite.core.query.answer import Answer, Filters, Hit, Question, RetrievedChunk
 from pincite.ingest.accept.collect import collect
 from pincite.providers.minilm import Options, make_embedder
-from pincite.query.ground.support import SUPPORTED, Verdict, decide, judge, strange_nouns
+from pincite.query.ground.support import SUPPORTED, SupportVerdict, decide, judge, strange_nouns
 from pincite.stub import StubLLM
 
 ROOT = Path(__file__).parents[1]
@@ -175,10 +175,10 @@ async def fill(pincite: AsyncPincite, facts: Sequence[Fact]) -> None:
     ids = []
     for document, text in {fact.document: fact.passage for fact in facts}.items():
         language, number = document.split(":")
-        added = await pincite.upload(Upload(f"{number}.txt", text.encode(), folder=language))
+        added = await pincite.documents.upload(Upload(f"{number}.txt", text.encode(), folder=language))
         ids.append(added.document.id)
-    pincite.workers.start()
-    await pincite.wait(ids)
+    pincite.services.workers.start()
+    await pincite.documents.wait(ids)
 
 
 # --- what is told -------------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ async def run_directly(facts: Sequence[Fact]) -> list[Outcome]:
     return found
 
 
-async def _judged(facts: Sequence[Fact]) -> AsyncIterator[tuple[Claim, Found, Verdict, float]]:
+async def _judged(facts: Sequence[Fact]) -> AsyncIterator[tuple[Claim, RetrievedChunk, SupportVerdict, float]]:
     """Every claim that cites something, beside its passage or a wrong one: what rules say, and the cosine where that is open."""
     chance, embedder = Random(3), make_embedder(Options())
     passages = sorted({(fact.document, fact.passage) for fact in facts})
@@ -288,8 +288,8 @@ def balanced(columns: np.ndarray, right: np.ndarray) -> np.ndarray:
     return weights
 
 
-def _chunk(text: str, language: str) -> Found:
-    return Found(
+def _chunk(text: str, language: str) -> RetrievedChunk:
+    return RetrievedChunk(
         key=1, id="", document_id="", document_name="", title="", version="", checksum="", folder="", category=None,
         source_uri=None, source_urls=(), mime="", ordinal=0, level=2, text=text, header="", start_char=0, end_char=len(text),
         start_line=1, end_line=1, page=None, heading_path=(), content_type="prose", language=language, vectorized_text=None,

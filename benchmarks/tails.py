@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks._documentation import add_arguments, copy_tree, markdown_files
 from pincite import AsyncPincite
-from pincite.core.documents.document import Chunk, Level, Upload
+from pincite.core.documents.document import Chunk, ChunkLevel, Upload
 from pincite.core.query.answer import Question, Strategy
 from pincite.text.markdown_blocks import blocks
 from pincite.text.sentences import normalise, sentences
@@ -75,10 +75,10 @@ async def fill(pincite: AsyncPincite, texts: dict[str, str]) -> list[str]:
     """Add the long documents and wait until all can be found."""
     ids = []
     for name, text in texts.items():
-        added = await pincite.upload(Upload(f"{name.replace('/', '-')}.md", f"{text}\n".encode()))
+        added = await pincite.documents.upload(Upload(f"{name.replace('/', '-')}.md", f"{text}\n".encode()))
         ids.append(added.document.id)
-    pincite.workers.start()
-    await pincite.wait(ids)
+    pincite.services.workers.start()
+    await pincite.documents.wait(ids)
     return ids
 
 
@@ -89,7 +89,7 @@ async def probes(pincite: AsyncPincite, texts: dict[str, str], count: int) -> li
     found: list[Probe] = []
     sizes: list[int] = []
     for document_id in document_ids:
-        _, chunks = await pincite.library.chunks(scope, document_id, Level.CHUNK)
+        _, chunks = await pincite.services.library.chunks(scope, document_id, ChunkLevel.CHUNK)
         sizes += [chunk.tokens for chunk in chunks]
         found += [made for chunk in chunks if (made := probe(document_id, chunk, library, choose))]
     middle = statistics.median(sizes)

@@ -83,7 +83,7 @@ async def run(data: Path, names: Sequence[str], releases: Sequence[Release]) -> 
     """Add, ask, compare, remove."""
     lines = list(own_lines(releases))
     async with AsyncPincite(data) as pincite:
-        pincite.workers.start()
+        pincite.services.workers.start()
         times, ids = list[datetime](), dict[str, str]()
         for release in releases:
             ids |= await _add(pincite, release)
@@ -114,13 +114,13 @@ async def _add(pincite: AsyncPincite, release: Release) -> dict[str, str]:
     for page, text in release.items():
         path = PurePosixPath(page)
         upload = Upload(f"{path.stem}.md", text.encode(), folder=str(path.parent).strip("."))
-        ids[page] = (await pincite.upload(upload)).document.id
-    await pincite.wait(list(ids.values()))
+        ids[page] = (await pincite.documents.upload(upload)).document.id
+    await pincite.documents.wait(list(ids.values()))
     return ids
 
 
 async def _now(pincite: AsyncPincite) -> datetime:
-    [[(moment,)]] = await pincite.database.at_once("", "select clock_timestamp()", values={})
+    [[(moment,)]] = await pincite.services.database.at_once("", "select clock_timestamp()", values={})
     assert isinstance(moment, datetime)
     return moment
 
@@ -133,11 +133,11 @@ async def _finds(pincite: AsyncPincite, line: Line, time: datetime | None) -> bo
 
 async def _is_shown(pincite: AsyncPincite, line: Line, document: str, releases: int) -> bool:
     """Whether the difference to the release beside it shows the line: added since the one before, or removed since."""
-    versions = [one.id for one in reversed(await pincite.library.versions(await pincite.scope(), document))]
+    versions = [one.id for one in reversed(await pincite.services.library.versions(await pincite.scope(), document))]
     if len(versions) < releases:  # a page that did not change between two releases has fewer
         return True
     before, after, kind = (line.release - 1, line.release, "added") if line.release else (0, 1, "removed")
-    found = await pincite.difference(document, versions[before], versions[after])
+    found = await pincite.documents.difference(document, versions[before], versions[after])
     changed = (" ".join(one.text.split()) for hunk in found.hunks for one in hunk.lines if one.kind == kind)
     return any(line.text in text for text in changed)
 

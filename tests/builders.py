@@ -8,22 +8,22 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from pincite.config.settings import Settings
-from pincite.core.documents.document import Chunk, Level
+from pincite.core.documents.document import Chunk, ChunkLevel
 from pincite.core.protocols import LLM
 from pincite.core.query.answer import (
     Answer,
     AnswerMetadata,
     Citation,
     Confidence,
-    Found,
     Groundedness,
     Hit,
     MatchedBy,
-    Piece,
     Plan,
     Prompt,
     Question,
+    RetrievedChunk,
     Source,
+    StreamPart,
     Sufficiency,
     Usage,
 )
@@ -38,14 +38,14 @@ from pincite.query.citations.sources import sources_of
 def chunk(ordinal: int = 1, text: str = "Cats purr.", **more: object) -> Chunk:
     """A level-2 chunk that starts its document."""
     values: dict[str, object] = {
-        "ordinal": ordinal, "level": Level.CHUNK, "parent": None, "text": text, "start": 0, "end": len(text),
+        "ordinal": ordinal, "level": ChunkLevel.CHUNK, "parent": None, "text": text, "start": 0, "end": len(text),
         "start_line": 1, "end_line": 1 + text.count("\n"), "page": None, "heading_path": ("Document",),
         "content_type": "prose", "language": "en", "tokens": len(text.split()),
     }  # fmt: skip
     return Chunk(**{**values, **more})  # type: ignore[arg-type]
 
 
-def found(text: str, *, key: int = 1, title: str = "Handbook", **more: object) -> Found:
+def found(text: str, *, key: int = 1, title: str = "Handbook", **more: object) -> RetrievedChunk:
     """A chunk as the store returns it."""
     values: dict[str, object] = {
         "key": key, "id": f"doc{key}.v1.{key}", "document_id": f"doc{key}", "document_name": f"doc{key}.md", "title": title,
@@ -55,7 +55,7 @@ def found(text: str, *, key: int = 1, title: str = "Handbook", **more: object) -
         "heading_path": (), "content_type": "prose", "language": "en", "vectorized_text": None, "page_starts": (),
         "created_at": datetime(2024, 1, 1, tzinfo=UTC),
     }  # fmt: skip
-    return Found(**{**values, **more})  # type: ignore[arg-type]
+    return RetrievedChunk(**{**values, **more})  # type: ignore[arg-type]
 
 
 def hit(text: str, *, relevance: float = 0.8, score: float = 1.0, **more: object) -> Hit:
@@ -76,16 +76,16 @@ def plan(text: str) -> Plan:
 @contextmanager
 def answering(pincite: AsyncPincite, llm: LLM) -> Iterator[None]:
     """Let this model answer meanwhile, whatever the settings say."""
-    make = pincite.toolbox.kit
+    make = pincite.services.kit_factory.kit
 
     def kit(settings: Settings) -> Kit:
         return replace(make(settings), llm=llm)
 
-    pincite.toolbox.kit = kit  # type: ignore[method-assign]
+    pincite.services.kit_factory.kit = kit  # type: ignore[method-assign]
     try:
         yield
     finally:
-        pincite.toolbox.kit = make  # type: ignore[method-assign]
+        pincite.services.kit_factory.kit = make  # type: ignore[method-assign]
 
 
 async def unresolved(pincite: AsyncPincite, answer: Answer) -> list[str]:
@@ -99,7 +99,7 @@ async def unresolved(pincite: AsyncPincite, answer: Answer) -> list[str]:
             continue
         cited = answer.sources[citation.source - 1]
         if cited.version not in texts:
-            texts[cited.version] = (await pincite.library.text(scope, cited.document_id, cited.version)).text
+            texts[cited.version] = (await pincite.services.library.text(scope, cited.document_id, cited.version)).text
         if (
             texts[cited.version][citation.quote_start_char : citation.quote_end_char] != citation.quote
             or not citation.quote
@@ -149,7 +149,7 @@ class Calling:
         self._turns = turns
         self._fail = fail
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         """The next turn; where no tools are offered, only its words."""
         self.prompts.append(prompt)
         if isinstance(self._fail, BaseException) and (prompt.tools or "tool" not in str(self._fail)):
@@ -157,11 +157,13 @@ class Calling:
         turn = self._turns[min(len(self.prompts), len(self._turns)) - 1]
         text, calls = (turn, []) if isinstance(turn, str) else turn
         if text:
-            yield Piece(text)
+            yield StreamPart(text)
         made = tuple(
             ToolCall(f"c{len(self.prompts)}_{n}", name, given if isinstance(given, str) else json.dumps(given))
             for n, (name, given) in enumerate(calls)
         )
         if not prompt.tools and not text:
             raise ProviderError("the model wrote nothing")
-        yield Piece(finish_reason="stop", model=self.name, usage=Usage(100, 10), calls=made if prompt.tools else ())
+        yield StreamPart(
+            finish_reason="stop", model=self.name, usage=Usage(100, 10), calls=made if prompt.tools else ()
+        )

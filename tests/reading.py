@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pincite.ingest.read import reader_pool
-from pincite.ingest.read.parse_and_chunk import Prepared, from_json, prepare, to_json
+from pincite.ingest.read.parse_and_chunk import Prepared, from_json, parse_and_chunk, to_json
 
 
 def read_in_this_process(patch: pytest.MonkeyPatch) -> None:
@@ -24,4 +24,4 @@ async def _read(
 
 
 def _done(content: bytes, *how: Any) -> Prepared:
-    return from_json(json.loads(to_json(prepare(content, *how))))
+    return from_json(json.loads(to_json(parse_and_chunk(content, *how))))

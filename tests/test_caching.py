@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from pincite.core.accounts.access import LOCAL, Caller
-from pincite.core.documents.document import Folder
-from pincite.core.query.answer import Answer, Filters, Piece, Question, Sampling
+from pincite.core.accounts.access import LOCAL, Caller, ShareRequest
+from pincite.core.documents.document import DocumentChange, Folder
+from pincite.core.query.answer import Answer, Filters, Question, Sampling, StreamPart
 from pincite.core.run import Answered, Event, Planned, SourcesFound, Started
 from pincite.engine.app import AsyncPincite
 from pincite.providers.scripted import ScriptedLLM
-from pincite.store.access.permissions import Wish
-from pincite.store.documents.rename import Refiled
 
 LEAVE = "# Leave\n\nUnused days of leave expire on 31 March.\n"
 ASKED = "When do unused days of leave expire?"
@@ -37,7 +35,7 @@ async def twice(pincite: AsyncPincite, question: str | Question = ASKED, **more:
 
 
 async def rows(pincite: AsyncPincite) -> list[Any]:
-    async with pincite.database.administrator() as admin:
+    async with pincite.services.database.administrator() as admin:
         return await (
             await admin.execute("select owner, documents, expires_at, answer from pincite.cached_answer order by id")
         ).fetchall()
@@ -60,7 +58,7 @@ def test_the_second_answer_is_the_first_with_ids_of_its_own(open_pincite: Open, 
             assert isinstance(heard[0], Started)
             assert heard[0].answer_id == again.id
             scope = await pincite.scope()
-            trace = await pincite.traces.get(scope, again.metadata.trace_id)
+            trace = await pincite.services.traces.get(scope, again.metadata.trace_id)
             [span] = [span for span in trace.spans if span.name == "cache_lookup"]
             assert span.attributes["hit"] is True
             assert span.attributes["similarity"] == 1.0
@@ -84,7 +82,7 @@ def test_the_same_in_other_words_is_answered_again_and_another_question_is_not(
             for other in ("When do unused days of leave not expire?", "When do unused days of leave of 2024 expire?"):
                 answer = await pincite.ask(other)
                 assert not cached(answer)
-                trace = await pincite.traces.get(await pincite.scope(), answer.metadata.trace_id)
+                trace = await pincite.services.traces.get(await pincite.scope(), answer.metadata.trace_id)
                 [told] = [span.attributes for span in trace.spans if span.name == "cache_lookup"]
                 assert told["differs_in"] in ("negation", "numbers")
                 assert told["nearest"] > 0.3
@@ -98,10 +96,10 @@ def test_a_hit_goes_into_the_history_of_its_own_session(open_pincite: Open, tmp_
             await add(pincite, tmp_path / "leave.md")
             await pincite.ask(ASKED)
             scope = await pincite.scope()
-            session = await pincite.sessions.create(scope)
+            session = await pincite.services.sessions.create(scope)
             answer = await pincite.ask(Question(ASKED, session_id=session.id))
             assert (cached(answer), answer.session_id) == (True, session.id)
-            [turn] = (await pincite.sessions.get(scope, session.id)).turns
+            [turn] = (await pincite.services.sessions.get(scope, session.id)).turns
             assert turn.answer is not None
             assert (turn.answer.id, turn.trace_id) == (answer.id, answer.metadata.trace_id)
             follow_up = await pincite.ask(Question("And when do they not?", session_id=session.id))
@@ -114,9 +112,9 @@ def test_a_hit_goes_into_the_history_of_its_own_session(open_pincite: Open, tmp_
 
 
 async def person(pincite: AsyncPincite, name: str, *groups: str) -> Caller:
-    added = await pincite.add_person(name, "reader")
+    added = await pincite.admin.add_user(name, "reader")
     for group in groups:
-        await pincite.people.join("local", group, name)
+        await pincite.services.users.join("local", group, name)
     return Caller(added.id, "reader")
 
 
@@ -134,16 +132,16 @@ def test_nobody_is_answered_with_what_another_was_told_whatever_they_share(open_
         """The trace of the answer that was given: of this request, or of the one that it repeats."""
         answer = await pincite.ask(probe, caller=caller)
         assert answer.sources
-        trace = await pincite.traces.get(await pincite.scope(caller), answer.metadata.trace_id)
+        trace = await pincite.services.traces.get(await pincite.scope(caller), answer.metadata.trace_id)
         [told] = [span.attributes for span in trace.spans if span.name == "cache_lookup"]
         return str(told.get("from_trace", answer.metadata.trace_id))
 
     async def main() -> None:
         async with open_pincite(cache__recall_threshold=0.3) as pincite:
-            await pincite.people.add_group("local", "staff")
+            await pincite.services.users.add_group("local", "staff")
             anna, ben = await person(pincite, "anna", "staff"), await person(pincite, "ben", "staff")
             document = await add(pincite, tmp_path / "leave.md")
-            await pincite.share(document.id, Wish(groups=("staff",)))
+            await pincite.documents.share(document.id, ShareRequest(groups=("staff",)))
             first, *others = [await given_by(pincite, anna, probe) for probe in probes()]
             assert others.count(first) > 40  # to her they are one question
             told_ben = {await given_by(pincite, ben, probe) for probe in probes()}
@@ -155,14 +153,14 @@ def test_nobody_is_answered_with_what_another_was_told_whatever_they_share(open_
 def test_a_probe_meets_the_same_work_whether_others_asked_or_not(open_pincite: Open, tmp_path: Path) -> None:
     async def spans_of(pincite: AsyncPincite, caller: Caller) -> list[tuple[str, Any]]:
         answer = await pincite.ask(ASKED, caller=caller)
-        trace = await pincite.traces.get(await pincite.scope(caller), answer.metadata.trace_id)
+        trace = await pincite.services.traces.get(await pincite.scope(caller), answer.metadata.trace_id)
         return [(span.name, span.attributes.get("known")) for span in trace.spans]
 
     async def main() -> None:
         async with open_pincite() as pincite:
             anna, ben, carl = [await person(pincite, name) for name in ("anna", "ben", "carl")]
             document = await add(pincite, tmp_path / "leave.md")
-            await pincite.share(document.id, Wish(everyone=True))
+            await pincite.documents.share(document.id, ShareRequest(everyone=True))
             before = await spans_of(pincite, anna)
             assert await spans_of(pincite, ben) == before
             assert await spans_of(pincite, carl) == before
@@ -175,19 +173,19 @@ def test_a_probe_meets_the_same_work_whether_others_asked_or_not(open_pincite: O
 def test_whoever_may_read_something_else_now_is_answered_anew(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite() as pincite:
-            await pincite.people.add_group("local", "staff")
+            await pincite.services.users.add_group("local", "staff")
             anna = await person(pincite, "anna", "staff")
             document = await add(pincite, tmp_path / "leave.md")
-            await pincite.share(document.id, Wish(groups=("staff",)))
+            await pincite.documents.share(document.id, ShareRequest(groups=("staff",)))
             assert [cached(answer) for answer in await twice(pincite, caller=anna)] == [False, True]
-            await pincite.people.leave("local", "staff", "anna")
+            await pincite.services.users.leave("local", "staff", "anna")
             assert not (await pincite.ask(ASKED, caller=anna)).sources
-            await pincite.share(document.id, Wish(users=("anna",)))
+            await pincite.documents.share(document.id, ShareRequest(users=("anna",)))
             assert (await pincite.ask(ASKED, caller=anna)).sources  # the very same may be read as before
             other = await add(pincite, tmp_path / "other.md", "# Other\n\nUnused days of holiday expire in May.\n")
-            await pincite.share(other.id, Wish(everyone=True))
+            await pincite.documents.share(other.id, ShareRequest(everyone=True))
             assert not cached(await pincite.ask(ASKED, caller=anna))
-            await pincite.share(document.id, Wish())
+            await pincite.documents.share(document.id, ShareRequest())
             assert document.id not in {source.document_id for source in (await pincite.ask(ASKED, caller=anna)).sources}
 
     asyncio.run(main())
@@ -198,9 +196,9 @@ def test_somebody_who_is_suspended_has_no_answers(open_pincite: Open, tmp_path: 
         async with open_pincite() as pincite:
             anna = await person(pincite, "anna")
             document = await add(pincite, tmp_path / "leave.md")
-            await pincite.share(document.id, Wish(everyone=True))
+            await pincite.documents.share(document.id, ShareRequest(everyone=True))
             await twice(pincite, caller=anna)
-            await pincite.people.suspend("local", "anna", suspended=True)
+            await pincite.services.users.suspend("local", "anna", suspended=True)
             answer = await pincite.ask(ASKED, caller=anna)
             assert (cached(answer), answer.sources) == (False, ())
 
@@ -219,24 +217,24 @@ async def another(pincite: AsyncPincite, tmp_path: Path, _document: str) -> None
 
 
 async def retitle(pincite: AsyncPincite, _tmp_path: Path, document: str) -> None:
-    await pincite.refile(document, Refiled(title="Holidays"))
+    await pincite.documents.update(document, DocumentChange(title="Holidays"))
 
 
 async def move(pincite: AsyncPincite, _tmp_path: Path, document: str) -> None:
-    await pincite.refile(document, Refiled(folder="hr"))
+    await pincite.documents.update(document, DocumentChange(folder="hr"))
 
 
 async def reindex(pincite: AsyncPincite, _tmp_path: Path, document: str) -> None:
-    await pincite.reindex([document])
-    await pincite.wait([document])
+    await pincite.admin.reindex([document])
+    await pincite.documents.wait([document])
 
 
 async def set_top_k(pincite: AsyncPincite, _tmp_path: Path, _document: str) -> None:
-    await pincite.control.set({"rag.top_k": 3}, LOCAL)
+    await pincite.services.live_settings.set({"rag.top_k": 3}, LOCAL)
 
 
 async def label(pincite: AsyncPincite, _tmp_path: Path, _document: str) -> None:
-    await pincite.folders.make(await pincite.scope(), Folder("hr", category_label="People"))
+    await pincite.services.folders.make(await pincite.scope(), Folder("hr", category_label="People"))
 
 
 async def write_a_prompt(pincite: AsyncPincite, _tmp_path: Path, _document: str) -> None:
@@ -267,10 +265,10 @@ def test_another_index_is_another_state(open_pincite: Open, tmp_path: Path) -> N
         async with open_pincite() as pincite:
             await add(pincite, tmp_path / "leave.md")
             await twice(pincite)
-            await pincite.control.set({"chunking.size": 60}, LOCAL)
+            await pincite.services.live_settings.set({"chunking.size": 60}, LOCAL)
             assert cached(await pincite.ask(ASKED))  # nothing is searched otherwise yet
-            await pincite.reindex()
-            while (await pincite.switchover.standing()).building:
+            await pincite.admin.reindex()
+            while (await pincite.services.index_switch.standing()).building:
                 await asyncio.sleep(0.05)
             assert not cached(await pincite.ask(ASKED))
 
@@ -289,7 +287,7 @@ def test_other_wishes_get_answers_of_their_own(open_pincite: Open, tmp_path: Pat
     async def main() -> None:
         async with open_pincite() as pincite:
             document = await add(pincite, tmp_path / "leave.md")
-            await pincite.refile(document.id, Refiled(tags=("hr",)))
+            await pincite.documents.update(document.id, DocumentChange(tags=("hr",)))
             assert not any([cached(await pincite.ask(wish)) for wish in wishes])
             assert all([cached(await pincite.ask(wish)) for wish in wishes])
 
@@ -298,7 +296,7 @@ def test_other_wishes_get_answers_of_their_own(open_pincite: Open, tmp_path: Pat
 
 def test_an_answer_is_too_old_after_its_time_by_the_clock_of_the_database(open_pincite: Open, tmp_path: Path) -> None:
     async def age(pincite: AsyncPincite, created: str, expires: str) -> None:
-        async with pincite.database.administrator() as admin:
+        async with pincite.services.database.administrator() as admin:
             await admin.execute(
                 "update pincite.cached_answer set created_at = clock_timestamp() + %s::interval,"
                 " expires_at = clock_timestamp() + %s::interval",
@@ -314,7 +312,7 @@ def test_an_answer_is_too_old_after_its_time_by_the_clock_of_the_database(open_p
             await age(pincite, "1 h", "65 min")  # the clock was put back by an hour
             assert not cached(await pincite.ask(ASKED))
             await age(pincite, "-1 h", "-55 min")
-            assert await pincite.cache.forget_expired() == 3
+            assert await pincite.services.answer_cache.forget_expired() == 3
             assert await rows(pincite) == []
 
     asyncio.run(main())
@@ -348,7 +346,7 @@ def test_removing_a_document_removes_what_anybody_was_told_from_it(open_pincite:
             anna = await person(pincite, "anna")
             document = await add(pincite, tmp_path / "leave.md")
             await add(pincite, tmp_path / "noon.md", "# Canteen\n\nThe canteen opens at noon.\n")
-            await pincite.share(document.id, Wish(everyone=True))
+            await pincite.documents.share(document.id, ShareRequest(everyone=True))
             await pincite.ask(ASKED)
             await pincite.ask(ASKED, caller=anna)
             receipt = await pincite.remove(document.id)
@@ -369,7 +367,7 @@ def test_what_changed_while_an_answer_was_written_keeps_it_out(
     async def main() -> None:
         async with open_pincite() as pincite:
             document = await add(pincite, tmp_path / "leave.md")
-            keep = pincite.cache.keep
+            keep = pincite.services.answer_cache.keep
 
             async def too_late(*given: Any) -> bool:
                 await change(pincite, tmp_path, document.id)
@@ -377,7 +375,7 @@ def test_what_changed_while_an_answer_was_written_keeps_it_out(
                 assert kept is False
                 return kept
 
-            monkeypatch.setattr(pincite.cache, "keep", too_late)
+            monkeypatch.setattr(pincite.services.answer_cache, "keep", too_late)
             await pincite.ask(ASKED)
             assert await rows(pincite) == []
 
@@ -429,8 +427,8 @@ def test_a_cut_answer_is_never_kept_nor_any_where_the_cache_is_off(
     open_pincite: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
     async def cut(_self: ScriptedLLM, _prompt: Any) -> Any:
-        yield Piece("Unused days expire on 31 March [1].")
-        yield Piece(finish_reason="length")
+        yield StreamPart("Unused days expire on 31 March [1].")
+        yield StreamPart(finish_reason="length")
 
     monkeypatch.setattr(ScriptedLLM, "write", cut)
 
@@ -448,7 +446,7 @@ def test_what_a_model_wrote_in_a_conversation_stays_in_it(open_pincite: Open, tm
         async with open_pincite(llm__provider="scripted") as pincite:
             await add(pincite, tmp_path / "leave.md")
             scope = await pincite.scope()
-            session = await pincite.sessions.create(scope)
+            session = await pincite.services.sessions.create(scope)
             first = Question("What is said about days?", session_id=session.id)
             assert not cached(await pincite.ask(first))
             before = len(await rows(pincite))
@@ -491,10 +489,10 @@ def test_answers_go_on_without_the_table_and_say_so(
         async with open_pincite() as pincite:
             await add(pincite, tmp_path / "leave.md")
             await pincite.ask(ASKED)
-            async with pincite.database.administrator() as admin:
+            async with pincite.services.database.administrator() as admin:
                 await fault(pincite, admin)
                 answer = await pincite.ask(ASKED)
-                assert (cached(answer), [note.stage for note in answer.degraded]) == (False, ["look_up"])
+                assert (cached(answer), [note.stage for note in answer.degraded]) == (False, ["cache_lookup"])
                 assert "31 March" in answer.text
 
     asyncio.run(main())
@@ -505,7 +503,7 @@ def test_an_answer_whose_bytes_changed_is_not_given(open_pincite: Open, tmp_path
         async with open_pincite() as pincite:
             await add(pincite, tmp_path / "leave.md")
             await pincite.ask(ASKED)
-            async with pincite.database.administrator() as admin:
+            async with pincite.services.database.administrator() as admin:
                 await admin.execute("update pincite.cached_answer set answer = replace(answer, 'March', 'Marsh')")
             answer = await pincite.ask(ASKED)
             assert (cached(answer), "Marsh" in answer.text) == (False, False)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Answer, Question, Turn
+from pincite.core.query.answer import Answer, Exchange, Question
 from pincite.errors import NotFound
 from pincite.stub import StubLLM
 
@@ -123,11 +123,11 @@ def test_a_conversation_the_caller_keeps_is_understood_too(open_pincite: Callabl
         (tmp_path / "facts.md").write_text(ENGLISH_TEXT, encoding="utf-8")
         async with open_pincite() as pincite:
             await pincite.add(tmp_path / "facts.md")
-            before = tuple(Turn(asked, asked, "") for asked, _, _ in ENGLISH[:2])
+            before = tuple(Exchange(asked, asked, "") for asked, _, _ in ENGLISH[:2])
             answer = await pincite.ask(Question("How many people does it carry?", conversation=before))
             assert answer.metadata.rewritten_query == "How many people does the cable car carry?"
             assert answer.session_id is None
-            assert (await pincite.sessions.list(await pincite.scope()))[0] == []
+            assert (await pincite.services.sessions.list(await pincite.scope()))[0] == []
 
     asyncio.run(go())
 
@@ -147,13 +147,13 @@ def test_removing_a_document_takes_it_out_of_the_conversation(open_pincite: Call
         async with open_pincite() as pincite:
             document = await pincite.add(tmp_path / "facts.md")
             scope = await pincite.scope()
-            session = (await pincite.sessions.create(scope)).id
+            session = (await pincite.services.sessions.create(scope)).id
             answer = await pincite.ask(Question("When does the cable car run in winter?", session_id=session))
             assert "08:10" in answer.text
             receipt = await pincite.remove(document.id)
             assert receipt.quotes >= 2
             assert receipt.verified
-            [turn] = (await pincite.sessions.get(scope, session)).turns
+            [turn] = (await pincite.services.sessions.get(scope, session)).turns
             assert turn.removed
             assert "08:10" not in str(turn)  # the embedded answerer's words are the document's own
 

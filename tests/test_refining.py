@@ -107,16 +107,16 @@ def test_expansion_that_fails_is_left_out_and_said_to_be(asking: Callable[..., A
         async def broken(*_: Any, **__: Any) -> list[Any]:
             raise ProviderError("no such luck")
 
-        index = pincite._bench.index
+        index = pincite.services.tools.index
 
         def fragile(rag: Any) -> Any:
             made = index(rag)
             made.within = broken
             return made
 
-        object.__setattr__(pincite, "_bench", _Bench(pincite._bench, fragile))
+        object.__setattr__(pincite, "_bench", _Bench(pincite.services.tools, fragile))
         answer = await pincite.ask(with_changes(rag__expansion__enabled=True))
-        assert [(note.stage, note.reason) for note in answer.degraded] == [("widen", "no such luck")]
+        assert [(note.stage, note.reason) for note in answer.degraded] == [("document_expansion", "no such luck")]
         assert "Five vacation days" in answer.text
 
     asking(ask)
@@ -148,7 +148,7 @@ def test_the_model_verifies_all_passages_in_one_call(asking: Callable[..., Any])
             assert len(stub.calls) == 2  # the verdicts, and the answer
             stub.play(answers=["I would rather not say."])
             doubted = await pincite.ask(replace(with_changes(**changes), fresh=True))
-            assert [note.stage for note in doubted.degraded] == ["verify"]
+            assert [note.stage for note in doubted.degraded] == ["model_verification"]
             assert len(doubted.sources) >= 1
 
         asking(ask, llm__base_url=stub.url)
@@ -157,7 +157,7 @@ def test_the_model_verifies_all_passages_in_one_call(asking: Callable[..., Any])
 def test_without_a_model_the_rules_judge_and_that_is_said(asking: Callable[..., Any]) -> None:
     async def ask(pincite: Any) -> None:
         answer = await pincite.ask(with_changes(rag__verification_by="model"))
-        assert [note.stage for note in answer.degraded] == ["verify"]
+        assert [note.stage for note in answer.degraded] == ["model_verification"]
         assert "Five vacation days" in answer.text
 
     asking(ask)

@@ -35,7 +35,9 @@ def answers(
                 answer = await pincite.ask(question["question"])
                 scope = await pincite.scope()
                 texts = {
-                    source.version: (await pincite.library.text(scope, source.document_id, source.version)).text
+                    source.version: (
+                        await pincite.services.library.text(scope, source.document_id, source.version)
+                    ).text
                     for source in answer.sources
                 }
                 found[question["question"]] = (answer, texts)

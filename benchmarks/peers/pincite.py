@@ -26,9 +26,9 @@ class System:
         self._loop.run_until_complete(self._add(documents))
 
     async def _add(self, documents: Sequence[tuple[str, str]]) -> None:
-        self._pincite.workers.start()
-        added = [await self._pincite.upload(Upload(f"{key}.md", text.encode())) for key, text in documents]
-        await self._pincite.wait([one.document.id for one in added])
+        self._pincite.services.workers.start()
+        added = [await self._pincite.documents.upload(Upload(f"{key}.md", text.encode())) for key, text in documents]
+        await self._pincite.documents.wait([one.document.id for one in added])
 
     def search(self, question: str, limit: int) -> list[str]:
         """The best documents by id."""

@@ -124,7 +124,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Uploads are processed here, too; whoever opened the engine stops its workers by closing it."""
-    app.state.pincite.workers.start()
+    app.state.pincite.admin.start_workers()
     yield
     await app.state.streams.close()
     await app.state.evaluating.close()

@@ -6,13 +6,13 @@ from typing import Annotated, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from pincite.core.query.answer import Filters, Level, Mode, Question, Sampling, Strategy
+from pincite.core.accounts.access import ShareRequest
+from pincite.core.query.answer import EffortLevel, Filters, Mode, Question, Sampling, Strategy
 from pincite.core.query.pictures import MOST as MOST_IMAGES
 from pincite.core.query.pictures import pictures_of
 from pincite.errors import Invalid
 from pincite.ingest.accept.accept import clean_folder
 from pincite.serialize.fields import Body, DocumentIds, Image, Levels, Moment, Name, Share, Tag, Text, Words
-from pincite.store.access.permissions import Wish
 
 T = TypeVar("T")
 
@@ -122,7 +122,7 @@ class AnswerOptions(SearchOptions):
     stop: Text | list[Text] | None = None
     model: Text | None = None
     system_prompt: Words | None = Field(default=None, max_length=20_000)
-    intelligence_level: Level | None = None
+    intelligence_level: EffortLevel | None = None
     enable_cot: bool | None = None
     ensemble_voting: bool | None = None
     extended_thinking: bool | None = None
@@ -213,6 +213,6 @@ class AccessBody(Body):
     groups: Named = Field(default=[])
     everyone: bool = False
 
-    def wish(self) -> Wish:
+    def wish(self) -> ShareRequest:
         """The same for the engine."""
-        return Wish(tuple(dict.fromkeys(self.users)), tuple(dict.fromkeys(self.groups)), self.everyone)
+        return ShareRequest(tuple(dict.fromkeys(self.users)), tuple(dict.fromkeys(self.groups)), self.everyone)

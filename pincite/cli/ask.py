@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.command import Door, command, one_of
+from pincite.cli.command import CommandContext, command, one_of
 from pincite.cli.documents import FolderOption, TagOption
 from pincite.cli.output import print_json, remark
 from pincite.errors import Invalid
@@ -83,7 +83,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def ask(
-    door: Door,
+    door: CommandContext,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know, in quotes.")],
     folder: FolderOption = None,
     tag: TagOption = None,
@@ -106,7 +106,7 @@ async def ask(
     """Answer a question and cite the passages it stands on."""
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen, waiting
-    from pincite.core.query.answer import Level
+    from pincite.core.query.answer import EffortLevel
     from pincite.serialize import answers as shapes
 
     asked = replace(
@@ -114,7 +114,7 @@ async def ask(
         profile=profile,
         retrieve=documents,
         fresh=no_cache,
-        intelligence_level=one_of(Level, level, "level"),
+        intelligence_level=one_of(EffortLevel, level, "level"),
         mode=mode_of(mode, image),
         pictures=_pictures(image),
     )
@@ -137,18 +137,17 @@ async def ask(
 
 async def _what_is_missing(pincite: "AsyncPincite") -> str:
     """Why there may be nothing to find: no documents at all, or some that are not done yet."""
-    from pincite.store.documents.library import Listing
+    from pincite.core.documents.document import Listing
 
-    scope = await pincite.scope()
-    if not (await pincite.library.documents(scope, Listing(limit=1)))[0]:
+    if not (await pincite.documents.page(Listing(limit=1)))[0]:
         return f"there are no documents in {pincite.settings.data} yet; add some with: pincite add PATH"
-    if (await pincite.library.documents(scope, Listing(limit=1, status="pending")))[0]:
+    if (await pincite.documents.page(Listing(limit=1, status="pending")))[0]:
         return "some documents are still waiting to be indexed; add them again to finish, or let pincite serve do it"
     return ""
 
 
 async def search(
-    door: Door,
+    door: CommandContext,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in quotes.")],
     folder: FolderOption = None,
     tag: TagOption = None,

@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
-from pincite.cli.command import Door, command
-from pincite.cli.output import count, print_json, print_plain
+from pincite.cli.command import CommandContext, command
+from pincite.cli.output import print_json, print_plain
+from pincite.text.counts import count
 
 
 def register(app: typer.Typer) -> None:
@@ -17,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def list_events(
-    door: Door,
+    door: CommandContext,
     event: Annotated[
         str | None, typer.Option("--event", metavar="E", help="Only these: login, user, user.add, document …")
     ] = None,
@@ -28,17 +29,17 @@ async def list_events(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many, newest first.")] = 50,
 ) -> None:
     """List what was done, newest first: logins, keys, users, rights, documents, settings, backups."""
-    from pincite.api.routes.audit import event_shape
     from pincite.cli.traces import moment_of
     from pincite.cli.view.audit import print_events
     from pincite.cli.view.screen import Screen
     from pincite.core.accounts.access import LOCAL
+    from pincite.core.accounts.audit import AuditFilter
     from pincite.serialize import answers as shapes
-    from pincite.store.access.audit_log import AuditFilter
+    from pincite.serialize.accounts import event_shape
 
     wanted = AuditFilter(event, person, moment_of(since) if since else None, limit)
     async with door.open() as pincite:
-        found, following = await pincite.audit.list(LOCAL.person, wanted)
+        found, following = await pincite.admin.audit.list(LOCAL.person, wanted)
     if door.json:
         print_json(shapes.page([event_shape(one) for one in found], following))
     else:
@@ -46,7 +47,7 @@ async def list_events(
 
 
 async def verify(
-    door: Door,
+    door: CommandContext,
     head: Annotated[
         str | None, typer.Option("--head", metavar="N:HASH", help="A head printed before, which must be in the chain.")
     ] = None,
@@ -56,13 +57,13 @@ async def verify(
     Each event's hash covers the one before it, and the last is kept apart. Whoever owns the database can write all of
     that anew: to notice it, keep the printed head somewhere else and give it to the next check with --head.
     """
-    from pincite.api.routes.audit import verdict_shape
     from pincite.core.accounts.access import LOCAL
-    from pincite.store.access.audit_log import read_anchor
+    from pincite.core.accounts.audit import read_anchor
+    from pincite.serialize.accounts import verdict_shape
 
     known = None if head is None else read_anchor(head)
     async with door.open() as pincite:
-        found = await pincite.audit.verify(LOCAL.person, known)
+        found = await pincite.admin.audit.verify(LOCAL.person, known)
     if door.json:
         print_json(verdict_shape(found))
     elif found.fault is None:

@@ -22,7 +22,7 @@ from pincite.cli.ask import (
     mode_of,
     notes_in_the_result,
 )
-from pincite.cli.command import Door, command, one_of
+from pincite.cli.command import CommandContext, command, one_of
 from pincite.cli.documents import FolderOption, TagOption, pick
 from pincite.cli.output import complain, one_line, print_json, remark
 
@@ -55,7 +55,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def chat(
-    door: Door,
+    door: CommandContext,
     session: SessionOption = None,
     new: NewOption = False,
     folder: FolderOption = None,
@@ -70,7 +70,7 @@ async def chat(
 
     Reads one question a line where its input is not a terminal.
     """
-    from pincite.core.query.answer import Level, Question
+    from pincite.core.query.answer import EffortLevel, Question
     from pincite.errors import Invalid
 
     if new and session is not None:
@@ -82,7 +82,7 @@ async def chat(
         filters=filters_of(folder, tag, as_of),
         profile=profile,
         fresh=no_cache,
-        intelligence_level=one_of(Level, level, "level"),
+        intelligence_level=one_of(EffortLevel, level, "level"),
         mode=mode_of(mode),
     )
     with notes_in_the_result():
@@ -124,13 +124,13 @@ class _Talk:
         from pincite.errors import NotFound
 
         scope = await self.pincite.scope()
-        found, _ = await self.pincite.sessions.list(scope, limit=1 if session_id == "last" else RECENT)
+        found, _ = await self.pincite.questions.sessions.list(scope, limit=1 if session_id == "last" else RECENT)
         if session_id != "last":
             try:
-                return await self.pincite.sessions.get(scope, session_id)
+                return await self.pincite.questions.sessions.get(scope, session_id)
             except NotFound:
                 known = {session.id: one_line(session.title) for session in found}
-                return await self.pincite.sessions.get(
+                return await self.pincite.questions.sessions.get(
                     scope, pick(session_id, known, "session", "chat, then /sessions")
                 )
         if not found:
@@ -165,7 +165,7 @@ class _Talk:
             case ["/sources"]:
                 Screen().say("nothing was asked yet")
             case ["/sessions"]:
-                found, _ = await self.pincite.sessions.list(await self.pincite.scope(), limit=LISTED)
+                found, _ = await self.pincite.questions.sessions.list(await self.pincite.scope(), limit=LISTED)
                 print_sessions(Screen(), found, self.question.session_id)
             case [word] if word.startswith("/") and word[1:].isalpha():
                 remark(f"there is no {word}; /help tells what there is")
@@ -200,9 +200,9 @@ class _Talk:
             return
         try:
             scope = await self.pincite.scope()
-            gone = await self.pincite.sessions.remove_if_empty(scope, session_id)
+            gone = await self.pincite.questions.sessions.remove_if_empty(scope, session_id)
             if not gone:
-                await self.pincite.sessions.recent(scope, session_id, 0)
+                await self.pincite.questions.sessions.recent(scope, session_id, 0)
         except NotFound:
             gone = True
         except PinciteError:  # the database is gone; that the question failed is told anyway
@@ -218,7 +218,7 @@ class _Talk:
         from pincite.serialize import answers as shapes
 
         if self.question.session_id is None:
-            session = await self.pincite.sessions.create(await self.pincite.scope())
+            session = await self.pincite.questions.sessions.create(await self.pincite.scope())
             self.question = replace(self.question, session_id=session.id)
         asked, screen = replace(self.question, text=text), Screen()
         if self.json or not screen.is_terminal:

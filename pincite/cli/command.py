@@ -35,7 +35,7 @@ _COMMON: dict[str, tuple[Any, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class CommandContext:
     """One call of the command line: its settings, whether it speaks JSON, and what `--set` and `--data` said.
 
     `settings` are those before the library is open: an administrator's changes come with that.
@@ -46,7 +46,7 @@ class Door:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     data: str | None = None
 
-    def choosing(self, values: Mapping[str, Any]) -> "Door":
+    def choosing(self, values: Mapping[str, Any]) -> "CommandContext":
         """The same call with settings that other options of it stand for."""
         from pincite.config.sources import with_values
 
@@ -106,7 +106,7 @@ def _signature(work: Work) -> Signature:
     )
 
 
-def _door(context: typer.Context, common: dict[str, Any]) -> Door:
+def _door(context: typer.Context, common: dict[str, Any]) -> CommandContext:
     from pincite.config.sources import load_settings
     from pincite.errors import SettingsError
 
@@ -115,7 +115,7 @@ def _door(context: typer.Context, common: dict[str, Any]) -> Door:
     if folder == "":
         raise SettingsError("--data is empty; name a folder")
     given = chosen if folder is None else {"data": folder, **chosen}
-    return Door(load_settings(given), common["json"], chosen, folder)
+    return CommandContext(load_settings(given), common["json"], chosen, folder)
 
 
 def one_of(choices: Any, value: str | None, what: str) -> Any:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.command import Door, command
+from pincite.cli.command import CommandContext, command
 from pincite.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def doctor(
-    door: Door,
+    door: CommandContext,
     verify: Annotated[
         bool, typer.Option("--verify", help="Also compare every file and passage that is kept with what came in.")
     ] = False,
@@ -28,13 +28,13 @@ async def doctor(
     """
     from dataclasses import asdict
 
-    from pincite.cli.checkup import examine
     from pincite.cli.view.doctor import print_findings
     from pincite.cli.view.screen import Screen, waiting
+    from pincite.engine.diagnose import diagnose
 
     settings = await _in_force(door)
     with waiting("examining …"):
-        findings = await examine(settings, verify=verify)
+        findings = await diagnose(settings, verify=verify)
     healthy = not any(finding.state == "broken" for finding in findings)
     if door.json:
         print_json({"ok": healthy, "checks": [asdict(finding) for finding in findings]})
@@ -44,7 +44,7 @@ async def doctor(
         raise typer.Exit(1)
 
 
-async def _in_force(door: Door) -> "Settings":
+async def _in_force(door: CommandContext) -> "Settings":
     """The settings with an administrator's changes, where there is a library to read them from."""
     from pincite.errors import PinciteError
 
@@ -52,6 +52,6 @@ async def _in_force(door: Door) -> "Settings":
         return door.settings
     try:
         async with door.open() as pincite:
-            return pincite.switchover.wished
+            return pincite.admin.index.wished
     except PinciteError:  # what is wrong with it is found below
         return door.settings

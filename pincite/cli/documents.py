@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.command import Door, command
+from pincite.cli.command import CommandContext, command
 from pincite.cli.output import clean, print_json, print_plain, remark
 from pincite.errors import Invalid, NotFound
 
@@ -45,7 +45,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def add(
-    door: Door,
+    door: CommandContext,
     paths: Annotated[
         list[str],
         typer.Argument(metavar="PATH...", help="Files, folders with all below them, addresses of pages and sitemaps."),
@@ -96,21 +96,21 @@ async def _taken_in(
 ) -> "AddedAll":
     """What became of the files, and of the pages whose addresses stand among them."""
     from pincite.core.documents.document import AddedAll
-    from pincite.engine.connectors.web_import import Gatherer, is_address
+    from pincite.engine.connectors.web_import import WebImporter, is_address
     from pincite.ingest.accept.collect import collect
 
     urls = [path for path in paths if is_address(path)]
     result = await pincite.add_all(collect([Path(path) for path in paths if path not in urls], folder), report=report)
     if not urls:
         return result
-    pages = await Gatherer(pincite).add_all(urls, folder, report)
+    pages = await WebImporter(pincite).add_all(urls, folder, report)
     if pages.skipped:
         remark(f"{pages.skipped:,} pages of sitemaps passed over: of other hosts, or beyond web.max_pages")
     return AddedAll(result.added + pages.added, result.refused + pages.refused, result.skipped)
 
 
 async def list_documents(
-    door: Door,
+    door: CommandContext,
     folder: FolderOption = None,
     tag: TagOption = None,
     stale: Annotated[
@@ -120,12 +120,12 @@ async def list_documents(
     """List the documents by folder and name."""
     from pincite.cli.view.library import print_documents
     from pincite.cli.view.screen import Screen
+    from pincite.core.documents.document import Listing
     from pincite.serialize import answers as shapes
-    from pincite.store.documents.library import Listing
 
     path = folder.strip("/") if folder else None
     async with door.open() as pincite:
-        documents = await pincite.documents(Listing(folder=path, tags=tuple(tag or ()), stale=stale or None))
+        documents = await pincite.documents.all(Listing(folder=path, tags=tuple(tag or ()), stale=stale or None))
     if door.json:
         print_json(shapes.page([shapes.document(document) for document in documents]))
     else:
@@ -133,7 +133,7 @@ async def list_documents(
 
 
 async def show(
-    door: Door,
+    door: CommandContext,
     document_id: IdArgument,
     chunks: Annotated[bool, typer.Option("--chunks", help="Also every passage it was cut into.")] = False,
 ) -> None:
@@ -144,9 +144,8 @@ async def show(
 
     async with door.open() as pincite:
         document = await find(pincite, document_id)
-        scope = await pincite.scope()
-        versions = await pincite.library.versions(scope, document.id)
-        served, passages = await pincite.library.chunks(scope, document.id, None) if chunks else ("", ())
+        versions = await pincite.documents.list_versions(document.id)
+        served, passages = await pincite.documents.chunks(document.id) if chunks else ("", ())
     if door.json:
         shape = {"document": shapes.document(document), "versions": [shapes.version(version) for version in versions]}
         told = {"chunks": [shapes.chunk(document.id, served, chunk) for chunk in passages]} if chunks else {}
@@ -158,7 +157,7 @@ async def show(
 
 
 async def read(
-    door: Door,
+    door: CommandContext,
     document_id: IdArgument,
     section: Annotated[
         str | None, typer.Option("--section", metavar="S", help="Only the part under a heading.")
@@ -180,7 +179,7 @@ async def read(
 
     It is the text that citations point into; what could steer a terminal is printed as an escape.
     """
-    from pincite.core.documents.document import Reading
+    from pincite.core.documents.document import ReadRequest
     from pincite.serialize import answers as shapes
 
     if page is not None or at is not None:
@@ -190,8 +189,8 @@ async def read(
     start, end = parse_lines(lines) if lines is not None else (None, None)
     async with door.open() as pincite:
         document = await find(pincite, document_id)
-        passage = await pincite.read(
-            Reading(document.id, section=section, start_line=start, end_line=end, version=version)
+        passage = await pincite.documents.read(
+            ReadRequest(document.id, section=section, start_line=start, end_line=end, version=version)
         )
     if door.json:
         print_json(shapes.passage(passage))
@@ -200,16 +199,18 @@ async def read(
     return None
 
 
-async def _read_at(door: Door, document_id: str, version: str | None, page: str | None, at: str | None) -> None:
+async def _read_at(
+    door: CommandContext, document_id: str, version: str | None, page: str | None, at: str | None
+) -> None:
     """Print what stands at a place of the file."""
-    from pincite.engine.reader.page_locator import Aim
+    from pincite.engine.reader.page_locator import Target
     from pincite.serialize import pages as shapes
 
     number = int(page) if page and page.isascii() and page.isdecimal() else None
-    aim = Aim(page=number, name=page if number is None else None, ref=at)
+    aim = Target(page=number, name=page if number is None else None, ref=at)
     async with door.open() as pincite:
         document = await find(pincite, document_id)
-        found = await pincite.pointer.aimed(await pincite.scope(), document.id, aim, version)
+        found = await pincite.documents.locator.aimed(await pincite.scope(), document.id, aim, version)
     if door.json:
         print_json(shapes.spot(found))
     else:
@@ -217,7 +218,7 @@ async def _read_at(door: Door, document_id: str, version: str | None, page: str 
 
 
 async def remove(
-    door: Door,
+    door: CommandContext,
     document_ids: Annotated[
         list[str], typer.Argument(metavar="ID...", help="Documents' ids, or their first characters (at least 4).")
     ],
@@ -248,7 +249,7 @@ async def find(pincite: "AsyncPincite", wanted: str) -> "Document":
     try:
         return await pincite.get(wanted)
     except NotFound:
-        documents = {document.id: document for document in await pincite.documents()}
+        documents = {document.id: document for document in await pincite.documents.all()}
     return documents[pick(wanted, {key: document.name for key, document in documents.items()}, "document", "list")]
 
 

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from pincite.cli.ask import notes_in_the_result
-from pincite.cli.command import Door, command, one_of
+from pincite.cli.command import CommandContext, command, one_of
 from pincite.cli.documents import pick
 from pincite.cli.output import print_json, remark
 from pincite.errors import Invalid, NotFound
@@ -17,7 +17,7 @@ from pincite.errors import Invalid, NotFound
 if TYPE_CHECKING:
     from pincite.core.evaluations import Evaluation, EvaluationSet
     from pincite.engine.app import AsyncPincite
-    from pincite.evaluate.questions.own_documents import Wish
+    from pincite.evaluate.questions.own_documents import EvalRequest
     from pincite.evaluate.runner import Report
     from pincite.evaluate.variants import Variant
 
@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def run(
-    door: Door,
+    door: CommandContext,
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="[SET]", help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv, plain or .gz."),
@@ -118,7 +118,7 @@ class _SetOptions:
     report: Path | None
 
 
-async def _run_set(door: Door, folder: Path, options: _SetOptions) -> None:
+async def _run_set(door: CommandContext, folder: Path, options: _SetOptions) -> None:
     from pincite.cli.view.evaluation import print_comparison
     from pincite.cli.view.progress import progress
     from pincite.cli.view.screen import Screen
@@ -143,26 +143,26 @@ async def _run_set(door: Door, folder: Path, options: _SetOptions) -> None:
         remark(f"written: {path}")
 
 
-def _variants(door: Door, compare: Sequence[str]) -> "list[Variant]":
+def _variants(door: CommandContext, compare: Sequence[str]) -> "list[Variant]":
     from pincite.evaluate.variants import read_variants
 
     return read_variants(compare, door.settings, door.chosen)
 
 
-def _wish(questions: int, seed: int, by: str | None) -> "Wish":
+def _wish(questions: int, seed: int, by: str | None) -> "EvalRequest":
     from pincite.core.evaluations import MadeBy
-    from pincite.evaluate.questions.own_documents import Wish
+    from pincite.evaluate.questions.own_documents import EvalRequest
 
-    return Wish(questions, seed, one_of(MadeBy, by, "way to make questions"))
+    return EvalRequest(questions, seed, one_of(MadeBy, by, "way to make questions"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Auto:
     """One call of `pincite eval --auto`."""
 
-    door: Door
+    door: CommandContext
     compare: Sequence[str]
-    wish: "Wish"
+    wish: "EvalRequest"
     renew: bool
 
     async def run(self) -> None:
@@ -176,7 +176,7 @@ class _Auto:
                 with progress(quiet=self.door.json) as report:
                     chosen, notes = await self._set(pincite, report)
                     runs = await self._runs(pincite, chosen, report)
-                before = await pincite.evaluations.before(await pincite.scope(), runs[0][1])
+                before = await pincite.questions.evaluations.before(await pincite.scope(), runs[0][1])
         self._tell(chosen, runs, before, notes)
 
     async def _set(self, pincite: "AsyncPincite", report: "Report") -> "tuple[EvaluationSet, tuple[str, ...]]":
@@ -184,7 +184,7 @@ class _Auto:
 
         if not self.renew:
             try:
-                return await pincite.evaluations.get_set(await pincite.scope()), ()
+                return await pincite.questions.evaluations.get_set(await pincite.scope()), ()
             except NotFound:
                 remark("making questions from your documents; they are kept for the next time")
         return await make_set(pincite, self.wish, report=report)
@@ -220,7 +220,7 @@ class _Auto:
 
 
 async def list_evaluations(
-    door: Door,
+    door: CommandContext,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=RECENT, help="How many, newest first.")] = 20,
 ) -> None:
     """List the question sets made from your documents, and the runs of them."""
@@ -230,8 +230,8 @@ async def list_evaluations(
 
     async with door.open() as pincite:
         scope = await pincite.scope()
-        sets = await pincite.evaluations.list_sets(scope)
-        runs, following = await pincite.evaluations.list(scope, limit)
+        sets = await pincite.questions.evaluations.list_sets(scope)
+        runs, following = await pincite.questions.evaluations.list(scope, limit)
     if door.json:
         evaluations = shapes.page([shapes.evaluation(one, ranks=False) for one in runs], following)
         print_json({"sets": [shapes.evaluation_set(one) for one in sets], "evaluations": evaluations})
@@ -240,7 +240,7 @@ async def list_evaluations(
 
 
 async def show(
-    door: Door,
+    door: CommandContext,
     evaluation_id: Annotated[
         str, typer.Argument(metavar="ID", help="A run's id, or its first characters (at least 4).")
     ],
@@ -252,13 +252,13 @@ async def show(
 
     async with door.open() as pincite:
         scope = await pincite.scope()
-        runs, _ = await pincite.evaluations.list(scope, RECENT)
+        runs, _ = await pincite.questions.evaluations.list(scope, RECENT)
         found = pick(evaluation_id, {one.id: one.state for one in runs}, "evaluation", "eval list")
-        evaluation = await pincite.evaluations.get(scope, found)
+        evaluation = await pincite.questions.evaluations.get(scope, found)
         if evaluation.set_id is None:
             raise NotFound(f"the questions of '{found}' are still being made, or never were; see: pincite eval list")
-        questions = await pincite.evaluations.get_set(scope, evaluation.set_id)
-        documents = await pincite.library.several(scope, [one.place.document_id for one in questions.questions])
+        questions = await pincite.questions.evaluations.get_set(scope, evaluation.set_id)
+        documents = await pincite.documents.several([one.place.document_id for one in questions.questions])
     titles = {document.id: document.title for document in documents}
     if door.json:
         print_json(shapes.evaluation(evaluation, ranks=True) | {"questions": shapes.asked(evaluation, questions)})

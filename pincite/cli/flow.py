@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pincite.cli.command import Door, command
+from pincite.cli.command import CommandContext, command
 from pincite.cli.output import print_json
 from pincite.errors import Invalid
 
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def run(
-    door: Door,
+    door: CommandContext,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The flow: a .json, .yaml or .toml file.")],
     given: Annotated[
         str | None, typer.Option("--input", metavar="TEXT", help="What is asked, instead of the file's own input.")
@@ -38,7 +38,7 @@ async def run(
     with notes_in_the_result():
         async with door.open() as pincite:
             with waiting("running …"):
-                answer = await pincite.run_flow(flow)
+                answer = await pincite.questions.run_flow(flow)
     if door.json:
         print_json(shapes.answer(answer))
     else:

@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
-from pincite.cli.command import Door, command
-from pincite.cli.output import count, print_json, print_plain
+from pincite.cli.command import CommandContext, command
+from pincite.cli.output import print_json, print_plain
+from pincite.text.counts import count
 
 PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="A folder of the library, such as hr/rules.")]
 
@@ -20,14 +21,14 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="folders")
 
 
-async def list_folders(door: Door) -> None:
+async def list_folders(door: CommandContext) -> None:
     """List the folders, each with the number of documents in it and below it."""
     from pincite.cli.view.folders import print_folders
     from pincite.cli.view.screen import Screen
     from pincite.serialize import answers as shapes
 
     async with door.open() as pincite:
-        found = await pincite.folders.all(await pincite.scope())
+        found = await pincite.documents.folders.all(await pincite.scope())
     if door.json:
         print_json(shapes.page([shapes.folder(folder) for folder in found]))
     else:
@@ -35,7 +36,7 @@ async def list_folders(door: Door) -> None:
 
 
 async def set_folder(
-    door: Door,
+    door: CommandContext,
     path: PathArgument,
     prompt: Annotated[
         str | None, typer.Option("--prompt", metavar="TEXT", help="What the model is told; empty takes it away.")
@@ -57,14 +58,14 @@ async def set_folder(
     async with door.open() as pincite:
         scope = await pincite.scope()
         try:
-            folder = await pincite.folders.get(scope, wanted)
+            folder = await pincite.documents.folders.get(scope, wanted)
         except NotFound:
             folder = Folder(wanted)
         if prompt is not None:
             folder = replace(folder, system_prompt=prompt or None)
         if label is not None:
             folder = replace(folder, category_label=label or None)
-        await pincite.folders.furnish(scope, folder)
+        await pincite.documents.folders.furnish(scope, folder)
     if door.json:
         print_json(shapes.folder(folder))
     else:
@@ -72,7 +73,7 @@ async def set_folder(
 
 
 async def move(
-    door: Door, path: PathArgument, to: Annotated[str, typer.Argument(metavar="TO", help="Its new path.")]
+    door: CommandContext, path: PathArgument, to: Annotated[str, typer.Argument(metavar="TO", help="Its new path.")]
 ) -> None:
     """Move or rename a folder with all that is in it; documents keep their ids."""
     from pincite.errors import Invalid
@@ -84,8 +85,8 @@ async def move(
         raise Invalid("name two folders, such as hr/rules; the top of the library is none")
     async with door.open() as pincite:
         scope = await pincite.scope()
-        await pincite.folders.move(scope, old, new)
-        folder = await pincite.folders.get(scope, new)
+        await pincite.documents.folders.move(scope, old, new)
+        folder = await pincite.documents.folders.get(scope, new)
     if door.json:
         print_json(shapes.folder(folder))
     else:
@@ -93,7 +94,7 @@ async def move(
 
 
 async def remove(
-    door: Door,
+    door: CommandContext,
     path: PathArgument,
     recursive: Annotated[bool, typer.Option("--recursive", help="With all documents in it and below it.")] = False,
 ) -> None:
@@ -102,7 +103,7 @@ async def remove(
     from pincite.serialize import answers as shapes
 
     async with door.open() as pincite:
-        receipts = await pincite.remove_folder(clean_folder(path), recursive=recursive)
+        receipts = await pincite.documents.remove_folder(clean_folder(path), recursive=recursive)
     if door.json:
         print_json([shapes.receipt(receipt) for receipt in receipts])
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.command import Door, command
+from pincite.cli.command import CommandContext, command
 from pincite.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def jobs(
-    door: Door,
+    door: CommandContext,
     watch: Annotated[
         bool, typer.Option("--watch", help="Show it anew every second, until nothing waits or Ctrl-C.")
     ] = False,
@@ -45,14 +45,14 @@ async def jobs(
 
     async with door.open() as pincite:
         if cancel is not None:
-            cancelled = await pincite.cancel(cancel)
+            cancelled = await pincite.documents.cancel(cancel)
             if door.json:
                 print_json(shapes.cancelled_job(cancelled))
             else:
                 print_cancelled(Screen(), cancelled)
             return
         if ended:
-            past, _ = await pincite.queue.past(await pincite.scope(), limit=SHOWN)
+            past, _ = await pincite.documents.jobs.past(await pincite.scope(), limit=SHOWN)
             if door.json:
                 print_json(page([shapes.past_job(job) for job in past]))
             else:
@@ -72,12 +72,12 @@ async def jobs(
 
 async def _look(pincite: "AsyncPincite") -> "tuple[list[QueuedJob], QueueSummary]":
     scope = await pincite.scope()
-    found, _ = await pincite.queue.page(scope, limit=SHOWN)
-    return found, await pincite.queue.summary(scope)
+    found, _ = await pincite.documents.jobs.page(scope, limit=SHOWN)
+    return found, await pincite.documents.jobs.summary(scope)
 
 
 async def worker(
-    door: Door,
+    door: CommandContext,
     workers: Annotated[
         int | None,
         typer.Option("--workers", metavar="N", min=1, max=64, help="Documents processed at the same time."),
@@ -95,11 +95,11 @@ async def worker(
     door = door.choosing({"ingest.workers": count})
     async with door.open() as pincite, _told_to_stop() as stopped:
         with logs.configured(door.settings.logs):
-            pincite.workers.start()
+            pincite.admin.start_workers()
             if door.json:
-                print_json({"worker": pincite.workers.name, "workers": count})
+                print_json({"worker": pincite.admin.worker, "workers": count})
             else:
-                print_worker(Screen(), pincite.workers.name, count)
+                print_worker(Screen(), pincite.admin.worker, count)
             await stopped.wait()
 
 

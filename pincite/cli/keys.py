@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pincite.cli.command import Door, command, one_of
+from pincite.cli.command import CommandContext, command, one_of
 from pincite.cli.documents import pick
 from pincite.cli.output import print_json, print_plain, remark
 
@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def create(
-    door: Door,
+    door: CommandContext,
     name: Annotated[str, typer.Option("--name", metavar="N", help="What the key is for.", show_default=False)],
     user: Annotated[str | None, typer.Option("--user", metavar="U", help="Whose key it is; yours otherwise.")] = None,
     role: Annotated[
@@ -41,9 +41,9 @@ async def create(
     if not name.strip():
         raise Invalid("the key needs a name that tells what it is for")
     async with door.open() as pincite:
-        person = await pincite.people.get(LOCAL.person, user or LOCAL.person)
+        person = await pincite.admin.users.get(LOCAL.person, user or LOCAL.person)
         role = given or person.role
-        key, key_id = await pincite.keys.create(person.id, name.strip(), role, expires, by=LOCAL.person)
+        key, key_id = await pincite.admin.keys.create(person.id, name.strip(), role, expires, by=LOCAL.person)
     if door.json:
         print_json({"key": key, "id": key_id})
         return
@@ -52,7 +52,7 @@ async def create(
     remark(f"Keep it: it is not shown again. Its id is {key_id}; role {role}; {until}.")
 
 
-async def list_keys(door: Door) -> None:
+async def list_keys(door: CommandContext) -> None:
     """List the keys; never the keys themselves."""
     from pincite.cli.view.keys import print_keys
     from pincite.cli.view.screen import Screen
@@ -60,7 +60,7 @@ async def list_keys(door: Door) -> None:
     from pincite.serialize import answers as shapes
 
     async with door.open() as pincite:
-        found = await pincite.keys.all(LOCAL.person)
+        found = await pincite.admin.keys.all(LOCAL.person)
     if door.json:
         print_json(shapes.page([shapes.key(key) for key in found]))
     else:
@@ -68,16 +68,16 @@ async def list_keys(door: Door) -> None:
 
 
 async def revoke(
-    door: Door,
+    door: CommandContext,
     key_id: Annotated[str, typer.Argument(metavar="ID", help="The key's id, or its first characters (at least 4).")],
 ) -> None:
     """Revoke a key: from now on it counts no more."""
     from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
-        known = {key.id: key.name for key in await pincite.keys.all(LOCAL.person)}
+        known = {key.id: key.name for key in await pincite.admin.keys.all(LOCAL.person)}
         chosen = pick(key_id, known, "key", "key list")
-        await pincite.keys.revoke(LOCAL.person, chosen)
+        await pincite.admin.keys.revoke(LOCAL.person, chosen)
     if door.json:
         print_json({"id": chosen, "revoked": True})
     else:

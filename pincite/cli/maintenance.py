@@ -1,17 +1,15 @@
 """Keeping a library: back it up, restore it, make what was removed unrecoverable."""
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.command import Door, command
+from pincite.cli.command import CommandContext, command
 from pincite.cli.output import print_json
-from pincite.errors import Invalid
 
 if TYPE_CHECKING:
-    from pincite.store.operations.integrity import Inspection
+    from pincite.core.operations import IntegrityReport
 
 
 def register(app: typer.Typer) -> None:
@@ -21,7 +19,7 @@ def register(app: typer.Typer) -> None:
     command(app, "restore")(restore)
 
 
-async def purge(door: Door) -> None:
+async def purge(door: CommandContext) -> None:
     """Make what was removed unrecoverable from the data folder.
 
     Every table and index is written anew, and the log of the embedded database; that takes as much free space as the
@@ -33,15 +31,10 @@ async def purge(door: Door) -> None:
     from pincite.cli.view.maintenance import print_purged
     from pincite.cli.view.progress import progress
     from pincite.cli.view.screen import Screen
-    from pincite.store.operations.open_bare import library
-    from pincite.store.operations.purge import purge
+    from pincite.engine.maintenance import purge_library
 
-    embedded = door.settings.database.url is None
-    if embedded and not (door.settings.data / "postgres").is_dir():
-        raise Invalid(f"there is no library in {door.settings.data}; name its folder with --data")
-    async with library(door.settings) as (database, files):
-        with progress(quiet=door.json) as report:
-            done = await purge(database, files, embedded=embedded, report=report)
+    with progress(quiet=door.json) as report:
+        done = await purge_library(door.settings, report)
     if door.json:
         print_json(asdict(done))
     else:
@@ -49,7 +42,7 @@ async def purge(door: Door) -> None:
 
 
 async def backup(
-    door: Door,
+    door: CommandContext,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make; it must not exist yet.")],
     without_traces: Annotated[
         bool, typer.Option("--without-traces", help="Leave out what was traced about requests.")
@@ -63,16 +56,10 @@ async def backup(
     from pincite.cli.view.maintenance import print_backup
     from pincite.cli.view.progress import progress
     from pincite.cli.view.screen import Screen
-    from pincite.store.operations.backup import back_up
-    from pincite.store.operations.open_bare import library
+    from pincite.engine.maintenance import back_up_library
 
-    if door.settings.database.url is None and not (door.settings.data / "postgres").is_dir():
-        raise Invalid(f"there is no library in {door.settings.data}; name its folder with --data")
-    if file.resolve().is_relative_to(door.settings.data.resolve()):
-        raise Invalid("a backup inside the data folder would be lost with it; name a file elsewhere")
-    async with library(door.settings) as (database, files):
-        with progress(quiet=door.json) as report:
-            done = await back_up(database, files, file, traces=not without_traces, report=report)
+    with progress(quiet=door.json) as report:
+        done = await back_up_library(door.settings, file, traces=not without_traces, report=report)
     if door.json:
         print_json({
             "file": str(done.path), "bytes": done.bytes, "documents": done.documents, "files": done.files,
@@ -85,7 +72,7 @@ async def backup(
 
 
 async def restore(
-    door: Door,
+    door: CommandContext,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file made by pincite backup.")],
 ) -> None:
     """Put a backup back into an empty data folder, with the same ids, and check that all of it is there.
@@ -96,17 +83,10 @@ async def restore(
     from pincite.cli.view.maintenance import print_restored
     from pincite.cli.view.progress import progress
     from pincite.cli.view.screen import Screen
-    from pincite.store.operations.integrity import inspect
-    from pincite.store.operations.open_bare import address, library
-    from pincite.store.operations.restore import read_backup
-    from pincite.store.operations.restore import restore as put_back
+    from pincite.engine.maintenance import restore_library
 
     with progress(quiet=door.json) as report:
-        manifest = await asyncio.to_thread(read_backup, file, report)
-        async with address(door.settings) as url:
-            await put_back(url, door.settings.data, file, manifest, report)
-        async with library(door.settings) as (database, files):
-            found = await inspect(database, files, report)
+        manifest, found = await restore_library(door.settings, file, report)
     if door.json:
         print_json(
             {"made_at": manifest.made_at, "pincite": manifest.pincite, "missing": manifest.missing, **told(found)}
@@ -117,7 +97,7 @@ async def restore(
         raise typer.Exit(1)
 
 
-def told(found: "Inspection") -> dict[str, object]:
+def told(found: "IntegrityReport") -> dict[str, object]:
     """An inspection for JSON."""
     from dataclasses import asdict
 

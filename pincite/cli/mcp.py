@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import typer
 
-from pincite.cli.command import Door, command
+from pincite.cli.command import CommandContext, command
 
 if TYPE_CHECKING:
     from pincite.engine.app import AsyncPincite
-    from pincite.mcp.tools import Desk
+    from pincite.mcp.tools import ToolBackend
 
 LONGEST_LINE = 1024 * 1024
 """Bytes of one message; a longer one is read in pieces, none of which is a message."""
@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
     command(app, "mcp", until_stopped=True)(mcp)
 
 
-async def mcp(door: Door) -> None:
+async def mcp(door: CommandContext) -> None:
     """Serve the documents as tools to a program that speaks the Model Context Protocol over stdin and stdout.
 
     The tools are rag_search, read_document, find_in_document and ask. A running service offers the same at /mcp.
@@ -35,13 +35,13 @@ async def mcp(door: Door) -> None:
         await serve(_desk(pincite), sys.stdin.buffer, sys.stdout.buffer)
 
 
-def _desk(pincite: "AsyncPincite") -> "Desk":
-    from pincite.mcp.tools import Desk
+def _desk(pincite: "AsyncPincite") -> "ToolBackend":
+    from pincite.mcp.tools import ToolBackend
 
-    return Desk(pincite.search, pincite.read, pincite.ask)
+    return ToolBackend(pincite.search, pincite.documents.read, pincite.ask)
 
 
-async def serve(desk: "Desk", heard: BinaryIO, said: BinaryIO) -> None:
+async def serve(desk: "ToolBackend", heard: BinaryIO, said: BinaryIO) -> None:
     """Answer message after message, a line each, until there are no more."""
     from pincite.mcp.protocol import answer
 

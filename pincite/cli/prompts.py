@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pincite.cli.command import Door, command
+from pincite.cli.command import CommandContext, command
 from pincite.cli.output import clean, print_json, print_plain
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The prompt's name, such as default/system.")]
@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="prompts")
 
 
-async def list_prompts(door: Door) -> None:
+async def list_prompts(door: CommandContext) -> None:
     """List the prompts; your own are the files of the same name in `prompts/` of the data folder."""
     from pincite.query.prompt.templates import REQUIRED, template
 
@@ -30,7 +30,7 @@ async def list_prompts(door: Door) -> None:
         print_plain(f"{one.name:20} {'your own' if one.own else 'shipped'}")
 
 
-async def show(door: Door, name: NameArgument) -> None:
+async def show(door: CommandContext, name: NameArgument) -> None:
     """Print a prompt as it is used now; redirect it to a file to begin your own."""
     from pincite.query.prompt.templates import template
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.command import Door, command
+from pincite.cli.command import CommandContext, command
 from pincite.cli.output import print_json
 from pincite.engine.connectors.samples import DEMO
 
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def demo(
-    door: Door,
+    door: CommandContext,
     once: Annotated[bool, typer.Option("--once", help="Stop after the answer.")] = False,
     host: HostOption = None,
     port: PortOption = None,
@@ -58,7 +58,7 @@ async def demo(
             await _listen(door, pincite, key=key, question=samples.question)
 
 
-async def serve(door: Door, host: HostOption = None, port: PortOption = None) -> None:
+async def serve(door: CommandContext, host: HostOption = None, port: PortOption = None) -> None:
     """Start the HTTP service; Ctrl-C ends it. What it does is told on stderr, as logs.* say."""
     from pincite.tracing import logs
 
@@ -68,23 +68,23 @@ async def serve(door: Door, host: HostOption = None, port: PortOption = None) ->
             await _listen(door, pincite)
 
 
-def _told_where(door: Door, host: str | None, port: int | None) -> Door:
+def _told_where(door: CommandContext, host: str | None, port: int | None) -> CommandContext:
     """The same call with --host and --port as the settings they are, so that they show as passed."""
     given = {"server.host": host, "server.port": port}
     return door.choosing({key: value for key, value in given.items() if value is not None})
 
 
-async def _listen(door: Door, pincite: "AsyncPincite", *, key: str = "", question: str = "") -> None:
+async def _listen(door: CommandContext, pincite: "AsyncPincite", *, key: str = "", question: str = "") -> None:
     """Serve until told to stop; says what a user needs to know once it listens."""
     from pincite.api.server import serve as listen
-    from pincite.cli.data_flow import where_text_goes
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.serve import print_service, print_setup, print_trial
     from pincite.core.accounts.access import LOCAL
+    from pincite.engine.data_flow import where_text_goes
 
-    text_goes = where_text_goes(pincite.embedder, pincite.settings)
-    setup = await pincite.logins.offer_setup()
-    keyless = not any(known.revoked_at is None for known in await pincite.keys.all(LOCAL.person))
+    text_goes = where_text_goes(pincite.admin.embedder, pincite.settings)
+    setup = await pincite.admin.logins.offer_setup()
+    keyless = not any(known.revoked_at is None for known in await pincite.admin.keys.all(LOCAL.person))
 
     def ready(address: str) -> None:
         if door.json:
@@ -122,8 +122,8 @@ async def _demo_key(pincite: "AsyncPincite") -> str:
     """A key for trying things out; those of earlier demos count no more."""
     from pincite.core.accounts.access import LOCAL
 
-    for known in await pincite.keys.all(LOCAL.person):
+    for known in await pincite.admin.keys.all(LOCAL.person):
         if known.name == DEMO and known.revoked_at is None:
-            await pincite.keys.revoke(LOCAL.person, known.id)
-    key, _ = await pincite.keys.create(LOCAL.person, DEMO, "editor", DEMO_DAYS)
+            await pincite.admin.keys.revoke(LOCAL.person, known.id)
+    key, _ = await pincite.admin.keys.create(LOCAL.person, DEMO, "editor", DEMO_DAYS)
     return key

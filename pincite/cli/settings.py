@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.command import Door, command
+from pincite.cli.command import CommandContext, command
 from pincite.cli.output import print_json
 
 if TYPE_CHECKING:
     from pincite.engine.app import AsyncPincite
-    from pincite.engine.live_settings import Outcome
+    from pincite.engine.live_settings import SettingsOutcome
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="A setting, such as rag.top_k.")]
 
@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def list_settings(
-    door: Door,
+    door: CommandContext,
     changed: Annotated[bool, typer.Option("--changed", help="Only those that are not at their default.")] = False,
 ) -> None:
     """List the settings: value, where it comes from, when a change acts."""
@@ -40,7 +40,7 @@ async def list_settings(
     from pincite.serialize import settings as shapes
 
     async with door.open() as pincite:
-        control = pincite.control
+        control = pincite.admin.settings
         lines = [line for line in control.lines() if not changed or line.source != "default"]
         if door.json:
             kept = {line.key.name for line in lines}
@@ -52,22 +52,22 @@ async def list_settings(
             print_settings(Screen(), control, lines)
 
 
-async def get(door: Door, key: KeyArgument) -> None:
+async def get(door: CommandContext, key: KeyArgument) -> None:
     """Show one setting: its value, where that comes from, and what it may be."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_setting
     from pincite.serialize import settings as shapes
 
     async with door.open() as pincite:
-        line = pincite.control.line(key)
+        line = pincite.admin.settings.line(key)
         if door.json:
             print_json(shapes.setting_key(line.key) | shapes.setting(line))
         else:
-            print_setting(Screen(), pincite.control, line)
+            print_setting(Screen(), pincite.admin.settings, line)
 
 
 async def set_settings(
-    door: Door,
+    door: CommandContext,
     pairs: Annotated[
         list[str], typer.Argument(metavar="KEY VALUE …", help="Settings and their new values, all changed together.")
     ],
@@ -80,39 +80,40 @@ async def set_settings(
 
     values = _pairs(pairs)
     async with door.open() as pincite:
-        await _tell(door, pincite, await pincite.control.set(values, LOCAL))
+        await _tell(door, pincite, await pincite.admin.settings.set(values, LOCAL))
 
 
 async def reset(
-    door: Door, keys: Annotated[list[str], typer.Argument(metavar="KEY …", help="Settings to give up changes of.")]
+    door: CommandContext,
+    keys: Annotated[list[str], typer.Argument(metavar="KEY …", help="Settings to give up changes of.")],
 ) -> None:
     """Give up changes: the settings are again what the file, the environment or the default says."""
     from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
-        await _tell(door, pincite, await pincite.control.set(dict.fromkeys(keys), LOCAL))
+        await _tell(door, pincite, await pincite.admin.settings.set(dict.fromkeys(keys), LOCAL))
 
 
-async def undo(door: Door) -> None:
+async def undo(door: CommandContext) -> None:
     """Take back the last change; twice takes back two."""
     from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
-        await _tell(door, pincite, await pincite.control.undo(LOCAL))
+        await _tell(door, pincite, await pincite.admin.settings.undo(LOCAL))
 
 
 async def apply(
-    door: Door, profile: Annotated[str, typer.Argument(metavar="PROFILE", help="The profile's name.")]
+    door: CommandContext, profile: Annotated[str, typer.Argument(metavar="PROFILE", help="The profile's name.")]
 ) -> None:
     """Set what a profile sets, for the whole library, and take back what other profiles set."""
     from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
-        await _tell(door, pincite, await pincite.control.apply(profile, LOCAL))
+        await _tell(door, pincite, await pincite.admin.settings.apply(profile, LOCAL))
 
 
 async def diff(
-    door: Door,
+    door: CommandContext,
     profile: Annotated[
         str | None,
         typer.Argument(metavar="[PROFILE]", help="A profile; without one, the defaults.", show_default=False),
@@ -134,7 +135,7 @@ async def diff(
 
 
 async def history(
-    door: Door,
+    door: CommandContext,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many, newest first.")] = 20,
 ) -> None:
     """Show who changed what, newest first."""
@@ -144,14 +145,14 @@ async def history(
     from pincite.serialize import settings as shapes
 
     async with door.open() as pincite:
-        found = await pincite.control.history(LOCAL, limit=limit)
+        found = await pincite.admin.settings.history(LOCAL, limit=limit)
     if door.json:
         print_json(shapes.page([shapes.setting_change(change) for change in found]))
     else:
         print_history(Screen(), found)
 
 
-async def schema(door: Door) -> None:
+async def schema(door: CommandContext) -> None:
     """Show what every setting means, what it may be and its default."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_schema
@@ -189,21 +190,21 @@ def _differences(
     pincite: "AsyncPincite", profile: str | None
 ) -> tuple[dict[str, tuple[object, object]], tuple[str, ...]]:
     if profile is not None:
-        return pincite.control.against(profile)
-    lines = [line for line in pincite.control.lines() if line.source != "default" and not line.key.secret]
+        return pincite.admin.settings.against(profile)
+    lines = [line for line in pincite.admin.settings.lines() if line.source != "default" and not line.key.secret]
     pairs = {line.key.name: (line.key.default, line.value) for line in lines}
     return {key: (before, now) for key, (before, now) in pairs.items() if before != now}, ()
 
 
-async def _tell(door: Door, pincite: "AsyncPincite", outcome: "Outcome") -> None:
+async def _tell(door: CommandContext, pincite: "AsyncPincite", outcome: "SettingsOutcome") -> None:
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_outcome
     from pincite.serialize import settings as shapes
 
-    stale = await pincite.library.stale(await pincite.scope())
-    told = shapes.settings_outcome(outcome, stale, pincite.control)
+    stale = await pincite.documents.stale()
+    told = shapes.settings_outcome(outcome, stale, pincite.admin.settings)
     if door.json:
         print_json(told)
     else:
-        configured = {change.key: pincite.control.configured(change.key) for change in outcome.changes}
+        configured = {change.key: pincite.admin.settings.configured(change.key) for change in outcome.changes}
         print_outcome(Screen(), outcome, configured, told["notes"])

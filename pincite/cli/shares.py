@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pincite.cli.command import Door, command
+from pincite.cli.command import CommandContext, command
 from pincite.cli.documents import pick
 from pincite.cli.output import print_json, print_plain
 
@@ -17,15 +17,15 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="shares")
 
 
-async def list_shares(door: Door) -> None:
+async def list_shares(door: CommandContext) -> None:
     """List the links that count, everybody's; never the links themselves."""
-    from pincite.api.routes.shares import share_shape
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.shares import print_shares
     from pincite.serialize import answers as shapes
+    from pincite.serialize.accounts import share_shape
 
     async with door.open() as pincite:
-        found = await pincite.shares.all(await pincite.scope())
+        found = await pincite.questions.share_links.all(await pincite.scope())
     if door.json:
         print_json(shapes.page([share_shape(share) for share in found]))
     else:
@@ -33,7 +33,7 @@ async def list_shares(door: Door) -> None:
 
 
 async def remove(
-    door: Door,
+    door: CommandContext,
     reference: Annotated[
         str, typer.Argument(metavar="REFERENCE", help="Which link, or its first characters (at least 4).")
     ],
@@ -41,9 +41,9 @@ async def remove(
     """End a link: from now on it opens nothing."""
     async with door.open() as pincite:
         scope = await pincite.scope()
-        known = {share.id: share.answer_id for share in await pincite.shares.all(scope)}
+        known = {share.id: share.answer_id for share in await pincite.questions.share_links.all(scope)}
         chosen = pick(reference, known, "share", "shares list")
-        await pincite.shares.remove(scope, chosen)
+        await pincite.questions.share_links.remove(scope, chosen)
     if door.json:
         print_json({"reference": chosen, "removed": True})
     else:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pincite.cli.command import Door, command
+from pincite.cli.command import CommandContext, command
 from pincite.cli.output import print_json
 
 
@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def stub_llm(
-    door: Door,
+    door: CommandContext,
     script: Annotated[
         Path | None, typer.Argument(metavar="[SCRIPT]", help="Answers: a .json, .toml or plain text file.")
     ] = None,

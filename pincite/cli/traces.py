@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.command import Door, command, one_of
+from pincite.cli.command import CommandContext, command, one_of
 from pincite.cli.documents import pick
 from pincite.cli.output import print_json
 from pincite.errors import Invalid, NotFound
@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def list_traces(
-    door: Door,
+    door: CommandContext,
     kind: Annotated[
         str | None,
         typer.Option("--kind", metavar="K", help="Only this kind: query, chat, search, replay, evaluation or ingest."),
@@ -49,21 +49,20 @@ async def list_traces(
     """List past requests, newest first; with their questions where traces.content has them kept."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_traces
-    from pincite.core.traces import Kind
+    from pincite.core.traces import Kind, TraceFilter
     from pincite.serialize import traces as shapes
     from pincite.serialize.answers import page
-    from pincite.store.operations.traces import TraceFilter
 
     wanted = TraceFilter(one_of(Kind, kind, "kind of trace"), errors, slow, moment_of(since) if since else None, limit)
     async with door.open() as pincite:
-        found, following = await pincite.traces.list(await pincite.scope(), wanted)
+        found, following = await pincite.questions.traces.list(await pincite.scope(), wanted)
     if door.json:
         print_json(page([shapes.trace(trace, spans=False) for trace in found], following))
     else:
         print_traces(Screen(), found)
 
 
-async def show(door: Door, trace_id: IdArgument) -> None:
+async def show(door: CommandContext, trace_id: IdArgument) -> None:
     """Show what one request did as a waterfall: each stage, when it ran, how long, and what it counted."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_trace
@@ -78,7 +77,7 @@ async def show(door: Door, trace_id: IdArgument) -> None:
 
 
 async def replay(
-    door: Door,
+    door: CommandContext,
     trace_id: IdArgument,
     profile: Annotated[
         str | None, typer.Option("--profile", metavar="P", help="A profile to ask with; --set wins over it.")
@@ -98,8 +97,8 @@ async def replay(
     async with door.open() as pincite:
         trace = await _find(pincite, trace_id)
         with waiting("asking again …"):
-            result = await pincite.replay(trace.id, door.chosen, profile=profile, question=question)
-        found = await pincite.library.several(await pincite.scope(), [one.document_id for one in result.passages])
+            result = await pincite.questions.replay(trace.id, door.chosen, profile=profile, question=question)
+        found = await pincite.documents.several([one.document_id for one in result.passages])
     titles = {document.id: document.title for document in found}
     if door.json:
         print_json(shapes.replay(result, titles))
@@ -109,15 +108,15 @@ async def replay(
 
 async def _find(pincite: "AsyncPincite", trace_id: str) -> "Trace":
     """The trace that is meant by an id or by its first characters."""
-    from pincite.store.operations.traces import TraceFilter
+    from pincite.core.traces import TraceFilter
 
     scope = await pincite.scope()
     try:
-        return await pincite.traces.get(scope, trace_id)
+        return await pincite.questions.traces.get(scope, trace_id)
     except NotFound:
-        recent, _ = await pincite.traces.list(scope, TraceFilter(limit=RECENT))
+        recent, _ = await pincite.questions.traces.list(scope, TraceFilter(limit=RECENT))
         known = {trace.id: trace.kind for trace in recent}
-        return await pincite.traces.get(scope, pick(trace_id, known, "trace", "trace list"))
+        return await pincite.questions.traces.get(scope, pick(trace_id, known, "trace", "trace list"))
 
 
 def moment_of(text: str, now: datetime | None = None) -> datetime:

@@ -4,8 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from pincite.cli.command import Door, command, one_of
-from pincite.cli.output import count, print_json, print_plain
+from pincite.cli.command import CommandContext, command, one_of
+from pincite.cli.output import print_json, print_plain
+from pincite.text.counts import count
 
 UserArgument = Annotated[str, typer.Argument(metavar="NAME", help="A user's name.")]
 GroupArgument = Annotated[str, typer.Argument(metavar="GROUP", help="A group's name.")]
@@ -34,49 +35,49 @@ def register(app: typer.Typer) -> None:
 
 
 async def add(
-    door: Door,
+    door: CommandContext,
     name: UserArgument,
     role: Annotated[str, typer.Option("--role", metavar="R", help="administrator, editor, or reader.")] = "reader",
 ) -> None:
     """Add a user; they come in with a key: pincite key create --user NAME --name WHAT-FOR."""
-    from pincite.api.routes.users import person_shape
     from pincite.core.accounts.users import PersonRole
+    from pincite.serialize.accounts import person_shape
 
     given = one_of(PersonRole, role, "role")
     async with door.open() as pincite:
-        made = await pincite.add_person(name, given)
+        made = await pincite.admin.add_user(name, given)
     if door.json:
         print_json(person_shape(made))
     else:
         print_plain(f"added {made.name} ({made.role}); a key for them: pincite key create --user {made.name} --name …")
 
 
-async def list_users(door: Door) -> None:
+async def list_users(door: CommandContext) -> None:
     """List the users."""
-    from pincite.api.routes.users import person_shape
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.users import print_people
     from pincite.core.accounts.access import LOCAL
     from pincite.serialize import answers as shapes
+    from pincite.serialize.accounts import person_shape
 
     async with door.open() as pincite:
-        found = await pincite.people.all(LOCAL.person)
+        found = await pincite.admin.users.all(LOCAL.person)
     if door.json:
         print_json(shapes.page([person_shape(one) for one in found]))
     else:
         print_people(Screen(), found)
 
 
-async def show(door: Door, name: UserArgument) -> None:
+async def show(door: CommandContext, name: UserArgument) -> None:
     """Show a user: what they use, and how much they may."""
-    from pincite.api.routes.users import person_shape, usage_shape
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.users import print_usage
     from pincite.core.accounts.access import LOCAL
+    from pincite.serialize.accounts import person_shape, usage_shape
 
     async with door.open() as pincite:
-        known = await pincite.people.get(LOCAL.person, name)
-        told = await usage_shape(pincite, LOCAL.person, known.id)
+        known = await pincite.admin.users.get(LOCAL.person, name)
+        told = await usage_shape(pincite.admin.quotas, LOCAL.person, known.id)
     if door.json:
         print_json(person_shape(known) | told)
     else:
@@ -84,7 +85,7 @@ async def show(door: Door, name: UserArgument) -> None:
 
 
 async def limit(
-    door: Door,
+    door: CommandContext,
     name: UserArgument,
     what: Annotated[str, typer.Argument(metavar="LIMIT", help="Such as storage_mb; `user show` names them.")],
     most: Annotated[str, typer.Argument(metavar="MOST", help="A number, 0 for any number, or `default`.")],
@@ -97,14 +98,14 @@ async def limit(
         raise Invalid("say how much they may as a number; 0 is as much as they like, `default` what the settings say")
     given = None if most == "default" else int(most)
     async with door.open() as pincite:
-        known = await pincite.people.get(LOCAL.person, name)
-        await pincite.budgets.allow(LOCAL.person, known.id, {what: given})
+        known = await pincite.admin.users.get(LOCAL.person, name)
+        await pincite.admin.set_limits(known.id, {what: given})
     said = "as the settings have it" if given is None else f"{given:,}" if given else "as much as they like"
     _tell(door, known.id, f"{known.name}: {what} is {said}", limits={what: given})
 
 
 async def role(
-    door: Door,
+    door: CommandContext,
     name: UserArgument,
     role: Annotated[str, typer.Argument(metavar="ROLE", help="administrator, editor, or reader.")],
 ) -> None:
@@ -114,30 +115,30 @@ async def role(
 
     given = one_of(PersonRole, role, "role")
     async with door.open() as pincite:
-        changed = await pincite.people.change_role(LOCAL.person, name, given)
+        changed = await pincite.admin.users.change_role(LOCAL.person, name, given)
     _tell(door, changed.id, f"{changed.name} is {changed.role} now", role=changed.role)
 
 
-async def suspend(door: Door, name: UserArgument) -> None:
+async def suspend(door: CommandContext, name: UserArgument) -> None:
     """Keep a user out until further notice; what is theirs stays."""
     from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
-        changed = await pincite.people.suspend(LOCAL.person, name, suspended=True)
+        changed = await pincite.admin.users.suspend(LOCAL.person, name, suspended=True)
     _tell(door, changed.id, f"{changed.name} is suspended; let them in again with: pincite user resume", suspended=True)
 
 
-async def resume(door: Door, name: UserArgument) -> None:
+async def resume(door: CommandContext, name: UserArgument) -> None:
     """Let a suspended user in again."""
     from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
-        changed = await pincite.people.suspend(LOCAL.person, name, suspended=False)
+        changed = await pincite.admin.users.suspend(LOCAL.person, name, suspended=False)
     _tell(door, changed.id, f"{changed.name} may come in", suspended=False)
 
 
 async def remove(
-    door: Door,
+    door: CommandContext,
     name: UserArgument,
     to: Annotated[
         str | None, typer.Option("--to", metavar="U", help="Who gets their documents, in a folder of that name.")
@@ -147,66 +148,66 @@ async def remove(
     from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
-        handed = await pincite.hand_over(name, to) if to is not None else 0
-        gone = await pincite.people.remove(LOCAL.person, name)
+        handed = await pincite.admin.hand_over(name, to) if to is not None else 0
+        gone = await pincite.admin.users.remove(LOCAL.person, name)
     told = f"; {to} has {count(handed, 'document')} of theirs" if to is not None else ""
     _tell(door, gone.id, f"removed {gone.name}{told}", removed=True, documents=handed)
 
 
-async def add_group(door: Door, group: GroupArgument) -> None:
+async def add_group(door: CommandContext, group: GroupArgument) -> None:
     """Add a group."""
     from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
-        made = await pincite.people.add_group(LOCAL.person, group)
+        made = await pincite.admin.users.add_group(LOCAL.person, group)
     _tell(door, made.id, f"added {made.name}", name=made.name, members=list(made.members))
 
 
-async def list_groups(door: Door) -> None:
+async def list_groups(door: CommandContext) -> None:
     """List the groups and who is in them."""
-    from pincite.api.routes.users import group_shape
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.users import print_groups
     from pincite.core.accounts.access import LOCAL
     from pincite.serialize import answers as shapes
+    from pincite.serialize.accounts import group_shape
 
     async with door.open() as pincite:
-        found = await pincite.people.groups(LOCAL.person)
+        found = await pincite.admin.users.groups(LOCAL.person)
     if door.json:
         print_json(shapes.page([group_shape(one) for one in found]))
     else:
         print_groups(Screen(), found)
 
 
-async def join(door: Door, group: GroupArgument, name: UserArgument) -> None:
+async def join(door: CommandContext, group: GroupArgument, name: UserArgument) -> None:
     """Put a user into a group."""
     from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
-        changed = await pincite.people.join(LOCAL.person, group, name)
+        changed = await pincite.admin.users.join(LOCAL.person, group, name)
     _tell(door, changed.id, f"{changed.name}: {count(len(changed.members), 'member')}", members=list(changed.members))
 
 
-async def leave(door: Door, group: GroupArgument, name: UserArgument) -> None:
+async def leave(door: CommandContext, group: GroupArgument, name: UserArgument) -> None:
     """Take a user out of a group."""
     from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
-        changed = await pincite.people.leave(LOCAL.person, group, name)
+        changed = await pincite.admin.users.leave(LOCAL.person, group, name)
     _tell(door, changed.id, f"{changed.name}: {count(len(changed.members), 'member')}", members=list(changed.members))
 
 
-async def remove_group(door: Door, group: GroupArgument) -> None:
+async def remove_group(door: CommandContext, group: GroupArgument) -> None:
     """Remove a group: nobody reads anything by it any more."""
     from pincite.core.accounts.access import LOCAL
 
     async with door.open() as pincite:
-        gone = await pincite.people.remove_group(LOCAL.person, group)
+        gone = await pincite.admin.users.remove_group(LOCAL.person, group)
     _tell(door, gone.id, f"removed {gone.name}", removed=True)
 
 
 async def share(
-    door: Door,
+    door: CommandContext,
     what: Annotated[str, typer.Argument(metavar="ID", help="A document's id, or with --folder a folder's path.")],
     user: Annotated[list[str] | None, typer.Option("--user", metavar="U", help="A user who may read it.")] = None,
     group: Annotated[list[str] | None, typer.Option("--group", metavar="G", help="A group that may read it.")] = None,
@@ -215,22 +216,22 @@ async def share(
     inherit: Annotated[bool, typer.Option("--inherit", help="As the folder it lies in has it.")] = False,
 ) -> None:
     """Say who may read a document or a folder besides you: those named, and no others."""
+    from pincite.core.accounts.access import ShareRequest
     from pincite.errors import Invalid
     from pincite.ingest.accept.accept import clean_folder
     from pincite.serialize import answers as shapes
-    from pincite.store.access.permissions import Wish
 
     if inherit and (user or group or everyone):
         raise Invalid("--inherit goes alone: who may read it is then said by the folder")
-    wish = None if inherit else Wish(tuple(user or ()), tuple(group or ()), everyone)
+    wish = None if inherit else ShareRequest(tuple(user or ()), tuple(group or ()), everyone)
     if folder and not clean_folder(what):
         raise Invalid("name a folder, such as hr/rules; the top of the library is none")
     async with door.open() as pincite:
         if folder:
-            await pincite.share_folder(clean_folder(what), wish)
-            told = shapes.folder(await pincite.folders.get(await pincite.scope(), clean_folder(what)))
+            await pincite.documents.share_folder(clean_folder(what), wish)
+            told = shapes.folder(await pincite.documents.folders.get(await pincite.scope(), clean_folder(what)))
         else:
-            told = shapes.document(await pincite.share(what, wish))
+            told = shapes.document(await pincite.documents.share(what, wish))
     if door.json:
         print_json(told)
     else:
@@ -246,7 +247,7 @@ def _readers(access: dict[str, Any] | None) -> str:
     return f"{', '.join(map(str, named))} may read it" if named else "nobody else may read it"
 
 
-def _tell(door: Door, thing: str, line: str, **shape: object) -> None:
+def _tell(door: CommandContext, thing: str, line: str, **shape: object) -> None:
     if door.json:
         print_json({"id": thing, **shape})
     else:

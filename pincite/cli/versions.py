@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pincite.cli.ask import notes_in_the_result
-from pincite.cli.command import Door, command
+from pincite.cli.command import CommandContext, command
 from pincite.cli.documents import IdArgument, find
 from pincite.cli.output import print_json, print_plain
 
@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def diff(
-    door: Door,
+    door: CommandContext,
     document_id: IdArgument,
     before: Annotated[str | None, typer.Argument(metavar="V1", help="The earlier version.")] = None,
     after: Annotated[str | None, typer.Argument(metavar="V2", help="The later one.")] = None,
@@ -43,7 +43,7 @@ async def diff(
 
     async with door.open() as pincite:
         document = await find(pincite, document_id)
-        found = await pincite.difference(document.id, before, after)
+        found = await pincite.documents.difference(document.id, before, after)
     if door.json:
         print_json(shapes.difference(found))
     else:
@@ -51,7 +51,7 @@ async def diff(
 
 
 async def reindex(
-    door: Door,
+    door: CommandContext,
     document_ids: Annotated[
         list[str] | None, typer.Argument(metavar="[ID...]", help="Only these documents; all otherwise.")
     ] = None,
@@ -66,19 +66,19 @@ async def reindex(
     together when the last is done; pincite index rollback returns.
     """
     from pincite.cli.view.progress import progress
-    from pincite.store.documents.library import Listing
+    from pincite.core.documents.document import Listing
 
     async with door.open() as pincite:
         named = [(await find(pincite, one)).id for one in document_ids or ()] or None
-        pincite.workers.start()
-        count = await pincite.reindex(named, stale=stale, hold=hold)
+        pincite.admin.start_workers()
+        count = await pincite.admin.reindex(named, stale=stale, hold=hold)
         with progress(quiet=door.json) as report:
-            if (await pincite.switchover.standing()).building:
+            if (await pincite.admin.index.standing()).building:
                 await _built(pincite, hold=hold)
             else:
-                await pincite.wait([one.id for one in await pincite.documents()], report=report)
-        failed = [one.name for one in await pincite.documents(Listing(status="error"))]
-        left = (await pincite.switchover.standing()).building
+                await pincite.documents.wait([one.id for one in await pincite.documents.all()], report=report)
+        failed = [one.name for one in await pincite.documents.all(Listing(status="error"))]
+        left = (await pincite.admin.index.standing()).building
     if door.json:
         print_json({"documents": count, "failed": failed, "built": left is None})
     else:
@@ -91,20 +91,20 @@ async def reindex(
 
 async def _built(pincite: "AsyncPincite", *, hold: bool) -> None:
     """Wait until an index is built, and searched unless it is to wait."""
-    while built := (await pincite.switchover.standing()).building:
+    while built := (await pincite.admin.index.standing()).building:
         if not built.waiting and (hold or built.built < built.documents):
             return
         await asyncio.sleep(LOOK_S)
 
 
-async def status(door: Door) -> None:
+async def status(door: CommandContext) -> None:
     """Show which index is searched, which is being built, and which stand by."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.versions import print_indexes
     from pincite.serialize import versions as shapes
 
     async with door.open() as pincite:
-        found = await pincite.switchover.standing()
+        found = await pincite.admin.index.standing()
     if door.json:
         print_json(shapes.indexes(found))
     else:
@@ -112,7 +112,7 @@ async def status(door: Door) -> None:
 
 
 async def compare(
-    door: Door,
+    door: CommandContext,
     set_id: Annotated[
         str | None, typer.Option("--set-id", metavar="ID", help="A set of pincite eval list; the newest otherwise.")
     ] = None,
@@ -129,7 +129,7 @@ async def compare(
 
     with notes_in_the_result():
         async with door.open() as pincite:
-            questions = await pincite.evaluations.get_set(await pincite.scope(), set_id)
+            questions = await pincite.questions.evaluations.get_set(await pincite.scope(), set_id)
             with progress(quiet=door.json) as report:
                 found = await compare_indexes(pincite, questions, report=report)
     if door.json:
@@ -139,27 +139,27 @@ async def compare(
 
 
 async def switch(
-    door: Door,
+    door: CommandContext,
     anyway: Annotated[bool, typer.Option("--anyway", help="Although some documents could not be built.")] = False,
 ) -> None:
     """Search the index that was built, from now on and in every process."""
     async with door.open() as pincite:
-        await pincite.switch(anyway=anyway)
+        await pincite.admin.switch_index(anyway=anyway)
     print_json({"switched": True}) if door.json else print_plain("the new index is searched")
 
 
-async def rollback(door: Door) -> None:
+async def rollback(door: CommandContext) -> None:
     """Return to the index that was searched before."""
     async with door.open() as pincite:
-        pincite.workers.start()
-        await pincite.roll_back()
+        pincite.admin.start_workers()
+        await pincite.admin.roll_back_index()
         await _built(pincite, hold=False)
-        back = (await pincite.switchover.standing()).building is None
+        back = (await pincite.admin.index.standing()).building is None
     print_json({"switched": back}) if door.json else print_plain("the index before is searched again")
 
 
-async def discard(door: Door) -> None:
+async def discard(door: CommandContext) -> None:
     """Let go of the index that is being built, or else of those that stand by."""
     async with door.open() as pincite:
-        count = await pincite.discard_index()
+        count = await pincite.admin.discard_index()
     print_json({"discarded": count}) if door.json else print_plain(f"{count} discarded")

@@ -6,26 +6,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pincite.cli.command import Door
+from pincite.cli.command import CommandContext
 from pincite.cli.output import print_json, remark
 from pincite.errors import Invalid
 
 if TYPE_CHECKING:
     from pincite.engine.connectors.folder_sync import Changes
-    from pincite.ingest.accept.folder_scan import Root
+    from pincite.ingest.accept.folder_scan import WatchedFolder
 
 
-async def keep_in_step(door: Door, paths: Sequence[str], folder: str, *, keep_removed: bool) -> None:
+async def keep_in_step(door: CommandContext, paths: Sequence[str], folder: str, *, keep_removed: bool) -> None:
     """Take in what changed while nobody watched, then what changes, until cancelled; that is how it ends."""
     from pincite.cli.view.progress import progress
-    from pincite.engine.connectors.folder_sync import Keeper
-    from pincite.ingest.accept.folder_scan import Root
+    from pincite.engine.connectors.folder_sync import FolderSync
+    from pincite.ingest.accept.folder_scan import WatchedFolder
 
-    roots = [Root.of(Path(path), folder) for path in paths]
+    roots = [WatchedFolder.of(Path(path), folder) for path in paths]
     _distinct(roots)
     try:
         async with door.open() as pincite:
-            keepers = {root: Keeper(pincite, root, keep_removed=keep_removed) for root in roots}
+            keepers = {root: FolderSync(pincite, root, keep_removed=keep_removed) for root in roots}
             for root, keeper in keepers.items():
                 with progress(quiet=door.json) as report:
                     changes = await keeper.begin(report)
@@ -37,7 +37,7 @@ async def keep_in_step(door: Door, paths: Sequence[str], folder: str, *, keep_re
         return
 
 
-def _distinct(roots: "Sequence[Root]") -> None:
+def _distinct(roots: "Sequence[WatchedFolder]") -> None:
     """Two roots must share neither files nor documents, lest each undo what the other does."""
     for number, root in enumerate(roots):
         for other in roots[:number]:
@@ -47,7 +47,7 @@ def _distinct(roots: "Sequence[Root]") -> None:
                 raise Invalid(f"{root.path} and {other.path} have the same name; watch each with a --folder of its own")
 
 
-def _tell(door: Door, root: "Root", changes: "Changes") -> None:
+def _tell(door: CommandContext, root: "WatchedFolder", changes: "Changes") -> None:
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.watch import print_changes
     from pincite.serialize import answers as shapes

@@ -76,7 +76,7 @@ _SAID: Mapping[str, str | Callable[[Context], str]] = {
 """What to say of each kind of fault a validator finds; `ctx` has its numbers."""
 
 
-def fault(told: Mapping[str, Any]) -> str:
+def describe_error(told: Mapping[str, Any]) -> str:
     """One of a validator's findings in our words; what our own checks say stays as it is."""
     said = _SAID.get(str(told["type"]))
     if said is None:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from pincite.config.messages import fault, nearest
+from pincite.config.messages import describe_error, nearest
 from pincite.config.schema import Key, catalogue, parsed
 from pincite.config.settings import ALIASES, Settings, default_data_folder, environment, environment_name
 from pincite.errors import SettingsError
@@ -25,7 +25,7 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
 @dataclass(frozen=True, slots=True)
-class Layers:
+class SettingsLayers:
     """Values by dotted key as each layer gives them; what is in the database comes in when the tree is built."""
 
     file: Mapping[str, Any] = field(default_factory=dict)
@@ -53,7 +53,7 @@ def load_settings(overrides: Mapping[str, Any] | None = None, env: Mapping[str, 
     return read_layers(overrides, env).settings()
 
 
-def read_layers(passed: Mapping[str, Any] | None = None, env: Mapping[str, str] | None = None) -> Layers:
+def read_layers(passed: Mapping[str, Any] | None = None, env: Mapping[str, str] | None = None) -> SettingsLayers:
     """What the file, the environment and the caller say, each key known, nothing validated yet."""
     names = environment() if env is None else env
     chosen = {key: _checked(key, value) for key, value in (passed or {}).items()}
@@ -61,18 +61,18 @@ def read_layers(passed: Mapping[str, Any] | None = None, env: Mapping[str, str] 
     data = Path(chosen.get("data", from_environment.get("data", default_data_folder())))
     named = names.get(FILE)
     values = _from_file(Path(named) if named else data / _FILE_NAME, needed=bool(named))
-    return Layers(values, from_environment, chosen, _safe(names.get(SAFE, "")))
+    return SettingsLayers(values, from_environment, chosen, _safe(names.get(SAFE, "")))
 
 
-def layers_of(settings: Settings) -> Layers:
+def layers_of(settings: Settings) -> SettingsLayers:
     """A tree somebody built: what was given when it was made counts as passed by the caller."""
-    return Layers(passed=_given(settings))
+    return SettingsLayers(passed=_given(settings))
 
 
 def with_values(settings: Settings, values: Mapping[str, Any]) -> Settings:
     """The same tree with other values for some keys."""
     passed = _given(settings) | {key: _checked(key, value) for key, value in values.items()}
-    return Layers(passed=passed).settings(revision=settings.revision)
+    return SettingsLayers(passed=passed).settings(revision=settings.revision)
 
 
 def _given(branch: BaseModel, prefix: str = "") -> dict[str, Any]:
@@ -178,9 +178,9 @@ def _told(error: ValidationError) -> SettingsError:
     names = (".".join(path[:length]) for length in range(len(path), 0, -1))
     key = next((catalogue()[name] for name in names if name in catalogue()), None)
     if key is None:  # several settings together cannot work
-        return SettingsError(f"settings under '{'.'.join(path)}': {fault(first)}")
+        return SettingsError(f"settings under '{'.'.join(path)}': {describe_error(first)}")
     if first["type"] == "value_error":  # our own words
-        return SettingsError(f"setting '{key.name}' {fault(first)}")
+        return SettingsError(f"setting '{key.name}' {describe_error(first)}")
     return SettingsError(f"setting '{key.name}' must be {key.allowed}{_was(key, first['input'])}")
 
 

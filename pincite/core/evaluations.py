@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 QuestionKind = Literal["heading", "definition", "phrase", "cloze", "written", "marked"]
 MadeBy = Literal["words", "model"]
-Origin = Literal["words", "model", "hand"]
+QuestionOrigin = Literal["words", "model", "hand"]
 """Who made a set; one made by hand grows while passages are marked."""
 State = Literal["running", "done", "failed", "interrupted"]
-Verdict = Literal["better", "worse", "within noise"]
+Significance = Literal["better", "worse", "within noise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Interval:
     high: float
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Significance:
         """What a difference says: only an interval that leaves zero out says anything."""
         return "better" if self.low > 0 else "worse" if self.high < 0 else "within noise"
 
@@ -91,7 +91,7 @@ class EvaluationSet:
 
     id: str
     version: int
-    made_by: Origin
+    made_by: QuestionOrigin
     seed: int
     size: int
     created_at: datetime
@@ -99,7 +99,7 @@ class EvaluationSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class EvaluationOutcome:
     """What a run of a set brought: measures with their intervals, each question's rank (None: not found), times.
 
     `relevances` is what the relevance of each question's first passage was; runs of earlier releases have none.
@@ -130,4 +130,4 @@ class Evaluation:
     started_at: datetime
     finished_at: datetime | None = None
     error: str | None = None
-    outcome: Outcome | None = None
+    outcome: EvaluationOutcome | None = None

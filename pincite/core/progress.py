@@ -14,13 +14,13 @@ def _nobody(_what: str, _done: int, _of: int) -> None:
 _listener: ContextVar[Listener] = ContextVar("pace", default=_nobody)
 
 
-def tell(what: str, done: int, of: int) -> None:
+def report_progress(what: str, done: int, of: int) -> None:
     """So many are done of so many, of what is counted: `page`, `row`. Cheap enough for every page, or every 100 rows."""
     _listener.get()(what, done, of)
 
 
 @contextmanager
-def heard(listener: Listener) -> Iterator[None]:
+def progress_listener(listener: Listener) -> Iterator[None]:
     """Have a listener told, in this context, as long as this is entered."""
     token = _listener.set(listener)
     try:

@@ -7,9 +7,9 @@ from typing import Protocol, runtime_checkable
 from pincite.config.settings import Cache as CacheLimits
 from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import KeptTurn
-from pincite.core.documents.document import Parsed, Reading
-from pincite.core.documents.positions import Extract, Leaf
-from pincite.core.query.answer import Answer, Filters, Found, Piece, Prompt, Turn
+from pincite.core.documents.document import Parsed, ReadRequest
+from pincite.core.documents.positions import PageText, TextSpan
+from pincite.core.query.answer import Answer, Exchange, Filters, Prompt, RetrievedChunk, StreamPart
 from pincite.core.query.pictures import Picture
 from pincite.core.query.tools import Abilities
 
@@ -66,11 +66,11 @@ class LLM(Protocol):
     @property
     def window(self) -> int: ...
 
-    def write(self, prompt: Prompt) -> AsyncIterator[Piece]: ...
+    def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]: ...
 
 
 @runtime_checkable
-class Able(Protocol):
+class HasCapabilities(Protocol):
     """A model that can say, or was told by its server, what it can do besides writing."""
 
     @property
@@ -86,7 +86,7 @@ class Offered:
 
 
 @runtime_checkable
-class Hosted(Protocol):
+class Discoverable(Protocol):
     """A model behind a server that can be asked what it has.
 
     `meet` asks once, where the settings and the model table leave open which model it is or how much it sees;
@@ -113,7 +113,7 @@ class Fetched:
     `strangers` counts the documents searched whose vectors are of another model than the query's.
     """
 
-    chunks: Mapping[int, Found]
+    chunks: Mapping[int, RetrievedChunk]
     similarities: Mapping[int, float]
     strangers: int = 0
 
@@ -137,7 +137,7 @@ class Opened:
     document_id: str
     version: str
     title: str
-    passages: tuple[Found, ...]
+    passages: tuple[RetrievedChunk, ...]
     start_line: int
     end_line: int
     total_lines: int
@@ -158,22 +158,22 @@ class Index(Protocol):
     async def within(
         self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int
     ) -> list[Match]: ...
-    async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, Found]: ...
-    async def pages(self, extracts: Sequence[Extract], *, scope: Scope) -> list[list[Leaf]]: ...
+    async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]: ...
+    async def pages(self, extracts: Sequence[TextSpan], *, scope: Scope) -> list[list[PageText]]: ...
 
 
-class Shelf(Protocol):
+class DocumentReader(Protocol):
     """Documents that can be opened: those the caller may see and the filters admit. Any other is not there.
 
     `read` gives a part of one as passages in order, whose text is literally the document's and overlaps nowhere; `find`
     gives the passages a text stands in, and every place with its line.
     """
 
-    async def read(self, reading: Reading, *, scope: Scope, filters: Filters) -> Opened: ...
-    async def find(self, reading: Reading, text: str, *, scope: Scope, filters: Filters) -> Opened: ...
+    async def read(self, reading: ReadRequest, *, scope: Scope, filters: Filters) -> Opened: ...
+    async def find(self, reading: ReadRequest, text: str, *, scope: Scope, filters: Filters) -> Opened: ...
 
 
-class Eyes(Protocol):
+class PictureReader(Protocol):
     """Reads the text in a picture; `Unavailable` or `Unreadable` where that cannot be done."""
 
     async def text_in(self, picture: Picture) -> str: ...
@@ -192,7 +192,7 @@ class Memory(Protocol):
     What it was given to keep it keeps, even if whoever waits for that is cancelled.
     """
 
-    async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Turn, ...]: ...
+    async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Exchange, ...]: ...
     async def keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None: ...
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 """Empty outside of a request."""
-due: ContextVar[float | None] = ContextVar("due", default=None)
+deadline: ContextVar[float | None] = ContextVar("due", default=None)
 """When the question being answered must be done, by `time.monotonic`; None outside of one."""
 remote_span: ContextVar[str | None] = ContextVar("remote_span", default=None)
 """The span of the client's that this request is part of, as `trace id-span id`, where it told one."""
@@ -15,12 +15,12 @@ address: ContextVar[str] = ContextVar("address", default="")
 """Where the request comes from; empty for the command line and the library."""
 key_id: ContextVar[str | None] = ContextVar("key_id", default=None)
 """The key it came with, where that is how its caller came in."""
-looking: ContextVar[bool] = ContextVar("looking", default=False)
+read_only: ContextVar[bool] = ContextVar("looking", default=False)
 """Whether somebody looks at what belongs to another: then nothing is written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class RequestOrigin:
     """Where something that is done comes from."""
 
     address: str = ""
@@ -28,9 +28,9 @@ class Origin:
     request_id: str = ""
 
 
-def origin() -> Origin:
+def origin() -> RequestOrigin:
     """Where what is being done comes from."""
-    return Origin(address.get(), key_id.get(), request_id.get())
+    return RequestOrigin(address.get(), key_id.get(), request_id.get())
 
 
 _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?")

@@ -11,16 +11,27 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import Caller, Scope
 from pincite.core.otel_attributes import embedding
-from pincite.core.protocols import LLM, Cache, Embedder, Eyes, Index, Memory, Reranker, Shelf, Vector, Vocabulary
+from pincite.core.protocols import (
+    LLM,
+    Cache,
+    DocumentReader,
+    Embedder,
+    Index,
+    Memory,
+    PictureReader,
+    Reranker,
+    Vector,
+    Vocabulary,
+)
 from pincite.core.query.answer import Answer, Degraded, Plan, Prompt, Question, Source, Usage
 from pincite.core.query.tools import Step
-from pincite.core.traces import NAMES, Recording, Span, observe, span
+from pincite.core.traces import Recording, Span, observe, span
 from pincite.errors import OverBudget, Unavailable
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
-Coming = dict[str, "asyncio.Future[list[Vector]]"]
+Prefetched = dict[str, "asyncio.Future[list[Vector]]"]
 """Texts that are being embedded."""
 
 
@@ -36,8 +47,8 @@ class Kit:
     memory: Memory | None = None
     vocabulary: Vocabulary | None = None
     cache: Cache | None = None
-    shelf: Shelf | None = None
-    eyes: Eyes | None = None
+    document_reader: DocumentReader | None = None
+    picture_reader: PictureReader | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +99,20 @@ Event = Started | Planned | Stepped | SourcesFound | Token | Answered
 
 
 @asynccontextmanager
-async def begun(embedder: Embedder, texts: Iterable[str]) -> AsyncIterator[Coming]:
+async def prefetched(embedder: Embedder, texts: Iterable[str]) -> AsyncIterator[Prefetched]:
     """Begin to embed texts before there is a run that may want them; what it has not taken in the end is let go."""
 
     async def vectors(text: str) -> list[Vector]:
         return [*await embedder.embed([text], as_query=True)]
 
-    coming: Coming = {text: asyncio.create_task(vectors(text)) for text in texts}
+    coming: Prefetched = {text: asyncio.create_task(vectors(text)) for text in texts}
     try:
         yield coming
     finally:
-        await let_go(coming.values())
+        await cancel_all(coming.values())
 
 
-async def let_go(coming: "Collection[asyncio.Future[list[Vector]]]") -> None:
+async def cancel_all(coming: "Collection[asyncio.Future[list[Vector]]]") -> None:
     """End what nobody came to want."""
     for task in coming:
         task.cancel()
@@ -126,8 +137,8 @@ class Run:
     spent: Usage | None = None
     embedded: dict[str, Vector] = field(default_factory=dict)
     unembedded: Unavailable | None = None
-    foreseen: Coming = field(default_factory=dict)
-    begun: Coming = field(default_factory=dict)
+    prefetching: Prefetched = field(default_factory=dict)
+    prefetched: Prefetched = field(default_factory=dict)
     prompt: Prompt | None = None
 
     @property
@@ -149,7 +160,7 @@ class Run:
     ) -> T:
         """Run a stage that the time is never too short for: what was told to its end is kept."""
         name = stage.__name__.lstrip("_")
-        with span(NAMES.get(name, name), self.recording):
+        with span(name, self.recording):
             return await stage(self, *args, **kwargs)
 
     async def attempt(
@@ -163,32 +174,32 @@ class Run:
         try:
             return await self.step(stage, *args, **kwargs)
         except Unavailable as error:
-            self.note(stage.__name__.lstrip("_"), str(error))
+            self.degrade(stage.__name__.lstrip("_"), str(error))
             return fallback
 
-    def note(self, stage: str, reason: str) -> None:
+    def degrade(self, stage: str, reason: str) -> None:
         """Record that a part was missing; the answer says so."""
         log.warning("%s degraded: %s", stage, reason, extra={"trace_id": self.id})
         entry = Degraded(stage, reason.replace("\0", " "))
         if entry not in self.degraded:
             self.degraded.append(entry)
 
-    async def foresee(self, text: str) -> None:
+    async def prefetch_embedding(self, text: str) -> None:
         """Begin to embed a text that will very likely be searched, while it is still being looked at."""
-        if text not in self.foreseen:
-            self.foreseen[text] = asyncio.create_task(self._embed([text]))
+        if text not in self.prefetching:
+            self.prefetching[text] = asyncio.create_task(self._embed([text]))
             await asyncio.sleep(0)  # it begins now, and not when whoever looks at the text first has to wait
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of what is asked; each text is embedded once in a request, and who failed is not waited for again."""
         for text in texts:
-            if coming := self.foreseen.pop(text, None):
+            if coming := self.prefetching.pop(text, None):
                 await coming
         return await self._embed(texts)
 
     async def close(self) -> None:
         """Let go of what nobody came to want."""
-        await let_go(self.foreseen.values())
+        await cancel_all(self.prefetching.values())
 
     async def _embed(self, texts: Sequence[str]) -> list[Vector]:
         if new := [text for text in dict.fromkeys(texts) if text not in self.embedded]:
@@ -198,7 +209,7 @@ class Run:
             facts = embedding(self.settings.embedding.provider, embedder.name, len(new))
             with span("query_embedding", self.recording, **facts):
                 try:
-                    coming = self.begun.pop(new[0], None) if len(new) == 1 else None
+                    coming = self.prefetched.pop(new[0], None) if len(new) == 1 else None
                     vectors = await (coming or embedder.embed(new, as_query=True))
                     self.embedded.update(zip(new, vectors, strict=True))
                 except Unavailable as error:

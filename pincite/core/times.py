@@ -17,3 +17,13 @@ def moment(text: str) -> datetime:
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError(f"should be {FORMS}") from None
+
+
+def utc(moment: datetime) -> datetime:
+    """A moment as PostgreSQL takes it: it does not know every offset that Python does. Without one it is UTC already."""
+    offset = moment.utcoffset()
+    plain = moment.replace(tzinfo=UTC)
+    try:
+        return plain - offset if offset else plain
+    except OverflowError:  # at the ends of time a few hours do not matter
+        return plain

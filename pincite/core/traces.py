@@ -16,49 +16,6 @@ from pincite.errors import PinciteError
 Kind = Literal["query", "chat", "search", "replay", "evaluation", "ingest"]
 """What a trace is of."""
 
-NAMES: Mapping[str, str] = {
-    "guard_in": "guardrails",
-    "meet": "model_lookup",
-    "recall": "history_lookup",
-    "rewrite": "query_rewriting",
-    "correct": "spelling_correction",
-    "understand": "query_analysis",
-    "look_up": "cache_lookup",
-    "expand": "query_expansion",
-    "look_closer": "closer_look",
-    "rise": "hierarchy",
-    "lift": "levels",
-    "talk": "prompt_assembly",
-    "unsourced": "no_retrieval",
-    "retrieve": "retrieval",
-    "rank": "ranking",
-    "rerank": "reranking",
-    "widen": "document_expansion",
-    "sift": "sifting",
-    "look_again": "second_look",
-    "verify": "model_verification",
-    "refine": "evidence_selection",
-    "assemble": "prompt_assembly",
-    "generate": "llm_generation",
-    "draft": "llm_generation",
-    "vote": "voting",
-    "extract": "extractive_generation",
-    "ground": "grounding",
-    "judge_by_model": "claim_verification",
-    "place": "placing",
-    "work": "agent",
-    "follow": "agent_by_rules",
-    "think": "agent_turn",
-    "use_tool": "tool_call",
-    "weigh": "passage_weighing",
-    "see": "pictures",
-    "nothing_found": "no_answer",
-    "save": "history_saving",
-    "keep": "cache_saving",
-}
-"""The span of each stage. Below them lie spans named where they are made: `query_embedding`, `vector_search`,
-`lexical_search`, `passage_fetch`, `title_search`, and one for each call of a model that was tried again."""
-
 _QUOTED = re.compile(r"(\(HTTP \d{3}): .*\)|( reported): .*", re.DOTALL)
 MOST_SPANS = 500
 """A big file makes many calls; what comes after so many spans is counted and not told."""
@@ -95,7 +52,7 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TraceOutcome:
     """What an answer was like, without its words; passages by id."""
 
     confidence: float
@@ -129,7 +86,7 @@ class Trace:
     remote: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    outcome: Outcome | None = None
+    outcome: TraceOutcome | None = None
     content: Content | None = None
     owner: str = ""
 
@@ -269,3 +226,17 @@ class recording:
 
     def __exit__(self, *_: object) -> None:
         _here.set(self._before)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFilter:
+    """Which traces a list is about, newest first; one's own, or for an administrator everybody's."""
+
+    kind: str | None = None
+    errors: bool = False
+    slower_than_ms: float | None = None
+    since: datetime | None = None
+    limit: int = 100
+    cursor: str | None = None
+    everybody: bool = False
+    degraded: bool = False

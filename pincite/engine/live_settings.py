@@ -11,11 +11,12 @@ from pincite.concurrency import cancel_and_wait
 from pincite.config.profiles import find_profile, for_library, for_request, managed
 from pincite.config.schema import NAMES_A_PROVIDER, Key, catalogue, find, is_set, parsed, value_of
 from pincite.config.settings import Settings
-from pincite.config.sources import Layers, Source, known
+from pincite.config.sources import SettingsLayers, Source, known
 from pincite.core.accounts.access import Caller, require
+from pincite.core.operations import SettingChange
 from pincite.errors import Invalid, PinciteError, SettingsError
 from pincite.models.kit_factory import home_of
-from pincite.store.operations.settings import Change, Stored, StoredSettings, Wish
+from pincite.store.operations.settings import SettingsChange, Stored, StoredSettings
 from pincite.text.sentences import without_login
 
 log = logging.getLogger(__name__)
@@ -40,17 +41,17 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SettingsOutcome:
     """What a change did; `reindex` are the changed keys that ask for it, `missing` what a profile would like besides."""
 
     revision: int
-    changes: tuple[Change, ...]
+    changes: tuple[SettingChange, ...]
     reindex: tuple[str, ...]
     missing: tuple[str, ...] = ()
     profile: str | None = None
 
 
-class Control:
+class LiveSettings:
     """Builds the settings from their layers, changes them for everybody, and follows the changes of others.
 
     `check` tells whether what a tree of settings needs can be made, or raises; `prepare` makes it; `adopt` puts it into
@@ -59,7 +60,7 @@ class Control:
 
     def __init__(
         self,
-        layers: Layers,
+        layers: SettingsLayers,
         store: StoredSettings,
         check: Callable[[Settings], Awaitable[None]],
         prepare: Callable[[Settings], Awaitable[None]],
@@ -152,49 +153,49 @@ class Control:
 
     # --- changing ---------------------------------------------------------------------------------------------
 
-    async def set(self, values: Mapping[str, Any], caller: Caller) -> Outcome:
+    async def set(self, values: Mapping[str, Any], caller: Caller) -> SettingsOutcome:
         """Change settings together, for every process; a value of None takes the change of that key back."""
 
-        async def decide(stored: Stored) -> Wish:
+        async def decide(stored: Stored) -> SettingsChange:
             wanted = {name: self._wanted(name, value, stored.values) for name, value in values.items()}
             taken_back = bool(wanted) and all(value is None for value in wanted.values())
-            return Wish("reset" if taken_back else "set", await self._checked(stored, wanted))
+            return SettingsChange("reset" if taken_back else "set", await self._checked(stored, wanted))
 
         return await self._revise(caller, decide)
 
-    async def undo(self, caller: Caller) -> Outcome:
+    async def undo(self, caller: Caller) -> SettingsOutcome:
         """Take back the newest batch of changes that was not taken back yet."""
 
-        async def decide(stored: Stored) -> Wish:
+        async def decide(stored: Stored) -> SettingsChange:
             if not stored.last:
                 raise Invalid("there is no change left to take back")
             before = {change.key: change.before for change in stored.last}
-            return Wish("undo", await self._checked(stored, before), undoes=stored.last[0].batch)
+            return SettingsChange("undo", await self._checked(stored, before), undoes=stored.last[0].batch)
 
         return await self._revise(caller, decide)
 
-    async def apply(self, name: str, caller: Caller) -> Outcome:
+    async def apply(self, name: str, caller: Caller) -> SettingsOutcome:
         """Set what a profile sets and take back what only other profiles set, as one batch."""
         fitted = for_library(find_profile(name), self.settings)
 
-        async def decide(stored: Stored) -> Wish:
+        async def decide(stored: Stored) -> SettingsChange:
             wanted = {key: self._pinned(key, fitted.values.get(key)) for key in sorted(managed())}
-            return Wish("apply", await self._checked(stored, wanted), profile=name)
+            return SettingsChange("apply", await self._checked(stored, wanted), profile=name)
 
         return replace(await self._revise(caller, decide), missing=fitted.missing, profile=name)
 
-    async def history(self, caller: Caller, *, limit: int, before: int | None = None) -> list[Change]:
+    async def history(self, caller: Caller, *, limit: int, before: int | None = None) -> list[SettingChange]:
         """What was changed, newest first, by batches."""
         require(caller, "administer")
         return await self._store.history(caller.person, limit=limit, before=before)
 
-    async def _revise(self, caller: Caller, decide: Callable[[Stored], Awaitable[Wish]]) -> Outcome:
+    async def _revise(self, caller: Caller, decide: Callable[[Stored], Awaitable[SettingsChange]]) -> SettingsOutcome:
         require(caller, "administer")
         changes = await self._store.revise(caller, decide)
         with contextlib.suppress(PinciteError):  # it is stored: whoever follows takes it, this process included
             await self._take()
         reindex = [one.key for one in changes if (key := find(one.key)) and key.acts == "index"]
-        return Outcome(changes[0].batch if changes else self._seen, changes, tuple(reindex))
+        return SettingsOutcome(changes[0].batch if changes else self._seen, changes, tuple(reindex))
 
     def _wanted(self, name: str, value: Any, stored: Mapping[str, Any]) -> Any:
         """A value somebody wishes for, or the reason why it cannot be changed here."""
@@ -270,12 +271,12 @@ class Control:
         return settings, fitted.missing
 
 
-def _alone(layers: Layers) -> Layers:
+def _alone(layers: SettingsLayers) -> SettingsLayers:
     """What holds for every process: without what the caller of this one passed."""
     return replace(layers, passed={})
 
 
-def _misdirected(layers: Layers, changes: Mapping[str, Any]) -> dict[str, str]:
+def _misdirected(layers: SettingsLayers, changes: Mapping[str, Any]) -> dict[str, str]:
     """Changes that would send a key to a server it was not configured with, by another address or another provider's."""
     configured, given, found = layers.settings(), {**changes, **layers.passed}, dict[str, str]()
     for branch in [name.removesuffix(".api_key") for name in catalogue() if name.endswith(".api_key")]:

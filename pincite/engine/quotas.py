@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pincite.config import settings
 from pincite.core.accounts.access import LOCAL
 from pincite.errors import OverBudget, Unavailable
-from pincite.store.access.usage import KEPT, NAMES, Budgets, Granted, Used
+from pincite.store.access.usage import KEPT, NAMES, Granted, UsageStore, Used
 
 log = logging.getLogger(__name__)
 
@@ -55,14 +55,14 @@ class Bill:
     tokens: int = 0
 
 
-class Limits:
+class Quotas:
     """Counts what people use, and refuses what is more than they may; `rules` are those in force.
 
     A budget is shared by all servers of a library. This one takes a twentieth of it at a time, so that a request costs no
     question to the database as a rule, and what is used up stays so, unasked, until the budget begins anew.
     """
 
-    def __init__(self, budgets: Budgets, rules: Callable[[], settings.Limits]) -> None:
+    def __init__(self, budgets: UsageStore, rules: Callable[[], settings.Limits]) -> None:
         self._budgets = budgets
         self._rules = rules
         self._leases: dict[tuple[str, str], _Lease] = {}

@@ -8,8 +8,8 @@ from pincite.core.accounts.access import Caller
 from pincite.core.accounts.users import Identity
 from pincite.errors import Conflict, Invalid
 from pincite.outbound.oidc import Attempt, Provider, refused
-from pincite.store.access.login_sessions import Logins
-from pincite.store.access.users import LOCAL, People
+from pincite.store.access.login_sessions import LoginSessions
+from pincite.store.access.users import LOCAL, Users
 
 LASTS_S = 600
 """How long a browser may be away."""
@@ -25,10 +25,10 @@ class Returned:
     secret: str
 
 
-class SignOn:
+class SingleSignOn:
     """Logs people in whom the provider vouches for; who is not known here is added only where a setting says so."""
 
-    def __init__(self, settings: Oidc, people: People, logins: Logins) -> None:
+    def __init__(self, settings: Oidc, people: Users, logins: LoginSessions) -> None:
         self._settings, self._people, self._logins = settings, people, logins
         self._provider = Provider(settings)
 

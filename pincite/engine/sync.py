@@ -10,9 +10,8 @@ from pincite.config.settings import Settings
 from pincite.core.documents.document import AddedAll, Document, Receipt
 from pincite.core.query.answer import Answer, Question, SearchResult
 from pincite.engine.app import AsyncPincite
-from pincite.engine.connectors.web_import import Gatherer
+from pincite.engine.connectors.web_import import WebImporter
 from pincite.ingest.accept.collect import collect
-from pincite.store.documents.library import Listing
 
 T = TypeVar("T")
 
@@ -62,7 +61,7 @@ class Pincite:
 
     def add_from_web(self, *urls: str, folder: str = "") -> AddedAll:
         """Fetch pages, and the pages of sitemaps, and wait until all are processed; `web.enabled` must allow it."""
-        return self._do(Gatherer(self._pincite).add_all(urls, folder))
+        return self._do(WebImporter(self._pincite).add_all(urls, folder))
 
     def ask(self, question: str | Question) -> Answer:
         """Answer a question."""
@@ -78,7 +77,7 @@ class Pincite:
 
     def documents(self, folder: str | None = None) -> list[Document]:
         """Every document, or those of a folder."""
-        return self._do(self._pincite.documents(Listing(folder=folder)))
+        return self._do(self._pincite.documents(folder))
 
     def remove(self, document_id: str) -> Receipt:
         """Remove a document and everything made of it."""

@@ -23,9 +23,9 @@ async def compare_indexes(
     The one beside is asked with the settings it was made by.
     """
     require(caller, "administer")
-    other = await pincite.switchover.complete()
-    settings, _, _ = await pincite.switchover.beside(other.id)
-    standing = await pincite.switchover.standing()
+    other = await pincite.admin.index.complete()
+    settings, _, _ = await pincite.admin.index.beside(other.id)
+    standing = await pincite.admin.index.standing()
     searched = next(one for one in standing.all if one.state == "serving")
     asked = [one for one in questions.questions if one.current]
     if not asked:

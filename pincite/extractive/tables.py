@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from pincite.core.query.answer import Found
+from pincite.core.query.answer import RetrievedChunk
 from pincite.text.markdown_blocks import plain
 
 _DELIMITER = re.compile(r"(?=[ \t:|]*+-)[ \t:|-]++(?:\n|$)")
@@ -34,12 +34,12 @@ def is_header(text: str, after: int) -> bool:
     return text.startswith("\n", after) and bool(_DELIMITER.match(text, after + 1))
 
 
-def row_at(chunk: Found, start: int, end: int) -> Row:
+def row_at(chunk: RetrievedChunk, start: int, end: int) -> Row:
     """The row that stands there."""
     return Row(tuple(columns(chunk, start)), tuple(cells(chunk.text[start:end])))
 
 
-def columns(chunk: Found, start: int) -> list[str]:
+def columns(chunk: RetrievedChunk, start: int) -> list[str]:
     """The column names of the table in which a row starts; a chunk that begins inside one knows them apart."""
     lines = f"{chunk.header}\n{chunk.text[:start]}".rstrip().split("\n")
     for number in range(len(lines) - 1, 0, -1):

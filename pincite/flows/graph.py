@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from pincite.config.messages import fault, nearest
-from pincite.core.documents.document import Reading
+from pincite.config.messages import describe_error, nearest
+from pincite.core.documents.document import ReadRequest
 from pincite.core.query.answer import Filters, Sampling
 from pincite.errors import Invalid
 from pincite.ingest.accept.accept import clean_folder
@@ -81,9 +81,9 @@ class ReadNode(Node):
         """Whether it says which document."""
         return bool(self.doc_id or self.source_uri)
 
-    def reading(self) -> Reading:
+    def reading(self) -> ReadRequest:
         """What it reads."""
-        return Reading(self.doc_id, self.source_uri, self.section, self.start_line, self.end_line, self.version)
+        return ReadRequest(self.doc_id, self.source_uri, self.section, self.start_line, self.end_line, self.version)
 
     def message(self) -> str:
         """How documents should be read."""
@@ -230,4 +230,4 @@ def read_flow(told: Any) -> Flow:
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"] if part not in TYPES)
-        raise Invalid(f"{path}: {fault(first)}" if path else fault(first)) from None
+        raise Invalid(f"{path}: {describe_error(first)}" if path else describe_error(first)) from None

@@ -6,21 +6,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
-from pincite.core.documents.document import Reading
+from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
-from pincite.core.query.answer import Answer, Draft, Hit, Plan, Prompt, Question, Turn
+from pincite.core.query.answer import Answer, Draft, Exchange, Hit, Plan, Prompt, Question
 from pincite.core.query.tools import ToolCall
 from pincite.core.run import Event, Planned, Run, Started, Token
 from pincite.errors import Invalid, NotFound
 from pincite.flows.graph import CompletionNode, Flow, RagNode, ReadNode
 from pincite.query import pipeline
-from pincite.query.agent.loop import work
-from pincite.query.agent.rule_based import run_errands
-from pincite.query.agent.scratchpad import Desk
-from pincite.query.agent.tools import Errand, Hands
-from pincite.query.save import save
-from pincite.query.understand.guard import guard_in, meet
-from pincite.query.understand.understand import understand
+from pincite.query.agent.loop import agent
+from pincite.query.agent.rule_based import run_preset_calls
+from pincite.query.agent.scratchpad import Scratchpad
+from pincite.query.agent.tools import PresetCall, ToolBackend
+from pincite.query.save import history_saving
+from pincite.query.understand.guard import guardrails, model_lookup
+from pincite.query.understand.understand import query_analysis
 
 LONGEST_SAID = 2000
 """Characters of what a completion said that the next one is told."""
@@ -30,42 +30,42 @@ Read = tuple[Opened, Sequence[Hit]]
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
+class NodeInput:
     """What a node gives to a completion: tools to use, calls to make first, and a system message with its priority."""
 
-    hands: Hands
-    errands: tuple[Errand, ...]
+    hands: ToolBackend
+    errands: tuple[PresetCall, ...]
     message: tuple[int, str]
 
 
 async def run_flow(run: Run, flow: Flow) -> Answer:
     """Run what the answer needs; it is what the last completion says."""
-    asked = await run.step(guard_in, Question(flow.input, mode="agent"))
-    await run.step(meet)
+    asked = await run.step(guardrails, Question(flow.input, mode="agent"))
+    await run.step(model_lookup)
     run.emit(Started(run.answer_id, run.id))
-    desk, said = pipeline.desk_of(run), {"input": asked.text}
+    desk, said = pipeline.new_scratchpad(run), {"input": asked.text}
     *before, last = flow.in_order()
     for node in before:
         with _unheard(run):
             written = (await run.step(completion_node, flow, node, desk, said))[1]
         said[node.id] = written.text[:LONGEST_SAID] if written else ""
     plan, made, prompt = await run.step(completion_node, flow, last, desk, said)
-    final = await pipeline.concluded(run, plan, desk, made, prompt)
+    final = await pipeline.finish_answer(run, plan, desk, made, prompt)
     nodes = tuple(f"node {node.id}: {node.type}" for node in (*before, last))
     final = replace(final, mode="agent", metadata=replace(final.metadata, plan=(*nodes, *final.metadata.plan)))
-    return await run.finish(save, plan, final)
+    return await run.finish(history_saving, plan, final)
 
 
 async def completion_node(
-    run: Run, flow: Flow, node: CompletionNode, desk: Desk, said: dict[str, str]
+    run: Run, flow: Flow, node: CompletionNode, desk: Scratchpad, said: dict[str, str]
 ) -> tuple[Plan, Draft | None, Prompt]:
     """Collect what leads to a completion, and let the model write with it; without a model, code chooses."""
-    question = await run.step(guard_in, Question(node.asks(said), mode="agent", retrieve=True), answered=False)
-    plan = await run.step(understand, question)
+    question = await run.step(guardrails, Question(node.asks(said), mode="agent", retrieve=True), answered=False)
+    plan = await run.step(query_analysis, question)
     inputs = flow.inputs(node)
     given = [await _contribution(run, plan, one) for one in inputs if isinstance(one, RagNode | ReadNode)]
     before = [one for one in inputs if isinstance(one, CompletionNode)]
-    turns = tuple(Turn(one.asks(said), one.asks(said), said[one.id]) for one in before)
+    turns = tuple(Exchange(one.asks(said), one.asks(said), said[one.id]) for one in before)
     sampling = node.sampling([one.message for one in given])
     plan = replace(plan, question=replace(plan.question, sampling=sampling, conversation=turns))
     run.emit(Planned(plan))
@@ -74,71 +74,71 @@ async def completion_node(
         errands.insert(0, _shown_again(before[0], plan, desk))
     hands, worked = together([one.hands for one in given]), None
     if run.kit.llm is run.kit.extractive:
-        run.note("flow", "there is no model to write (llm.*); sentences were chosen by rules")
+        run.degrade("flow", "there is no model to write (llm.*); sentences were chosen by rules")
     else:
-        worked = await run.attempt(None, work, plan, desk, hands, errands)
+        worked = await run.attempt(None, agent, plan, desk, hands, errands)
     if worked is None:
-        await run.step(run_errands, desk, errands or _by_rule(plan, given))
-    made, prompt = worked or await pipeline.extracted(run, plan, desk)
+        await run.step(run_preset_calls, desk, errands or _by_rule(plan, given))
+    made, prompt = worked or await pipeline.extract_draft(run, plan, desk)
     return plan, made, prompt
 
 
-async def _contribution(run: Run, plan: Plan, node: RagNode | ReadNode) -> Contribution:
+async def _contribution(run: Run, plan: Plan, node: RagNode | ReadNode) -> NodeInput:
     if isinstance(node, RagNode):
         return await run.step(rag_node, plan, node)
     return await run.step(read_node, plan, node)
 
 
-async def rag_node(run: Run, plan: Plan, node: RagNode) -> Contribution:
+async def rag_node(run: Run, plan: Plan, node: RagNode) -> NodeInput:
     """A node that searches its part of the library."""
     asked = replace(plan.question, filters=node.filters(), top_k=node.top_k, min_score=node.min_score)
-    own = pipeline.hands_of(run, replace(plan, question=asked))
+    own = pipeline.tool_backend(run, replace(plan, question=asked))
 
     async def search(queries: Sequence[str]) -> Sequence[Hit]:
         if len(queries) > node.max_queries:
             raise Invalid(f"at most {node.max_queries} queries at once")
         return await own.search(queries)
 
-    hands = Hands(search, own.read, own.find, ("rag_search",))
+    hands = ToolBackend(search, own.read, own.find, ("rag_search",))
     queries = node.queries and [query.replace("{input}", plan.question.text) for query in node.queries]
     errands = (_errand(node.id, "rag_search", hands, queries=queries),) if queries else ()
-    return Contribution(hands, errands, (node.priority, node.message()))
+    return NodeInput(hands, errands, (node.priority, node.message()))
 
 
-async def read_node(run: Run, plan: Plan, node: ReadNode) -> Contribution:
+async def read_node(run: Run, plan: Plan, node: ReadNode) -> NodeInput:
     """A node that reads: the document it names and no other, or any."""
-    own = pipeline.hands_of(run, plan)
-    hands = Hands(own.search, own.read, own.find, ("read_document", "find_in_document"))
+    own = pipeline.tool_backend(run, plan)
+    hands = ToolBackend(own.search, own.read, own.find, ("read_document", "find_in_document"))
     if not node.named:
-        return Contribution(hands, (), (node.priority, node.message()))
+        return NodeInput(hands, (), (node.priority, node.message()))
     opened, _ = await own.read(node.reading())  # one that is not there ends the flow before a model is asked
 
-    async def read(reading: Reading) -> Read:
+    async def read(reading: ReadRequest) -> Read:
         return await own.read(_only(opened.document_id, reading))
 
-    async def find(reading: Reading, text: str) -> Read:
+    async def find(reading: ReadRequest, text: str) -> Read:
         return await own.find(_only(opened.document_id, reading), text)
 
     arguments = {"doc_id": opened.document_id, **node.model_dump(include=_PLACE, exclude_none=True)}
-    hands = Hands(own.search, read, find, hands.tools)
+    hands = ToolBackend(own.search, read, find, hands.tools)
     errand = _errand(node.id, "read_document", hands, **arguments)
-    return Contribution(hands, (errand,), (node.priority, node.message()))
+    return NodeInput(hands, (errand,), (node.priority, node.message()))
 
 
 _PLACE = {"section", "start_line", "end_line", "version"}
 
 
-def _only(document_id: str, reading: Reading) -> Reading:
+def _only(document_id: str, reading: ReadRequest) -> ReadRequest:
     if reading.document_id != document_id:
         raise NotFound(f"only the document '{document_id}' can be read here")
     return reading
 
 
-def _errand(node: str, tool: str, hands: Hands, **arguments: object) -> Errand:
-    return Errand(ToolCall(f"node_{node}", tool, json.dumps(arguments, ensure_ascii=False)), hands)
+def _errand(node: str, tool: str, hands: ToolBackend, **arguments: object) -> PresetCall:
+    return PresetCall(ToolCall(f"node_{node}", tool, json.dumps(arguments, ensure_ascii=False)), hands)
 
 
-def _by_rule(plan: Plan, given: Sequence[Contribution]) -> list[Errand]:
+def _by_rule(plan: Plan, given: Sequence[NodeInput]) -> list[PresetCall]:
     """What is looked up where no model says what: the question, in every part of the library that may be searched."""
     searching = [one.hands for one in given if "rag_search" in one.hands.tools]
     return [
@@ -146,17 +146,19 @@ def _by_rule(plan: Plan, given: Sequence[Contribution]) -> list[Errand]:
     ]
 
 
-def _shown_again(before: CompletionNode, plan: Plan, desk: Desk) -> Errand:
+def _shown_again(before: CompletionNode, plan: Plan, desk: Scratchpad) -> PresetCall:
     """What lies on the desk already, for the next completion to see under the same numbers."""
 
     async def search(_queries: Sequence[str]) -> Sequence[Hit]:
         return list(desk.hits)
 
     own = together(())
-    return _errand(before.id, "rag_search", Hands(search, own.read, own.find), queries=[plan.text[:LONGEST_QUERY]])
+    return _errand(
+        before.id, "rag_search", ToolBackend(search, own.read, own.find), queries=[plan.text[:LONGEST_QUERY]]
+    )
 
 
-def together(several: Sequence[Hands]) -> Hands:
+def together(several: Sequence[ToolBackend]) -> ToolBackend:
     """The tools of several nodes as one set: a search asks all that search, a document is opened by the first that may."""
     searching = [hands for hands in several if "rag_search" in hands.tools]
     reading = [hands for hands in several if "read_document" in hands.tools]
@@ -169,7 +171,7 @@ def together(several: Sequence[Hands]) -> Hands:
                 best.setdefault(hit.chunk.key, hit)
         return list(best.values())
 
-    async def opened(how: Callable[[Hands], Awaitable[Read]]) -> Read:
+    async def opened(how: Callable[[ToolBackend], Awaitable[Read]]) -> Read:
         missing = NotFound("there is no such document here")
         for hands in reading:
             try:
@@ -179,7 +181,7 @@ def together(several: Sequence[Hands]) -> Hands:
         raise missing
 
     tools = tuple(dict.fromkeys(name for hands in several for name in hands.tools))
-    return Hands(
+    return ToolBackend(
         search,
         lambda wish: opened(lambda hands: hands.read(wish)),
         lambda wish, text: opened(lambda hands: hands.find(wish, text)),

@@ -13,18 +13,18 @@ from pincite.core.request_context import request_id
 from pincite.core.traces import Trace, code_of, count, recording, span
 from pincite.errors import Conflict
 from pincite.ingest.chunk.semantic import cuts
-from pincite.ingest.embed.bulk_embedder import Lane
+from pincite.ingest.embed.bulk_embedder import BulkEmbedder
 from pincite.ingest.embed.embed import Vectors, embed
-from pincite.ingest.embed.embedding_text import Composer
+from pincite.ingest.embed.embedding_text import EmbeddingText
 from pincite.ingest.embed.enrich import Enriching
 from pincite.ingest.read.reader_pool import Prepared, Reader
 from pincite.parsers import file_types
-from pincite.store.documents.blobs import Originals
-from pincite.store.indexing.chunk_rows import Entry
+from pincite.store.documents.blobs import Blobs
+from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.store.indexing.jobs import Job, Jobs
-from pincite.store.indexing.publish import Found
-from pincite.store.indexing.write_edition import Indexing
-from pincite.store.search.packed_postings import Packs
+from pincite.store.indexing.publish import ParsedVersion
+from pincite.store.indexing.write_edition import EditionWriter
+from pincite.store.search.packed_postings import PackedPostings
 
 BATCH = 32
 """Chunks embedded and written at a time: bounds memory, and what a crash can cost."""
@@ -36,32 +36,32 @@ async def _forget(_owner: str, _trace: Trace) -> None:
     """Where traces go that nobody wants."""
 
 
-async def _nowhere(_index: int) -> "Workshop":
+async def _nowhere(_index: int) -> "IngestKit":
     """Where there is no index but the one that is searched."""
     raise Conflict("no other index is built here")
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class IngestKit:
     """Everything that processing a document needs, built once; `keep` takes the trace of each.
 
     `beside` is where a document is made part of an index that is not searched yet.
     """
 
     settings: Settings
-    originals: Originals
+    originals: Blobs
     reader: Reader
-    lane: Lane
+    lane: BulkEmbedder
     model: str
-    indexing: Indexing
+    indexing: EditionWriter
     jobs: Jobs
-    packs: Packs
+    packs: PackedPostings
     enriching: Enriching
     keep: Callable[[str, Trace], Awaitable[None]] = _forget
-    beside: "Callable[[int], Awaitable[Workshop]]" = _nowhere
+    beside: "Callable[[int], Awaitable[IngestKit]]" = _nowhere
 
 
-async def ingest(shop: Workshop, job: Job) -> None:
+async def ingest(shop: IngestKit, job: Job) -> None:
     """Make one version searchable, and keep a trace of it however it ends; what went wrong is the document's to tell."""
     started, failed, trace_id = datetime.now(UTC), None, secrets.token_hex(16)
     request_id.set(trace_id)
@@ -80,7 +80,7 @@ async def ingest(shop: Workshop, job: Job) -> None:
             await shop.keep(job.owner, trace)
 
 
-async def _ingest(shop: Workshop, job: Job) -> None:
+async def _ingest(shop: IngestKit, job: Job) -> None:
     """Every stage once, top to bottom; readers see nothing before the last."""
     target = await shop.indexing.target(job)
     if target.outdated:
@@ -98,7 +98,7 @@ async def _ingest(shop: Workshop, job: Job) -> None:
             job
         )  # two indexes share one text: where it is read otherwise by now, that is served first
         return
-    composer = await Composer.of(shop.settings, shop.enriching, job, prepared.parsed)
+    composer = await EmbeddingText.of(shop.settings, shop.enriching, job, prepared.parsed)
 
     async def known(hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
         return await shop.indexing.known_vectors(job.owner, hashes) if shop.settings.ingest.dedupe else {}
@@ -114,7 +114,7 @@ async def _ingest(shop: Workshop, job: Job) -> None:
     with span("indexing", **embedding(shop.settings.embedding.provider, shop.model), calls=0) as it:
         it.attributes["chunks"] = len(prepared.chunks)
         edition = await shop.indexing.begin(target) if len(prepared.chunks) > BATCH else None
-        entries: list[Entry] = []
+        entries: list[ChunkRow] = []
         for done, batch in _batches(prepared.chunks):
             await shop.jobs.report(job, "embedding", PREPARED + (1 - PREPARED) * done / len(prepared.chunks))
             worded = await composer.compose(batch)
@@ -123,12 +123,12 @@ async def _ingest(shop: Workshop, job: Job) -> None:
                 await shop.indexing.write(edition, entries)
     with span("serving"):
         if edition:
-            await shop.indexing.serve(edition, Found(prepared.parsed, notes=composer.notes))
+            await shop.indexing.serve(edition, ParsedVersion(prepared.parsed, notes=composer.notes))
         else:  # so little is written and served at once
-            await shop.indexing.publish(target, Found(prepared.parsed, entries, composer.notes))
+            await shop.indexing.publish(target, ParsedVersion(prepared.parsed, entries, composer.notes))
 
 
-async def _prepared(shop: Workshop, job: Job, data: bytes, parser: str) -> Prepared:
+async def _prepared(shop: IngestKit, job: Job, data: bytes, parser: str) -> Prepared:
     """The file's text and chunks; one that is cut by meaning is read again once its sentences have been compared."""
     chunking = shop.settings.chunking
 

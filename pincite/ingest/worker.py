@@ -21,7 +21,7 @@ from pincite.errors import (
     StoreDown,
     Unavailable,
 )
-from pincite.ingest.pipeline import Workshop, ingest
+from pincite.ingest.pipeline import IngestKit, ingest
 from pincite.store.indexing.jobs import SMALL, Job, Room
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class Workers:
     `in_hand` are the shops in which a document is under way; `name` is what its jobs say who has them.
     """
 
-    def __init__(self, shop: Callable[[], Workshop], tidy: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, shop: Callable[[], IngestKit], tidy: Callable[[], Awaitable[None]]) -> None:
         self._shop = shop
         self._tidy = tidy
         self.name = f"{socket.gethostname()}:{os.getpid()}" + (f".{number}" if (number := next(_NUMBERS)) > 1 else "")
@@ -57,7 +57,7 @@ class Workers:
         self._finished = 0
         self._at: dict[int, asyncio.Task[None]] = {}
         self._down_until: float | None = None
-        self.in_hand: list[Workshop] = []
+        self.in_hand: list[IngestKit] = []
         self._claiming = asyncio.Lock()
         self._holding: dict[int, Job] = {}
         self._left: set[asyncio.Task[None]] = set()
@@ -123,7 +123,7 @@ class Workers:
         """It is over, or was never begun."""
         self._holding.pop(hands.pop(hand).id, None)
 
-    async def _claim(self, shop: Workshop, name: str, held: Sequence[Job]) -> list[Job]:
+    async def _claim(self, shop: IngestKit, name: str, held: Sequence[Job]) -> list[Job]:
         """Jobs for a worker that holds these: as many small ones as it has room for, or one that is large.
 
         What was cut off before may be what ends us: the whole process tries it alone, lest it be others' end, too.
@@ -139,7 +139,7 @@ class Workers:
             self._holding |= {job.id: job for job in jobs}
             return jobs
 
-    async def _hold(self, shop: Workshop, job: Job) -> None:
+    async def _hold(self, shop: IngestKit, job: Job) -> None:
         """Have one job in hand."""
         self.in_hand.append(shop)
         try:
@@ -148,7 +148,7 @@ class Workers:
             self.in_hand.remove(shop)
             self._finished += 1
 
-    async def _pack(self, shop: Workshop, *, after: int) -> None:
+    async def _pack(self, shop: IngestKit, *, after: int) -> None:
         """Pack the words of what so many documents brought, so that they are looked up faster."""
         if self._finished >= after:
             self._finished = 0
@@ -164,7 +164,7 @@ class Workers:
             async with asyncio.timeout(IDLE_S):
                 await self._wake.wait()
 
-    async def _do(self, shop: Workshop, job: Job) -> None:
+    async def _do(self, shop: IngestKit, job: Job) -> None:
         """One job, for as long as it is ours: work that lost its lease is stopped."""
         lease_s = shop.settings.ingest.lease_s
         self._at[job.id] = work = asyncio.create_task(self._attempt(shop, job))
@@ -181,7 +181,7 @@ class Workers:
             await cancel_and_wait(work)
             self._at.pop(job.id, None)
 
-    async def _attempt(self, shop: Workshop, job: Job) -> None:
+    async def _attempt(self, shop: IngestKit, job: Job) -> None:
         """One try, and what follows from how it ends; whoever lost the job meanwhile has nothing more to say about it."""
         try:
             await self._try(shop, job)
@@ -192,7 +192,7 @@ class Workers:
         except (StoreDown, DataFolderError) as error:
             log.warning("job %s waits for its lease to end: %s", job.id, error)
 
-    async def _try(self, shop: Workshop, job: Job) -> None:
+    async def _try(self, shop: IngestKit, job: Job) -> None:
         """What cannot pass ends the job at once, what can is tried again after a pause."""
         if job.attempts > shop.settings.ingest.attempts:
             reason = f"processing was cut off {shop.settings.ingest.attempts} times; add the file again to retry"
@@ -218,13 +218,13 @@ class Workers:
             await shop.indexing.fail(job, "internal", reason)
         return None
 
-    async def _retry_or_fail(self, shop: Workshop, job: Job, error: Unavailable) -> None:
+    async def _retry_or_fail(self, shop: IngestKit, job: Job, error: Unavailable) -> None:
         if job.attempts >= shop.settings.ingest.attempts or isinstance(error, ProviderRefused):
             return await shop.indexing.fail(job, error.code, str(error))
         log.warning("job %s, try %s: %s", job.id, job.attempts, error)
         return await shop.jobs.retry(job, min(2.0**job.attempts, 10.0), error)
 
-    async def _stall(self, shop: Workshop, job: Job, stage: str, error: PinciteError) -> None:
+    async def _stall(self, shop: IngestKit, job: Job, stage: str, error: PinciteError) -> None:
         """A part that every document needs is down: wait for it, which is not the document's fault."""
         asked = (error.retry_after_s or 0.0) if isinstance(error, ProviderBusy) else 0.0
         pause = await shop.jobs.stall(
@@ -236,7 +236,7 @@ class Workers:
         self._down_until = time.monotonic() + min(pause, PROBE_S)
         return None
 
-    async def _back_up(self, shop: Workshop) -> None:
+    async def _back_up(self, shop: IngestKit) -> None:
         """What was down is back, as this document shows: whatever else waits for it is tried now."""
         if self._down_until is not None:
             self._down_until = None

@@ -9,7 +9,7 @@ from typing import Any
 
 from pincite import __version__
 from pincite.errors import PinciteError
-from pincite.mcp.tools import TOOLS, Desk, described, use
+from pincite.mcp.tools import TOOLS, ToolBackend, described, use
 from pincite.serialize.answers import Json
 
 VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
@@ -29,7 +29,7 @@ class _Refused(Exception):
         self.code = code
 
 
-async def answer(text: bytes | str, desk: Desk) -> Json | None:
+async def answer(text: bytes | str, desk: ToolBackend) -> Json | None:
     """The answer to one message, None where it wants none."""
     try:
         message = json.loads(text)
@@ -59,7 +59,7 @@ def error_message(number: str | int | None, code: int, message: str) -> Json:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
 
 
-async def _done(method: str, params: Any, desk: Desk) -> Json:
+async def _done(method: str, params: Any, desk: ToolBackend) -> Json:
     given: Mapping[str, Any] = params if isinstance(params, dict) else {}
     if method == "initialize":
         wished = given.get("protocolVersion")
@@ -80,7 +80,7 @@ async def _done(method: str, params: Any, desk: Desk) -> Json:
     )
 
 
-async def _call(given: Mapping[str, Any], desk: Desk) -> Json:
+async def _call(given: Mapping[str, Any], desk: ToolBackend) -> Json:
     """What a tool says; what goes wrong is told to the model, which may try otherwise."""
     name, arguments = given.get("name"), given.get("arguments")
     if not isinstance(name, str) or name not in TOOLS:

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from pincite.config.messages import fault
-from pincite.core.documents.document import Passage, Reading
+from pincite.config.messages import describe_error as fault
+from pincite.core.documents.document import Passage, ReadRequest
 from pincite.core.query.answer import Answer, Filters, Hit, Question, SearchResult
 from pincite.engine.reader.document_reader import MOST_PLACES, places_of
 from pincite.errors import Invalid, PinciteError
@@ -23,17 +23,17 @@ AROUND = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ToolBackend:
     """Where tools are used: how one of them searches, reads and asks, in its caller's name."""
 
     search: Callable[[Question], Awaitable[SearchResult]]
-    read: Callable[[Reading], Awaitable[Passage]]
+    read: Callable[[ReadRequest], Awaitable[Passage]]
     ask: Callable[[Question], Awaitable[Answer]]
     describe_error: Callable[[PinciteError], str] = str
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToolResult:
     """What a tool says: for a model to read, and the same as JSON."""
 
     text: str
@@ -64,7 +64,7 @@ class RagSearch(Where):
     top_k: int | None = Field(default=None, ge=1, le=50, description="How many passages.")
     min_score: Share | None = Field(default=None, description="Leave out passages less similar than this.")
 
-    async def use(self, desk: Desk) -> Told:
+    async def use(self, desk: ToolBackend) -> ToolResult:
         """Search."""
         first, *others = self.queries
         found = await desk.search(
@@ -79,7 +79,7 @@ class RagSearch(Where):
             )
         )
         text = "\n\n".join(_cited(number, hit) for number, hit in enumerate(found.hits, 1))
-        return Told(text or "No passage was found.", answers.search_result(found, found.rag))
+        return ToolResult(text or "No passage was found.", answers.search_result(found, found.rag))
 
 
 def _cited(number: int, hit: Hit) -> str:
@@ -92,9 +92,9 @@ def _cited(number: int, hit: Hit) -> str:
 class ReadDocument(ReadBody):
     """Read a document, or of a long one the lines or the section that matter."""
 
-    async def use(self, desk: Desk) -> Told:
+    async def use(self, desk: ToolBackend) -> ToolResult:
         """Read."""
-        reading = Reading(self.doc_id, self.source_uri, self.section, self.start_line, self.end_line, self.version)
+        reading = ReadRequest(self.doc_id, self.source_uri, self.section, self.start_line, self.end_line, self.version)
         read = await desk.read(reading)
         text = read.content
         if len(text) > LONGEST:
@@ -104,7 +104,7 @@ class ReadDocument(ReadBody):
         head = (
             f"{read.title} (doc_id {read.document_id}), lines {read.start_line}-{read.end_line} of {read.total_lines}"
         )
-        return Told(f"{head}\n\n{text}", asdict(read) | {"content": text})
+        return ToolResult(f"{head}\n\n{text}", asdict(read) | {"content": text})
 
 
 class FindInDocument(Body):
@@ -114,14 +114,14 @@ class FindInDocument(Body):
     text: Words = Field(min_length=1, max_length=1000, description="The text to look for.")
     version: DocumentId | None = None
 
-    async def use(self, desk: Desk) -> Told:
+    async def use(self, desk: ToolBackend) -> ToolResult:
         """Look through the whole of it."""
-        read = await desk.read(Reading(self.doc_id, version=self.version))
+        read = await desk.read(ReadRequest(self.doc_id, version=self.version))
         starts = list(places_of(read.content, self.text))
         places = [_place(read.content, start, len(self.text)) for start in starts[:MOST_PLACES]]
         shown = "\n".join(f"line {place['line']}: {place['around']}" for place in places)
         head = f"{len(starts)} places in {read.title} (doc_id {read.document_id})"
-        return Told(
+        return ToolResult(
             f"{head}\n{shown}" if places else f"{read.title} does not hold that text.",
             {"document_id": read.document_id, "version": read.version, "found": len(starts), "places": places},
         )
@@ -142,11 +142,11 @@ class Ask(Where):
 
     question: Words = Field(description="The question, understandable without what was said before.")
 
-    async def use(self, desk: Desk) -> Told:
+    async def use(self, desk: ToolBackend) -> ToolResult:
         """Ask."""
         answer = await desk.ask(Question(self.question, filters=self.filters(), profile=self.profile))
         told = answers.answer(answer)
-        return Told(told["answer"] + footnotes(told), told)
+        return ToolResult(told["answer"] + footnotes(told), told)
 
 
 Tool = type[RagSearch] | type[ReadDocument] | type[FindInDocument] | type[Ask]
@@ -166,7 +166,7 @@ def described() -> list[answers.Json]:
     ]
 
 
-async def use(desk: Desk, name: str, arguments: Mapping[str, Any]) -> Told:
+async def use(desk: ToolBackend, name: str, arguments: Mapping[str, Any]) -> ToolResult:
     """What a tool says to these arguments; `Invalid` where it cannot work with them."""
     try:
         asked = TOOLS[name].model_validate(dict(arguments))

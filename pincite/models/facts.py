@@ -79,7 +79,7 @@ def _tier(billions: float) -> Tier:
     return "9b_to_34b" if billions <= 34 else "over_34b"
 
 
-class Acquaintance:
+class ServerModelInfo:
     """The model a provider writes with: as the settings name it, or the first its server offers.
 
     `offers` asks the server; `most` bounds what it says of a window.

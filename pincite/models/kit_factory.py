@@ -9,15 +9,15 @@ from pincite.config.settings import Fallback, Llm, Settings
 from pincite.core.protocols import LLM, Embedder, Index, Reranker
 from pincite.core.run import Kit
 from pincite.errors import SettingsError
-from pincite.models.resilience import Patience, Steadied
-from pincite.models.resilient import FallbackLLM, SteadyEmbedder, SteadyLLM, SteadyReranker, close
+from pincite.models.resilience import Patience, Policies
+from pincite.models.resilient import FallbackLLM, ResilientEmbedder, ResilientLLM, ResilientReranker, close
 from pincite.text.sentences import without_login
 
 _Choice = tuple[Any, ...]
 _SAID_WITH_THE_PROMPT = {name: Llm.model_fields[name].default for name in ("temperature", "top_p", "max_tokens")}
 
 
-class Toolbox:
+class KitFactory:
     """Makes the kit for a snapshot of the settings; equal provider settings share one.
 
     A question ends after `llm.question_timeout_s`, so a kit that nobody took for longer than that is in nobody's hands.
@@ -28,7 +28,7 @@ class Toolbox:
         self._embedder = embedder
         self._made: dict[_Choice, Kit] = {}
         self._taken: dict[_Choice, float] = {}
-        self._steadied: dict[_Choice, Steadied] = {}
+        self._steadied: dict[_Choice, Policies] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
     def kit(self, settings: Settings) -> Kit:
@@ -93,7 +93,7 @@ class Toolbox:
     def _steady(self, settings: Settings, chosen: Llm | Fallback) -> LLM:
         patience = Patience(settings.llm.first_token_timeout_s, settings.llm.timeout_s, "llm")
         policies = self._policies(address_of(chosen) or provider_of(chosen), settings)
-        return SteadyLLM(self._load(settings, chosen), policies, patience)
+        return ResilientLLM(self._load(settings, chosen), policies, patience)
 
     def _load(self, settings: Settings, chosen: Llm | Fallback) -> LLM:
         """A fallback has its own place and model; all else by the table and as for the first."""
@@ -108,11 +108,11 @@ class Toolbox:
             return None
         name, address, allowed = settings.rag.reranker, rerank_address(settings), settings.rerank.timeout_s
         policies = self._policies(f"the reranker at {address}" if address else f"the reranker {name}", settings)
-        return SteadyReranker(inner, policies, Patience(allowed, allowed, "rerank"))
+        return ResilientReranker(inner, policies, Patience(allowed, allowed, "rerank"))
 
-    def _policies(self, who: str, settings: Settings) -> Steadied:
+    def _policies(self, who: str, settings: Settings) -> Policies:
         """One breaker for each service, whatever else changes about how it is used."""
-        return self._steadied.setdefault((who, settings.resilience), Steadied(who, settings.resilience))
+        return self._steadied.setdefault((who, settings.resilience), Policies(who, settings.resilience))
 
     def _let_go(self) -> None:
         """Close the kits of earlier settings that nobody can be using any more."""
@@ -160,16 +160,16 @@ def plain_embedder(settings: Settings) -> Embedder:
 
 def make_embedder(settings: Settings) -> Embedder:
     """The configured embedder with what belongs around it."""
-    return steadied(plain_embedder(settings), settings)
+    return resilient(plain_embedder(settings), settings)
 
 
-def steadied(inner: Embedder, settings: Settings) -> Embedder:
+def resilient(inner: Embedder, settings: Settings) -> Embedder:
     """An embedder as these settings want it: one that works elsewhere may be down for a moment, and is treated so."""
     chosen = settings.embedding
     if inner.local:
         return inner
-    policies = Steadied(f"the embedder {inner.name}", settings.resilience)
-    return SteadyEmbedder(inner, policies, chosen.timeout_s, chosen.batch)
+    policies = Policies(f"the embedder {inner.name}", settings.resilience)
+    return ResilientEmbedder(inner, policies, chosen.timeout_s, chosen.batch)
 
 
 async def _close(kit: Kit) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from dataclasses import dataclass
 
-from pincite.core.protocols import LLM, Embedder, Hosted, Reranker
+from pincite.core.protocols import LLM, Discoverable, Embedder, Reranker
 from pincite.core.query.answer import Message, Prompt, Sampling
 from pincite.errors import ProviderError, Unavailable
 from pincite.models.facts import facts_of
@@ -16,7 +16,7 @@ _ASKED = "Answer with one word: yes."
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ProbeResult:
     """How a try went; `error` is empty where it went well, `model` is None where nobody knows its name."""
 
     model: str | None
@@ -28,14 +28,14 @@ class Tried:
     code: str = ""
 
 
-async def try_llm(llm: LLM, model: str | None = None) -> Tried:
+async def probe_llm(llm: LLM, model: str | None = None) -> ProbeResult:
     """Let a model say yes; `model` is another one of the same server."""
     prompt = Prompt(_ASKED, (Message("user", _ASKED),), (), tokens=10, sampling=Sampling(model=model, max_tokens=200))
     started, first, answered = time.perf_counter(), None, model or ""
     failed: Unavailable | None = None
     try:
         async with asyncio.timeout(TRY_S):
-            if isinstance(llm, Hosted):
+            if isinstance(llm, Discoverable):
                 await llm.meet()
             async for piece in llm.write(prompt):
                 first = _since(started) if first is None else first
@@ -43,7 +43,7 @@ async def try_llm(llm: LLM, model: str | None = None) -> Tried:
     except (Unavailable, TimeoutError) as error:
         failed = _told(error)
     window = facts_of(model).window or llm.window if model else llm.window
-    return Tried(
+    return ProbeResult(
         model=answered or (None if "://" in llm.name else llm.name),  # a server stands for its model till that is known
         latency_ms=_since(started),
         window=window,
@@ -53,7 +53,7 @@ async def try_llm(llm: LLM, model: str | None = None) -> Tried:
     )
 
 
-async def try_embedder(embedder: Embedder) -> Tried:
+async def probe_embedder(embedder: Embedder) -> ProbeResult:
     """Embed one sentence."""
     started, failed = time.perf_counter(), None
     try:
@@ -61,7 +61,7 @@ async def try_embedder(embedder: Embedder) -> Tried:
             await embedder.embed([_ASKED], as_query=True)
     except (Unavailable, TimeoutError) as error:
         failed = _told(error)
-    return Tried(
+    return ProbeResult(
         model=embedder.name,
         latency_ms=_since(started),
         dimensions=embedder.dimensions,
@@ -70,7 +70,7 @@ async def try_embedder(embedder: Embedder) -> Tried:
     )
 
 
-async def try_reranker(reranker: Reranker) -> Tried:
+async def try_reranker(reranker: Reranker) -> ProbeResult:
     """Score one pair."""
     started, failed = time.perf_counter(), None
     try:
@@ -78,7 +78,9 @@ async def try_reranker(reranker: Reranker) -> Tried:
             await reranker.score(_ASKED, [_ASKED])
     except (Unavailable, TimeoutError) as error:
         failed = _told(error)
-    return Tried(model=None, latency_ms=_since(started), error=str(failed or ""), code=failed.code if failed else "")
+    return ProbeResult(
+        model=None, latency_ms=_since(started), error=str(failed or ""), code=failed.code if failed else ""
+    )
 
 
 def _told(error: Unavailable | TimeoutError) -> Unavailable:

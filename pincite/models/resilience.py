@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from pincite.config.settings import Resilience
-from pincite.core.request_context import due
+from pincite.core.request_context import deadline
 from pincite.core.traces import count, span
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused
 
@@ -119,7 +119,7 @@ def _too_long(who: str, patience: Patience, before_first: bool, left: float) -> 
 
 def _time_left() -> float:
     """Seconds a service may take within the question that is being answered."""
-    end = due.get()
+    end = deadline.get()
     return float("inf") if end is None else max(0.0, (end - time.monotonic()) * (1 - KEPT_BACK))
 
 
@@ -188,7 +188,7 @@ def _after(error: ProviderBusy, attempts: int) -> ProviderBusy:
     return ProviderBusy(f"{error}; tried {attempts} times", code=error.code, retry_after_s=error.retry_after_s)
 
 
-class Steadied:
+class Policies:
     """The policies that are put around one service; its breaker remembers how the last calls went."""
 
     def __init__(self, who: str, rules: Resilience, clock: Clock = Clock()) -> None:  # noqa: B008

@@ -5,18 +5,18 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
 
-from pincite.core.protocols import LLM, Able, Embedder, Hosted, Offered, Reranker
-from pincite.core.query.answer import Piece, Prompt
+from pincite.core.protocols import LLM, Discoverable, Embedder, HasCapabilities, Offered, Reranker
+from pincite.core.query.answer import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.core.traces import count
 from pincite.errors import ProviderError, Unavailable
-from pincite.models.resilience import Patience, Steadied
+from pincite.models.resilience import Patience, Policies
 
 
-class SteadyLLM:
+class ResilientLLM:
     """A model with the policies around it."""
 
-    def __init__(self, inner: LLM, steadied: Steadied, patience: Patience) -> None:
+    def __init__(self, inner: LLM, steadied: Policies, patience: Patience) -> None:
         self._inner = inner
         self._steadied = steadied
         self._patience = patience
@@ -38,16 +38,16 @@ class SteadyLLM:
 
     async def meet(self) -> None:
         """Let the model's server say what it has, where it has one."""
-        if isinstance(self._inner, Hosted):
+        if isinstance(self._inner, Discoverable):
             await self._inner.meet()
 
     async def list_models(self) -> list[Offered]:
         """What its server has."""
-        return await self._inner.list_models() if isinstance(self._inner, Hosted) else []
+        return await self._inner.list_models() if isinstance(self._inner, Discoverable) else []
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         """Stream what the model writes; tried again only as long as nothing has come."""
-        source = lambda: cast(AsyncGenerator[Piece, None], self._inner.write(prompt))  # noqa: E731
+        source = lambda: cast(AsyncGenerator[StreamPart, None], self._inner.write(prompt))  # noqa: E731
         async with aclosing(self._steadied.around(source, self._patience)) as pieces:
             async for piece in pieces:
                 yield piece
@@ -81,18 +81,18 @@ class FallbackLLM:
 
     async def meet(self) -> None:
         """Let the first model's server say what it has."""
-        if isinstance(self._first, Hosted):
+        if isinstance(self._first, Discoverable):
             await self._first.meet()
 
     async def list_models(self) -> list[Offered]:
         """What the first model's server has."""
-        return await self._first.list_models() if isinstance(self._first, Hosted) else []
+        return await self._first.list_models() if isinstance(self._first, Discoverable) else []
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         """The first model's words, or all of them the other's."""
         begun = False
         try:
-            async with aclosing(cast(AsyncGenerator[Piece, None], self._first.write(prompt))) as pieces:
+            async with aclosing(cast(AsyncGenerator[StreamPart, None], self._first.write(prompt))) as pieces:
                 async for piece in pieces:
                     begun = begun or bool(piece.text)  # who failed while it was thinking has said nothing
                     yield piece
@@ -105,8 +105,8 @@ class FallbackLLM:
             async for piece in pieces:
                 yield piece
 
-    async def _instead(self, prompt: Prompt, reason: Unavailable) -> AsyncGenerator[Piece, None]:
-        if isinstance(self._other, Hosted):
+    async def _instead(self, prompt: Prompt, reason: Unavailable) -> AsyncGenerator[StreamPart, None]:
+        if isinstance(self._other, Discoverable):
             await self._other.meet()
         if prompt.tokens >= self._other.window:
             raise ProviderError(f"{reason}; the prompt is too long for {self._other.name}, its fallback") from reason
@@ -114,7 +114,7 @@ class FallbackLLM:
         note: str | None = f"{self._other.name} wrote instead of {self._first.name}: {reason}"
         own = replace(prompt, sampling=replace(prompt.sampling, model=None))
         try:
-            async with aclosing(cast(AsyncGenerator[Piece, None], self._other.write(own))) as pieces:
+            async with aclosing(cast(AsyncGenerator[StreamPart, None], self._other.write(own))) as pieces:
                 async for piece in pieces:
                     yield replace(piece, note=note)
                     note = None
@@ -129,10 +129,10 @@ class FallbackLLM:
         await close(self._other)
 
 
-class SteadyEmbedder:
+class ResilientEmbedder:
     """An embedder elsewhere with the policies around it; `batch` is how many texts it takes at a time."""
 
-    def __init__(self, inner: Embedder, steadied: Steadied, timeout_s: float, batch: int) -> None:
+    def __init__(self, inner: Embedder, steadied: Policies, timeout_s: float, batch: int) -> None:
         self._inner = inner
         self._steadied = steadied
         self._timeout_s = timeout_s
@@ -155,10 +155,10 @@ class SteadyEmbedder:
         await close(self._inner)
 
 
-class SteadyReranker:
+class ResilientReranker:
     """A reranker elsewhere with the policies around it."""
 
-    def __init__(self, inner: Reranker, steadied: Steadied, patience: Patience) -> None:
+    def __init__(self, inner: Reranker, steadied: Policies, patience: Patience) -> None:
         self._inner = inner
         self._steadied = steadied
         self._patience = patience
@@ -174,7 +174,7 @@ class SteadyReranker:
 
 def abilities_of(llm: LLM) -> Abilities:
     """What a model says that it can do; nothing is known of one that says nothing."""
-    return llm.abilities if isinstance(llm, Able) else Abilities()
+    return llm.abilities if isinstance(llm, HasCapabilities) else Abilities()
 
 
 async def close(service: object) -> None:

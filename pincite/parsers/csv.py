@@ -9,7 +9,7 @@ from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.parsers.markdown_out.tables import MAX_COLUMNS, tell
-from pincite.parsers.markdown_out.writer import Manuscript
+from pincite.parsers.markdown_out.writer import MarkdownWriter
 from pincite.text.charset import decode
 
 MAX_CELLS = 2_000_000
@@ -39,7 +39,7 @@ class Csv:
         rows = _rows(decode(data))
         if not rows:
             raise Unreadable("there is no text in the file", code="empty")
-        out = Manuscript()
+        out = MarkdownWriter()
         out.page("sheet")
         tell(rows, out, side_by_side=False)
         text, pages = out.done()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
-from pincite.parsers.markdown_out.writer import Manuscript
+from pincite.parsers.markdown_out.writer import MarkdownWriter
 from pincite.parsers.office.docx_body import Story
 from pincite.parsers.office.package import Office, child
 
@@ -33,7 +33,7 @@ class Docx:
     def parse(self, data: bytes) -> Parsed:
         """The text of the body, with the paragraph, row or note that each piece stands in."""
         office = Office(data, "document")
-        out = Manuscript()
+        out = MarkdownWriter()
         out.page("text")
         story = Story(office, out)
         story.tell(child(office.document, "body"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
-from pincite.parsers.markdown_out.writer import Manuscript
+from pincite.parsers.markdown_out.writer import MarkdownWriter
 from pincite.parsers.webpage.blocks import Blocks
 from pincite.parsers.webpage.head import Head, head_of, title_of
 from pincite.parsers.webpage.main_content import main_of
@@ -39,7 +39,7 @@ class Html:
         html = read_tree(decode(data, declared(data)))
         head = head_of(html)
         main, title = main_of(html)
-        manuscript = Manuscript()
+        manuscript = MarkdownWriter()
         manuscript.page("text")
         write_page(manuscript, main, head, title)
         text, pages = manuscript.done()
@@ -65,7 +65,7 @@ def make_parser(options: Options) -> Parser:
     return Html()
 
 
-def write_page(manuscript: Manuscript, main: Element, head: Head, title: Element | None = None) -> None:
+def write_page(manuscript: MarkdownWriter, main: Element, head: Head, title: Element | None = None) -> None:
     """Write a page's content, led by its title where that stood elsewhere."""
     blocks = Blocks(manuscript, head.base)
     if title is not None:

@@ -9,8 +9,8 @@ from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.parsers.layout import ocr
-from pincite.parsers.layout.document import bound
-from pincite.parsers.layout.words import Leaf
+from pincite.parsers.layout.document import build_document
+from pincite.parsers.layout.words import PageWords
 
 MAX_PIXELS = 50_000_000
 """What an image may have at most, as its header says, before anything of it is decoded."""
@@ -41,7 +41,7 @@ class Image:
         """The text of the image, or of each page of one that has several."""
         if not ocr.available():
             raise Unreadable(f"it is an image or scanned; {ocr.MISSING} to read it", code="scanned")
-        book = bound(list(_leaves(data)))
+        book = build_document(list(_leaves(data)))
         if not book.text:
             raise Unreadable("no text can be read in the image", code="empty")
         return Parsed(text=book.text, markup="markdown", title=book.title, pages=book.pages)
@@ -52,7 +52,7 @@ def make_parser(options: Options) -> Parser:
     return Image()
 
 
-def _leaves(data: bytes) -> Iterator[Leaf]:
+def _leaves(data: bytes) -> Iterator[PageWords]:
     from PIL import Image as Pillow
     from PIL import UnidentifiedImageError
 
@@ -70,7 +70,7 @@ def _leaves(data: bytes) -> Iterator[Leaf]:
         raise Unreadable(f"the image is broken ({type(error).__name__}); save it anew", code="broken") from None
 
 
-def _leaf(image: Any) -> Leaf:
+def _leaf(image: Any) -> PageWords:
     """One page of an image, upright as its camera says."""
     import numpy
     from PIL import ImageOps

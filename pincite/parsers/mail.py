@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 from pincite import plugins
 from pincite.core.documents.document import Parsed
-from pincite.core.documents.pages import Mark, Page, pack
+from pincite.core.documents.pages import Page, PageMark, pack
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.parsers import PARSERS, file_types
 from pincite.parsers.eml.parts import contents, name_of, within
 from pincite.parsers.eml.text import Part, author, header, payload, read_message, write_mail
-from pincite.parsers.markdown_out.writer import Manuscript, heading
+from pincite.parsers.markdown_out.writer import MarkdownWriter, heading
 
 MAX_DEPTH = 4
 """Mails inside one another that are read."""
@@ -75,7 +75,7 @@ class _Reading:
         """Add a mail, then what is attached to it."""
         found = contents(message)
         read: list[tuple[str, Part | Parsed]] = []
-        manuscript = Manuscript()
+        manuscript = MarkdownWriter()
         manuscript.page("part")
         write_mail(manuscript, message, found.bodies)
         for part in found.attached:
@@ -86,7 +86,7 @@ class _Reading:
                 manuscript.block(f"Attachment that was not read: {called} ({error})", f"attachment {called}")
         text, [page] = manuscript.done()
         begin = self._following
-        self._add(name, text, [Mark(mark.start + begin, mark.end + begin, ref=mark.ref) for mark in page.placed()])
+        self._add(name, text, [PageMark(mark.start + begin, mark.end + begin, ref=mark.ref) for mark in page.placed()])
         for called, attached in read:
             if isinstance(attached, Parsed):
                 self._attachment(called, attached)
@@ -119,7 +119,7 @@ class _Reading:
         text, marks = within(parsed, self._following + len(title) + len(_BREAK))
         self._add(name, f"{title}{_BREAK}{text}", marks)
 
-    def _add(self, name: str, text: str, marks: list[Mark]) -> None:
+    def _add(self, name: str, text: str, marks: list[PageMark]) -> None:
         start = self._following if text else self.length
         if text and self.length:
             self.text.append(_BREAK)

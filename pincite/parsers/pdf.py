@@ -11,10 +11,10 @@ from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.parsers.layout import ocr
-from pincite.parsers.layout.document import Book, bound
+from pincite.parsers.layout.document import Book, build_document
 from pincite.parsers.layout.outline import Bookmark
 from pincite.parsers.layout.pdfium import is_scan, read_leaf
-from pincite.parsers.layout.words import Leaf
+from pincite.parsers.layout.words import PageWords
 from pincite.parsers.markdown_out.writer import one_line
 
 MAX_PAGES = 5_000
@@ -51,7 +51,7 @@ class Pdf:
             if error.err_code in (pypdfium2.raw.FPDF_ERR_PASSWORD, pypdfium2.raw.FPDF_ERR_SECURITY):
                 raise Unreadable("it is encrypted; remove the password and add it again", code="encrypted") from None
             raise Unreadable(f"it is not a PDF that can be read ({error})", code="broken") from None
-        book = bound(leaves, outline)
+        book = build_document(leaves, outline)
         if not book.text:
             raise _without_text(scanned)
         return _parsed(book, metadata)
@@ -81,11 +81,11 @@ def _without_text(scanned: int) -> Unreadable:
     return Unreadable("its pages are pictures, and no text can be read in them", code="scanned")
 
 
-def _leaves(document: Any) -> tuple[list[Leaf], int]:
+def _leaves(document: Any) -> tuple[list[PageWords], int]:
     """Every page as it stands in the file, and how many are pictures; those are read where the extra is installed."""
     if len(document) > MAX_PAGES:
         raise Unreadable(f"it has {len(document)} pages; at most {MAX_PAGES} are read", code="limit")
-    leaves: list[Leaf] = []
+    leaves: list[PageWords] = []
     chars = scanned = 0
     for number in range(len(document)):
         leaf = read_leaf(document, number)
@@ -93,18 +93,18 @@ def _leaves(document: Any) -> tuple[list[Leaf], int]:
             scanned += 1
             leaf = max(leaf, _scan(document, number), key=_chars) if ocr.available() else leaf
         leaves.append(leaf)
-        progress.tell("page", number + 1, len(document))
+        progress.report_progress("page", number + 1, len(document))
         chars += _chars(leaf)
         if chars > MAX_CHARS:
             raise Unreadable(f"it has more than {MAX_CHARS} characters; split it", code="limit")
     return leaves, scanned
 
 
-def _chars(leaf: Leaf) -> int:
+def _chars(leaf: PageWords) -> int:
     return sum(len(word.text) + 1 for sheet in leaf.sheets for word in sheet.words)
 
 
-def _scan(document: Any, number: int) -> Leaf:
+def _scan(document: Any, number: int) -> PageWords:
     """A page without text, read from what it looks like."""
     with closing(document[number]) as page:
         width, height = page.get_size()

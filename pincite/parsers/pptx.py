@@ -7,7 +7,7 @@ from pincite.core import progress
 from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
-from pincite.parsers.markdown_out.writer import Manuscript, heading, table
+from pincite.parsers.markdown_out.writer import MarkdownWriter, heading, table
 from pincite.parsers.office.package import (
     Element,
     Office,
@@ -50,10 +50,10 @@ class Pptx:
 
     def parse(self, data: bytes) -> Parsed:
         """The text of all slides, each a page, with what on it every piece is."""
-        office, out = Office(data, "presentation"), Manuscript()
+        office, out = Office(data, "presentation"), MarkdownWriter()
         parts, layers, names = list(_slides(office)), dict[str, Layers](), list[str]()
         for number, part in enumerate(parts, 1):
-            progress.tell("slide", number, len(parts))
+            progress.report_progress("slide", number, len(parts))
             layout = next(office.related(part, "slideLayout"), "")
             if layout not in layers:
                 layers[layout] = Layers(office, layout)
@@ -84,7 +84,7 @@ def _slides(office: Office) -> Iterator[str]:
 class _Slide:
     """One slide, written as a page."""
 
-    def __init__(self, office: Office, part: str, number: int, out: Manuscript, layers: Layers) -> None:
+    def __init__(self, office: Office, part: str, number: int, out: MarkdownWriter, layers: Layers) -> None:
         self.office = office
         self.part = part
         self.number = number

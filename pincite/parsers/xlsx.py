@@ -9,7 +9,7 @@ from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.parsers.markdown_out.tables import MAX_COLUMNS, tell
-from pincite.parsers.markdown_out.writer import Manuscript, heading, link
+from pincite.parsers.markdown_out.writer import MarkdownWriter, heading, link
 from pincite.parsers.office.package import Office, attribute, child, children, links_of, relation_id
 from pincite.parsers.office.xlsx_cells import Reader, Sheet
 
@@ -47,7 +47,7 @@ class Workbook:
         listed = list(children(child(office.document, "sheets"), "sheet"))
         if len(listed) > MAX_SHEETS:
             raise Unreadable(f"it has {len(listed)} sheets; at most {MAX_SHEETS} are read", code="limit")
-        reader, out, held = Reader(office), Manuscript(), False
+        reader, out, held = Reader(office), MarkdownWriter(), False
         for element in listed:
             name = attribute(element, "name")
             relation = relations.get(relation_id(element))
@@ -67,7 +67,7 @@ def make_parser(options: Options) -> Parser:
     return Workbook()
 
 
-def _tell(sheet: Sheet, name: str, links: Mapping[str, str], out: Manuscript, state: str) -> None:
+def _tell(sheet: Sheet, name: str, links: Mapping[str, str], out: MarkdownWriter, state: str) -> None:
     if not sheet.rows:
         return
     out.block(heading(1, name))

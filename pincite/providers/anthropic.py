@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from pincite.core.protocols import LLM, Offered
-from pincite.core.query.answer import Message, Piece, Prompt
+from pincite.core.query.answer import Message, Prompt, StreamPart
 from pincite.models.facts import facts_of
 from pincite.outbound.client import Server
 from pincite.outbound.llm.hosted import Options, Order, ServedLLM
@@ -36,7 +36,7 @@ class AnthropicLLM(ServedLLM):
         except (TypeError, KeyError) as error:
             raise self._server.rubbish("no list of models that can be read") from error
 
-    async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
+    async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[StreamPart, None]:
         model: object = None
         asked: object = 0
         calls = Calls()
@@ -137,7 +137,7 @@ def _hear(event: dict[str, Any], calls: Calls) -> None:
         calls.add(event.get("index"), None, None, delta.get("partial_json"))
 
 
-def _piece(event: dict[str, Any], model: object, asked: object) -> Piece:
+def _piece(event: dict[str, Any], model: object, asked: object) -> StreamPart:
     """What an event says; tools' arguments are neither text nor thought."""
     delta = event.get("delta") or {}
     if event.get("type") == "message_delta":

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from pincite.core.protocols import LLM, Embedder
-from pincite.core.query.answer import Piece, Prompt, Quote
+from pincite.core.query.answer import Prompt, Quote, StreamPart
 from pincite.core.query.fixed_answers import NO_ANSWER
 from pincite.errors import Unavailable
 from pincite.extractive.abstain import LEAST, likelihood, refusal
@@ -32,22 +32,22 @@ class Extractive:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         """The sentences that answer the question, or one that says that none does."""
         sentences = sentences_of(prompt.sources)
         asked = ask(prompt.question, sentences)
         found, meant, note = await self._fits(asked, by_words(asked, sentences)[:EMBEDDED])
         if likelihood(asked, found, with_meaning=meant) < LEAST:
-            yield Piece(refusal(asked, found), note=note)
-            yield Piece(finish_reason=NO_ANSWER, model=self.name)
+            yield StreamPart(refusal(asked, found), note=note)
+            yield StreamPart(finish_reason=NO_ANSWER, model=self.name)
             return
         for number, said in enumerate(say(asked, found, prompt.sources)):
-            yield Piece(
+            yield StreamPart(
                 f"{said.gap if number else ''}{said.text} [Source {said.source}]",
                 quote=Quote(said.source, said.start, said.end),
                 note=None if number else note,
             )
-        yield Piece(finish_reason="stop", model=self.name)
+        yield StreamPart(finish_reason="stop", model=self.name)
 
     async def _fits(self, asked: Asked, sentences: Sequence[Sentence]) -> tuple[list[Fit], bool, str | None]:
         """Every sentence and how well it fits, best first; whether meaning had a say in that, and if not, why."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pincite.core.protocols import LLM
-from pincite.core.query.answer import Piece, Prompt
+from pincite.core.query.answer import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderError, ProviderRefused, SettingsError
 from pincite.models.facts import WINDOW, facts_of
@@ -82,7 +82,7 @@ class LlamaLLM:
         """It sees no pictures; whether it calls tools, its own template decides."""
         return Abilities(vision=False)
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         """Stream a completion; the last piece says why it ended."""
         longest = prompt.sampling.max_tokens or self._options.max_tokens
         pieces = self._pieces(self._body(prompt, longest))
@@ -117,7 +117,7 @@ class LlamaLLM:
         }  # fmt: skip
         return body | {name: value for name, value in chosen.items() if value is not None}
 
-    async def _pieces(self, body: Event) -> AsyncGenerator[Piece, None]:
+    async def _pieces(self, body: Event) -> AsyncGenerator[StreamPart, None]:
         calls = Calls()
         async with self._opening:
             if self._server is None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pincite.core.protocols import LLM, Embedder, Offered
-from pincite.core.query.answer import Message, Piece
+from pincite.core.query.answer import Message, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderError, SettingsError
 from pincite.models.facts import facts_of
@@ -57,7 +57,7 @@ class OllamaLLM(ServedLLM):
         if isinstance(said, list):
             self._abilities = Abilities(tools="tools" in said, vision="vision" in said)
 
-    async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
+    async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[StreamPart, None]:
         calls = Calls()
         async with aclosing(self._server.stream("/api/chat", body)) as events:
             async for event in events:
@@ -162,7 +162,7 @@ def _message(message: Message) -> dict[str, Any]:
     return told
 
 
-def _piece(event: dict[str, Any], calls: Calls) -> Piece:
+def _piece(event: dict[str, Any], calls: Calls) -> StreamPart:
     said, done = event.get("message") or {}, bool(event.get("done"))
     for call in said.get("tool_calls") or ():
         function = call.get("function") or {}

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 from pincite.core.protocols import LLM, Embedder, Offered
-from pincite.core.query.answer import Piece
+from pincite.core.query.answer import StreamPart
 from pincite.errors import SettingsError
 from pincite.models.facts import facts_of
 from pincite.outbound.client import Server
@@ -32,7 +32,7 @@ class OpenAICompatibleLLM(ServedLLM):
         except (TypeError, KeyError, AttributeError) as error:
             raise self._server.rubbish("no list of models that can be read") from error
 
-    async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
+    async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[StreamPart, None]:
         calls = Calls()
         async with aclosing(self._server.stream("/chat/completions", body, _headers(self._server))) as events:
             async for event in events:

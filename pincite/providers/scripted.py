@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from pincite.core.protocols import LLM, Embedder, Reranker
-from pincite.core.query.answer import Piece, Prompt, Usage
+from pincite.core.query.answer import Prompt, StreamPart, Usage
 from pincite.errors import ProviderError
 
 _WORDS = re.compile(r"\w+")
@@ -74,7 +74,7 @@ class ScriptedLLM:
         self._options = options
         self._calls = 0
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         """The next answer of the script."""
         if self._options.fail and self._options.fail_after is None:
             raise ProviderError(self._options.fail)
@@ -84,8 +84,8 @@ class ScriptedLLM:
                 raise ProviderError(self._options.fail or "the script ends here")
             if self._options.delay_s:
                 await asyncio.sleep(self._options.delay_s)
-            yield Piece(word)
-        yield Piece(finish_reason="stop", model=self.name, usage=Usage(prompt.tokens, len(text.split())))
+            yield StreamPart(word)
+        yield StreamPart(finish_reason="stop", model=self.name, usage=Usage(prompt.tokens, len(text.split())))
 
     def _next(self, prompt: Prompt) -> str:
         answers = self._options.answers

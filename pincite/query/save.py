@@ -18,7 +18,7 @@ KEEP_S = 5.0
 """An answer does not wait longer for its place in the history; writing it goes on."""
 
 
-async def save(run: Run, plan: Plan, answer: Answer) -> Answer:
+async def history_saving(run: Run, plan: Plan, answer: Answer) -> Answer:
     """Keep the turn where there is a session, and tell the listener the answer as it now is."""
     question = plan.question
     answer = replace(answer, session_id=question.session_id)
@@ -41,12 +41,12 @@ async def _keep(run: Run, session_id: str, turn: KeptTurn) -> None:
         async with asyncio.timeout(KEEP_S):
             await run.kit.memory.keep(run.scope, session_id, turn)
     except TimeoutError:
-        run.note("save", "this turn may be missing from the history: the database takes its time")
+        run.degrade("history_saving", "this turn may be missing from the history: the database takes its time")
     except PinciteError as error:
-        run.note("save", f"this turn is not in the history: {error}")
+        run.degrade("history_saving", f"this turn is not in the history: {error}")
     except Exception:
         log.exception("a turn of run %s was not kept", run.id)
-        run.note("save", "this turn is not in the history: it could not be written")
+        run.degrade("history_saving", "this turn is not in the history: it could not be written")
 
 
 @asynccontextmanager

@@ -7,20 +7,20 @@ from typing import Any
 
 from pincite.config.settings import Rag
 from pincite.core.accounts.conversations import KeptTurn, Session
+from pincite.core.accounts.users import ApiKey
 from pincite.core.documents.document import Chunk, Document, Folder, Passage, Receipt, Version
 from pincite.core.query.answer import (
     Adjustment,
     Answer,
     AnswerMetadata,
-    Found,
     Hit,
-    Placing,
     Plan,
+    RetrievedChunk,
+    ScoreContribution,
     SearchResult,
     Source,
 )
 from pincite.core.query.tools import Step
-from pincite.store.access.api_keys import Key
 from pincite.text.injection import notices
 
 Json = dict[str, Any]
@@ -120,7 +120,7 @@ def hit(value: Hit) -> Json:
     } | ({"also_in": [_twin(chunk) for chunk in value.also_in]} if value.also_in else {})
 
 
-def _twin(found: Found) -> Json:
+def _twin(found: RetrievedChunk) -> Json:
     """Where else the same is said."""
     return {
         "id": found.id,
@@ -135,7 +135,7 @@ def _twin(found: Found) -> Json:
     }
 
 
-def _metadata(found: Found) -> Json:
+def _metadata(found: RetrievedChunk) -> Json:
     told = {
         "document_id": found.document_id,
         "document_name": found.document_name,
@@ -166,7 +166,7 @@ def explanation(value: Hit, result: SearchResult, rag: Rag) -> Json:
     texts were searched, each has a placing `query` whose raw is the sum of that text's shares of both engines: then the
     score is the sum of these, each weight / (multi_query_rrf_k + rank).
     """
-    words_alone = any(note.stage == "embedding" for note in result.degraded)
+    words_alone = any(note.stage == "query_embedding" for note in result.degraded)
     both = result.strategy not in ("dense_only", "lexical_only") and not words_alone
     constant = {"rrf_k": rag.rrf_k} if rag.fusion == "rrf" else {"alpha": rag.alpha if both else None}
     return {
@@ -188,7 +188,7 @@ def _adjustment(value: Adjustment) -> Json:
     return told if value.scale is None else told | asdict(value.scale)
 
 
-def _placing(value: Placing) -> Json:
+def _placing(value: ScoreContribution) -> Json:
     told = {"engine": value.via, "query": value.query, "rank": value.rank, "raw": value.raw, "share": value.share}
     return told | ({"weight": value.weight} if value.scale is None else asdict(value.scale))
 
@@ -202,12 +202,12 @@ def plan(value: Plan) -> Json:
         "question": value.text,
         "corrected_query": value.question.corrected,
         "intent": value.intent,
-        "intent_confidence": value.reading.intent_confidence,
-        "question_type": value.reading.type,
-        "question_type_confidence": value.reading.type_confidence,
-        "entities": [asdict(entity) for entity in value.reading.entities],
-        "is_multi_hop": value.reading.is_multi_hop,
-        "hints": asdict(value.reading.hints) | {"levels": value.reading.levels},
+        "intent_confidence": value.analysis.intent_confidence,
+        "question_type": value.analysis.type,
+        "question_type_confidence": value.analysis.type_confidence,
+        "entities": [asdict(entity) for entity in value.analysis.entities],
+        "is_multi_hop": value.analysis.is_multi_hop,
+        "hints": asdict(value.analysis.hints) | {"levels": value.analysis.levels},
         "strategy": value.strategy,
         "retrieves": value.retrieves,
         "levels": value.levels,
@@ -299,7 +299,7 @@ def turn(value: KeptTurn) -> Json:
     }
 
 
-def key(value: Key) -> Json:
+def key(value: ApiKey) -> Json:
     """What is known about a key."""
     return asdict(value) | {
         "created_at": moment(value.created_at),

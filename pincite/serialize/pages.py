@@ -4,7 +4,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from pincite.core.documents.positions import Place
-from pincite.engine.reader.page_locator import Shown, Spot, Word
+from pincite.engine.reader.page_locator import Location, Shown, Word
 
 Json = dict[str, Any]
 
@@ -14,7 +14,7 @@ def shown(value: Shown) -> Json:
     return asdict(replace(value, words=())) | {"words": [_word(word) for word in value.words]}
 
 
-def spot(value: Spot) -> Json:
+def spot(value: Location) -> Json:
     """A span of a version's text and where it stands."""
     return asdict(value) | {"places": [_place(one) for one in value.places]}
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from pincite.config.profiles import Profile
 from pincite.config.schema import Key, catalogue, without_password
-from pincite.engine.live_settings import Control, Line, Outcome
+from pincite.core.operations import SettingChange
+from pincite.engine.live_settings import Line, LiveSettings, SettingsOutcome
 from pincite.serialize.answers import Json, moment, page
-from pincite.store.operations.settings import Change
 
 __all__ = [
     "page",
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-def settings(control: Control) -> Json:
+def settings(control: LiveSettings) -> Json:
     """Every setting as it is now, by key and one by one; what is stored and does not count is told with the reason."""
     lines = control.lines()
     return {
@@ -69,7 +69,7 @@ def setting_key(key: Key) -> Json:
     }
 
 
-def setting_change(change: Change) -> Json:
+def setting_change(change: SettingChange) -> Json:
     """One key that changed."""
     return {
         "batch": change.batch,
@@ -86,7 +86,7 @@ def setting_change(change: Change) -> Json:
     }
 
 
-def settings_outcome(outcome: Outcome, stale: int, control: Control) -> Json:
+def settings_outcome(outcome: SettingsOutcome, stale: int, control: LiveSettings) -> Json:
     """What a change did, and in words what is to be known about it."""
     notes = list(outcome.missing)
     kept = [one.key for one in outcome.changes if one.key in catalogue() and control.line(one.key).source == "call"]

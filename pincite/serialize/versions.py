@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from pincite.engine.index.switch import Indexes
+from pincite.core.operations import IndexBuild
+from pincite.engine.index.switch import IndexStatus
 from pincite.engine.reader.diff import Difference
 from pincite.serialize.answers import moment
-from pincite.store.indexing.generations import Generation
 
 Json = dict[str, Any]
 
@@ -36,7 +36,7 @@ def difference(value: Difference) -> Json:
     }
 
 
-def indexes(value: Indexes) -> Json:
+def indexes(value: IndexStatus) -> Json:
     """Every index there is, and how far the one that is built is."""
     built = value.building
     return {
@@ -46,7 +46,7 @@ def indexes(value: Indexes) -> Json:
     }
 
 
-def _index(value: Generation) -> Json:
+def _index(value: IndexBuild) -> Json:
     return {
         "id": value.id,
         "state": value.state,

@@ -1,8 +1,9 @@
 """Cursors: where a list that goes back in time ended, in a form that clients hand back."""
 
 import base64
-from datetime import UTC, datetime
+from datetime import datetime
 
+from pincite.core.times import utc
 from pincite.errors import Invalid
 from pincite.text.sentences import storable
 
@@ -10,16 +11,6 @@ from pincite.text.sentences import storable
 def cursor_of(moment: datetime, last_id: str) -> str:
     """The cursor of a page whose last entry is this one."""
     return base64.urlsafe_b64encode(f"{moment.isoformat()} {last_id}".encode()).decode()
-
-
-def utc(moment: datetime) -> datetime:
-    """A moment as PostgreSQL takes it: it does not know every offset that Python does. Without one it is UTC already."""
-    offset = moment.utcoffset()
-    plain = moment.replace(tzinfo=UTC)
-    try:
-        return plain - offset if offset else plain
-    except OverflowError:  # at the ends of time a few hours do not matter
-        return plain
 
 
 def place_of(cursor: str) -> tuple[datetime, str]:

@@ -13,7 +13,7 @@ from psycopg import AsyncClientCursor, AsyncConnection, sql
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from pincite.core.request_context import looking
+from pincite.core.request_context import read_only
 from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown
 from pincite.store.migrate import APP_ROLE, LOCK, first_line, migrate, vector_index
 
@@ -224,7 +224,7 @@ async def _become_app(connection: Connection) -> None:
 
 def _settings_for(person: str, durable: bool, local: Mapping[str, str]) -> dict[str, str]:
     """What holds for one transaction: whose it is, and nothing is written where somebody looks at another's things."""
-    looks = {"transaction_read_only": "on"} if looking.get() else {}
+    looks = {"transaction_read_only": "on"} if read_only.get() else {}
     return {"pincite.person": person, **({} if durable else _LAX), **looks, **local}
 
 

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from pincite.core.query.answer import Answer, Prompt, Question
 from pincite.core.request_context import remote_span, request_id
 from pincite.core.run import Answered, Event, Planned, Run
-from pincite.core.traces import Content, Outcome, Trace, code_of, told, unquoted
+from pincite.core.traces import Content, Trace, TraceOutcome, code_of, told, unquoted
 from pincite.text.sentences import storable
 from pincite.tracing.replay import options_of, settings_of
 
 
-class Witness:
+class TraceRecorder:
     """Stands between a run and its listener; what it says never decides what the run does."""
 
     def __init__(
@@ -96,8 +96,8 @@ def _strategy(run: Run) -> str | None:
     return next((span.attributes["strategy"] for span in run.spans if "strategy" in span.attributes), None)
 
 
-def _outcome(answer: Answer) -> Outcome:
-    return Outcome(
+def _outcome(answer: Answer) -> TraceOutcome:
+    return TraceOutcome(
         round(answer.confidence.score, 4), answer.confidence.level, round(answer.groundedness.score, 4),
         sources=tuple(source.chunk_id for source in answer.sources),
         cited=tuple(source.chunk_id for source in answer.sources if source.cited),

@@ -4,7 +4,7 @@ import asyncio
 import logging
 
 from pincite.core.traces import Trace
-from pincite.store.operations.traces import WAIT_S, Traces
+from pincite.store.operations.traces import WAIT_S, TraceStore
 from pincite.tracing.metrics import Metrics
 from pincite.tracing.otlp import Telemetry
 
@@ -14,10 +14,10 @@ MOST_WAITING = 200
 """Traces that may wait to be written; beyond them, a request waits for one to be done."""
 
 
-class Records:
+class TraceSink:
     """Keeps traces; one that cannot be kept never fails the request it is about."""
 
-    def __init__(self, traces: Traces, metrics: Metrics, telemetry: Telemetry | None = None) -> None:
+    def __init__(self, traces: TraceStore, metrics: Metrics, telemetry: Telemetry | None = None) -> None:
         self._traces = traces
         self._metrics = metrics
         self._telemetry = telemetry

@@ -61,7 +61,7 @@ class Door:
         try:
             async with AsyncPincite(settings=self._settings) as self.pincite:
                 for role in ROLES:
-                    self.keys[role], _ = await self.pincite.keys.create("local", role, role, None)
+                    self.keys[role], _ = await self.pincite.services.keys.create("local", role, role, None)
                 self._serving = asyncio.create_task(
                     serve(
                         self.pincite,
@@ -92,7 +92,7 @@ class Door:
                 "insert into pincite.person (id, name, role) values ('stranger', 'Stranger', 'administrator')"
                 " on conflict do nothing"
             )
-        key, _ = self.do(self.pincite.keys.create("stranger", "key", "administrator", None))
+        key, _ = self.do(self.pincite.services.keys.create("stranger", "key", "administrator", None))
         return httpx2.Client(base_url=self.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
 
     def add(self, folder: str, **files: str) -> dict[str, dict[str, Any]]:

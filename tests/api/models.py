@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 from pincite.core.protocols import LLM
-from pincite.core.query.answer import Piece, Prompt
+from pincite.core.query.answer import Prompt, StreamPart
 from tests.api.door import Door
 from tests.builders import answering
 
@@ -22,12 +22,12 @@ class Talker:
         self.began: float | None = None
         self.stopped: float | None = None
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         self.began = time.monotonic()
         try:
             while True:
                 await asyncio.sleep(self._pause_s)
-                yield Piece("word ")
+                yield StreamPart("word ")
         finally:
             self.stopped = time.monotonic()
 

@@ -78,7 +78,7 @@ def stages(answer: Mapping[str, Any]) -> set[str]:
 # --- the table --------------------------------------------------------------------------------------------------
 
 BELOW = {"basic": set[str](), "standard": {"lexical_search", "verification"}}
-BELOW["enhanced"] = BELOW["standard"] | {"query_expansion", "step_back", "model_verification"}
+BELOW["enhanced"] = BELOW["standard"] | {"query_variations", "step_back", "model_verification"}
 BELOW["maximum"] = BELOW["enhanced"] | {"second_look", "ensemble", "voting"}
 TOLD = set[str]().union(*BELOW.values())
 
@@ -127,9 +127,9 @@ def test_without_a_model_each_level_answers_and_names_what_it_went_without(
     assert all(citation["matched"] for citation in answer["citations"])
     expected = {
         "basic": set(), "standard": set(),
-        "enhanced": {"graph", "step_back", "query_expansion", "verify", "chain_of_thought"},
+        "enhanced": {"graph", "step_back", "query_variations", "model_verification", "chain_of_thought"},
         "maximum": {
-            "graph", "step_back", "query_expansion", "verify", "chain_of_thought", "extended_thinking", "ensemble"
+            "graph", "step_back", "query_variations", "model_verification", "chain_of_thought", "extended_thinking", "ensemble"
         },
     }  # fmt: skip
     assert stages(answer) == expected[level]
@@ -145,7 +145,7 @@ def test_with_a_model_that_fails_each_level_still_answers(clever: Clever, level:
     assert response.status_code == 200, response.text
     answer = response.json()
     assert (answer["metadata"]["model"], answer["intelligence_level"]) == ("extractive", level)
-    assert stages(answer) >= ({"ensemble"} if level == "maximum" else {"generate"})
+    assert stages(answer) >= ({"ensemble"} if level == "maximum" else {"llm_generation"})
     assert all(citation["matched"] for citation in answer["citations"])
 
 

@@ -8,7 +8,7 @@ import httpx2
 import psycopg
 import pytest
 
-from pincite.core.request_context import looking
+from pincite.core.request_context import read_only
 from tests.api.door import Door, assert_problem, completed, upload
 
 API = "/api/v1"
@@ -93,8 +93,8 @@ def test_what_belongs_to_one_who_is_suspended_can_be_looked_at_and_nobody_else_c
 
 def test_whoever_looks_can_write_nothing_says_the_database(theirs: Theirs) -> None:
     async def write() -> None:
-        looking.set(True)
-        async with theirs.door.pincite.database.transaction("anna") as connection:
+        read_only.set(True)
+        async with theirs.door.pincite.services.database.transaction("anna") as connection:
             await connection.execute("delete from session")
 
     with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):

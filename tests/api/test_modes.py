@@ -129,7 +129,7 @@ def test_general_mode_asks_no_document_and_says_so(door: Door, client: httpx2.Cl
     assert "this answer is not from your documents" in answer["warnings"]
     assert "Five vacation days" not in str(llm.prompts)
     alone = client.post("/api/v1/chat", json={"message": ASKED, "mode": "general"}).json()
-    assert alone["degraded"][0]["stage"] == "general"
+    assert alone["degraded"][0]["stage"] == "general_prompt"
     assert "takes a model" in alone["degraded"][0]["reason"]
 
 

@@ -120,7 +120,7 @@ def test_a_whole_answer_cut_off_by_the_end_is_told(
 SCRIPT = """
 import asyncio, sys
 from pincite.api.server import serve
-from pincite.engine.app.app import AsyncPincite
+from pincite.engine.app import AsyncPincite
 
 async def main():
     settings = {"data": sys.argv[1], "database.url": sys.argv[2], "embedding.provider": "scripted"}

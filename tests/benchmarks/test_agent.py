@@ -50,6 +50,10 @@ def test_a_citation_that_resolves_to_nothing_is_told() -> None:
     class Library:
         settings = SimpleNamespace(agent=SimpleNamespace(max_iterations=10))
 
+        @property
+        def documents(self) -> Any:
+            return self
+
         async def read(self, reading: Any) -> Any:
             return SimpleNamespace(content="Tea is grown in Assam.")
 

@@ -22,11 +22,11 @@ def job(pincite: Call, library_settings: dict[str, str]) -> int:
 
     async def hold() -> int:
         async with AsyncPincite() as engine:
-            for document in await engine.documents():
+            for document in await engine.documents.all():
                 if document.name == "held.md":
                     await engine.remove(document.id)
-            await engine.upload(Upload("held.md", b"Words that wait.", "queue"), start=False)
-            jobs, _ = await engine.queue.page(await engine.scope(), limit=10)
+            await engine.documents.upload(Upload("held.md", b"Words that wait.", "queue"), start=False)
+            jobs, _ = await engine.services.job_list.page(await engine.scope(), limit=10)
             return next(job.id for job in jobs if job.name == "held.md")
 
     return asyncio.run(hold())

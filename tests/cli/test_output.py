@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from pincite.cli.output import clean, count, one_line, print_json, size
+from pincite.cli.output import clean, one_line, print_json
+from pincite.text.counts import count, size
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_serving_says_where_it_is_where_text_goes_and_how_to_make_a_key(
     async def no_keys(_keys: object, _person: str) -> list[object]:
         return []
 
-    monkeypatch.setattr("pincite.store.access.api_keys.Keys.all", no_keys)
+    monkeypatch.setattr("pincite.store.access.api_keys.ApiKeys.all", no_keys)
     said = pincite("serve", "--host", "0.0.0.0", "--port", "1234")
     assert listening == [("0.0.0.0", 1234)]
     first, data, text, key, setup = said.out.splitlines()

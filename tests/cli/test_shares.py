@@ -13,11 +13,11 @@ from .terminal import Call
 async def shared() -> str:
     async with AsyncPincite() as engine:
         scope = await engine.scope()
-        session = await engine.sessions.create(scope)
+        session = await engine.services.sessions.create(scope)
         kept = replace(answer("Behind the cup."), id="a_shared")
-        await engine.sessions.keep(scope, session.id, KeptTurn("q", "q", kept.text, kept, True, "t", ()))
-        _, made = await engine.shares.create(scope, "a_shared", 1)
-        await engine.sessions.close()
+        await engine.services.sessions.keep(scope, session.id, KeptTurn("q", "q", kept.text, kept, True, "t", ()))
+        _, made = await engine.services.share_links.create(scope, "a_shared", 1)
+        await engine.services.sessions.close()
         return made.id
 
 

@@ -7,14 +7,14 @@ import pytest
 from pincite.config.levels import LEVEL, find_level, levels
 from pincite.config.schema import catalogue
 from pincite.config.sources import load_settings, with_values
-from pincite.core.query.answer import Level, Question
+from pincite.core.query.answer import EffortLevel, Question
 from pincite.errors import Invalid
-from pincite.query.understand.level import lacking, level_of
+from pincite.query.understand.level import level_of, missing_features
 from pincite.tracing.replay import replayable
 
 
 def test_every_level_sets_what_a_request_may_set_and_nothing_else() -> None:
-    assert tuple(levels()) == get_args(Level)
+    assert tuple(levels()) == get_args(EffortLevel)
     for name, row in levels().items():
         assert row.values[LEVEL] == name
         assert set(row.values) <= set(replayable())
@@ -32,7 +32,7 @@ def test_every_level_sets_what_a_request_may_set_and_nothing_else() -> None:
     ],
 )
 def test_the_table_is_the_one_that_was_promised(
-    level: Level, retrieval: object, verification: object, expansion: bool, model: object
+    level: EffortLevel, retrieval: object, verification: object, expansion: bool, model: object
 ) -> None:
     settings = with_values(load_settings(env={}), find_level(level).values)
     rag, answers = settings.rag, settings.answers
@@ -61,6 +61,6 @@ def test_an_unknown_level_is_refused_with_those_there_are() -> None:
 
 
 def test_what_a_level_lacks_is_named_with_its_reason() -> None:
-    assert (lacking("basic"), lacking("standard")) == ([], [])
-    [note] = lacking("enhanced")
+    assert (missing_features("basic"), missing_features("standard")) == ([], [])
+    [note] = missing_features("enhanced")
     assert (note.stage, "no knowledge graph" in note.reason, "enhanced" in note.reason) == ("graph", True, True)

@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from pincite.config.messages import closest, fault, nearest
+from pincite.config.messages import closest, describe_error, nearest
 from pincite.config.schema import catalogue
 from pincite.config.settings import environment_name
 
@@ -63,11 +63,11 @@ class _Body(BaseModel):
 def test_common_faults_are_told_in_our_words(given: dict[str, object], said: str) -> None:
     with pytest.raises(ValidationError) as raised:
         _Body.model_validate(given)
-    assert fault(raised.value.errors()[0]) == said
+    assert describe_error(raised.value.errors()[0]) == said
 
 
 def test_what_our_own_checks_say_stays_as_it_is() -> None:
-    assert fault({"type": "value_error", "msg": "Value error, send one of them"}) == "send one of them"
+    assert describe_error({"type": "value_error", "msg": "Value error, send one of them"}) == "send one of them"
     with pytest.raises(ValidationError) as raised:
         TypeAdapter(dict[str, int]).validate_python([])
-    assert fault(raised.value.errors()[0]) == "must be an object"
+    assert describe_error(raised.value.errors()[0]) == "must be an object"

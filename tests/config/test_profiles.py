@@ -4,7 +4,7 @@ import pytest
 
 from pincite.config.profiles import find_profile, for_library, for_request, managed, profiles
 from pincite.config.schema import catalogue
-from pincite.config.sources import Layers, load_settings
+from pincite.config.sources import SettingsLayers, load_settings
 from pincite.errors import Invalid
 
 NAMES = ["default", "zoeflow", "five-stage", "vexora", "local", "adaptive"]
@@ -24,7 +24,7 @@ def test_the_values_are_settings_and_those_waiting_are_not_yet(name: str) -> Non
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_values_are_allowed(name: str) -> None:
-    Layers().settings(profiles()[name].values)
+    SettingsLayers().settings(profiles()[name].values)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_profile_holds_its_seeds_values(name: str, expected: dict[str, object]
 def test_default_changes_nothing_where_nothing_was_changed() -> None:
     settings = load_settings(env={})
     fitted = for_library(profiles()["default"], settings)
-    assert Layers().settings(fitted.values) == settings
+    assert SettingsLayers().settings(fitted.values) == settings
     assert fitted.missing == ()
 
 

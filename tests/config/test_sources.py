@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pincite.config.settings import Rag, Settings
-from pincite.config.sources import Layers, layers_of, load_settings, read_layers
+from pincite.config.sources import SettingsLayers, layers_of, load_settings, read_layers
 from pincite.errors import SettingsError
 
 
@@ -50,7 +50,7 @@ def test_each_layer_wins_over_the_one_before(tmp_path: Path) -> None:
 
 
 def test_a_profile_wins_over_changes_and_gives_way_to_the_caller() -> None:
-    layers = Layers(passed={"rag.top_k": 3})
+    layers = SettingsLayers(passed={"rag.top_k": 3})
     rag = layers.settings({"rag.alpha": 0.1, "rag.top_k": 1}, profile={"rag.alpha": 0.3, "rag.top_k": 5}).rag
     assert (rag.alpha, rag.top_k) == (0.3, 3)
 

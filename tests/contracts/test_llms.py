@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pincite import plugins
-from pincite.core.protocols import LLM, Hosted
-from pincite.core.query.answer import Message, Piece, Prompt
+from pincite.core.protocols import LLM, Discoverable
+from pincite.core.query.answer import Message, Prompt, StreamPart
 from pincite.outbound.llm.hosted import Options as ServedOptions
 from pincite.providers.scripted import Options, make_embedder
 from tests.builders import hit
@@ -33,8 +33,8 @@ def llm(request: pytest.FixtureRequest, server: ModelServer) -> LLM:
     return plugins.load(LLM, "pincite.providers", request.param, settings, embedder=make_embedder(Options()))
 
 
-def write(llm: LLM) -> list[Piece]:
-    async def go() -> list[Piece]:
+def write(llm: LLM) -> list[StreamPart]:
+    async def go() -> list[StreamPart]:
         sources = (hit("Cats purr when they are content."),)
         asked = Prompt("Why do cats purr?", (Message("user", "Why do cats purr?"),), sources, 10)
         return [piece async for piece in llm.write(asked)]
@@ -74,7 +74,7 @@ def test_it_can_be_stopped_in_the_middle(llm: LLM) -> None:
 
 
 def test_one_behind_a_server_says_what_it_has_and_which_model_it_is(llm: LLM, server: ModelServer) -> None:
-    if not isinstance(llm, Hosted):
+    if not isinstance(llm, Discoverable):
         return
     server.replies["/v1/models"] = as_json({"data": [{"id": "only"}]})
     server.replies["/api/tags"] = as_json({"models": [{"name": "only"}]})

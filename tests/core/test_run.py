@@ -8,7 +8,7 @@ import pytest
 from pincite.config.sources import load_settings
 from pincite.core.accounts.access import LOCAL, Scope
 from pincite.core.request_context import read_traceparent
-from pincite.core.run import Run, begun
+from pincite.core.run import Run, prefetched
 from pincite.errors import Invalid, OverBudget, Unavailable
 from pincite.providers.scripted import Options, ScriptedEmbedder
 
@@ -154,7 +154,7 @@ def test_what_was_foreseen_is_embedded_once_and_what_nobody_wants_is_let_go() ->
         run = make_run()
         run.kit = SimpleNamespace(embedder=Waiting(Options()))  # type: ignore[assignment]
         for text in ("a", "a", "unwanted"):
-            await run.foresee(text)
+            await run.prefetch_embedding(text)
         assert len(await run.embed(["a", "b"])) == 2
         await run.close()
         assert sorted(asked) == [["a"], ["b"], ["unwanted"]]
@@ -179,8 +179,8 @@ def test_what_was_begun_before_the_run_is_taken_over_and_what_it_does_not_take_i
     async def go() -> None:
         embedder, run = Slow(Options()), make_run()
         run.kit = SimpleNamespace(embedder=embedder)  # type: ignore[assignment]
-        async with begun(embedder, ["a", "unwanted"]) as run.begun:
-            await run.foresee("a")
+        async with prefetched(embedder, ["a", "unwanted"]) as run.prefetched:
+            await run.prefetch_embedding("a")
             assert await run.embed(["a"]) == await run.embed(["a"])
             assert asked == ["a", "unwanted"]
         assert ended == ["unwanted"]
@@ -196,7 +196,7 @@ def test_what_was_begun_and_failed_is_noted_like_any_embedding() -> None:
     async def go() -> None:
         embedder, run = Down(Options()), make_run()
         run.kit = SimpleNamespace(embedder=embedder)  # type: ignore[assignment]
-        async with begun(embedder, ["a"]) as run.begun:
+        async with prefetched(embedder, ["a"]) as run.prefetched:
             with pytest.raises(Unavailable, match="down"):
                 await run.embed(["a"])
         assert run.unembedded is not None

@@ -8,7 +8,6 @@ import pytest
 
 from pincite.core.traces import (
     MOST_SPANS,
-    NAMES,
     Recording,
     Span,
     Trace,
@@ -23,6 +22,7 @@ from pincite.core.traces import (
 )
 from pincite.errors import Invalid, Unavailable
 from tests.core.test_run import make_run
+from tests.stages import stages
 
 
 def tree(made: Recording) -> list[tuple[str, str | None]]:
@@ -148,7 +148,7 @@ def test_two_runs_in_one_task_do_not_mix() -> None:
 
 def test_the_names_are_those_that_dashboards_know() -> None:
     known = {"query_analysis", "reranking", "llm_generation", "guardrails"}
-    assert known <= set(NAMES.values())
+    assert known <= set(stages())
 
 
 def test_a_trace_knows_its_passages_and_their_documents() -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from pincite.core.documents.document import Reading, Status, Upload
+from pincite.core.documents.document import ReadRequest, Status, Upload
 from pincite.core.query.answer import Filters, Question
 from pincite.core.run import Answered, Event
-from pincite.core.traces import Content
+from pincite.core.traces import Content, TraceFilter
 from pincite.errors import (
     Invalid,
     NotFound,
@@ -21,7 +21,6 @@ from pincite.errors import (
 )
 from pincite.ingest.accept.collect import collect
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
-from pincite.store.operations.traces import TraceFilter
 from tests.builders import answering
 
 CATS = "# Cats\n\nCats purr when they are content. They sleep for sixteen hours a day.\n"
@@ -45,7 +44,7 @@ def test_from_files_to_a_cited_answer(open_pincite: Callable[..., Any], tmp_path
             ]
             answer = await pincite.ask("Why do cats purr?")
             [citation] = answer.citations
-            text = await pincite.library.text(await pincite.scope(), answer.sources[0].document_id)
+            text = await pincite.services.library.text(await pincite.scope(), answer.sources[0].document_id)
             assert text.text[citation.quote_start_char : citation.quote_end_char] == citation.quote
             assert citation.quote in CATS.splitlines()[citation.quote_start_line - 1]
             assert "bellen" in (await pincite.ask("Wann bellen Hunde?")).text
@@ -73,7 +72,7 @@ def test_adding_again_changes_nothing_and_one_change_is_one_version(
 def test_adding_again_finishes_what_was_interrupted(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            await pincite.upload(Upload("cats.md", CATS.encode()))
+            await pincite.documents.upload(Upload("cats.md", CATS.encode()))
         write(tmp_path, cats=CATS)
         async with open_pincite() as pincite:
             assert (await pincite.add(tmp_path / "cats.md")).status == Status.COMPLETED
@@ -94,7 +93,7 @@ def test_a_changed_document_reuses_the_vectors_of_what_stayed(open_pincite: Call
         parts = [f"# Part {n}\n\nThis part is about number {n}.\n" for n in range(10)]
         path.write_text("\n".join(parts), encoding="utf-8")
         async with open_pincite() as pincite:
-            pincite.workers._shop().lane._embedder = Counting(Options())
+            pincite.services.workers._shop().lane._embedder = Counting(Options())
             await pincite.add(path)
             assert len(embedded) == 10
             path.write_text("\n".join([*parts[:9], "# Part 9\n\nChanged.\n"]), encoding="utf-8")
@@ -113,7 +112,7 @@ def test_after_remove_nothing_finds_it(open_pincite: Callable[..., Any], tmp_pat
             assert (await pincite.search("cats purr")).hits == ()
             assert (await pincite.ask("Why do cats purr?")).sources == ()
             with pytest.raises(NotFound):
-                await pincite.read(Reading(document_id=cats.id))
+                await pincite.documents.read(ReadRequest(document_id=cats.id))
 
     asyncio.run(go())
 
@@ -122,13 +121,13 @@ def test_reading_by_source_and_by_section(open_pincite: Callable[..., Any]) -> N
     async def go() -> None:
         async with open_pincite() as pincite:
             upload = Upload("cats.md", CATS.encode(), source_uri="https://example.org/cats")
-            added = await pincite.upload(upload)
-            pincite.workers.start()
-            await pincite.wait([added.document.id])
-            read = await pincite.read(Reading(source_uri="https://example.org/cats", section="Cats"))
+            added = await pincite.documents.upload(upload)
+            pincite.services.workers.start()
+            await pincite.documents.wait([added.document.id])
+            read = await pincite.documents.read(ReadRequest(source_uri="https://example.org/cats", section="Cats"))
             assert read.content.startswith("# Cats")
             with pytest.raises(NotFound, match="source"):
-                await pincite.read(Reading(source_uri="https://example.org/dogs"))
+                await pincite.documents.read(ReadRequest(source_uri="https://example.org/dogs"))
 
     asyncio.run(go())
 
@@ -150,8 +149,8 @@ def test_what_may_not_come_in_leaves_nothing(
     async def go() -> None:
         async with open_pincite() as pincite:
             with pytest.raises(kind):
-                await pincite.upload(Upload(name, data))
-            assert await pincite.documents() == []
+                await pincite.documents.upload(Upload(name, data))
+            assert await pincite.documents.all() == []
             assert list((pincite.settings.data / "files").glob("*/*/*")) == []
 
     asyncio.run(go())
@@ -168,7 +167,7 @@ def test_a_file_that_cannot_be_parsed_ends_as_error_with_the_reason(
                 with pytest.raises(Unreadable) as raised:
                     await pincite.add(tmp_path / name)
                 assert raised.value.code == code
-            assert [document.status for document in await pincite.documents()] == [Status.ERROR, Status.ERROR]
+            assert [document.status for document in await pincite.documents.all()] == [Status.ERROR, Status.ERROR]
             assert (await pincite.search("Grüße rubbish")).hits == ()
 
     asyncio.run(go())
@@ -179,10 +178,10 @@ def test_an_embedder_that_is_down_fails_the_document_after_its_tries(
 ) -> None:
     async def go() -> None:
         async with open_pincite(ingest__attempts=1) as pincite:
-            pincite.workers._shop().lane._embedder = ScriptedEmbedder(Options(fail="no embedder today"))
+            pincite.services.workers._shop().lane._embedder = ScriptedEmbedder(Options(fail="no embedder today"))
             with pytest.raises(ProviderError, match="no embedder today"):
                 await pincite.add(write(tmp_path, cats=CATS) / "cats.md")
-            pincite.workers._shop().lane._embedder = ScriptedEmbedder(Options())
+            pincite.services.workers._shop().lane._embedder = ScriptedEmbedder(Options())
             assert (await pincite.add(tmp_path / "cats.md")).status == Status.COMPLETED
 
     asyncio.run(go())
@@ -203,7 +202,7 @@ def test_a_search_embeds_its_question_once_and_only_where_it_is_let_in(
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.add(write(tmp_path, cats=CATS) / "cats.md")
-            monkeypatch.setattr(pincite.embedder, "local", True, raising=False)  # as one of this process is
+            monkeypatch.setattr(pincite.services.embedder, "local", True, raising=False)  # as one of this process is
             assert (await pincite.search("Why do cats purr?")).hits
             assert embedded == ["Why do cats purr?"]
             with pytest.raises(Invalid, match="characters"):
@@ -220,7 +219,7 @@ def test_filters_and_traces(open_pincite: Callable[..., Any], tmp_path: Path) ->
             found = await pincite.search(Question("cats", filters=Filters(folder="pets")))
             assert len(found.hits) == 1
             assert (await pincite.search(Question("cats", filters=Filters(folder="wild")))).hits == ()
-            trace = await pincite.traces.get(await pincite.scope(), found.trace_id)
+            trace = await pincite.services.traces.get(await pincite.scope(), found.trace_id)
             stages = [span.name for span in trace.spans if span.parent is None]
             assert stages == [
                 "guardrails", "query_embedding", "spelling_correction", "query_analysis", "retrieval", "ranking",
@@ -231,7 +230,7 @@ def test_filters_and_traces(open_pincite: Callable[..., Any], tmp_path: Path) ->
             assert trace.content is None
             with pytest.raises(Invalid):
                 await pincite.ask("")
-            [failed], _ = await pincite.traces.list(await pincite.scope(), TraceFilter(limit=1))
+            [failed], _ = await pincite.services.traces.list(await pincite.scope(), TraceFilter(limit=1))
             assert (failed.code, "Invalid" in (failed.error or "")) == ("empty_query", True)
 
     asyncio.run(go())
@@ -241,7 +240,7 @@ def test_the_words_of_a_question_are_kept_only_if_asked_for(open_pincite: Callab
     async def go() -> None:
         async with open_pincite(traces__content=True) as pincite:
             await pincite.search("canary")
-            [trace], _ = await pincite.traces.list(await pincite.scope(), TraceFilter(limit=1))
+            [trace], _ = await pincite.services.traces.list(await pincite.scope(), TraceFilter(limit=1))
             assert trace.content == Content("canary")
 
     asyncio.run(go())
@@ -297,7 +296,7 @@ def test_a_trace_that_cannot_be_written_never_fails_the_answer(open_pincite: Cal
             async def broken(*_: Any) -> None:
                 raise ValueError("it cannot be written")
 
-            pincite.traces.keep = broken
+            pincite.services.traces.keep = broken
             assert (await pincite.search("cats")).hits == ()
 
     asyncio.run(go())
@@ -307,7 +306,7 @@ def test_adding_starts_what_was_held_back(open_pincite: Callable[..., Any], tmp_
     async def go() -> None:
         write(tmp_path, cats=CATS)
         async with open_pincite() as pincite:
-            held = await pincite.upload(Upload("cats.md", CATS.encode()), start=False)
+            held = await pincite.documents.upload(Upload("cats.md", CATS.encode()), start=False)
             assert held.document.status == Status.PENDING
             assert (await pincite.add(tmp_path / "cats.md")).status == Status.COMPLETED
             with pytest.raises(Invalid, match="add_all"):

@@ -13,7 +13,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from pincite.core.accounts.access import LOCAL, Caller
-from pincite.core.query.answer import Piece, Prompt, Question
+from pincite.core.query.answer import Prompt, Question, StreamPart
 from pincite.core.run import Run
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, NotAllowed, SettingsError, StoreDown
@@ -28,7 +28,7 @@ Open = Callable[..., Any]
 async def becomes(pincite: AsyncPincite, key: str, value: Any, within_s: float = 20) -> float:
     """How long it takes until a setting is in force."""
     started = time.monotonic()
-    while pincite.control.line(key).value != value:
+    while pincite.services.live_settings.line(key).value != value:
         assert time.monotonic() - started < within_s, f"{key} is still {pincite.engine.live_settings.line(key).value}"
         await asyncio.sleep(0.01)
     return time.monotonic() - started
@@ -72,12 +72,12 @@ def test_a_change_no_word_came_of_is_found_by_looking(open_pincite: Open, databa
 def test_a_change_is_there_at_the_next_start(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            await pincite.control.set({"rag.alpha": "0.25", "category_labels": {"hr": "People"}}, LOCAL)
+            await pincite.services.live_settings.set({"rag.alpha": "0.25", "category_labels": {"hr": "People"}}, LOCAL)
         async with open_pincite() as pincite:
             assert (pincite.settings.rag.alpha, pincite.settings.category_labels) == (0.25, {"hr": "People"})
-            assert pincite.control.line("rag.alpha").source == "database"
+            assert pincite.services.live_settings.line("rag.alpha").source == "database"
         async with open_pincite(rag__alpha=0.9) as pincite:  # what is passed in code wins, and what it hides is told
-            line = pincite.control.line("rag.alpha")
+            line = pincite.services.live_settings.line("rag.alpha")
             assert (line.value, line.source, line.stored) == (0.9, "call", 0.25)
 
     asyncio.run(go())
@@ -85,7 +85,7 @@ def test_a_change_is_there_at_the_next_start(open_pincite: Open) -> None:
 
 def test_a_run_in_flight_keeps_its_settings_and_its_tools(open_pincite: Open, tmp_path: Path) -> None:
     class Waiting(ScriptedLLM):
-        async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
             writing.set()
             await go_on.wait()
             async for piece in super().write(prompt):
@@ -123,7 +123,7 @@ def test_a_run_holds_one_snapshot_from_its_first_stage_to_its_last(
             monkeypatch.setattr(pipeline, "answer", answer)
             asking = asyncio.create_task(pincite.ask("?"))
             await started.wait()
-            await pincite.control.set({"rag.top_k": 2, "llm.provider": "scripted"}, LOCAL)
+            await pincite.services.live_settings.set({"rag.top_k": 2, "llm.provider": "scripted"}, LOCAL)
             go_on.set()
             assert await asking == (10, 0, "extractive")
             assert await pincite.ask("?") == (2, 1, "scripted")
@@ -140,14 +140,14 @@ def test_a_run_takes_its_settings_and_tools_together_once_it_knows_who_asks(
     async def go() -> None:
         async with open_pincite() as pincite:
             monkeypatch.setattr(pipeline, "answer", answer)
-            scope = pincite.library.scope_now
+            scope = pincite.services.library.scope_now
 
             async def slow(person: str) -> Any:
                 if not pincite.settings.revision:
-                    await pincite.control.set({"llm.provider": "scripted"}, LOCAL)
+                    await pincite.services.live_settings.set({"llm.provider": "scripted"}, LOCAL)
                 return await scope(person)
 
-            pincite.library.scope_now = slow
+            pincite.services.library.scope_now = slow
             assert await pincite.ask("?") == (1, "scripted")
 
     asyncio.run(go())
@@ -176,20 +176,20 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
         (data / "settings.toml").write_text(text, encoding="utf-8")
         chosen = {"data": data, "database.url": database_url, "ingest.workers": 1}
         async with AsyncPincite(settings=chosen) as pincite:
-            [old] = pincite._benches._set_up.values()
+            [old] = pincite.services.tools_pool._set_up.values()
             old.lane._embedder = Waiting(Options())  # type: ignore[attr-defined]
             adding = asyncio.create_task(pincite.add(wrote(tmp_path / "cats.md")))
             await embedding.wait()
-            await pincite.control.set({"resilience.retries": 1}, LOCAL)
+            await pincite.services.live_settings.set({"resilience.retries": 1}, LOCAL)
             await asyncio.sleep(0.6)
             await pincite._tidy()
-            assert old in pincite._benches._set_up.values()
+            assert old in pincite.services.tools_pool._set_up.values()
             go_on.set()
             await adding
-            while pincite.workers.in_hand:
+            while pincite.services.workers.in_hand:
                 await asyncio.sleep(0.01)
             await pincite._tidy()
-            assert old not in pincite._benches._set_up.values()
+            assert old not in pincite.services.tools_pool._set_up.values()
 
     asyncio.run(go())
 
@@ -238,10 +238,10 @@ def test_what_cannot_be_is_refused_and_changes_nothing(
         async with AsyncPincite(settings=chosen) as pincite:
             before = pincite.settings
             with pytest.raises(Invalid, match=told) as raised:
-                await pincite.control.set(values, LOCAL)
+                await pincite.services.live_settings.set(values, LOCAL)
             assert "canary" not in str(raised.value)
             assert pincite.settings is before
-            assert await pincite.control.history(LOCAL, limit=9) == []
+            assert await pincite.services.live_settings.history(LOCAL, limit=9) == []
 
     asyncio.run(go())
 
@@ -250,8 +250,8 @@ def test_only_an_administrator_changes_settings(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             editor = Caller("local", "editor")
-            for change in (pincite.control.set({"rag.top_k": 3}, editor), pincite.control.undo(editor),
-                           pincite.control.apply("local", editor), pincite.control.history(editor, limit=1)):  # fmt: skip
+            for change in (pincite.services.live_settings.set({"rag.top_k": 3}, editor), pincite.services.live_settings.undo(editor),
+                           pincite.services.live_settings.apply("local", editor), pincite.services.live_settings.history(editor, limit=1)):  # fmt: skip
                 with pytest.raises(NotAllowed):
                     await change
 
@@ -262,10 +262,10 @@ def test_a_key_never_goes_to_a_server_it_was_not_configured_with(open_pincite: O
     async def go() -> None:
         async with open_pincite(llm__api_key="canary") as pincite:
             with pytest.raises(Invalid, match="would go to the new server") as raised:
-                await pincite.control.set({"llm.base_url": "http://127.0.0.1:9/v1"}, LOCAL)
+                await pincite.services.live_settings.set({"llm.base_url": "http://127.0.0.1:9/v1"}, LOCAL)
             assert "canary" not in str(raised.value)
         async with open_pincite() as pincite:
-            await pincite.control.set({"llm.base_url": "http://127.0.0.1:9/v1", "llm.model": "m"}, LOCAL)
+            await pincite.services.live_settings.set({"llm.base_url": "http://127.0.0.1:9/v1", "llm.model": "m"}, LOCAL)
 
     asyncio.run(go())
 
@@ -285,21 +285,21 @@ def test_a_stored_server_does_not_get_a_key_that_is_configured_later(
 ) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            await pincite.control.set({**stored, "rag.top_k": 3}, LOCAL)
+            await pincite.services.live_settings.set({**stored, "rag.top_k": 3}, LOCAL)
         for name, value in configured.items():
             monkeypatch.setenv(name, value)
         async with open_pincite() as pincite:
-            [(key, reason)] = pincite.control.ignored.items()
+            [(key, reason)] = pincite.services.live_settings.ignored.items()
             assert key in stored
             assert "would go to the new server" in reason
             assert "canary" not in reason
-            assert pincite.control.line(key).source != "database"
+            assert pincite.services.live_settings.line(key).source != "database"
             assert pincite.settings.rag.top_k == 3
-            await pincite.control.set({"llm.provider": "extractive"}, LOCAL)  # to which no key goes
+            await pincite.services.live_settings.set({"llm.provider": "extractive"}, LOCAL)  # to which no key goes
             with pytest.raises(Invalid, match="would go to the new server"):
-                await pincite.control.set({**stored}, LOCAL)
-            await pincite.control.set(dict.fromkeys(stored), LOCAL)
-            assert pincite.control.ignored == {}
+                await pincite.services.live_settings.set({**stored}, LOCAL)
+            await pincite.services.live_settings.set(dict.fromkeys(stored), LOCAL)
+            assert pincite.services.live_settings.ignored == {}
 
     asyncio.run(go())
 
@@ -310,7 +310,7 @@ def test_a_change_that_is_refused_leaves_nothing_behind(database_url: str, tmp_p
         async with AsyncPincite(settings={"data": tmp_path, "database.url": database_url}) as pincite:
             other = {"embedding.provider": "ollama", "embedding.model": "m", "embedding.dimensions": 8}
             with pytest.raises(Invalid, match="no llm called"):
-                await pincite.control.set({**other, "llm.provider": "nobody"}, LOCAL)
+                await pincite.services.live_settings.set({**other, "llm.provider": "nobody"}, LOCAL)
             with psycopg.connect(database_url) as admin:
                 assert admin.execute("select count(*) from pincite.embedding_model").fetchone() == (1,)
 
@@ -324,7 +324,7 @@ def test_twenty_changes_at_once_lose_none(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as one, open_pincite() as other:
             await asyncio.gather(
-                *(pincite.control.set({key: 100 + number * 10 + n}, LOCAL)
+                *(pincite.services.live_settings.set({key: 100 + number * 10 + n}, LOCAL)
                   for number, key in enumerate(keys) for n, pincite in enumerate((one, other)))
             )  # fmt: skip
             changes = await one.control.history(LOCAL, limit=100)
@@ -344,7 +344,7 @@ def test_twenty_changes_at_once_lose_none(open_pincite: Open) -> None:
 def test_undo_goes_back_step_by_step(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            control = pincite.control
+            control = pincite.services.live_settings
             await control.set({"rag.top_k": 2}, LOCAL)
             await control.set({"rag.top_k": 3, "rag.alpha": 0.1}, LOCAL)
             await control.set({"rag.top_k": None}, LOCAL)
@@ -366,9 +366,9 @@ def test_undo_goes_back_step_by_step(open_pincite: Open) -> None:
 def test_the_history_says_who_when_and_what(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            await pincite.control.set({"rag.top_k": "2"}, Caller("local", "administrator", "key7"))
-            await pincite.control.undo(LOCAL)
-            undo, set_ = await pincite.control.history(LOCAL, limit=9)
+            await pincite.services.live_settings.set({"rag.top_k": "2"}, Caller("local", "administrator", "key7"))
+            await pincite.services.live_settings.undo(LOCAL)
+            undo, set_ = await pincite.services.live_settings.history(LOCAL, limit=9)
             assert (set_.kind, set_.key, set_.before, set_.after, set_.person, set_.key_id, set_.undone) == (
                 "set", "rag.top_k", None, 2, "local", "key7", True,
             )  # fmt: skip
@@ -385,24 +385,24 @@ def test_applying_a_profile_is_one_batch_and_another_takes_it_back(open_pincite:
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.add(wrote(tmp_path / "cats.md"))
-            await pincite.control.set({"rag.rrf_k": 7, "rag.bm25_b": 0.25, "chunking.size": 300}, LOCAL)
-            outcome = await pincite.control.apply("zoeflow", LOCAL)
+            await pincite.services.live_settings.set({"rag.rrf_k": 7, "rag.bm25_b": 0.25, "chunking.size": 300}, LOCAL)
+            outcome = await pincite.services.live_settings.apply("zoeflow", LOCAL)
             assert {change.batch for change in outcome.changes} == {2}
             assert set(outcome.reindex) == {"chunking.lead", "chunking.size", "enrichment.enabled"}
             assert any("text-embedding-3-small to embed" in note for note in outcome.missing)
             rag = pincite.settings.rag
             assert (rag.top_k, rag.use_hybrid_search, rag.rrf_k, rag.bm25_b) == (5, False, 30, 0.25)
-            expected, _ = pincite.control.against("adaptive")
-            await pincite.control.apply("adaptive", LOCAL)
+            expected, _ = pincite.services.live_settings.against("adaptive")
+            await pincite.services.live_settings.apply("adaptive", LOCAL)
             assert expected["rag.fusion"] == ("relative_score", "rrf")
             assert (pincite.settings.rag.top_k, pincite.settings.rag.fusion) == (10, "rrf")
             assert pincite.settings.rag.use_hybrid_search is True
-            await pincite.control.undo(LOCAL)
+            await pincite.services.live_settings.undo(LOCAL)
             assert (pincite.settings.rag.top_k, pincite.settings.rag.use_hybrid_search) == (5, False)
-            await pincite.control.apply("default", LOCAL)
-            assert set(pincite.control.changes) == {"rag.bm25_b"}
+            await pincite.services.live_settings.apply("default", LOCAL)
+            assert set(pincite.services.live_settings.changes) == {"rag.bm25_b"}
             with pytest.raises(Invalid, match="there are: default"):
-                await pincite.control.apply("nobody", LOCAL)
+                await pincite.services.live_settings.apply("nobody", LOCAL)
 
     asyncio.run(go())
 
@@ -445,7 +445,7 @@ def test_what_is_passed_in_code_wins_over_a_profile(open_pincite: Open) -> None:
 def test_safe_mode_ignores_the_changes_and_says_so(open_pincite: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            await pincite.control.set({"rag.top_k": 3}, LOCAL)
+            await pincite.services.live_settings.set({"rag.top_k": 3}, LOCAL)
             monkeypatch.setenv("PINCITE_SAFE", "1")
             async with open_pincite() as safe:
                 assert (safe.settings.rag.top_k, safe.control.safe) == (10, True)
@@ -471,9 +471,9 @@ def test_a_stored_setting_that_cannot_be_any_more_does_not_count(open_pincite: O
                 admin.execute("insert into pincite.setting (key, value) values (%s, %s)", (key, Jsonb(value)))
         async with open_pincite() as pincite:
             assert (pincite.settings.rag.top_k, pincite.settings.rag.alpha) == (10, 0.3)
-            assert set(pincite.control.ignored) == {"rag.gone", "rag.top_k"}
-            await pincite.control.set({"rag.gone": None, "rag.rrf_k": 5}, LOCAL)
-            assert set(pincite.control.ignored) == {"rag.top_k"}
+            assert set(pincite.services.live_settings.ignored) == {"rag.gone", "rag.top_k"}
+            await pincite.services.live_settings.set({"rag.gone": None, "rag.rrf_k": 5}, LOCAL)
+            assert set(pincite.services.live_settings.ignored) == {"rag.top_k"}
 
     asyncio.run(go())
 
@@ -492,8 +492,8 @@ def test_changes_that_keep_a_process_from_starting_name_the_way_out(
                 pass
         monkeypatch.setenv("PINCITE_SAFE", "1")
         async with open_pincite() as pincite:
-            await pincite.control.set({"llm.provider": None}, LOCAL)  # one after the other
-            await pincite.control.set({"rag.reranker": None}, LOCAL)
+            await pincite.services.live_settings.set({"llm.provider": None}, LOCAL)  # one after the other
+            await pincite.services.live_settings.set({"rag.reranker": None}, LOCAL)
 
     asyncio.run(go())
 
@@ -508,17 +508,17 @@ def test_index_settings_act_when_the_library_is_reindexed_and_make_it_stale_unti
         text = "# Long\n\n" + " ".join(f"Sentence number {n} is here." for n in range(60)) + "\n"
         async with open_pincite() as pincite:
             before = await pincite.add(wrote(tmp_path / "a.md", text))
-            outcome = await pincite.control.set({"chunking.size": 40, "chunking.overlap": 0}, LOCAL)
+            outcome = await pincite.services.live_settings.set({"chunking.size": 40, "chunking.overlap": 0}, LOCAL)
             assert set(outcome.reindex) == {"chunking.size", "chunking.overlap"}
-            assert await pincite.library.stale(await pincite.scope()) == 1
+            assert await pincite.services.library.stale(await pincite.scope()) == 1
             assert (await pincite.get(before.id)).stale
             new = await pincite.add(wrote(tmp_path / "b.md", text))
             assert (new.stale, new.chunks) == (True, before.chunks)
-            assert await pincite.reindex(stale=True) == 2
+            assert await pincite.admin.reindex(stale=True) == 2
             await switched(pincite)
             after = await pincite.get(before.id)
             assert (after.stale, after.chunks > before.chunks) == (False, True)
-            assert await pincite.library.stale(await pincite.scope()) == 0
+            assert await pincite.services.library.stale(await pincite.scope()) == 0
 
     asyncio.run(go())
 
@@ -526,7 +526,7 @@ def test_index_settings_act_when_the_library_is_reindexed_and_make_it_stale_unti
 async def switched(pincite: AsyncPincite) -> None:
     """Wait until what was built is searched."""
     async with asyncio.timeout(180):
-        while (await pincite.switchover.standing()).building:
+        while (await pincite.services.index_switch.standing()).building:
             await asyncio.sleep(0.05)
 
 
@@ -535,7 +535,7 @@ def test_other_dimensions_under_a_known_name_are_refused(database_url: str, tmp_
         (tmp_path / "settings.toml").write_text('[embedding]\nprovider = "scripted"\n', encoding="utf-8")
         async with AsyncPincite(settings={"data": tmp_path, "database.url": database_url}) as pincite:
             with pytest.raises(Invalid, match="known here with 64 dimensions, not 32"):
-                await pincite.control.set({"embedding.dimensions": 32}, LOCAL)
+                await pincite.services.live_settings.set({"embedding.dimensions": 32}, LOCAL)
             assert pincite.settings.embedding.dimensions == 0
 
     asyncio.run(go())
@@ -559,19 +559,19 @@ def test_another_embedder_is_searched_by_when_all_documents_are_reindexed_and_no
             await pincite.add(wrote(tmp_path / "cats.md"))
             await pincite.add(wrote(tmp_path / "dogs.md", "# Dogs\n\nDogs bark at the door.\n"))
             assert (await pincite.search("cats purr")).degraded == ()
-            await pincite.control.set({"embedding.provider": "cosine"}, LOCAL)
-            assert pincite.embedder.name == "scripted/1"
+            await pincite.services.live_settings.set({"embedding.provider": "cosine"}, LOCAL)
+            assert pincite.services.embedder.name == "scripted/1"
             assert (await pincite.search("cats purr")).degraded == ()
-            assert await pincite.reindex() == 2
+            assert await pincite.admin.reindex() == 2
             await switched(pincite)
             found = await pincite.search("dogs bark")
-            assert pincite.embedder.name == "other/1"
+            assert pincite.services.embedder.name == "other/1"
             assert (found.degraded, found.hits[0].similarity > 0) == ((), True)
-            await pincite.control.undo(LOCAL)
-            assert pincite.embedder.name == "other/1"
-            await pincite.roll_back()
+            await pincite.services.live_settings.undo(LOCAL)
+            assert pincite.services.embedder.name == "other/1"
+            await pincite.admin.roll_back_index()
             assert (await pincite.search("dogs bark")).degraded == ()
-            assert pincite.embedder.name == "scripted/1"
+            assert pincite.services.embedder.name == "scripted/1"
 
     asyncio.run(go())
 

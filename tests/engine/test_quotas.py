@@ -8,7 +8,7 @@ import pytest
 
 from pincite.config.settings import Limits as Rules
 from pincite.engine import quotas as limits_module
-from pincite.engine.quotas import Limits
+from pincite.engine.quotas import Quotas
 from pincite.errors import OverBudget, StoreDown
 from pincite.store.access.usage import Granted
 
@@ -43,16 +43,16 @@ class Counted:
         return granted
 
 
-def limited(test: Callable[[Limits, Counted], Any], **budget: Any) -> None:
+def limited(test: Callable[[Quotas, Counted], Any], **budget: Any) -> None:
     async def run() -> None:
         counted = Counted(**budget)
-        await test(Limits(counted, Rules), counted)  # type: ignore[arg-type]
+        await test(Quotas(counted, Rules), counted)  # type: ignore[arg-type]
 
     asyncio.run(run())
 
 
 def test_the_database_is_asked_once_for_many_requests_and_not_at_all_when_nothing_is_left() -> None:
-    async def test(limits: Limits, counted: Counted) -> None:
+    async def test(limits: Quotas, counted: Counted) -> None:
         ended = await asyncio.gather(*(limits.request("bob") for _ in range(100)), return_exceptions=True)
         assert [isinstance(one, OverBudget) for one in ended].count(False) == 25
         assert counted.asked == 4  # 10, 10, 5 and none
@@ -71,7 +71,7 @@ def test_the_database_is_asked_once_for_many_requests_and_not_at_all_when_nothin
 
 
 def test_a_budget_that_begins_anew_is_asked_for_again() -> None:
-    async def test(limits: Limits, counted: Counted) -> None:
+    async def test(limits: Quotas, counted: Counted) -> None:
         await limits.question("bob")
         with pytest.raises(OverBudget):
             await limits.question("bob")
@@ -83,7 +83,7 @@ def test_a_budget_that_begins_anew_is_asked_for_again() -> None:
 
 
 def test_no_limit_is_no_refusal_and_asked_about_once_a_minute() -> None:
-    async def test(limits: Limits, counted: Counted) -> None:
+    async def test(limits: Quotas, counted: Counted) -> None:
         for _ in range(100):
             await limits.stranger("192.0.2.1")
         async with limits.answering("bob", 1000):
@@ -97,7 +97,7 @@ def test_no_limit_is_no_refusal_and_asked_about_once_a_minute() -> None:
 
 
 def test_what_was_set_aside_for_an_answer_is_corrected_however_it_ends() -> None:
-    async def test(limits: Limits, counted: Counted) -> None:
+    async def test(limits: Quotas, counted: Counted) -> None:
         async with limits.answering("bob", 1000) as bill:
             bill.tokens = 400
         with pytest.raises(ZeroDivisionError):
@@ -118,7 +118,7 @@ def test_what_was_set_aside_for_an_answer_is_corrected_however_it_ends() -> None
 def test_no_more_is_remembered_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits_module, "KNOWN", 10)
 
-    async def test(limits: Limits, counted: Counted) -> None:
+    async def test(limits: Quotas, counted: Counted) -> None:
         for number in range(50):
             await limits.stranger(f"192.0.2.{number}")
         assert len(limits._leases) == 10

@@ -13,7 +13,7 @@ from pincite.core.query.answer import Filters, Question
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Conflict, NotAllowed
 from pincite.evaluate.compare_indexes import compare_indexes
-from pincite.evaluate.questions.own_documents import Wish, make_set, run_set, scores
+from pincite.evaluate.questions.own_documents import EvalRequest, make_set, run_set, scores
 
 SAMPLES = Path(__file__).parents[2] / "examples" / "documents"
 FILES = ("station-handbook.md", "telescope-control.md")
@@ -30,7 +30,7 @@ async def built(pincite: AsyncPincite) -> None:
 
 
 async def waiting(pincite: AsyncPincite) -> int:
-    standing = await pincite.switchover.standing()
+    standing = await pincite.services.index_switch.standing()
     return standing.building.waiting if standing.building else 0
 
 
@@ -46,16 +46,16 @@ def test_what_is_said_of_both_is_what_each_finds_when_it_is_searched(open_pincit
         async with open_pincite() as pincite:
             for name in FILES:
                 await pincite.add(SAMPLES / name)
-            questions, _ = await make_set(pincite, Wish(questions=30), report=silent)
+            questions, _ = await make_set(pincite, EvalRequest(questions=30), report=silent)
             with pytest.raises(Conflict, match="no other index to compare with"):
                 await compare_indexes(pincite, questions, report=silent)
             before = await asked_for_real(pincite, questions)
-            await pincite.control.set({"chunking.size": 60, "chunking.overlap": 0}, LOCAL)
-            await pincite.workers.stop()
-            await pincite.reindex(hold=True)
+            await pincite.services.live_settings.set({"chunking.size": 60, "chunking.overlap": 0}, LOCAL)
+            await pincite.services.workers.stop()
+            await pincite.admin.reindex(hold=True)
             with pytest.raises(Conflict, match="2 documents wait for their part"):
                 await compare_indexes(pincite, questions, report=silent)
-            pincite.workers.start()
+            pincite.services.workers.start()
             await built(pincite)
             with pytest.raises(NotAllowed):
                 await compare_indexes(pincite, questions, caller=Caller("local", "reader"), report=silent)
@@ -66,7 +66,7 @@ def test_what_is_said_of_both_is_what_each_finds_when_it_is_searched(open_pincit
             assert searched.notes == beside.notes == ()
             assert searched.scores == before
             assert len(searched.times_ms) == len(beside.times_ms) == 30
-            await pincite.switch()
+            await pincite.admin.switch_index()
             assert await asked_for_real(pincite, questions) == beside.scores
             assert beside.scores != searched.scores
             after = await compare_indexes(pincite, questions, report=silent)
@@ -80,10 +80,10 @@ def test_nobody_meets_what_is_built_unless_asking_for_it(open_pincite: Callable[
     async def go() -> None:
         async with open_pincite(chunking__overlap=0) as pincite:
             await pincite.add(SAMPLES / FILES[0])
-            await pincite.control.set({"chunking.size": 60}, LOCAL)
-            await pincite.reindex(hold=True)
+            await pincite.services.live_settings.set({"chunking.size": 60}, LOCAL)
+            await pincite.admin.reindex(hold=True)
             await built(pincite)
-            other = await pincite.switchover.complete()
+            other = await pincite.services.index_switch.complete()
             plain = await pincite.search(Question("telescope", top_k=5))
             named = await pincite.search(Question("telescope", top_k=5, filters=Filters(index=other.signature)))
             sizes = [max(len(hit.chunk.text) for hit in found.hits) for found in (plain, named)]

@@ -25,9 +25,9 @@ def test_questions_are_asked_in_order_with_the_settings_given(open_pincite: Call
             settings = with_values(pincite.settings, {"rag.alpha": 0, "guard.max_query_chars": 10})
             texts = ["dogs", "cats", "much too long to ask"]
             found = [one async for one in ask_all(pincite, texts, settings, report=heard.append)]
-            from pincite.store.operations.traces import TraceFilter
+            from pincite.core.traces import TraceFilter
 
-            traces, _ = await pincite.traces.list(await pincite.scope(), TraceFilter(limit=100))
+            traces, _ = await pincite.services.traces.list(await pincite.scope(), TraceFilter(limit=100))
             return found, [trace.kind for trace in traces]
 
     (dogs, cats, refused), kinds = asyncio.run(main())

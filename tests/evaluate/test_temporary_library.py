@@ -21,7 +21,7 @@ def test_what_cannot_be_taken_in_is_told_each_time_and_nothing_stays_of_a_passin
 
     async def opened(keep: Path | None) -> tuple[Path, tuple[str, ...], int]:
         async with library_of(corpus, VARIANT, keep=keep, report=lambda _p: None) as (pincite, left_out):
-            return pincite.settings.data, left_out, len(await pincite.documents())
+            return pincite.settings.data, left_out, len(await pincite.documents.all())
 
     place, left_out, documents = asyncio.run(opened(None))
     assert documents == 1

@@ -10,22 +10,22 @@ from typing import Any
 from pincite.core.documents.document import Upload
 from pincite.engine.app import AsyncPincite
 from pincite.ingest.read.reader_pool import Reader
-from pincite.store.documents.blobs import Originals
+from pincite.store.documents.blobs import Blobs
 from pincite.store.indexing.jobs import Jobs
-from pincite.store.indexing.uploads import Intake
-from pincite.store.indexing.write_edition import Indexing
+from pincite.store.indexing.uploads import UploadStore
+from pincite.store.indexing.write_edition import EditionWriter
 from tests.faults.dying import Say, die_at
 
 STEPS: dict[str, tuple[Any, str]] = {
-    "accept": (Intake, "_take_all"),
-    "keep": (Originals, "keep"),
+    "accept": (UploadStore, "_take_all"),
+    "keep": (Blobs, "keep"),
     "claim": (Jobs, "claim_some"),
     "read": (Reader, "read"),
-    "begin": (Indexing, "begin"),
-    "write": (Indexing, "write"),
-    "serve": (Indexing, "serve"),
-    "publish": (Indexing, "_publish_all"),
-    "clear": (Indexing, "clear_abandoned"),
+    "begin": (EditionWriter, "begin"),
+    "write": (EditionWriter, "write"),
+    "serve": (EditionWriter, "serve"),
+    "publish": (EditionWriter, "_publish_all"),
+    "clear": (EditionWriter, "clear_abandoned"),
 }
 POINTS = [f"{when}:{step}:{1 + place % 2}" for place, step in enumerate(STEPS) for when in ("before", "after")]
 
@@ -42,13 +42,13 @@ async def _add(say: Say, data: str, url: str, folder: str, point: str) -> None:
     if point:
         die_at(point, STEPS)
     async with AsyncPincite(settings=settings) as pincite:
-        pincite.workers.start()
+        pincite.services.workers.start()
         say("ready")
         ids = []
         for path in sorted(Path(folder).iterdir()):
-            added = await pincite.upload(Upload(path.name, path.read_bytes()))
+            added = await pincite.documents.upload(Upload(path.name, path.read_bytes()))
             ids.append(added.document.id)
             say(f"kept {path.name}")
-        await pincite.jobs.start_over(await pincite.scope(), ids)
-        await pincite.wait(ids)
+        await pincite.services.jobs.start_over(await pincite.scope(), ids)
+        await pincite.documents.wait(ids)
         say("done")

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from pincite.config.sources import load_settings
-from pincite.core.query.answer import Answer, Question, Turn
+from pincite.core.query.answer import Answer, Exchange, Question
 from pincite.core.run import Event, Token
 from pincite.engine.app import AsyncPincite
 from pincite.models import calibration, facts
-from pincite.models.kit_factory import Toolbox, make_embedder
+from pincite.models.kit_factory import KitFactory, make_embedder
 from pincite.stub import StubLLM
 from tests.builders import unresolved
 from tests.reading import read_in_this_process
@@ -67,19 +67,19 @@ class Bench:
         self.stub.play(answers=answers, faults=faults)
         changes = {name.replace("__", "."): value for name, value in settings.items()}
         self.pincite.settings = load_settings({**self._settings, **changes}, env={})
-        index = self.pincite._bench.index(self.pincite.settings.rag)
-        self.pincite.toolbox = Toolbox(index, make_embedder(self.pincite.settings))
+        index = self.pincite.services.tools.index(self.pincite.settings.rag)
+        self.pincite.services.kit_factory = KitFactory(index, make_embedder(self.pincite.settings))
 
     def follow_up(self) -> Question:
         """A question that leans on one before, in a session of its own."""
-        turn = Turn(BEFORE, BEFORE, "Three. [Source 1]")
+        turn = Exchange(BEFORE, BEFORE, "Three. [Source 1]")
         return Question("And in Germany?", conversation=(turn,), session_id=self.session())
 
     def session(self) -> str:
         """A new session's id."""
 
         async def make() -> str:
-            return (await self.pincite.sessions.create(await self.pincite.scope())).id
+            return (await self.pincite.services.sessions.create(await self.pincite.scope())).id
 
         return self.run(make())
 
@@ -98,8 +98,8 @@ class Bench:
         answer = await self.pincite.ask(question, listen=hear)
         took_s = time.monotonic() - began
         assert await unresolved(self.pincite, answer) == [], "whatever fails, a citation resolves"
-        kept = (await self.pincite.sessions.get(scope, str(question.session_id))).turns[-1]
-        trace = await self.pincite.traces.get(scope, answer.metadata.trace_id)
+        kept = (await self.pincite.services.sessions.get(scope, str(question.session_id))).turns[-1]
+        trace = await self.pincite.services.traces.get(scope, answer.metadata.trace_id)
         assert trace.outcome is not None
         paths = Counter(call.path.removeprefix("/v1/") for call in self.stub.calls[before:])
         return Asked(answer, "".join(shown), kept.complete, trace.outcome.finish_reason, paths, took_s)

@@ -4,11 +4,10 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 
-from pincite.core.accounts.access import Caller
+from pincite.core.accounts.access import Caller, ShareRequest
 from pincite.core.documents.document import Added, Receipt, Upload
 from pincite.engine.app import AsyncPincite
 from pincite.errors import NotFound
-from pincite.store.access.permissions import Wish
 
 SETTINGS = {"ingest.workers": 2, "chunking.size": 40, "chunking.overlap": 5}
 
@@ -22,7 +21,7 @@ def text(word: str, parts: int = 5) -> bytes:
 async def removed_while_it_is_processed(pincite: AsyncPincite, rounds: int) -> None:
     """It is gone at once, however far it had come."""
     for n in range(rounds):
-        added = await pincite.upload(Upload("a.md", text(f"word{n}")))
+        added = await pincite.documents.upload(Upload("a.md", text(f"word{n}")))
         await asyncio.sleep(0.01 * (n % 8))
         assert (await pincite.remove(added.document.id)).verified
         try:
@@ -37,7 +36,7 @@ async def removed_while_it_is_processed(pincite: AsyncPincite, rounds: int) -> N
 async def removed_twice_at_once(pincite: AsyncPincite, rounds: int) -> None:
     """One gets the receipt, the other is told that it is not there."""
     for n in range(rounds):
-        added = await pincite.upload(Upload("a.md", text(f"word{n}", 1)))
+        added = await pincite.documents.upload(Upload("a.md", text(f"word{n}", 1)))
         ended = await asyncio.gather(*(pincite.remove(added.document.id) for _ in range(2)), return_exceptions=True)
         assert sorted(type(one).__name__ for one in ended) == ["NotFound", "Receipt"]
 
@@ -46,15 +45,15 @@ async def removed_and_added_again_at_once(pincite: AsyncPincite, rounds: int) ->
     """It is there where the upload came last, and then it is whole."""
     for n in range(rounds):
         upload = Upload("a.md", text(f"word{n}", 2))
-        first = await pincite.upload(upload)
-        removed, again = await asyncio.gather(pincite.remove(first.document.id), pincite.upload(upload))
+        first = await pincite.documents.upload(upload)
+        removed, again = await asyncio.gather(pincite.remove(first.document.id), pincite.documents.upload(upload))
         assert isinstance(removed, Receipt)
         assert isinstance(again, Added)
         assert removed.verified
-        there = await pincite.documents()
+        there = await pincite.documents.all()
         assert len(there) == (1 if again.outcome in ("new", "again") else 0)
-        await pincite.wait([document.id for document in there])
-        assert [document.status for document in await pincite.documents()] == ["completed"] * len(there)
+        await pincite.documents.wait([document.id for document in there])
+        assert [document.status for document in await pincite.documents.all()] == ["completed"] * len(there)
         for document in there:
             await pincite.remove(document.id)
 
@@ -63,17 +62,17 @@ async def equal_uploads_at_once(pincite: AsyncPincite, rounds: int) -> None:
     """They are one document."""
     for n in range(rounds):
         upload = Upload(f"{n}.md", text(f"word{n}", 1))
-        added = await asyncio.gather(*(pincite.upload(upload) for _ in range(5)))
+        added = await asyncio.gather(*(pincite.documents.upload(upload) for _ in range(5)))
         assert len({one.document.id for one in added}) == 1
         assert sorted(one.outcome for one in added) == ["new", *["unchanged"] * 4]
-    assert len(await pincite.documents()) == rounds
+    assert len(await pincite.documents.all()) == rounds
 
 
 async def updated_while_it_is_asked(pincite: AsyncPincite, rounds: int) -> None:
     """The old version answers or the new one: each has its own word beside the one asked for, no answer has two."""
     versions = [text(f"question answer{n}x") for n in range(rounds)]
-    first = await pincite.upload(Upload("a.md", versions[0]))
-    await pincite.wait([first.document.id])
+    first = await pincite.documents.upload(Upload("a.md", versions[0]))
+    await pincite.documents.wait([first.document.id])
     done = asyncio.Event()
 
     async def ask() -> int:
@@ -87,8 +86,8 @@ async def updated_while_it_is_asked(pincite: AsyncPincite, rounds: int) -> None:
 
     asking = asyncio.create_task(ask())
     for version in versions[1:]:
-        await pincite.upload(Upload("a.md", version))
-        await pincite.wait([first.document.id])
+        await pincite.documents.upload(Upload("a.md", version))
+        await pincite.documents.wait([first.document.id])
     done.set()
     assert await asking >= rounds // 2
     document = await pincite.get(first.document.id)
@@ -97,7 +96,7 @@ async def updated_while_it_is_asked(pincite: AsyncPincite, rounds: int) -> None:
 
 async def shared_and_taken_back_while_it_is_processed(pincite: AsyncPincite, rounds: int) -> None:
     """Whatever was under way, a reader finds all of it where it is shared, and nothing where it was taken back."""
-    await pincite.add_person("racer", "reader")
+    await pincite.admin.add_user("racer", "reader")
     racer = Caller("racer", "reader")
 
     async def found(word: str) -> set[str]:
@@ -105,26 +104,28 @@ async def shared_and_taken_back_while_it_is_processed(pincite: AsyncPincite, rou
 
     for n in range(rounds):
         word = f"word{n}x"
-        added = [await pincite.upload(Upload(f"{part}.md", text(f"{word} part{part}"), "race")) for part in "ab"]
+        added = [
+            await pincite.documents.upload(Upload(f"{part}.md", text(f"{word} part{part}"), "race")) for part in "ab"
+        ]
         ids = {one.document.id for one in added}
         await asyncio.sleep(0.01 * (n % 8))
         await asyncio.gather(
-            pincite.share_folder("race", Wish(everyone=True)),
-            pincite.share(added[0].document.id, Wish(users=("racer",))),
-            pincite.upload(Upload("c.md", text(word), "elsewhere")),
-            pincite.share_folder("elsewhere", Wish()),
+            pincite.documents.share_folder("race", ShareRequest(everyone=True)),
+            pincite.documents.share(added[0].document.id, ShareRequest(users=("racer",))),
+            pincite.documents.upload(Upload("c.md", text(word), "elsewhere")),
+            pincite.documents.share_folder("elsewhere", ShareRequest()),
         )
-        await pincite.wait(ids)
+        await pincite.documents.wait(ids)
         assert await found(word) == ids
         *_, late = await asyncio.gather(
-            pincite.share_folder("race", None),
-            pincite.share(added[0].document.id, None),
-            pincite.upload(Upload("b.md", text(f"{word} again"), "race")),
-            pincite.upload(Upload("late.md", text(f"{word} late"), "race")),
+            pincite.documents.share_folder("race", None),
+            pincite.documents.share(added[0].document.id, None),
+            pincite.documents.upload(Upload("b.md", text(f"{word} again"), "race")),
+            pincite.documents.upload(Upload("late.md", text(f"{word} late"), "race")),
         )
         assert await found(word) == set()
         ids.add(late.document.id)
-        await pincite.wait(ids)
+        await pincite.documents.wait(ids)
         assert await found(word) == set()
         for document_id in ids:
             assert (await pincite.remove(document_id)).verified

@@ -9,7 +9,7 @@ import pytest
 from pincite.engine.app import AsyncPincite
 from pincite.store.indexing import generations
 from pincite.store.indexing.generations import Generations
-from pincite.store.indexing.write_edition import Indexing
+from pincite.store.indexing.write_edition import EditionWriter
 from tests.faults.dying import Say, die_at
 from tests.reading import read_in_this_process
 
@@ -21,8 +21,8 @@ SETTINGS = {
 }
 STEPS: dict[str, tuple[Any, str]] = {
     "build": (Generations, "build"),
-    "ready": (Indexing, "publish"),
-    "last": (Indexing, "_switch"),
+    "ready": (EditionWriter, "publish"),
+    "last": (EditionWriter, "_switch"),
     "switch": (AsyncPincite, "switch"),
     "flip": (generations, "_is_true"),  # inside the transaction that switches: done, and not committed
 }
@@ -49,10 +49,10 @@ async def _change(say: Say, data: str, url: str, point: str) -> None:
     die_at(point, STEPS)
     hold = point.split(":")[1] in ("switch", "flip")
     async with library(Path(data), url) as pincite:
-        pincite.workers.start()
-        await pincite.reindex(hold=hold)
-        while (built := (await pincite.switchover.standing()).building) and (built.waiting or not hold):
+        pincite.services.workers.start()
+        await pincite.admin.reindex(hold=hold)
+        while (built := (await pincite.services.index_switch.standing()).building) and (built.waiting or not hold):
             await asyncio.sleep(0.02)
         if hold:
-            await pincite.switch()
+            await pincite.admin.switch_index()
         say("done")

@@ -58,13 +58,13 @@ def test_a_call_that_goes_wrong_leaves_the_others_and_the_search(bench: Bench, f
     assert result.hits
     assert texts(result)[:2] == (GENERAL, SUPPOSED)
     assert len(texts(result)) <= 4
-    assert {note.stage for note in result.degraded} <= {"query_expansion"}
+    assert {note.stage for note in result.degraded} <= {"query_variations"}
     if fault in ("bytes", "crlf", "bom"):
         assert len(texts(result)) == 4
         assert result.degraded == ()
     if fault in ("429", "500", "400", "401", "reset", "eof:0", "malformed:0", "html", "silent"):
         assert texts(result) == (GENERAL, SUPPOSED)
-        assert [note.stage for note in result.degraded] == ["query_expansion"]
+        assert [note.stage for note in result.degraded] == ["query_variations"]
 
 
 def test_answers_are_judged_and_cited_by_what_was_asked(bench: Bench) -> None:

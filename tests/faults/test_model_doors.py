@@ -117,7 +117,7 @@ def assert_by_the_model(answer: dict[str, Any]) -> None:
 
 def assert_by_code(answer: dict[str, Any]) -> None:
     assert (answer["answer"], answer["metadata"]["model"]) == (f"five vacation days. {QUOTED} [Source 1]", "extractive")
-    assert [note["stage"] for note in answer["degraded"]] == ["generate"]
+    assert [note["stage"] for note in answer["degraded"]] == ["llm_generation"]
     assert "cannot be reached" in answer["degraded"][0]["reason"]
     assert answer["sources"][0]["document_name"] == "leave.md"
 

@@ -24,7 +24,7 @@ NOWHERE = "http://127.0.0.1:9/v1"
 def test_a_server_that_is_not_there_leaves_an_extractive_answer(bench: Bench) -> None:
     bench.play(llm__base_url=NOWHERE, llm__model="m")
     asked = bench.ask()
-    assert asked.stages == {"rewrite", "generate"}
+    assert asked.stages == {"query_rewriting", "llm_generation"}
     assert asked.answer.metadata.model == "extractive"
     assert "127.0.0.1:9/v1 cannot be reached" in asked.reasons
     assert asked.answer.citations[0].matched
@@ -143,7 +143,9 @@ def test_a_key_is_sent_and_told_to_nobody(bench: Bench, caplog: pytest.LogCaptur
     asked = bench.ask()
     assert "llm.api_key" in asked.reasons
     assert [call.headers["authorization"] for call in bench.stub.calls if call.path.endswith(CHAT)]
-    trace = bench.run(bench.pincite.traces.get(bench.run(bench.pincite.scope()), asked.answer.metadata.trace_id))
+    trace = bench.run(
+        bench.pincite.services.traces.get(bench.run(bench.pincite.scope()), asked.answer.metadata.trace_id)
+    )
     assert "sk-verysecret" not in f"{asked} {trace} {caplog.text}"
 
 
@@ -219,7 +221,7 @@ def test_a_document_waits_for_an_embedder_that_is_left_alone(
             async with open_pincite(**remote(stub)) as pincite:
                 with pytest.raises(Unavailable, match="waiting for the embedder"):
                     await pincite.add(tmp_path / "cats.md")
-                [document] = await pincite.documents()
+                [document] = await pincite.documents.all()
                 assert (document.status, document.stage) == ("pending", "waiting for the embedder")
                 assert len(stub.calls) <= 5  # four tries, and at most the one that opens the breaker
 

@@ -66,12 +66,12 @@ def expected(fault: str, first: int, lasting: bool) -> Expected:
 
     chat, asks = ("models", words["models"]) if unknown else ("chat/completions", "")
     if not call(chat, asks or words["rewrite"], "chat"):
-        stages.add("rewrite")
+        stages.add("query_rewriting")
     if not call("embeddings", words["embed"], "embed"):
-        stages.add("embedding")
+        stages.add("query_embedding")
     wrote = call(chat, asks or words["write"], "chat")
     if not wrote or words["write"] == "incomplete":
-        stages.add("generate")
+        stages.add("llm_generation")
     if not wrote:  # the extractive answerer compares the question with the sentences: two calls
         again = words["embed"] if "embed" in hit else TABLE[fault][2] if lasting else "whole"
         if call("embeddings", again, "embed"):

@@ -58,7 +58,7 @@ def test_whatever_a_server_refuses_sources_and_an_extractive_answer_come(
     assert answer.sources
     assert answer.metadata.model == "extractive"
     assert f"HTTP {status}" in reasons(answer)
-    assert [note.stage for note in answer.degraded] == ["generate"]
+    assert [note.stage for note in answer.degraded] == ["llm_generation"]
     assert server.calls("/v1/chat/completions") == (4 if status >= 429 else 1)
 
 

@@ -20,7 +20,7 @@ ROUNDS = 8
 def test_both_are_right_every_time(race: Race, open_pincite: Callable[..., Any], database_url: str) -> None:
     async def go() -> None:
         async with open_pincite(**{key.replace(".", "__"): value for key, value in SETTINGS.items()}) as pincite:
-            pincite.workers.start()
+            pincite.services.workers.start()
             await race(pincite, ROUNDS)
 
     asyncio.run(go())

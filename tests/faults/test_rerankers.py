@@ -62,7 +62,7 @@ def test_whatever_a_reranker_does_the_search_answers(bench: Bench, usual: list[s
     if fault in WHOLE:
         assert found.degraded == ()
         return
-    assert [note.stage for note in found.degraded] == ["rerank"]
+    assert [note.stage for note in found.degraded] == ["reranking"]
     assert ids(found) == usual
     assert all(hit.score == hit.hybrid_score and hit.rerank_score is None for hit in found.hits)
     assert calls == (4 if fault in RETRIED else 1)
@@ -94,7 +94,7 @@ def test_a_cross_encoder_orders_for_a_profile_and_a_folder_that_is_gone_is_told(
             found = await pincite.search(Question("why cats purr", profile="vexora"))
             assert found.hits
             assert [hit.rerank_score for hit in found.hits] == [hit.score for hit in found.hits]
-            assert "rerank" not in {note.stage for note in found.degraded}
+            assert "reranking" not in {note.stage for note in found.degraded}
             assert not [note for note in found.degraded if "to rerank" in note.reason]
             plain = await pincite.search(Question("why cats purr"))
             assert {hit.rerank_score for hit in plain.hits} == {None}

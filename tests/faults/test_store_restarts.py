@@ -31,7 +31,7 @@ async def insist(pincite: AsyncPincite, upload: Upload) -> str:
     async with asyncio.timeout(60):
         while True:
             try:
-                return (await pincite.upload(upload)).document.id
+                return (await pincite.documents.upload(upload)).document.id
             except (StoreDown, DataFolderError):
                 await asyncio.sleep(0.1)
 
@@ -41,8 +41,8 @@ async def finished(pincite: AsyncPincite, ids: list[str]) -> set[str]:
     async with asyncio.timeout(90):
         while True:
             try:
-                await pincite.wait(ids)
-                return {document.status for document in await pincite.documents()}
+                await pincite.documents.wait(ids)
+                return {document.status for document in await pincite.documents.all()}
             except (StoreDown, DataFolderError):
                 await asyncio.sleep(0.1)
 
@@ -54,7 +54,7 @@ def test_a_database_that_is_restarted_in_the_middle_loses_nothing(tmp_path: Path
         folder = tmp_path / "docs"
         write_files(folder, 9)
         async with AsyncPincite(tmp_path / "data", settings=SETTINGS) as pincite:
-            pincite.workers.start()
+            pincite.services.workers.start()
             ids = []
             for number, path in enumerate(sorted(folder.iterdir())):
                 if number in (3, 6):
@@ -89,10 +89,10 @@ def test_a_full_disk_is_told_and_once_there_is_room_everything_is_finished(small
         write_files(folder, 12)
         uploads = [Upload(path.name, path.read_bytes()) for path in sorted(folder.iterdir())]
         async with AsyncPincite(small_disk / "data", settings=SETTINGS) as pincite:
-            ids = [(await pincite.upload(upload)).document.id for upload in uploads[:6]]
+            ids = [(await pincite.documents.upload(upload)).document.id for upload in uploads[:6]]
             ballast = small_disk / "ballast"
             fill(ballast)
-            pincite.workers.start()
+            pincite.services.workers.start()
             with pytest.raises((DataFolderError, StoreDown), match=r"full|free some space|reached"):
                 await keep_adding(pincite)
             ballast.unlink()
@@ -106,7 +106,7 @@ def test_a_full_disk_is_told_and_once_there_is_room_everything_is_finished(small
 async def keep_adding(pincite: AsyncPincite) -> None:
     """More than fits into what may be left over."""
     for n in range(200):
-        await pincite.upload(Upload(f"more {n}.md", os.urandom(50_000).hex().encode()))
+        await pincite.documents.upload(Upload(f"more {n}.md", os.urandom(50_000).hex().encode()))
 
 
 def fill(ballast: Path) -> None:

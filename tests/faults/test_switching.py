@@ -51,8 +51,8 @@ class Load:
             assert {hit.chunk.document_name for hit in found.hits[:2]} == {f"{n}.md"}
             self.searches += 1
             await asyncio.sleep(0.01)
-            if not self.seen or self.seen[-1] != self._pincite._prepared.signature:
-                self.seen.append(self._pincite._prepared.signature)
+            if not self.seen or self.seen[-1] != self._pincite.services.prepared.signature:
+                self.seen.append(self._pincite.services.prepared.signature)
 
 
 def killed(data: Path, url: str, point: str) -> None:
@@ -64,15 +64,15 @@ def killed(data: Path, url: str, point: str) -> None:
 
 async def finish(pincite: AsyncPincite) -> None:
     """Whoever comes next does what is left."""
-    await pincite.reindex()
-    pincite.workers.start()
+    await pincite.admin.reindex()
+    pincite.services.workers.start()
     await settled(pincite)
-    await pincite.workers.stop()
+    await pincite.services.workers.stop()
 
 
 async def settled(pincite: AsyncPincite) -> None:
     async with asyncio.timeout(60):
-        while (await pincite.switchover.standing()).building:
+        while (await pincite.services.index_switch.standing()).building:
             await asyncio.sleep(0.02)
         await pincite.search("marker001")
 
@@ -82,16 +82,16 @@ async def settled(pincite: AsyncPincite) -> None:
 def test_killed_while_an_index_is_built_and_switched_to(database_url: str, tmp_path: Path) -> None:
     async def go() -> None:
         async with library(tmp_path / "a", database_url) as pincite:
-            pincite.workers.start()
-            await pincite.control.set({"chunking.size": 100}, LOCAL)
-            added = [await pincite.upload(Upload(f"{n}.md", text(n))) for n in range(FILES)]
-            await pincite.wait([one.document.id for one in added])
-            await pincite.workers.stop()
+            pincite.services.workers.start()
+            await pincite.services.live_settings.set({"chunking.size": 100}, LOCAL)
+            added = [await pincite.documents.upload(Upload(f"{n}.md", text(n))) for n in range(FILES)]
+            await pincite.documents.wait([one.document.id for one in added])
+            await pincite.services.workers.stop()
             load, before = Load(pincite), searched(database_url)
             asking, switches = asyncio.create_task(load.run()), 0
             for number, point in enumerate(POINTS):
                 wanted = {"chunking.size": 41 + number, "embedding.provider": None if number % 2 else "scripted"}
-                await pincite.control.set(wanted, LOCAL)
+                await pincite.services.live_settings.set(wanted, LOCAL)
                 await asyncio.to_thread(killed, tmp_path / "b", database_url, point)
                 check_whole(database_url, tmp_path / "a", {f"{n}.md" for n in range(FILES)})
                 if point not in MAY_BE_SWITCHED:
@@ -99,7 +99,7 @@ def test_killed_while_an_index_is_built_and_switched_to(database_url: str, tmp_p
                 await finish(pincite)
                 assert searched(database_url) != before
                 before, switches = searched(database_url), switches + 1
-            await pincite.roll_back()
+            await pincite.admin.roll_back_index()
             await settled(pincite)
             load.done = True
             await asking

@@ -14,7 +14,7 @@ from pincite.core.documents.document import Upload
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Conflict, NotFound
 from pincite.store.database import Database
-from pincite.store.documents.blob_files import Files
+from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.operations.backup import back_up
 from pincite.store.operations.integrity import inspect
 from pincite.store.operations.purge import purge
@@ -57,7 +57,7 @@ class AtWork:
                 self.removals += 1
             else:
                 self.uploads += 1
-                ids[name] = (await self._pincite.upload(Upload(name, text(name, self.uploads)))).document.id
+                ids[name] = (await self._pincite.documents.upload(Upload(name, text(name, self.uploads)))).document.id
 
     async def _search(self) -> None:
         while self.going:
@@ -74,10 +74,10 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     async def go() -> None:
         async with AsyncPincite(base / "data", settings=SETTINGS | {"database.shared_buffers_mb": 16}) as pincite:
-            files = pincite.originals.files
-            pincite.workers.start()
-            first = await pincite.upload(Upload("always.md", text("always", 0)))
-            await pincite.wait([first.document.id])
+            files = pincite.services.blobs.files
+            pincite.services.workers.start()
+            first = await pincite.documents.upload(Upload("always.md", text("always", 0)))
+            await pincite.documents.wait([first.document.id])
             people = AtWork(pincite)
             at_work = asyncio.create_task(people.run())
             for number, step in enumerate(("backup", "purge", "backup")):
@@ -86,16 +86,18 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     while people.uploads < before + 8 and not at_work.done():
                         await asyncio.sleep(0.02)
                 if step == "purge":
-                    assert (await purge(pincite.database, files, embedded=True, report=silent)).log
+                    assert (await purge(pincite.services.database, files, embedded=True, report=silent)).log
                 else:
-                    done = await back_up(pincite.database, files, base / f"{number}", traces=True, report=silent)
+                    done = await back_up(
+                        pincite.services.database, files, base / f"{number}", traces=True, report=silent
+                    )
                     assert done.missing == ()
             people.going = False
             await at_work
             assert min(people.uploads, people.removals, people.searches) >= 5
-            await pincite.wait([document.id for document in await pincite.documents()])
-            assert (await inspect(pincite.database, files, silent)).wrong == ()
-            async with pincite.database.administrator() as admin:
+            await pincite.documents.wait([document.id for document in await pincite.documents.all()])
+            assert (await inspect(pincite.services.database, files, silent)).wrong == ()
+            async with pincite.services.database.administrator() as admin:
                 assert await (await admin.execute(HALF_THERE)).fetchall() == []
 
     asyncio.run(go())
@@ -111,7 +113,7 @@ async def restored(url: str, data: Path, backup: Path) -> None:
 async def whole(url: str, data: Path) -> None:
     database = await Database.open(url, pool_size=2)
     try:
-        found = await inspect(database, Files(data, await database.library_id()), silent)
+        found = await inspect(database, BlobFiles(data, await database.library_id()), silent)
     finally:
         await database.close()
     assert found.wrong == ()

@@ -89,7 +89,7 @@ def workers_of(url: str) -> set[str]:
 def test_two_machines_share_the_work_and_survive_each_others_death(database_url: str, tmp_path: Path) -> None:
     async def go() -> None:
         async with server(tmp_path / "server", database_url) as pincite:
-            added = [await pincite.upload(Upload(f"{n:03}.md", text(n)), start=False) for n in range(FILES)]
+            added = [await pincite.documents.upload(Upload(f"{n:03}.md", text(n)), start=False) for n in range(FILES)]
             ids = [one.document.id for one in added]
             at_work, scope = set[str](), await pincite.scope()
             with ExitStack() as machines:
@@ -97,14 +97,14 @@ def test_two_machines_share_the_work_and_survive_each_others_death(database_url:
                 for process in started:
                     ready(process)
                 doomed = started[:2]
-                await pincite.jobs.start(scope, None)
-                while left := (await pincite.queue.summary(scope)).waiting + len(workers_of(database_url)):
+                await pincite.services.jobs.start(scope, None)
+                while left := (await pincite.services.job_list.summary(scope)).waiting + len(workers_of(database_url)):
                     at_work |= workers_of(database_url)
                     for n in random.sample(range(FILES), 3):
                         assert await seen(pincite, n, ids[n]) in (0, PARTS)
                     if doomed and left < FILES * len(doomed) // 3:
                         doomed.pop().send_signal(signal.SIGKILL)
-                await pincite.wait(ids)
+                await pincite.documents.wait(ids)
             assert doomed == []
             assert len(at_work) >= 2
             assert [(await pincite.get(one)).status for one in ids] == ["completed"] * FILES
@@ -123,7 +123,7 @@ def test_a_worker_told_to_stop_gives_back_what_it_has_in_hand(database_url: str,
                 ready(process)
                 process.send_signal(signal.SIGTERM)
                 assert await asyncio.to_thread(process.wait, 60) == 0
-            added = await pincite.upload(Upload("a.md", text(1)))
+            added = await pincite.documents.upload(Upload("a.md", text(1)))
             with psycopg.connect(database_url) as connection:
                 left = connection.execute("select holder from pincite.job").fetchall()
             assert left == [(None,)]

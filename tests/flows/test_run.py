@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from pincite.core.documents.document import Reading
+from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
 from pincite.core.query.answer import Answer, Hit
 from pincite.core.run import Event, Run, Token
 from pincite.errors import NotFound
 from pincite.flows.graph import read_flow
 from pincite.flows.run import run_flow, together
-from pincite.query.agent.tools import Hands
+from pincite.query.agent.tools import ToolBackend
 from tests.builders import Calling, found, hit
 
 TEXTS = {1: "Up to five vacation days carry over into the next year.", 2: "The mill was built in 1902."}
@@ -28,12 +28,12 @@ Play = Callable[..., tuple[Answer, list[Event]]]
 class Shelf:
     """One document that can be opened."""
 
-    async def read(self, reading: Reading, **_: Any) -> Opened:
+    async def read(self, reading: ReadRequest, **_: Any) -> Opened:
         if "doc1" not in (reading.document_id, reading.source_uri):
             raise NotFound(f"there is no document '{reading.document_id}'")
         return Opened("doc1", "v1", "Leave", (found(TEXTS[1]),), 1, 1, 1)
 
-    async def find(self, reading: Reading, text: str, **_: Any) -> Opened:
+    async def find(self, reading: ReadRequest, text: str, **_: Any) -> Opened:
         return replace(await self.read(reading), places=(1,), found=1)
 
 
@@ -44,7 +44,7 @@ def play(make_run: Callable[..., Run]) -> Play:
     def play(*nodes: dict[str, Any], edges: tuple[tuple[str, str], ...], llm: Any = None, **more: Any) -> Any:
         events: list[Event] = []
         run = make_run(TEXTS, RANKS, RANKS, llm=llm, events=events)
-        run.kit = replace(run.kit, shelf=Shelf(), llm=llm or run.kit.extractive)
+        run.kit = replace(run.kit, document_reader=Shelf(), llm=llm or run.kit.extractive)
         joined = [{"from": one, "to": other} for one, other in edges]
         flow = read_flow({"nodes": list(nodes), "edges": joined, "input": ASKED, **more})
         return asyncio.run(run_flow(run, flow)), events
@@ -149,14 +149,14 @@ def test_more_queries_than_a_node_takes_are_refused_to_the_model(play: Play) -> 
 def test_searches_of_several_nodes_take_turns_and_tell_each_passage_once() -> None:
     a, b, c = (hit(f"text {n}", key=n) for n in (1, 2, 3))
 
-    def node(*found: Hit) -> Hands:
+    def node(*found: Hit) -> ToolBackend:
         async def search(_: Any) -> list[Hit]:
             return list(found)
 
         async def nothing(*_: Any) -> Any:
             raise NotFound("not mine")
 
-        return Hands(search, nothing, nothing, ("rag_search", "read_document"))
+        return ToolBackend(search, nothing, nothing, ("rag_search", "read_document"))
 
     hands = together([node(a, b), node(c, a)])
     assert [one.chunk.key for one in asyncio.run(hands.search(["x"]))] == [1, 3, 2]  # type: ignore[arg-type]

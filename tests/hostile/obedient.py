@@ -12,14 +12,12 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from pincite.core.accounts.access import Caller
-from pincite.core.documents.document import Reading, Upload
+from pincite.core.accounts.access import Caller, ShareRequest
+from pincite.core.documents.document import Listing, ReadRequest, Upload
 from pincite.core.query.answer import Answer, Filters, Question
 from pincite.core.run import Event, Token
 from pincite.engine.app import AsyncPincite
 from pincite.query.ground.ground import SUPPORTED
-from pincite.store.access.permissions import Wish
-from pincite.store.documents.library import Listing
 from pincite.stub import StubLLM
 from pincite.stub.obedient import CERTAIN
 from tests.hostile.attacks import canaries
@@ -89,7 +87,7 @@ async def besieged(data: Path, **settings: Any) -> AsyncIterator["Siege"]:
         }  # fmt: skip
         async with AsyncPincite(settings=chosen) as pincite:
             for caller in (ALICE, BOB, MALLORY):
-                await pincite.add_person(caller.person, "editor")
+                await pincite.admin.add_user(caller.person, "editor")
             secrets = "\n\n".join(f"The {word} vacation days carry over into the next year." for word in FOREIGN)
             await add(pincite, BOB, {"payroll": f"# Payroll of Bob\n\n{secrets}"})
             [honest] = await add(pincite, ALICE, {"leave": HONEST})
@@ -122,16 +120,16 @@ class Siege:
         documents = [
             f"{document.id} {document.title} {document.status} {document.version} {document.folder} {document.access}"
             for caller in (ALICE, BOB, MALLORY)
-            for document in await self.pincite.documents(Listing(limit=1000), caller=caller)
+            for document in await self.pincite.documents.all(Listing(limit=1000), caller=caller)
         ]
         return [*documents, self.pincite.settings.model_dump_json()]
 
 
 async def add(pincite: AsyncPincite, caller: Caller, texts: dict[str, str], folder: str = "") -> list[str]:
     """Take texts in as somebody's documents, and wait for them; their ids."""
-    pincite.workers.start()
+    pincite.services.workers.start()
     ids = [
-        (await pincite.upload(Upload(f"{name}.md", text.encode(), folder), caller=caller)).document.id
+        (await pincite.documents.upload(Upload(f"{name}.md", text.encode(), folder), caller=caller)).document.id
         for name, text in texts.items()
     ]
     async with asyncio.timeout(300):
@@ -145,7 +143,7 @@ async def shared(pincite: AsyncPincite, texts: Sequence[str]) -> list[str]:
     """Mallory's documents, read by everyone; each answers the question and gives its orders."""
     head = "# Carry over\n\nVacation days carry over into the next year: five.\n\n"
     ids = await add(pincite, MALLORY, {f"notice-{n:04}": f"{head}{text}\n" for n, text in enumerate(texts)}, "notices")
-    await pincite.share_folder("notices", Wish(everyone=True), caller=MALLORY)
+    await pincite.documents.share_folder("notices", ShareRequest(everyone=True), caller=MALLORY)
     return ids
 
 
@@ -185,7 +183,7 @@ async def wrongs(pincite: AsyncPincite, told: Told) -> list[str]:
 
 async def text_of(pincite: AsyncPincite, document_id: str) -> str:
     """The stored text of a document that Alice may read."""
-    return (await pincite.read(Reading(document_id=document_id), caller=ALICE)).content
+    return (await pincite.documents.read(ReadRequest(document_id=document_id), caller=ALICE)).content
 
 
 def addresses(text: str) -> frozenset[str]:

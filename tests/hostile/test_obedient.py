@@ -80,7 +80,7 @@ def test_a_title_like_anothers_is_cited_by_number_or_not_at_all(open_pincite: Ca
         with StubLLM(answers=["Five days carry over. [Leave] Five days carry over. [Source 2]"]) as stub:
             async with open_pincite(llm__base_url=stub.url, llm__model="x") as pincite:
                 for caller in (ALICE, MALLORY):
-                    await pincite.add_person(caller.person, "editor")
+                    await pincite.admin.add_user(caller.person, "editor")
                 [real] = await add(pincite, ALICE, {"leave": HONEST})
                 [fake] = await add(pincite, ALICE, {"fake": HONEST.replace("Five", "Fifty")})
                 answer = await pincite.ask(QUESTION, caller=ALICE)
@@ -106,7 +106,7 @@ def test_what_five_poisoned_documents_of_one_person_say_is_capped_told_and_gone_
             found = (await pincite.ask(QUESTION, caller=ALICE)).sources
             assert [source.owner for source in found].count("mallory") >= 5
             assert {source.owner for source in found} == {"alice", "mallory"}
-            await pincite.control.set({"rag.max_per_owner": 1}, LOCAL)
+            await pincite.services.live_settings.set({"rag.max_per_owner": 1}, LOCAL)
             capped = (await pincite.ask(QUESTION, caller=ALICE)).sources
             assert [source.owner for source in capped].count("mallory") == 1
             assert "alice" in {source.owner for source in capped}

@@ -16,7 +16,7 @@ def test_a_big_document_is_written_in_batches_and_served_once(
 ) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            shop = pincite.workers._shop()
+            shop = pincite.services.workers._shop()
             seen: list[tuple[str, int]] = []
             write, serve = shop.indexing.write, shop.indexing.serve
 
@@ -30,8 +30,8 @@ def test_a_big_document_is_written_in_batches_and_served_once(
 
             monkeypatch.setattr(shop.indexing, "write", watched_write)
             monkeypatch.setattr(shop.indexing, "serve", watched_serve)
-            await pincite.upload(Upload("long.md", LONG.encode()))
-            job = await pincite.jobs.claim("tester", 60)
+            await pincite.documents.upload(Upload("long.md", LONG.encode()))
+            job = await pincite.services.jobs.claim("tester", 60)
             await pipeline.ingest(shop, job)
             writes = [found for what, found in seen if what == "write"]
             assert len(writes) == -(-201 // pipeline.BATCH)
@@ -46,7 +46,7 @@ def test_what_fails_on_the_way_leaves_nothing_to_be_found(
 ) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            shop, calls = pincite.workers._shop(), 0
+            shop, calls = pincite.services.workers._shop(), 0
             write = shop.indexing.write
 
             async def second_fails(edition: Any, entries: Any) -> None:
@@ -57,16 +57,16 @@ def test_what_fails_on_the_way_leaves_nothing_to_be_found(
                 await write(edition, entries)
 
             monkeypatch.setattr(shop.indexing, "write", second_fails)
-            added = await pincite.upload(Upload("long.md", LONG.encode()))
-            pincite.workers.start()
-            await pincite.wait([added.document.id])
+            added = await pincite.documents.upload(Upload("long.md", LONG.encode()))
+            pincite.services.workers.start()
+            await pincite.documents.wait([added.document.id])
             document = await pincite.get(added.document.id)
             assert (document.status, document.error.message) == ("error", "broke in the middle")
             assert (await pincite.search("words about number")).hits == ()
             monkeypatch.undo()
-            again = await pincite.upload(Upload("long.md", LONG.encode()))
+            again = await pincite.documents.upload(Upload("long.md", LONG.encode()))
             assert again.outcome == "again"
-            await pincite.wait([added.document.id])
+            await pincite.documents.wait([added.document.id])
             assert (await pincite.get(added.document.id)).chunks == 100
 
     asyncio.run(go())
@@ -75,15 +75,15 @@ def test_what_fails_on_the_way_leaves_nothing_to_be_found(
 def test_a_job_that_was_overtaken_is_dropped(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            await pincite.upload(Upload("a.md", b"old"))
-            job = await pincite.jobs.claim("tester", 60)
-            await pincite.upload(Upload("a.md", b"new"))
-            await pipeline.ingest(pincite.workers._shop(), job)
-            newer = await pincite.jobs.claim("tester", 60)
+            await pincite.documents.upload(Upload("a.md", b"old"))
+            job = await pincite.services.jobs.claim("tester", 60)
+            await pincite.documents.upload(Upload("a.md", b"new"))
+            await pipeline.ingest(pincite.services.workers._shop(), job)
+            newer = await pincite.services.jobs.claim("tester", 60)
             assert newer.version > job.version
             await pincite.remove(job.document_id)
             with pytest.raises(Conflict):
-                await pipeline.ingest(pincite.workers._shop(), newer)
+                await pipeline.ingest(pincite.services.workers._shop(), newer)
 
     asyncio.run(go())
 
@@ -94,12 +94,12 @@ def test_a_document_is_cut_by_the_strategy_in_force(open_pincite: Callable[..., 
 
     async def go() -> None:
         async with open_pincite(chunking__strategy=strategy, chunking__window_chars=300) as pincite:
-            pincite.workers.start()
-            added = await pincite.upload(Upload("pets.md", text.encode()))
-            await pincite.wait([added.document.id])
+            pincite.services.workers.start()
+            added = await pincite.documents.upload(Upload("pets.md", text.encode()))
+            await pincite.documents.wait([added.document.id])
             scope = await pincite.scope()
-            _, found = await pincite.library.chunks(scope, added.document.id, 2)
-            whole = (await pincite.library.text(scope, added.document.id)).text
+            _, found = await pincite.services.library.chunks(scope, added.document.id, 2)
+            whole = (await pincite.services.library.text(scope, added.document.id)).text
             assert all(chunk.text == whole[chunk.start : chunk.end] for chunk in found)
             assert (max(len(chunk.text) for chunk in found) <= 300) == (strategy == "window")
             assert (found[-1].text == "| a | b |\n|---|---|\n| 1 | 2 |") == (strategy == "semantic")
@@ -116,10 +116,10 @@ def test_a_document_cut_by_meaning_says_so_where_its_sentences_cannot_be_embedde
             async def down(_passages: Any) -> Any:
                 raise ProviderRefused("the embedder knows no such model")
 
-            monkeypatch.setattr(pincite.workers._shop().lane, "embed", down)
-            pincite.workers.start()
-            added = await pincite.upload(Upload("pets.md", b"Cats purr. Dogs bark."))
-            await pincite.wait([added.document.id])
+            monkeypatch.setattr(pincite.services.workers._shop().lane, "embed", down)
+            pincite.services.workers.start()
+            added = await pincite.documents.upload(Upload("pets.md", b"Cats purr. Dogs bark."))
+            await pincite.documents.wait([added.document.id])
             document = await pincite.get(added.document.id)
             assert (document.status, document.error.code) == ("error", "provider_refused")
 

@@ -10,9 +10,9 @@ from pincite.ingest import worker
 
 
 async def processed(pincite: Any, name: str = "a.md") -> Document:
-    added = await pincite.upload(Upload(name, b"Some words."))
-    pincite.workers.start()
-    await asyncio.wait_for(pincite.wait([added.document.id]), 20)
+    added = await pincite.documents.upload(Upload(name, b"Some words."))
+    pincite.services.workers.start()
+    await asyncio.wait_for(pincite.documents.wait([added.document.id]), 20)
     return await pincite.get(added.document.id)
 
 
@@ -57,12 +57,12 @@ def test_a_bug_ends_the_document_with_a_reason_and_the_worker_goes_on(
 def test_a_poison_file_ends_after_its_tries(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite(ingest__attempts=2) as pincite:
-            added = await pincite.upload(Upload("a.md", b"Some words."))
+            added = await pincite.documents.upload(Upload("a.md", b"Some words."))
             for _ in range(2):
-                assert await pincite.jobs.claim("a worker that dies", 0.01)
+                assert await pincite.services.jobs.claim("a worker that dies", 0.01)
                 await asyncio.sleep(0.05)
-            pincite.workers.start()
-            await asyncio.wait_for(pincite.wait([added.document.id]), 10)
+            pincite.services.workers.start()
+            await asyncio.wait_for(pincite.documents.wait([added.document.id]), 10)
             document = await pincite.get(added.document.id)
             assert (document.error.code, "cut off 2 times" in document.error.message) == ("gave_up", True)
 
@@ -79,11 +79,11 @@ def test_stopping_gives_the_job_back_at_once(open_pincite: Callable[..., Any], m
 
         async with open_pincite() as pincite:
             monkeypatch.setattr(worker, "ingest", slow)
-            await pincite.upload(Upload("a.md", b"Some words."))
-            pincite.workers.start()
+            await pincite.documents.upload(Upload("a.md", b"Some words."))
+            pincite.services.workers.start()
             await asyncio.wait_for(started.wait(), 5)
-            await pincite.workers.stop()
-            job = await pincite.jobs.claim("another", 60)
+            await pincite.services.workers.stop()
+            job = await pincite.services.jobs.claim("another", 60)
             assert (job is not None, job.attempts) == (True, 1)
 
     asyncio.run(go())
@@ -94,7 +94,7 @@ def test_stopping_gives_back_all_it_has_in_hand_however_slow_that_is(
 ) -> None:
     async def go() -> None:
         async with open_pincite(ingest__workers=2) as pincite:
-            begun, real = list[int](), pincite.jobs.give_back
+            begun, real = list[int](), pincite.services.jobs.give_back
 
             async def ingest(shop: Any, job: Any) -> None:
                 begun.append(job.id)
@@ -105,15 +105,15 @@ def test_stopping_gives_back_all_it_has_in_hand_however_slow_that_is(
                 await real(job)
 
             monkeypatch.setattr(worker, "ingest", ingest)
-            monkeypatch.setattr(pincite.jobs, "give_back", slow)
+            monkeypatch.setattr(pincite.services.jobs, "give_back", slow)
             for n in range(3):
-                await pincite.upload(Upload(f"{n}.md", b"Some words."))
-            pincite.workers.start()
+                await pincite.documents.upload(Upload(f"{n}.md", b"Some words."))
+            pincite.services.workers.start()
             async with asyncio.timeout(20):
                 while len(begun) < 3:
                     await asyncio.sleep(0.01)
-            await pincite.workers.stop()
-            again = [await pincite.jobs.claim("another", 60) for _ in range(3)]
+            await pincite.services.workers.stop()
+            again = [await pincite.services.jobs.claim("another", 60) for _ in range(3)]
             assert [(job.id, job.attempts) for job in again] == [(one, 1) for one in sorted(begun)]
 
     asyncio.run(go())
@@ -132,8 +132,8 @@ def test_a_worker_that_lost_its_lease_stops(open_pincite: Callable[..., Any], mo
 
         async with open_pincite(ingest__lease_s=2) as pincite:
             monkeypatch.setattr(worker, "ingest", slow)
-            added = await pincite.upload(Upload("a.md", b"Some words."))
-            pincite.workers.start()
+            added = await pincite.documents.upload(Upload("a.md", b"Some words."))
+            pincite.services.workers.start()
             await asyncio.sleep(0.3)
             await pincite.remove(added.document.id)
             assert await asyncio.wait_for(stopped.wait(), 5)
@@ -151,18 +151,18 @@ def test_words_are_packed_when_nothing_waits_any_more(
             finished = asyncio.Event()
 
             async def make() -> int:
-                made.append(pincite.workers._finished)
+                made.append(pincite.services.workers._finished)
                 finished.set()
                 return 0
 
-            monkeypatch.setattr(pincite.packs, "make", make)
-            pincite.workers.start()
+            monkeypatch.setattr(pincite.services.postings, "make", make)
+            pincite.services.workers.start()
             await asyncio.wait_for(finished.wait(), 20)  # the housekeeping of the start
             finished.clear()
             await processed(pincite)
             await asyncio.wait_for(finished.wait(), 20)
             assert made == [0, 0]
-            assert pincite.workers._finished == 0
+            assert pincite.services.workers._finished == 0
 
     asyncio.run(go())
 
@@ -186,18 +186,18 @@ def test_a_document_that_waits_says_what_for(open_pincite: Callable[..., Any], m
     async def go() -> None:
         async with open_pincite() as pincite:
             replaced(monkeypatch, ProviderBusy("http://there cannot be reached"))
-            added = await pincite.upload(Upload("a.md", b"Some words."))
-            pincite.workers.start()
+            added = await pincite.documents.upload(Upload("a.md", b"Some words."))
+            pincite.services.workers.start()
             async with asyncio.timeout(10):
                 while (document := await pincite.get(added.document.id)).stage is None:
                     await asyncio.sleep(0.01)
             assert (document.status, document.stage) == ("pending", "waiting for the embedder")
-            [job], _ = await pincite.queue.page(await pincite.scope(), limit=10)
+            [job], _ = await pincite.services.job_list.page(await pincite.scope(), limit=10)
             assert (job.state, job.error.code) == ("waiting", "provider_busy")
             assert job.not_before is not None
-            assert (await pincite.queue.summary(await pincite.scope())).stalled == 1
+            assert (await pincite.services.job_list.summary(await pincite.scope())).stalled == 1
             with pytest.raises(Unavailable, match=r"waiting for the embedder: http://there cannot be reached"):
-                await pincite.wait([document.id], stalled_s=0.0)
+                await pincite.documents.wait([document.id], stalled_s=0.0)
 
     asyncio.run(go())
 
@@ -223,9 +223,9 @@ def test_when_the_embedder_is_back_all_that_waited_for_it_is_tried_at_once(
         monkeypatch.setattr(worker, "PROBE_S", 0.01)
         async with open_pincite() as pincite:
             replaced(monkeypatch, *(ProviderBusy("busy", retry_after_s=200) for _ in range(3)))
-            ids = [(await pincite.upload(Upload(f"{n}.md", b"Some words."))).document.id for n in range(4)]
-            pincite.workers.start()
-            await asyncio.wait_for(pincite.wait(ids), 20)  # three of them were told to wait for 200 s
+            ids = [(await pincite.documents.upload(Upload(f"{n}.md", b"Some words."))).document.id for n in range(4)]
+            pincite.services.workers.start()
+            await asyncio.wait_for(pincite.documents.wait(ids), 20)  # three of them were told to wait for 200 s
             assert {(await pincite.get(one)).status for one in ids} == {"completed"}
 
     asyncio.run(go())
@@ -246,8 +246,8 @@ def test_a_job_cancelled_by_another_process_is_let_go_at_the_next_heartbeat(
 
         async with open_pincite(ingest__lease_s=600) as pincite, open_pincite() as other:
             monkeypatch.setattr(worker, "ingest", slow)
-            added = await pincite.upload(Upload("a.md", b"Some words."))
-            pincite.workers.start()
+            added = await pincite.documents.upload(Upload("a.md", b"Some words."))
+            pincite.services.workers.start()
             await asyncio.wait_for(begun.wait(), 10)
             [job], _ = await other.queue.page(await other.scope(), limit=10)
             assert (await other.cancel(job.id)).was == "running"

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from pincite.core.documents.document import Passage, Reading
+from pincite.core.documents.document import Passage, ReadRequest
 from pincite.core.query.answer import Answer, Question, SearchResult
 from pincite.engine.reader.document_reader import MOST_PLACES
 from pincite.errors import Invalid
-from pincite.mcp.tools import LONGEST, TOOLS, Desk, described, use
+from pincite.mcp.tools import LONGEST, TOOLS, ToolBackend, described, use
 
 
-def desk(content: str) -> Desk:
+def desk(content: str) -> ToolBackend:
     """One that has a single document."""
 
-    async def read(reading: Reading) -> Passage:
+    async def read(reading: ReadRequest) -> Passage:
         lines = content.count("\n") + 1
         return Passage(reading.document_id or "", "v1", "Leave", content, 1, lines, lines, None)
 
@@ -25,7 +25,7 @@ def desk(content: str) -> Desk:
     async def ask(question: Question) -> Answer:
         raise AssertionError("nobody asks here")
 
-    return Desk(search, read, ask)
+    return ToolBackend(search, read, ask)
 
 
 def told(content: str, name: str, **arguments: Any) -> Any:

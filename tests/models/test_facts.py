@@ -9,7 +9,7 @@ import pytest
 from pincite.core.protocols import Offered
 from pincite.errors import ProviderBusy, ProviderRefused
 from pincite.models import facts as models
-from pincite.models.facts import Acquaintance, ModelFacts, facts_of
+from pincite.models.facts import ModelFacts, ServerModelInfo, facts_of
 
 
 @pytest.mark.parametrize(
@@ -133,15 +133,15 @@ class Hotel:
 
 def test_nobody_is_asked_where_the_settings_or_the_table_know() -> None:
     hotel = Hotel(Offered("m", 1000))
-    for known in (Acquaintance("m", 4000, hotel), Acquaintance("gpt-4", 0, hotel)):
+    for known in (ServerModelInfo("m", 4000, hotel), ServerModelInfo("gpt-4", 0, hotel)):
         asyncio.run(known.meet())
     assert hotel.asked == 0
-    assert Acquaintance("gpt-4", 4000, hotel).window == 4000
+    assert ServerModelInfo("gpt-4", 4000, hotel).window == 4000
 
 
 def test_a_server_is_asked_once_which_model_it_has_and_what_that_sees() -> None:
     hotel = Hotel(Offered("first", 1000), Offered("second", 2000))
-    nameless, named = Acquaintance("", 0, hotel), Acquaintance("second", 0, hotel)
+    nameless, named = ServerModelInfo("", 0, hotel), ServerModelInfo("second", 0, hotel)
     for known in (nameless, nameless, named, named):
         asyncio.run(known.meet())
     assert [(known.model, known.window) for known in (nameless, named)] == [("first", 1000), ("second", 2000)]
@@ -151,7 +151,7 @@ def test_a_server_is_asked_once_which_model_it_has_and_what_that_sees() -> None:
 def test_a_server_that_does_not_say_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     hotel = Hotel(Offered("m", 1000))
     hotel.closed = True
-    known = Acquaintance("", 0, hotel)
+    known = ServerModelInfo("", 0, hotel)
     asyncio.run(known.meet())
     asyncio.run(known.meet())
     assert (known.model, known.window, hotel.asked) == ("", models.WINDOW, 1)
@@ -165,20 +165,20 @@ def test_a_server_that_does_not_say_is_left_alone_for_a_while(monkeypatch: pytes
 def test_whoever_must_write_asks_all_the_same_and_hears_why_not() -> None:
     hotel = Hotel(Offered("m"))
     hotel.closed = True
-    known = Acquaintance("", 0, hotel)
+    known = ServerModelInfo("", 0, hotel)
     asyncio.run(known.meet())
     with pytest.raises(ProviderBusy):
         asyncio.run(known.name("it", "llm"))
     hotel.closed = False
     assert asyncio.run(known.name("it", "llm")) == "m"
     with pytest.raises(ProviderRefused, match=r"set llm\.fallback\.model"):
-        asyncio.run(Acquaintance("", 0, Hotel()).name("it", "llm.fallback"))
+        asyncio.run(ServerModelInfo("", 0, Hotel()).name("it", "llm.fallback"))
 
 
 def test_a_server_that_answered_is_not_asked_again_whatever_it_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "MEET_AGAIN_S", -1.0)
     hotel = Hotel(Offered("other", 1000))
-    known = Acquaintance("m", 0, hotel)
+    known = ServerModelInfo("m", 0, hotel)
     for _ in range(3):
         asyncio.run(known.meet())
     assert (known.window, hotel.asked) == (models.WINDOW, 1)
@@ -193,7 +193,7 @@ def test_nobody_who_knows_the_models_name_waits_for_another_to_ask() -> None:
             await go_on.wait()
             return [Offered("m", 1000)]
 
-        known = Acquaintance("m", 0, offers)
+        known = ServerModelInfo("m", 0, offers)
         asking = asyncio.create_task(known.meet())
         await asked.wait()
         await asyncio.wait_for(known.meet(), 5)

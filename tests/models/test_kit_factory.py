@@ -9,8 +9,8 @@ from pincite.config.settings import Settings
 from pincite.config.sources import load_settings
 from pincite.core.protocols import Index
 from pincite.errors import SettingsError
-from pincite.models.kit_factory import Toolbox, address_of, make_embedder, provider_of, rerank_address
-from pincite.models.resilient import FallbackLLM, SteadyEmbedder, SteadyLLM, SteadyReranker
+from pincite.models.kit_factory import KitFactory, address_of, make_embedder, provider_of, rerank_address
+from pincite.models.resilient import FallbackLLM, ResilientEmbedder, ResilientLLM, ResilientReranker
 from pincite.providers import cross_encoder
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from tests.cross_encoder_maker import make_cross_encoder
@@ -23,8 +23,8 @@ def chosen(**settings: Any) -> Settings:
     return load_settings({key.replace("__", "."): value for key, value in settings.items()}, env={})
 
 
-def toolbox() -> Toolbox:
-    return Toolbox(NO_INDEX, ScriptedEmbedder(Options()))
+def toolbox() -> KitFactory:
+    return KitFactory(NO_INDEX, ScriptedEmbedder(Options()))
 
 
 def test_without_a_model_code_answers() -> None:
@@ -34,7 +34,7 @@ def test_without_a_model_code_answers() -> None:
 
 
 def test_a_model_gets_the_policies_around_it_and_its_fallback_behind_it() -> None:
-    assert isinstance(toolbox().kit(chosen(**SERVER)).llm, SteadyLLM)
+    assert isinstance(toolbox().kit(chosen(**SERVER)).llm, ResilientLLM)
     both = chosen(**SERVER, llm__fallback__provider="ollama", llm__fallback__model="llama3.2")
     llm = toolbox().kit(both).llm
     assert isinstance(llm, FallbackLLM)
@@ -87,7 +87,7 @@ def test_a_reranker_gets_its_settings_and_the_policies_around_it(tmp_path: Path)
     server = {"rag__reranker": "rerank_api", "rerank__base_url": "http://ann:hush@127.0.0.1:9"}
     box = toolbox()
     one = box.kit(chosen(**server))
-    assert isinstance(one.reranker, SteadyReranker)
+    assert isinstance(one.reranker, ResilientReranker)
     assert box.kit(chosen(**server, rag__rerank_top=3)) is one
     assert box.kit(chosen(**server, rerank__timeout_s=3)) is not one
     assert rerank_address(chosen(**server)) == "http://127.0.0.1:9"
@@ -131,4 +131,4 @@ def test_where_a_model_is_told_without_its_login() -> None:
 
 
 def test_an_embedder_elsewhere_gets_the_policies_around_it() -> None:
-    assert isinstance(make_embedder(chosen(embedding__provider="scripted")), SteadyEmbedder)
+    assert isinstance(make_embedder(chosen(embedding__provider="scripted")), ResilientEmbedder)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from pincite.config.settings import Resilience
-from pincite.core.request_context import due
+from pincite.core.request_context import deadline
 from pincite.core.traces import recording
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused
 from pincite.models import resilience
-from pincite.models.resilience import Breaker, Clock, Patience, Steadied, guarded, retried, timed
+from pincite.models.resilience import Breaker, Clock, Patience, Policies, guarded, retried, timed
 
 RULES = Resilience()
 LONG = Patience(60, 120, "llm")
@@ -123,12 +123,12 @@ def test_no_wait_goes_past_the_time_there_is() -> None:
 
 def test_no_wait_goes_past_the_questions_deadline() -> None:
     service, t = Service([BUSY]), Time()
-    due.set(time.monotonic() + 1.0)
+    deadline.set(time.monotonic() + 1.0)
     try:
         with pytest.raises(ProviderBusy):
             read(lambda: retried(service, "it", RULES, 120, t.clock))
     finally:
-        due.set(None)
+        deadline.set(None)
     assert (service.calls, t.waits) == (1, [])
 
 
@@ -152,13 +152,13 @@ def test_a_service_never_takes_all_the_time_a_question_has(monkeypatch: pytest.M
     monkeypatch.setattr(resilience, "KEPT_BACK", 0.95)  # a wide margin, for machines that have much else to do
     service = Service([30.0])
     end = time.monotonic() + 2.0
-    due.set(end)
+    deadline.set(end)
     try:
         with pytest.raises(ProviderError, match=r"llm\.question_timeout_s"):
             read(lambda: timed(service, "it", LONG))
         assert time.monotonic() < end
     finally:
-        due.set(None)
+        deadline.set(None)
 
 
 def call(breaker: Breaker, service: Service) -> list[str]:
@@ -250,7 +250,7 @@ def test_an_answer_that_breaks_off_is_a_failure_and_no_success() -> None:
 
 def test_with_everything_around_it_a_storm_reaches_the_service_five_times() -> None:
     service, t = Service([BUSY]), Time()
-    steadied = Steadied("it", RULES, t.clock)
+    steadied = Policies("it", RULES, t.clock)
     for _ in range(3):
         with pytest.raises(ProviderError):
             read(lambda: steadied.around(service, LONG))
@@ -267,7 +267,7 @@ def test_a_call_of_one_value_gets_the_same() -> None:
             raise BUSY
         return 7
 
-    assert asyncio.run(Steadied("it", RULES, t.clock).once(once, LONG)) == 7
+    assert asyncio.run(Policies("it", RULES, t.clock).once(once, LONG)) == 7
     assert t.waits == [1.0]
 
 
@@ -275,7 +275,7 @@ def test_whoever_leaves_closes_the_stream_at_the_source() -> None:
     service = Service(["a", "b", "c"])
 
     async def go() -> None:
-        async with aclosing(Steadied("it", RULES).around(service, LONG)) as items:
+        async with aclosing(Policies("it", RULES).around(service, LONG)) as items:
             assert await anext(items) == "a"
         assert service.closed == 1
 
@@ -293,7 +293,7 @@ def test_a_further_try_has_only_the_time_the_one_before_left() -> None:
             raise BUSY
         yield "late"
 
-    around = Steadied("it", Resilience(backoff_s=0), Time().clock).around
+    around = Policies("it", Resilience(backoff_s=0), Time().clock).around
     with pytest.raises(ProviderError, match=r"took longer than 0.4 s$"):
         read(lambda: around(service, Patience(0.4, 0.4, setting="")))
     assert tries == 2

@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from pincite.config.settings import Resilience
-from pincite.core.protocols import LLM, Embedder, Hosted, Offered, Reranker
-from pincite.core.query.answer import Message, Piece, Prompt, Sampling
+from pincite.core.protocols import LLM, Discoverable, Embedder, Offered, Reranker
+from pincite.core.query.answer import Message, Prompt, Sampling, StreamPart
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused
-from pincite.models.resilience import Clock, Patience, Steadied
-from pincite.models.resilient import FallbackLLM, SteadyEmbedder, SteadyLLM, SteadyReranker, close
+from pincite.models.resilience import Clock, Patience, Policies
+from pincite.models.resilient import FallbackLLM, ResilientEmbedder, ResilientLLM, ResilientReranker, close
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedReranker
 
 PROMPT = Prompt("q", (Message("user", "q"),), (), 100, Sampling(model="wished", temperature=0.1))
@@ -19,8 +19,8 @@ async def at_once(_seconds: float) -> None:
     """Waits for nobody."""
 
 
-def steadied() -> Steadied:
-    return Steadied("it", Resilience(), Clock(sleep=at_once))
+def steadied() -> Policies:
+    return Policies("it", Resilience(), Clock(sleep=at_once))
 
 
 class Writer:
@@ -33,13 +33,13 @@ class Writer:
         self.prompts: list[Prompt] = []
         self.closed = False
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         self.prompts.append(prompt)
         for word in self._words:
             if isinstance(word, Exception):
                 raise word
-            yield Piece(word)
-        yield Piece(finish_reason="stop", model=self.name)
+            yield StreamPart(word)
+        yield StreamPart(finish_reason="stop", model=self.name)
 
     async def close(self) -> None:
         self.closed = True
@@ -55,8 +55,8 @@ class HostedWriter(Writer):
         return [Offered(self.name)]
 
 
-def written(llm: LLM) -> list[Piece]:
-    async def go() -> list[Piece]:
+def written(llm: LLM) -> list[StreamPart]:
+    async def go() -> list[StreamPart]:
         return [piece async for piece in llm.write(PROMPT)]
 
     return asyncio.run(go())
@@ -65,22 +65,22 @@ def written(llm: LLM) -> list[Piece]:
 def test_a_steadied_model_is_tried_again_until_its_first_word() -> None:
     busy, cut = Writer("a", ProviderBusy("busy")), Writer("a", "half ", ProviderBusy("cut"))
     with pytest.raises(ProviderBusy, match="tried 4 times"):
-        written(SteadyLLM(busy, steadied(), PATIENCE))
+        written(ResilientLLM(busy, steadied(), PATIENCE))
     with pytest.raises(ProviderBusy, match=r"^cut$"):
-        written(SteadyLLM(cut, steadied(), PATIENCE))
+        written(ResilientLLM(cut, steadied(), PATIENCE))
     assert (len(busy.prompts), len(cut.prompts)) == (4, 1)
 
 
 def test_a_steadied_model_is_what_it_was() -> None:
     inner = HostedWriter("a", "x")
-    llm = SteadyLLM(inner, steadied(), PATIENCE)
+    llm = ResilientLLM(inner, steadied(), PATIENCE)
     assert isinstance(llm, LLM)
-    assert isinstance(llm, Hosted)
+    assert isinstance(llm, Discoverable)
     asyncio.run(llm.meet())
     assert (llm.name, llm.window, asyncio.run(llm.list_models())) == ("a", 4242, [Offered("a")])
     asyncio.run(llm.close())
     assert inner.closed
-    plain = SteadyLLM(Writer("b"), steadied(), PATIENCE)
+    plain = ResilientLLM(Writer("b"), steadied(), PATIENCE)
     asyncio.run(plain.meet())
     assert asyncio.run(plain.list_models()) == []
 
@@ -104,8 +104,8 @@ def test_a_model_that_has_begun_is_not_replaced() -> None:
 
 def test_one_that_failed_while_it_was_thinking_is_replaced() -> None:
     class Thinker(Writer):
-        async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
-            yield Piece(thought="hm")
+        async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
+            yield StreamPart(thought="hm")
             raise ProviderError("cut")
 
     pieces = written(FallbackLLM(Thinker("main"), Writer("spare", "All of it.")))
@@ -131,7 +131,7 @@ def test_a_prompt_too_long_for_the_other_is_not_put_to_it() -> None:
 def test_a_pair_of_models_is_known_by_the_first() -> None:
     first, other = HostedWriter("main", "x"), Writer("spare")
     llm = FallbackLLM(first, other)
-    assert isinstance(llm, Hosted)
+    assert isinstance(llm, Discoverable)
     asyncio.run(llm.meet())
     assert (llm.name, llm.window, asyncio.run(llm.list_models())) == ("main", 4242, [Offered("main")])
     asyncio.run(llm.close())
@@ -153,7 +153,7 @@ class Flaky(ScriptedEmbedder):
 
 def test_a_steadied_embedder_is_tried_again_and_is_what_it_was() -> None:
     inner = Flaky(Options())
-    embedder = SteadyEmbedder(inner, steadied(), 30.0, 10)
+    embedder = ResilientEmbedder(inner, steadied(), 30.0, 10)
     assert isinstance(embedder, Embedder)
     assert asyncio.run(embedder.embed(["cats"], as_query=True)) == asyncio.run(inner.embed(["cats"], as_query=True))
     assert (embedder.name, embedder.dimensions, embedder.local) == (inner.name, inner.dimensions, inner.local)
@@ -162,11 +162,11 @@ def test_a_steadied_embedder_is_tried_again_and_is_what_it_was() -> None:
 
 
 def test_a_steadied_reranker_scores_and_fails_as_before() -> None:
-    reranker = SteadyReranker(ScriptedReranker(Options()), steadied(), PATIENCE)
+    reranker = ResilientReranker(ScriptedReranker(Options()), steadied(), PATIENCE)
     assert isinstance(reranker, Reranker)
     assert asyncio.run(reranker.score("cats purr", ["cats", "dogs"])) == [0.5, 0.0]
     with pytest.raises(ProviderError, match="down"):
-        asyncio.run(SteadyReranker(ScriptedReranker(Options(fail="down")), steadied(), PATIENCE).score("q", ["a"]))
+        asyncio.run(ResilientReranker(ScriptedReranker(Options(fail="down")), steadied(), PATIENCE).score("q", ["a"]))
     asyncio.run(reranker.close())
 
 

@@ -67,11 +67,11 @@ class Site:
         self.door = door
         self.url = door.url
         self._browser = browser
-        token = door.do(door.pincite.logins.offer_setup())
+        token = door.do(door.pincite.services.logins.offer_setup())
         assert token is not None
         self.setup, self.login = token, ""
         if administrator:
-            self.login, _ = door.do(door.pincite.logins.set_up(token, "ada", PASSWORD))
+            self.login, _ = door.do(door.pincite.services.logins.set_up(token, "ada", PASSWORD))
 
     @contextmanager
     def visit(

@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 
-from pincite.core.query.answer import Piece, Prompt
+from pincite.core.query.answer import Prompt, StreamPart
 
 
 class Speaker:
@@ -19,10 +19,10 @@ class Speaker:
         self.go = threading.Event()
         self.asked = 0
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         """The text in pieces."""
         self.asked += 1
         for number, word in enumerate(self._text.split(" ")):
             while number == self._until and not self.go.is_set():
                 await asyncio.sleep(0.02)
-            yield Piece(word + " ")
+            yield StreamPart(word + " ")

@@ -198,7 +198,7 @@ def test_an_answer_is_copied_with_its_references_rated_and_shared(library: Site)
         link = page.get_by_role("dialog").get_by_label("Link").input_value()
     with library.door.client() as boss:
         boss.post(f"{API}/users", json={"name": "bob", "role": "reader", "password": PASSWORD}).raise_for_status()
-    login, _ = library.door.do(library.door.pincite.logins.log_in("bob", PASSWORD, "127.0.0.1"))
+    login, _ = library.door.do(library.door.pincite.services.logins.log_in("bob", PASSWORD, "127.0.0.1"))
     with library.visit(link.removeprefix(library.url), login=login) as page:
         expect(page.get_by_role("heading", name=CARRY)).to_be_visible()
         expect(page.locator(".answer")).to_contain_text("vacation days")

@@ -75,7 +75,7 @@ def test_titles_names_folders_and_errors_are_words(hostile: Site) -> None:
         boss.post(f"{API}/users", json={"name": f"eve {NAME}", "role": "editor", "password": PASSWORD})
         answer = boss.post(f"{API}/chat", json={"message": f"{NAME} {QUESTION}"}).json()
         boss.patch(f"{API}/sessions/{answer['session_id']}", json={"title": HOSTILE[:200]}).raise_for_status()
-    login, _ = hostile.door.do(hostile.door.pincite.logins.log_in(f"eve {NAME}", PASSWORD, "127.0.0.1"))
+    login, _ = hostile.door.do(hostile.door.pincite.services.logins.log_in(f"eve {NAME}", PASSWORD, "127.0.0.1"))
     with hostile.visit(f"/ask/{NAME}", login=login, expected=("404",)) as page:
         expect(page.get_by_text("This conversation is not there")).to_be_visible()
         expect(page.get_by_role("button", name="eve")).to_contain_text(NAME)

@@ -245,7 +245,7 @@ def test_who_may_only_read_finds_nothing_to_change(site: Site, kept: str) -> Non
     with site.door.client() as client:
         client.post(f"{API}/users", json={"name": "hopper", "role": "reader", "password": "a password long enough"})
         client.patch(f"{API}/folders", json={"path": kept, "access": {"everyone": True}}).raise_for_status()
-    login, _ = site.door.do(site.door.pincite.logins.log_in("hopper", "a password long enough", "127.0.0.1"))
+    login, _ = site.door.do(site.door.pincite.services.logins.log_in("hopper", "a password long enough", "127.0.0.1"))
     with site.visit("/documents", login=login) as page:
         expect(page.locator(".document-row")).to_have_count(2)
         expect(page.get_by_role("button", name="Add files")).to_have_count(0)

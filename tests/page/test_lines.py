@@ -126,7 +126,7 @@ def test_a_server_that_is_started_again_is_told_and_the_question_asked_again(
 def test_a_login_that_ends_leads_to_the_log_in_and_nowhere_else(library: Site) -> None:
     with library.door.client() as boss:
         boss.post(f"{API}/users", json={"name": "carl", "role": "reader", "password": PASSWORD}).raise_for_status()
-    login, _ = library.door.do(library.door.pincite.logins.log_in("carl", PASSWORD, "127.0.0.1"))
+    login, _ = library.door.do(library.door.pincite.services.logins.log_in("carl", PASSWORD, "127.0.0.1"))
     with library.visit("/ask", login=login, expected=("401",)) as page:
         expect(page.locator("[data-ask]")).to_be_visible()
         with library.door.client() as boss:

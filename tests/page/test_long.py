@@ -25,13 +25,13 @@ def session_id(site: Site) -> str:
 
     async def talk() -> str:
         pincite = site.door.pincite
-        scope = await pincite.library.scope("local")
+        scope = await pincite.services.library.scope("local")
         for number in range(SESSIONS):
-            session = await pincite.sessions.create(scope)
-            await pincite.sessions.keep(scope, session.id, turn(f"conversation {number}", said))
-        session = await pincite.sessions.create(scope)
+            session = await pincite.services.sessions.create(scope)
+            await pincite.services.sessions.keep(scope, session.id, turn(f"conversation {number}", said))
+        session = await pincite.services.sessions.create(scope)
         for number in range(TURNS):
-            await pincite.sessions.keep(scope, session.id, turn(f"question {number}", said))
+            await pincite.services.sessions.keep(scope, session.id, turn(f"question {number}", said))
         return session.id
 
     return site.door.do(talk())

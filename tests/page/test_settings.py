@@ -159,7 +159,7 @@ def reader(site: Site) -> Iterator[str]:
     """The login of somebody who may only read."""
     with site.door.client() as client:
         client.post("/api/v1/users", json={"name": "Rea", "role": "reader", "password": PASSWORD}).raise_for_status()
-        login, _ = site.door.do(site.door.pincite.logins.log_in("Rea", PASSWORD, "127.0.0.1"))
+        login, _ = site.door.do(site.door.pincite.services.logins.log_in("Rea", PASSWORD, "127.0.0.1"))
         yield login
 
 

@@ -8,7 +8,7 @@ import pypdfium2
 import pytest
 
 from pincite.core.documents.document import Parsed
-from pincite.core.documents.pages import Mark
+from pincite.core.documents.pages import PageMark
 from pincite.errors import Unreadable
 from pincite.parsers import pdf
 from pincite.parsers.layout import ocr
@@ -29,7 +29,7 @@ def unreadable(data: bytes) -> str:
     return caught.value.code
 
 
-def words(parsed: Parsed, page: int = 0) -> dict[str, Mark]:
+def words(parsed: Parsed, page: int = 0) -> dict[str, PageMark]:
     return {parsed.text[mark.start : mark.end]: mark for mark in parsed.pages[page].placed()}
 
 

@@ -14,7 +14,7 @@ from pincite.core.documents.cells import cells
 from pincite.core.documents.document import Parsed
 from pincite.core.documents.pages import Page
 from pincite.errors import Unreadable
-from pincite.ingest.read.parse_and_chunk import prepare
+from pincite.ingest.read.parse_and_chunk import parse_and_chunk
 from pincite.parsers.office import xlsx_cells
 from pincite.parsers.xlsx import Options, make_parser
 from tests.office_maker import make_xlsx
@@ -186,8 +186,8 @@ def test_a_large_sheet_is_cut_between_rows_under_its_header_and_tells_how_far_it
         for number in range(1, 3001):
             sheet.write_row(number, 0, [number, f"Customer {number}", number * 1.5])
     heard: list[tuple[str, int, int]] = []
-    with progress.heard(lambda what, done, of: heard.append((what, done, of))):
-        prepared = prepare(target.getvalue(), "xlsx", Chunking())
+    with progress.progress_listener(lambda what, done, of: heard.append((what, done, of))):
+        prepared = parse_and_chunk(target.getvalue(), "xlsx", Chunking())
     assert ("row", 500, 3001) in heard
     parts = [chunk for chunk in prepared.chunks if chunk.header]
     assert len(parts) > 50

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from pincite.core.query.answer import Draft, Hit, Piece, Quote
+from pincite.core.query.answer import Draft, Hit, Quote, StreamPart
 from pincite.providers.extractive import Options, make_llm
 from pincite.providers.scripted import Options as Scripted
 from pincite.providers.scripted import make_embedder
@@ -15,7 +15,7 @@ TABLE = "| month | high |\n|---|---|\n| March | 6.82 |\n| April | 7.10 |"
 def answer(question: str, *hits: Hit, fail: str = "") -> Draft:
     llm = make_llm(Options(), make_embedder(Scripted(fail=fail)))
 
-    async def go() -> list[Piece]:
+    async def go() -> list[StreamPart]:
         return [piece async for piece in llm.write(prompt(question, *hits))]
 
     pieces = asyncio.run(go())

@@ -76,7 +76,7 @@ def answers(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) 
                 scope = await pincite.scope()
                 for citation in answer.citations:
                     source = answer.sources[(citation.source or 0) - 1]
-                    text = (await pincite.library.text(scope, source.document_id, source.version)).text
+                    text = (await pincite.services.library.text(scope, source.document_id, source.version)).text
                     assert text[citation.quote_start_char : citation.quote_end_char] == citation.quote
             return found
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Message, Piece, Prompt, Sampling, Usage
+from pincite.core.query.answer import Message, Prompt, Sampling, StreamPart, Usage
 from pincite.core.query.tools import Tool, ToolCall
 from pincite.errors import ProviderError, ProviderRefused, SettingsError
 from pincite.providers.llama import LlamaLLM, Options, make_llm
@@ -62,8 +62,8 @@ def with_server(gguf: Path, server: Any, **more: Any) -> LlamaLLM:
     return llm
 
 
-def written(llm: LlamaLLM, prompt: Prompt = ASKED) -> list[Piece]:
-    async def go() -> list[Piece]:
+def written(llm: LlamaLLM, prompt: Prompt = ASKED) -> list[StreamPart]:
+    async def go() -> list[StreamPart]:
         return [piece async for piece in llm.write(prompt)]
 
     return asyncio.run(go())
@@ -79,7 +79,7 @@ def test_what_the_model_says_is_streamed_under_its_own_name(gguf: Path) -> None:
     server = Fake(progress, [delta(content="Pa"), delta(content="ris")], delta("stop"), usage)
     pieces = written(with_server(gguf, server))
     assert "".join(piece.text for piece in pieces) == "Paris"
-    assert pieces[-1] == Piece(finish_reason="stop", model="tiny-1b", usage=Usage(5, 2))
+    assert pieces[-1] == StreamPart(finish_reason="stop", model="tiny-1b", usage=Usage(5, 2))
     assert server.bodies[0]["messages"] == [{"role": "user", "content": "What is the capital of France?"}]
     assert (server.bodies[0]["max_tokens"], server.bodies[0]["temperature"]) == (20, 0.0)
 

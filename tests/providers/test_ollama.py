@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pincite.core.protocols import Offered
-from pincite.core.query.answer import Message, Piece, Prompt, Sampling, Usage
+from pincite.core.query.answer import Message, Prompt, Sampling, StreamPart, Usage
 from pincite.core.query.pictures import Picture
 from pincite.core.query.tools import Abilities, Tool, ToolCall
 from pincite.errors import ProviderError, ProviderRefused, SettingsError
@@ -21,8 +21,8 @@ def server() -> Iterator[ModelServer]:
         yield started
 
 
-def write(server: ModelServer, wish: Sampling = Sampling(), **more: Any) -> list[Piece]:  # noqa: B008
-    async def go() -> list[Piece]:
+def write(server: ModelServer, wish: Sampling = Sampling(), **more: Any) -> list[StreamPart]:  # noqa: B008
+    async def go() -> list[StreamPart]:
         llm = make_llm(Options(**{"base_url": server.url, "model": "m", **more}))
         return [piece async for piece in llm.write(Prompt("q", (Message("user", "q"),), (), 1, wish))]
 
@@ -32,7 +32,7 @@ def write(server: ModelServer, wish: Sampling = Sampling(), **more: Any) -> list
 def test_a_completion_is_streamed_to_its_end(server: ModelServer) -> None:
     pieces = write(server)
     assert "".join(piece.text for piece in pieces) == "Hello wörld 🎉"
-    assert pieces[-1] == Piece(finish_reason="stop", model="m-1", usage=Usage(7, 3))
+    assert pieces[-1] == StreamPart(finish_reason="stop", model="m-1", usage=Usage(7, 3))
 
 
 def test_it_is_told_its_window_its_limit_and_not_to_think(server: ModelServer) -> None:
@@ -134,7 +134,7 @@ def test_tools_are_offered_and_their_calls_heard_its_way(server: ModelServer) ->
         Message("user", "q", pictures=(picture,)), Message("assistant", "", calls=(made,)), Message("tool", "found", answers=made),
     )  # fmt: skip
 
-    async def go() -> list[Piece]:
+    async def go() -> list[StreamPart]:
         asked = Prompt("q", messages, (), 1, tools=(Tool("rag_search", "search", {"type": "object"}),))
         return [piece async for piece in make_llm(Options(base_url=server.url, model="m")).write(asked)]
 

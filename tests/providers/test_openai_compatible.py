@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from pincite.core.protocols import Offered
-from pincite.core.query.answer import Message, Piece, Prompt, Sampling, Usage
+from pincite.core.query.answer import Message, Prompt, Sampling, StreamPart, Usage
 from pincite.core.query.tools import Tool, ToolCall
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused, SettingsError
 from pincite.models.resilient import abilities_of
@@ -27,22 +27,22 @@ def options(server: ModelServer, **more: Any) -> Options:
     return Options(**{"base_url": f"{server.url}/v1", "model": "m", "dimensions": 8, "batch": 2, **more})
 
 
-def write(server: ModelServer, wish: Sampling = Sampling(), **more: Any) -> list[Piece]:  # noqa: B008
-    async def go() -> list[Piece]:
+def write(server: ModelServer, wish: Sampling = Sampling(), **more: Any) -> list[StreamPart]:  # noqa: B008
+    async def go() -> list[StreamPart]:
         asked = Prompt("q", (Message("system", "s"), Message("user", "q")), (), 1, wish)
         return [piece async for piece in make_llm(options(server, **more)).write(asked)]
 
     return asyncio.run(go())
 
 
-def text_of(pieces: list[Piece]) -> str:
+def text_of(pieces: list[StreamPart]) -> str:
     return "".join(piece.text for piece in pieces)
 
 
 def test_a_completion_is_streamed_to_its_end(server: ModelServer) -> None:
     pieces = write(server)
     assert text_of(pieces) == "Hello wörld 🎉"
-    assert pieces[-1] == Piece(finish_reason="stop", model="m-1", usage=Usage(7, 3))
+    assert pieces[-1] == StreamPart(finish_reason="stop", model="m-1", usage=Usage(7, 3))
 
 
 def test_a_completion_cut_into_single_bytes_is_the_same(server: ModelServer) -> None:
@@ -260,8 +260,8 @@ def test_who_refuses_tools_is_remembered_as_such(server: ModelServer) -> None:
     assert abilities_of(llm).tools is False
 
 
-def offered(server: ModelServer, llm: Any = None) -> list[Piece]:
-    async def go() -> list[Piece]:
+def offered(server: ModelServer, llm: Any = None) -> list[StreamPart]:
+    async def go() -> list[StreamPart]:
         asked = Prompt("q", (Message("user", "q"),), (), 1, tools=(Tool("rag_search", "search", {"type": "object"}),))
         return [piece async for piece in (llm or make_llm(options(server))).write(asked)]
 

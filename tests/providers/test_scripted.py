@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from pincite.core.query.answer import Piece
+from pincite.core.query.answer import StreamPart
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, make_embedder, make_llm, make_reranker
 from tests.builders import hit, prompt
@@ -12,7 +12,7 @@ def written(options: Options, times: int = 1) -> list[str]:
     llm = make_llm(options)
 
     async def once() -> str:
-        pieces: list[Piece] = [piece async for piece in llm.write(prompt("q", hit("Cats purr.")))]
+        pieces: list[StreamPart] = [piece async for piece in llm.write(prompt("q", hit("Cats purr.")))]
         return "".join(piece.text for piece in pieces)
 
     async def go() -> list[str]:

@@ -8,9 +8,9 @@ import pytest
 
 from pincite.config.sources import load_settings
 from pincite.core.accounts.access import LOCAL, Scope
-from pincite.core.documents.positions import Extract, Leaf
+from pincite.core.documents.positions import PageText, TextSpan
 from pincite.core.protocols import Fetched, Match, Titled, Vector
-from pincite.core.query.answer import Filters, Found
+from pincite.core.query.answer import Filters, RetrievedChunk
 from pincite.core.run import Event, Kit, Run
 from pincite.providers.extractive import Extractive
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
@@ -22,13 +22,13 @@ EVERYTHING = Filters()
 class MemoryIndex:
     """Answers with the rankings it was given; `vanish` are keys whose version is replaced meanwhile."""
 
-    def __init__(self, dense: dict[int, float], lexical: dict[int, float], chunks: dict[int, Found]) -> None:
+    def __init__(self, dense: dict[int, float], lexical: dict[int, float], chunks: dict[int, RetrievedChunk]) -> None:
         self.rankings = {"dense": dense, "lexical": lexical}
         self.chunks = chunks
         self.vanish: set[int] = set()
         self.strangers = 0
         self.titles: dict[str, int] = {}
-        self.leaves: list[Leaf] = []
+        self.leaves: list[PageText] = []
         self.calls: list[str] = []
 
     async def dense(self, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
@@ -53,14 +53,14 @@ class MemoryIndex:
         carried = [(name, self.titles[name]) for name in names if name in self.titles]
         return [Titled(name, f"doc{key}", Match(key, self.rankings["dense"].get(key, 0.1))) for name, key in carried]
 
-    async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, Found]:
+    async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]:
         return {
             key: found(f"All around {key}.", key=1000 * (level + 1) + key, level=level, document_id=f"doc{key}")
             for key in keys
             if key not in self.vanish
         }
 
-    async def pages(self, extracts: Sequence[Extract], *, scope: Scope) -> list[list[Leaf]]:
+    async def pages(self, extracts: Sequence[TextSpan], *, scope: Scope) -> list[list[PageText]]:
         self.calls.append("pages")
         return [self.leaves for _ in extracts]
 

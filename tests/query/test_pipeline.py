@@ -34,7 +34,7 @@ def test_every_stage_runs_once_and_in_order(make_run: Callable[..., Run]) -> Non
     result = ask(run)
     assert stages(run) == [
         "guardrails", "model_lookup", "history_lookup", "query_rewriting", "spelling_correction", "query_analysis",
-        "retrieval", "ranking", "sifting", "evidence_selection", "prompt_assembly", "llm_generation", "grounding", "history_saving",
+        "retrieval", "ranking", "relevance_filter", "evidence_selection", "prompt_assembly", "llm_generation", "grounding", "history_saving",
     ]  # fmt: skip
     kinds = [type(event) for event in events]
     assert (*kinds[:4], kinds[-1]) == (Started, Planned, SourcesFound, Token, Answered)
@@ -87,7 +87,7 @@ def test_no_model_means_an_extractive_answer_and_it_is_said(make_run: Callable[.
     result = ask(make_run(TEXTS, RANKS, RANKS, llm=ScriptedLLM(Options(fail="connection refused"))))
     assert "Unused days expire on 31 March." in result.text
     assert result.metadata.model == "extractive"
-    assert [(note.stage, note.reason) for note in result.degraded] == [("generate", "connection refused")]
+    assert [(note.stage, note.reason) for note in result.degraded] == [("llm_generation", "connection refused")]
 
 
 def test_a_cut_answer_says_so(make_run: Callable[..., Run]) -> None:
@@ -98,7 +98,7 @@ def test_a_cut_answer_says_so(make_run: Callable[..., Run]) -> None:
 
 
 def test_no_time_left(make_run: Callable[..., Run]) -> None:
-    with pytest.raises(OverBudget, match="before guard_in"):
+    with pytest.raises(OverBudget, match="before guardrails"):
         ask(make_run(seconds=-1))
 
 
@@ -137,10 +137,10 @@ def test_min_score_cannot_be_applied_without_an_embedder_and_that_is_said(make_r
     run = make_run(TEXTS, RANKS, RANKS, embedder=down)
     _, hits = asyncio.run(search(run, Question("leave", min_score=0.5)))
     assert hits
-    assert [note.stage for note in run.degraded] == ["embedding", "rank"]
+    assert [note.stage for note in run.degraded] == ["query_embedding", "ranking"]
 
 
-@pytest.mark.parametrize(("strategy", "stage"), [("two_stage", "closer_look"), ("hierarchical", "hierarchy")])
+@pytest.mark.parametrize(("strategy", "stage"), [("two_stage", "proximity_boost"), ("hierarchical", "parent_boost")])
 def test_a_strategy_of_two_stages_looks_again_before_the_final_order(
     make_run: Callable[..., Run], strategy: Any, stage: str
 ) -> None:
@@ -158,7 +158,7 @@ def test_fusion_searches_each_part_and_its_scores_can_be_recomputed(make_run: Ca
     asked = Question("When do days of leave expire, and when does the canteen open?", strategy="fusion")
     plan, hits = asyncio.run(search(run, asked))
     assert plan.extra == ("When do days of leave expire", "when does the canteen open")
-    assert {note.stage for note in run.degraded} == {"step_back", "query_expansion"}
+    assert {note.stage for note in run.degraded} == {"step_back", "query_variations"}
     for hit in hits:
         assert hit.score == pytest.approx(sum(placing.share for placing in summands(hit.placings)))
         for text in (placing for placing in hit.placings if placing.via == "query"):
@@ -170,7 +170,7 @@ def test_results_of_other_levels_pass_through_the_final_order(make_run: Callable
     run = make_run(TEXTS, RANKS, RANKS)
     _, hits = asyncio.run(search(run, Question("days of leave", levels=(0,), top_k=1)))
     assert [hit.chunk.level for hit in hits] == [0]
-    assert stages(run)[-2:] == ["levels", "ranking"]
+    assert stages(run)[-2:] == ["level_promotion", "ranking"]
     assert hits[0].relevance > 0
 
 
@@ -222,4 +222,4 @@ def test_a_second_look_that_fails_leaves_the_first(make_run: Callable[..., Run])
     run.kit.index.lexical = fails_later  # type: ignore[method-assign]
     result = ask(run, "When do unused days of leave expire in Sweden?")
     assert result.sources
-    assert [note.stage for note in result.degraded] == ["look_again"]
+    assert [note.stage for note in result.degraded] == ["second_look"]

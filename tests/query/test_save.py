@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from pincite.core.accounts.conversations import KeptTurn
-from pincite.core.query.answer import Piece, Prompt, Question
+from pincite.core.query.answer import Prompt, Question, StreamPart
 from pincite.core.run import Answered, Event, Run, Token
 from pincite.errors import BadRequest, Invalid, StoreDown
 from pincite.providers.scripted import Options, ScriptedLLM
 from pincite.query import pipeline, save
-from pincite.query.ground.ground import ground
+from pincite.query.ground.ground import grounding
 from pincite.query.pipeline import answer
 
 TEXTS = {1: "Every employee has 30 days of leave.\nUnused days expire on 31 March."}
@@ -59,7 +59,7 @@ def test_a_failure_to_keep_it_never_fails_the_answer_but_is_noted(
 ) -> None:
     result = asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS), Memory(error)), ASKED))
     [note] = result.degraded
-    assert (note.stage, "not in the history" in note.reason) == ("save", True)
+    assert (note.stage, "not in the history" in note.reason) == ("history_saving", True)
     assert result.text
 
 
@@ -79,9 +79,9 @@ def test_only_what_ended_of_itself_is_whole(make_run: Callable[..., Run], finish
     class Model:
         name, window = "m", 8192
 
-        async def write(self, _: Prompt) -> AsyncIterator[Piece]:
-            yield Piece("Unused days expire on 31 March. [Source 1]")
-            yield Piece(finish_reason=finish)
+        async def write(self, _: Prompt) -> AsyncIterator[StreamPart]:
+            yield StreamPart("Unused days expire on 31 March. [Source 1]")
+            yield StreamPart(finish_reason=finish)
 
     memory = Memory()
     result = asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS, llm=Model()), memory), ASKED))
@@ -102,7 +102,7 @@ def test_nobody_waits_long_for_a_history_that_cannot_be_written(
 ) -> None:
     monkeypatch.setattr(save, "KEEP_S", 0.05)
     result = asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS), Stuck()), ASKED))
-    assert [note.stage for note in result.degraded] == ["save"]
+    assert [note.stage for note in result.degraded] == ["history_saving"]
     broken = remembering(make_run(TEXTS, RANKS, RANKS), Stuck())
     broken.kit = replace(broken.kit, index=None)  # type: ignore[arg-type]
     with pytest.raises(AttributeError):  # and how it failed is told
@@ -114,13 +114,13 @@ def test_an_answer_told_to_its_end_is_kept_even_where_the_time_is_over(make_run:
     run = remembering(make_run(TEXTS, RANKS, RANKS), memory)
 
     async def late(run: Run, *arguments: Any) -> Any:
-        result = await ground(run, *arguments)
+        result = await grounding(run, *arguments)
         run.deadline = 0.0
         return result
 
-    late.__name__ = "ground"
+    late.__name__ = "grounding"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "ground", late)
+        patch.setattr(pipeline, "grounding", late)
         result = asyncio.run(answer(run, ASKED))
     assert [turn.complete for turn in memory.kept] == [True]
     assert result.text

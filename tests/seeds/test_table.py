@@ -5,7 +5,7 @@ import pytest
 from pincite.config.profiles import profiles
 from pincite.config.schema import value_of
 from pincite.config.settings import ALIASES
-from pincite.config.sources import Layers, load_settings
+from pincite.config.sources import SettingsLayers, load_settings
 from pincite.ingest.embed.embedding_text import LONGEST
 
 NAMES = ("default", "zoeflow", "five-stage", "vexora", "local", "adaptive")
@@ -105,7 +105,7 @@ def test_a_text_to_embed_ends_after_eight_thousand_characters() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_designs_that_rank_by_hybrid_score_never_cut_by_it(name: str) -> None:
-    settings = Layers().settings(profiles()[name].values)
+    settings = SettingsLayers().settings(profiles()[name].values)
     assert settings.rag.threshold_on in ("similarity", "relevance")
 
 

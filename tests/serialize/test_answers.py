@@ -13,8 +13,8 @@ from pincite.core.query.answer import (
     Degraded,
     Groundedness,
     GroundedSentence,
-    Placing,
     Related,
+    ScoreContribution,
     SearchResult,
     Sufficiency,
     Usage,
@@ -70,7 +70,7 @@ def test_a_chunk_is_named_as_searches_name_it() -> None:
 
 
 def result(**more: object) -> SearchResult:
-    placings = (Placing("dense", 0, 1, 0.9, 0.5), Placing("lexical", 0, 2, 7.5, 0.2))
+    placings = (ScoreContribution("dense", 0, 1, 0.9, 0.5), ScoreContribution("lexical", 0, 2, 7.5, 0.2))
     one = hit("Cats purr.", score=0.7)
     values = {
         "hits": (type(one)(one.chunk, 0.7, 0.9, 0.8, 0.7, placings),),
@@ -121,7 +121,7 @@ def test_alpha_is_told_only_where_it_counted() -> None:
 
     assert alpha() == 0.5
     assert alpha(strategy="dense_only") is None
-    assert alpha(degraded=(Degraded("embedding", "down"),)) is None
+    assert alpha(degraded=(Degraded("query_embedding", "down"),)) is None
 
 
 def test_reciprocal_ranks_are_told_by_their_constant() -> None:

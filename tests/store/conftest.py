@@ -15,15 +15,15 @@ from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Parsed, Upload
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.store.database import Database
-from pincite.store.documents.blob_files import Files
-from pincite.store.documents.blobs import Originals
+from pincite.store.documents.blob_files import BlobFiles
+from pincite.store.documents.blobs import Blobs
 from pincite.store.documents.library import Library
 from pincite.store.documents.remove import Removal
-from pincite.store.indexing.chunk_rows import Entry
+from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.store.indexing.jobs import Jobs
-from pincite.store.indexing.publish import Found
-from pincite.store.indexing.uploads import Intake
-from pincite.store.indexing.write_edition import Indexing
+from pincite.store.indexing.publish import ParsedVersion
+from pincite.store.indexing.uploads import UploadStore
+from pincite.store.indexing.write_edition import EditionWriter
 from pincite.store.search.postgres_index import PostgresIndex
 from pincite.text.sentences import fingerprint
 from pincite.text.terms import forms, terms
@@ -33,14 +33,14 @@ from tests.builders import chunk
 class Shelf:
     """The store's parts around one database, and a short way to put a document in."""
 
-    def __init__(self, database: Database, files: Files, model: int, **rag: Any) -> None:
+    def __init__(self, database: Database, files: BlobFiles, model: int, **rag: Any) -> None:
         self.database, self.files = database, files
-        self.originals = Originals(database, files, shared=False)
+        self.originals = Blobs(database, files, shared=False)
         self.library = Library(database, self.originals, "s1")
-        self.intake = Intake(database, self.originals, "s1")
+        self.intake = UploadStore(database, self.originals, "s1")
         self.removal = Removal(database, files)
         self.jobs = Jobs(database, files.place)
-        self.indexing = Indexing(database, model, "s1")
+        self.indexing = EditionWriter(database, model, "s1")
         self.embedder = ScriptedEmbedder(Options(dimensions=32))
         self.index = PostgresIndex(database, model, 32, Rag(**rag))
 
@@ -63,12 +63,12 @@ class Shelf:
         assert job is not None
         edition = await self.indexing.begin(await self.indexing.target(job))
         entries = [
-            Entry(chunk(n, text, language=language), fingerprint(text), Counter(terms(text, language)),
+            ChunkRow(chunk(n, text, language=language), fingerprint(text), Counter(terms(text, language)),
                   hashlib.sha256(text.encode()).digest(), [await self.vector(text)], forms=forms(text, language))
             for n, text in enumerate(texts)
         ]  # fmt: skip
         await self.indexing.write(edition, entries)
-        await self.indexing.serve(edition, Found(Parsed("\n".join(texts), "markdown")))
+        await self.indexing.serve(edition, ParsedVersion(Parsed("\n".join(texts), "markdown")))
         return document_id
 
 
@@ -81,7 +81,7 @@ def shelf(database_url: str, tmp_path: Path) -> Callable[..., Any]:
         database = await Database.open(database_url, pool_size=6)
         try:
             model = await database.register_model("scripted/test", 32)
-            yield Shelf(database, Files(tmp_path, "lib"), model, **rag)
+            yield Shelf(database, BlobFiles(tmp_path, "lib"), model, **rag)
         finally:
             await database.close()
 

@@ -3,8 +3,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from pincite.core.times import utc
 from pincite.errors import Invalid
-from pincite.store.cursors import cursor_of, place_of, utc
+from pincite.store.cursors import cursor_of, place_of
 
 NOW = datetime.now(UTC)
 

@@ -152,7 +152,7 @@ def test_a_schema_of_somebody_else_is_refused(empty_database_url: str) -> None:
 def test_an_administrator_need_not_be_a_superuser(postgres: str, empty_database_url: str) -> None:
     """A hosted database gives out an owner of the database, no more; keys and jobs must work there too."""
     from pincite.core.accounts.access import Caller
-    from pincite.store.access.api_keys import Keys
+    from pincite.store.access.api_keys import ApiKeys
 
     name = psycopg.conninfo.conninfo_to_dict(empty_database_url)["dbname"]
     role = f"owner_{name}"
@@ -167,7 +167,7 @@ def test_an_administrator_need_not_be_a_superuser(postgres: str, empty_database_
 
     async def use() -> Caller:
         database = await Database.open(url, pool_size=2)
-        keys = Keys(database)
+        keys = ApiKeys(database)
         key, _ = await keys.create("local", "k", "reader", None)
         caller = await keys.recognise(key)
         await database.close()

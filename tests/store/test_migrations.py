@@ -111,7 +111,7 @@ def test_data_of_every_schema_opens_and_is_found(
     async def use() -> None:
         await as_of(database_url, number, tmp_path / "data")
         async with open_pincite() as pincite:
-            [document] = await pincite.documents()
+            [document] = await pincite.documents.all()
             assert (document.id, document.name, document.folder, document.status) == (
                 DOCUMENT,
                 "cat.md",
@@ -122,7 +122,7 @@ def test_data_of_every_schema_opens_and_is_found(
             assert [hit.chunk.document_id for hit in found.hits] == [DOCUMENT]
             assert {placing.via for placing in found.hits[0].placings} >= {"dense", "lexical"}
             assert "half past six" in (await pincite.ask("When is the cat fed?")).text
-            assert (await inspect(pincite.database, pincite.originals.files, silent)).wrong == ()
+            assert (await inspect(pincite.services.database, pincite.services.blobs.files, silent)).wrong == ()
             assert pincite.settings.rag.top_k == (7 if number >= 2 else 10)
             assert (await pincite.remove(DOCUMENT)).verified
 

@@ -8,8 +8,9 @@ from typing import Any
 from prometheus_client.parser import text_string_to_metric_families
 
 from pincite.core.query.answer import Degraded
-from pincite.core.traces import NAMES, Span, Trace
+from pincite.core.traces import Span, Trace
 from pincite.tracing.metrics import Metrics
+from tests.stages import stages
 
 NOW = datetime.now(UTC)
 WRITING = {
@@ -17,7 +18,7 @@ WRITING = {
     "gen_ai.usage.output_tokens": 20, "retries": 2, "first_token_ms": 40.0,
 }  # fmt: skip
 ANSWERED = Trace(
-    "t1", "query", NOW, 120.0, degraded=(Degraded("rank", "x"),),
+    "t1", "query", NOW, 120.0, degraded=(Degraded("ranking", "x"),),
     spans=(
         Span("query_embedding", 0, 0, 5.0, None, {"gen_ai.operation.name": "embeddings", "texts": 2}),
         Span("vector_search", 0, 5, 3.0), Span("lexical_search", 0, 5, 3.0), Span("lexical_search", 0, 8, 3.0),
@@ -53,7 +54,7 @@ def test_traces_add_up() -> None:
     found = counted(ANSWERED, DEGRADED, FILE, FAILED)
     expected = {
         ("requests_total", ("query",)): 2, ("requests_total", ("ingest",)): 2,
-        ("errors_total", ("unreadable", "ingest")): 1, ("degraded_total", ("rank",)): 1,
+        ("errors_total", ("unreadable", "ingest")): 1, ("degraded_total", ("ranking",)): 1,
         ("files_total", ("completed",)): 1, ("files_total", ("unreadable",)): 1, ("chunks_total", ()): 90,
         ("embedding_calls_total", ("query",)): 1, ("embedding_calls_total", ("index",)): 3,
         ("embedded_texts_total", ("query",)): 2, ("embedded_texts_total", ("index",)): 70,
@@ -92,7 +93,7 @@ def test_every_metric_and_every_span_of_a_stage_is_documented() -> None:
     ours = {name for name in families if name.startswith("pincite_")}
     documented = {name.removesuffix("_total") for name in re.findall(r"`(pincite_\w+)`", page)}
     assert documented == ours
-    assert set(NAMES.values()) <= set(re.findall(r"`(\w+)`", page))
+    assert set(stages()) <= set(re.findall(r"`(\w+)`", page))
 
 
 def test_people_get_the_same_numbers_without_buckets() -> None:

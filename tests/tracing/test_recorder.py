@@ -8,9 +8,9 @@ from pincite.config.sources import load_settings
 from pincite.core.query.answer import Filters, Message, Prompt, Question, Sampling
 from pincite.core.request_context import remote_span, request_id
 from pincite.core.run import Answered, Event
-from pincite.core.traces import Content, Outcome
+from pincite.core.traces import Content, TraceOutcome
 from pincite.errors import Invalid
-from pincite.tracing.recorder import Witness
+from pincite.tracing.recorder import TraceRecorder
 from tests.builders import answer, source
 from tests.core.test_run import make_run
 
@@ -20,20 +20,20 @@ ANSWER = answer("Because. [Source 1]", (source(1, "d1", "Because."),))
 
 def test_what_is_heard_is_passed_on_and_told() -> None:
     heard: list[Event] = []
-    run, witness = make_run(), Witness("query", ASKED, heard.append)
+    run, witness = make_run(), TraceRecorder("query", ASKED, heard.append)
     witness.hear(Answered(ANSWER))
     trace = witness.trace(run, None)
     assert heard == [Answered(ANSWER)]
     assert (trace.id, trace.kind, trace.error, trace.code) == (run.id, "query", None, None)
     assert trace.options == {"top_k": 3, "filters": {"folder": "hr"}, "sampling": {"top_p": 0.5}}
     chunk_id = ANSWER.sources[0].chunk_id
-    assert trace.outcome == Outcome(0.5, "medium", 1.0, (chunk_id,), (chunk_id,), 19, "m", "stop")
+    assert trace.outcome == TraceOutcome(0.5, "medium", 1.0, (chunk_id,), (chunk_id,), 19, "m", "stop")
     assert trace.content is None
     assert witness.told is trace
 
 
 def test_the_words_are_kept_where_the_settings_allow() -> None:
-    run, witness = make_run(), Witness("query", ASKED)
+    run, witness = make_run(), TraceRecorder("query", ASKED)
     run.settings = load_settings({"traces.content": True, "rag.fusion": "rrf", "llm.base_url": "http://there"}, env={})
     witness.hear(Answered(ANSWER))
     run.thoughts.append("so it must be")
@@ -46,7 +46,7 @@ def test_the_words_are_kept_where_the_settings_allow() -> None:
 
 def test_what_the_model_was_shown_is_kept_without_the_turns_before() -> None:
     said = [("system", "cite"), ("user", "before"), ("assistant", "of another document"), ("user", "[Source 1] why")]
-    run, witness = make_run(), Witness("query", ASKED)
+    run, witness = make_run(), TraceRecorder("query", ASKED)
     run.prompt = Prompt("why", tuple(Message(role, text) for role, text in said), (), 9)  # type: ignore[arg-type]
     assert witness.trace(run, None).content is None
     run.settings = load_settings({"traces.content": True}, env={})
@@ -56,7 +56,7 @@ def test_what_the_model_was_shown_is_kept_without_the_turns_before() -> None:
 
 
 def test_an_end_that_was_none_is_told_too() -> None:
-    run, witness = make_run(), Witness("search", Question("half a pair \ud800 and a \0"))
+    run, witness = make_run(), TraceRecorder("search", Question("half a pair \ud800 and a \0"))
     run.settings = load_settings({"traces.content": True}, env={})
     trace = witness.trace(run, Invalid("no", code="why_not"))
     assert (trace.error, trace.code, trace.outcome) == ("Invalid: no", "why_not", None)
@@ -68,8 +68,8 @@ def test_a_trace_names_its_request_and_the_clients_own() -> None:
     request_id.set("abcdefgh")
     remote_span.set("a-b")
     try:
-        trace = Witness("query", ASKED).trace(make_run(), None)
-        again = Witness("replay", ASKED, replays=trace).trace(make_run(), None)
+        trace = TraceRecorder("query", ASKED).trace(make_run(), None)
+        again = TraceRecorder("replay", ASKED, replays=trace).trace(make_run(), None)
     finally:
         request_id.set("")
         remote_span.set(None)
@@ -95,4 +95,4 @@ def test_a_trace_names_its_request_and_the_clients_own() -> None:
 def test_only_the_text_of_a_plain_search_that_is_let_in_is_searched_surely(
     kind: str, question: Question, surely: list[str]
 ) -> None:
-    assert Witness(kind, question).searched_surely(10) == surely
+    assert TraceRecorder(kind, question).searched_surely(10) == surely

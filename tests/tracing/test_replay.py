@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from pincite.config.sources import load_settings
 from pincite.core.query.answer import Filters, Question, Sampling
-from pincite.core.traces import Content, Trace
+from pincite.core.traces import Content, Trace, TraceFilter
 from pincite.errors import Invalid, NotFound
-from pincite.store.operations.traces import TraceFilter
 from pincite.tracing.replay import (
     Moved,
     moves,
@@ -138,16 +137,18 @@ def in_a_library(open_pincite: Callable[..., Any], folder: Path, test: Callable[
 def test_a_replay_shows_what_other_settings_do(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     async def test(pincite: Any) -> None:
         answer = await pincite.ask(Question(QUESTION, top_k=3))
-        replay = await pincite.replay(answer.metadata.trace_id, {"rag.fusion": "rrf", "rag.similarity_threshold": 1.0})
+        replay = await pincite.questions.replay(
+            answer.metadata.trace_id, {"rag.fusion": "rrf", "rag.similarity_threshold": 1.0}
+        )
         assert replay.settings == {"rag.fusion": ("relative_score", "rrf"), "rag.similarity_threshold": (0.02, 1.0)}
         assert {one.chunk_id for one in replay.passages} >= set(replay.before.outcome.sources)
         assert all(one.score_after < 0.1 for one in replay.passages)  # reciprocal ranks are small
         assert replay.changed  # nothing is that relevant, so nothing is found
         assert "".join(text for change, text in replay.answer if change != "added") == answer.text
         assert replay.after.outcome.confidence == 0.0
-        kept = await pincite.traces.get(await pincite.scope(), replay.after.id)
+        kept = await pincite.services.traces.get(await pincite.scope(), replay.after.id)
         assert (kept.kind, kept.options["replays"]) == ("replay", answer.metadata.trace_id)
-        assert (await pincite.sessions.list(await pincite.scope()))[0] == []
+        assert (await pincite.services.sessions.list(await pincite.scope()))[0] == []
 
     in_a_library(open_pincite, tmp_path, test, traces__content=True)
 
@@ -155,8 +156,8 @@ def test_a_replay_shows_what_other_settings_do(open_pincite: Callable[..., Any],
 def test_the_same_settings_change_nothing(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     async def test(pincite: Any) -> None:
         answer = await pincite.ask(QUESTION)
-        first = await pincite.replay(answer.metadata.trace_id, {})
-        again = await pincite.replay(first.after.id, {})  # a replay can be replayed
+        first = await pincite.questions.replay(answer.metadata.trace_id, {})
+        again = await pincite.questions.replay(first.after.id, {})  # a replay can be replayed
         for replay in (first, again):
             assert not replay.changed
             assert replay.settings == {}
@@ -169,8 +170,10 @@ def test_without_kept_words_both_answers_are_asked_for_again(open_pincite: Calla
     async def test(pincite: Any) -> None:
         answer = await pincite.ask(QUESTION)
         with pytest.raises(Invalid, match="--question"):
-            await pincite.replay(answer.metadata.trace_id, {})
-        replay = await pincite.replay(answer.metadata.trace_id, {"rag.similarity_threshold": 1.0}, question=QUESTION)
+            await pincite.questions.replay(answer.metadata.trace_id, {})
+        replay = await pincite.questions.replay(
+            answer.metadata.trace_id, {"rag.similarity_threshold": 1.0}, question=QUESTION
+        )
         assert "".join(text for change, text in replay.answer if change != "added") == answer.text
         assert replay.changed
 
@@ -182,15 +185,15 @@ def test_a_follow_up_is_asked_as_what_it_means_and_its_conversation_hears_nothin
 ) -> None:
     async def test(pincite: Any) -> None:
         scope = await pincite.scope()
-        session = await pincite.sessions.create(scope)
+        session = await pincite.services.sessions.create(scope)
         await pincite.ask(Question("Where do I ask for leave?", session_id=session.id))
         answer = await pincite.ask(Question("And when does it expire?", session_id=session.id))
-        trace = await pincite.traces.get(scope, answer.metadata.trace_id)
+        trace = await pincite.services.traces.get(scope, answer.metadata.trace_id)
         assert (trace.kind, trace.content.question) == ("chat", "And when does it expire?")
-        replay = await pincite.replay(trace.id, {})
+        replay = await pincite.questions.replay(trace.id, {})
         assert not replay.changed
         assert [one.score_before for one in replay.passages] == [one.score_after for one in replay.passages]
-        assert len((await pincite.sessions.get(scope, session.id)).turns) == 2
+        assert len((await pincite.services.sessions.get(scope, session.id)).turns) == 2
 
     in_a_library(open_pincite, tmp_path, test, traces__content=True)
 
@@ -198,10 +201,10 @@ def test_a_follow_up_is_asked_as_what_it_means_and_its_conversation_hears_nothin
 def test_a_search_is_searched_again(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     async def test(pincite: Any) -> None:
         result = await pincite.search(Question(QUESTION, strategy="hybrid", top_k=2))
-        replay = await pincite.replay(result.trace_id, {"rag.fusion": "rrf"})
+        replay = await pincite.questions.replay(result.trace_id, {"rag.fusion": "rrf"})
         assert replay.answer is None
         assert len(replay.after.hits) == 2
-        again = await pincite.replay(replay.after.id, {"rag.fusion": "rrf"})
+        again = await pincite.questions.replay(replay.after.id, {"rag.fusion": "rrf"})
         assert (again.answer, again.changed) == (None, False)
 
     in_a_library(open_pincite, tmp_path, test, traces__content=True)
@@ -210,14 +213,14 @@ def test_a_search_is_searched_again(open_pincite: Callable[..., Any], tmp_path: 
 def test_a_profile_is_changed_to_and_settings_win_over_it(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     async def test(pincite: Any) -> None:
         trace_id = (await pincite.ask(QUESTION)).metadata.trace_id
-        replay = await pincite.replay(trace_id, {"rag.top_k": 2}, profile="adaptive")
+        replay = await pincite.questions.replay(trace_id, {"rag.top_k": 2}, profile="adaptive")
         assert replay.settings["rag.fusion"] == ("relative_score", "rrf")
         assert replay.settings["rag.top_k"] == (10, 2)
         with pytest.raises(Invalid, match="there is no profile 'nope'"):
-            await pincite.replay(trace_id, {}, profile="nope")
+            await pincite.questions.replay(trace_id, {}, profile="nope")
         with pytest.raises(NotFound):
-            await pincite.replay("nope", {})
-        found, _ = await pincite.traces.list(await pincite.scope(), TraceFilter(kind="replay"))
+            await pincite.questions.replay("nope", {})
+        found, _ = await pincite.services.traces.list(await pincite.scope(), TraceFilter(kind="replay"))
         assert len(found) == 1
 
     in_a_library(open_pincite, tmp_path, test, traces__content=True)

@@ -8,18 +8,19 @@ from typing import Any
 import psycopg
 import pytest
 
-from pincite.core.query.answer import Piece, Prompt, Question, Sampling
+from pincite.core.query.answer import Prompt, Question, Sampling, StreamPart
 from pincite.core.request_context import request_id
 from pincite.core.run import Event, Token
-from pincite.core.traces import Trace
+from pincite.core.traces import Trace, TraceFilter
 from pincite.errors import Invalid, ProviderError
-from pincite.store.operations.traces import TraceFilter, Traces
+from pincite.store.operations.traces import TraceStore
 from pincite.tracing.logs import ReadableLines
 from pincite.tracing.metrics import Metrics
-from pincite.tracing.sink import Records
+from pincite.tracing.recorder import TraceRecorder
+from pincite.tracing.sink import TraceSink
 from tests.builders import answering
 from tests.stub_openai import stub_server
-from tests.tracing.test_recorder import ASKED, Witness, make_run
+from tests.tracing.test_recorder import ASKED, make_run
 
 CANARY = "zebrafinch"
 TEXT = f"# Cats\n\nCats purr when they are content. The {CANARY} sings.\n"
@@ -34,15 +35,15 @@ class Writer:
     def __init__(self, then: Callable[[], Any]) -> None:
         self._then = then
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
-        yield Piece("Cats purr. [Source 1] They do so when they are content. [Source 1]\n\n")
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
+        yield StreamPart("Cats purr. [Source 1] They do so when they are content. [Source 1]\n\n")
         await self._then()
-        yield Piece(finish_reason="stop", model=self.name)
+        yield StreamPart(finish_reason="stop", model=self.name)
 
 
 async def newest(pincite: Any) -> Trace:
-    [found], _ = await pincite.traces.list(await pincite.scope(), TraceFilter(limit=1))
-    trace: Trace = await pincite.traces.get(await pincite.scope(), found.id)
+    [found], _ = await pincite.services.traces.list(await pincite.scope(), TraceFilter(limit=1))
+    trace: Trace = await pincite.services.traces.get(await pincite.scope(), found.id)
     return trace
 
 
@@ -210,7 +211,7 @@ def test_no_words_are_kept_unless_allowed(open_pincite: Callable[..., Any], tmp_
         answer = await pincite.ask(wish)
         assert CANARY in answer.text
         await pincite.search(wish)
-        await pincite.replay(answer.metadata.trace_id, {"rag.fusion": "rrf"}, question=QUESTION)
+        await pincite.questions.replay(answer.metadata.trace_id, {"rag.fusion": "rrf"}, question=QUESTION)
 
         async def fail() -> None:
             raise ProviderError("down")
@@ -244,19 +245,19 @@ def test_no_request_waits_for_a_trace_that_cannot_be_written(
 ) -> None:
     async def test(pincite: Any) -> None:
         scope = await pincite.scope()
-        session = await pincite.sessions.create(scope)
+        session = await pincite.services.sessions.create(scope)
         with psycopg.connect(database_url) as other:
             other.execute("lock table pincite.trace")
             answer = await asyncio.wait_for(pincite.ask(Question("Why do cats purr?", session_id=session.id)), 10)
             assert answer.text
             other.rollback()
-        await pincite.records.close()
+        await pincite.services.trace_sink.close()
         assert (await newest(pincite)).id == answer.metadata.trace_id
 
     in_a_library(open_pincite, tmp_path, test)
 
 
-class Slow(Traces):
+class Slow(TraceStore):
     """Traces that take as long to be written as it is told."""
 
     def __init__(self) -> None:
@@ -270,8 +271,8 @@ class Slow(Traces):
 
 def test_no_answer_waits_for_its_trace_and_closing_does() -> None:
     async def go() -> None:
-        slow, trace = Slow(), Witness("query", ASKED).trace(make_run(), None)
-        records = Records(slow, Metrics())
+        slow, trace = Slow(), TraceRecorder("query", ASKED).trace(make_run(), None)
+        records = TraceSink(slow, Metrics())
         await records.keep("local", trace)
         assert slow.kept == []
         closing = asyncio.create_task(records.close())
@@ -288,8 +289,8 @@ def test_where_too_many_wait_to_be_written_the_next_waits_for_one(monkeypatch: p
     monkeypatch.setattr("pincite.tracing.sink.MOST_WAITING", 2)
 
     async def go() -> None:
-        slow, trace = Slow(), Witness("query", ASKED).trace(make_run(), None)
-        records = Records(slow, Metrics())
+        slow, trace = Slow(), TraceRecorder("query", ASKED).trace(make_run(), None)
+        records = TraceSink(slow, Metrics())
         await records.keep("local", trace)
         await records.keep("local", trace)
         third = asyncio.create_task(records.keep("local", trace))

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
-from pincite.api.admission.fair_queue import Turns
+from pincite.api.admission.fair_queue import FairQueue
 from pincite.api.paths import API
 from pincite.api.streaming.answer_streams import Ask
 from pincite.core.accounts.access import Caller
@@ -37,9 +37,9 @@ class Admission:
 
     def __init__(self, pincite: AsyncPincite) -> None:
         self._pincite = pincite
-        self.searching = Turns(lambda: pincite.settings.limits)
-        self.asking = Turns(lambda: pincite.settings.limits, times=MORE)
-        self.filing = Turns(lambda: pincite.settings.limits, patient=True)
+        self.searching = FairQueue(lambda: pincite.settings.limits)
+        self.asking = FairQueue(lambda: pincite.settings.limits, times=MORE)
+        self.filing = FairQueue(lambda: pincite.settings.limits, patient=True)
 
         self._listening: Counter[str] = Counter()
         self._turns = dict.fromkeys(SEARCHES, self.searching) | dict.fromkeys(QUESTIONS, self.asking)
@@ -79,7 +79,7 @@ class Admission:
 
     def question(self, caller: Caller, ask: Ask, *, stream: bool, longest: int | None) -> Ask:
         """The same question, asked once it may be: while a model writes, somebody else may search."""
-        limits, settings = self._pincite.limits, self._pincite.settings.llm
+        limits, settings = self._pincite.admin.quotas, self._pincite.settings.llm
         tokens = longest or settings.max_tokens
 
         async def in_turn(listen: Callable[[Event], None]) -> Answer:

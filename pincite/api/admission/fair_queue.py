@@ -13,7 +13,7 @@ LATELY_S = 5.0
 """Who came lately is expected again: those who ask without pause leave room for them."""
 
 
-class Turn:
+class Slot:
     """A place that somebody works in; left once, however often that is said."""
 
     def __init__(self, leave: Callable[[], None]) -> None:
@@ -26,7 +26,7 @@ class Turn:
             leave()
 
 
-class Turns:
+class FairQueue:
     """Places for so many, as the rules in force have it, or for so many `times` as many; with `patient`, any number may wait.
 
     While others come and go, nobody has more places than their share, so that one with two hundred requests slows others
@@ -58,10 +58,10 @@ class Turns:
         return sum(map(len, self._waiting.values()))
 
     @asynccontextmanager
-    async def of(self, person: str) -> AsyncIterator[Turn]:
+    async def of(self, person: str) -> AsyncIterator[Slot]:
         """A place for somebody, once it is their turn; `OverBudget` or `Overloaded` where too many wait already."""
         await self._enter(person)
-        turn = Turn(lambda: self._left(person))
+        turn = Slot(lambda: self._left(person))
         try:
             yield turn
         finally:

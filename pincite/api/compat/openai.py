@@ -20,8 +20,8 @@ from pincite.api.requests import agreed
 from pincite.api.routes.chat import ChatBody, asking
 from pincite.api.routes.embeddings import Embeddable, vectors_of
 from pincite.api.routes.query import Telling, respond
-from pincite.api.streaming.answer_streams import Told
-from pincite.api.streaming.disconnect import unless_gone
+from pincite.api.streaming.answer_streams import StreamEvent
+from pincite.api.streaming.disconnect import until_disconnect
 from pincite.config.profiles import profiles
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, NotFound
@@ -150,7 +150,7 @@ class Chunks:
         self._id = ""
         self._said = ""
 
-    def __call__(self, told: Told) -> bytes:
+    def __call__(self, told: StreamEvent) -> bytes:
         """An event in their words, or nothing."""
         data = json.loads(told.data)
         if told.event == "start":
@@ -218,7 +218,7 @@ async def model(model_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
 
 
 def _names(pincite: AsyncPincite) -> list[str]:
-    return [OWN, *(f"{OWN}:{name}" for name in profiles()), pincite.embedder.name]
+    return [OWN, *(f"{OWN}:{name}" for name in profiles()), pincite.admin.embedder.name]
 
 
 def _model(name: str) -> Json:
@@ -240,10 +240,10 @@ async def embeddings(
     body: TextsBody, request: Request, pincite: Engine, caller: Reader, admitted: Admitted
 ) -> JSONResponse:
     """One unit vector a text, in order, by the embedder of the library."""
-    texts, embedder = [body.input] if isinstance(body.input, str) else body.input, pincite.embedder
+    texts, embedder = [body.input] if isinstance(body.input, str) else body.input, pincite.admin.embedder
     if body.dimensions not in (None, embedder.dimensions):
         raise Invalid(f"dimensions: the vectors of {embedder.name} have {embedder.dimensions}")
-    vectors = await unless_gone(request.receive, admitted.search(caller, lambda: vectors_of(embedder, texts)))
+    vectors = await until_disconnect(request.receive, admitted.search(caller, lambda: vectors_of(embedder, texts)))
     counted = sum(map(Tokenizer().count, texts))
     data = [
         {"object": "embedding", "index": n, "embedding": _encoded(vector, body.encoding_format)}

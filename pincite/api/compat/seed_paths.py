@@ -21,7 +21,7 @@ from pincite.api.requests import ManyBody, QueryBody
 from pincite.api.routes import chat, document_contents, search, uploads
 from pincite.api.routes import query as questions
 from pincite.api.routes.query import Telling
-from pincite.api.streaming.answer_streams import Told
+from pincite.api.streaming.answer_streams import StreamEvent
 from pincite.api.streaming.sse import Frame, frame
 from pincite.serialize.answers import Json
 from pincite.serialize.fields import Body, ReadBody
@@ -187,9 +187,9 @@ def _result(source: Json) -> Json:
 def _events(shape: questions.Shape, *, numbered: bool) -> Frame:
     """Events as ours are, with the whole answer in its other shape."""
 
-    def tell(told: Told) -> bytes:
+    def tell(told: StreamEvent) -> bytes:
         if told.event == "answer":
-            told = Told.of(told.number, told.event, shape(json.loads(told.data)))
+            told = StreamEvent.of(told.number, told.event, shape(json.loads(told.data)))
         return frame(told, numbered=numbered and told.number > 0)
 
     return tell

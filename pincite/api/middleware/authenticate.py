@@ -74,7 +74,7 @@ class Authenticate:
 
     async def _let_in(self, scope: Scope) -> None:
         """Know who it is, and count what they ask; whoever is not known is counted by where they come from."""
-        limits = self._pincite.limits
+        limits = self._pincite.admin.quotas
         if scope["path"] in OPEN:
             check_own_page(scope, cookie=False)
             return await limits.stranger(_address(scope))
@@ -112,8 +112,8 @@ async def _recognise(pincite: AsyncPincite, scope: Scope) -> Caller:
         raise Unauthorized("a key in the address ends up in logs; send the header Authorization: Bearer KEY")
     login = login_of(scope)
     if login is None:
-        return await pincite.keys.recognise(_key(scope))
-    caller = await pincite.logins.recognise(login)
+        return await pincite.admin.keys.recognise(_key(scope))
+    caller = await pincite.admin.logins.recognise(login)
     check_own_page(scope, cookie=True)
     return caller
 
@@ -169,8 +169,10 @@ class Looks(May):
         if owner is None:
             return caller
         pincite: AsyncPincite = connection.app.state.pincite
-        looked_at = await pincite.look(caller, owner, connection.scope["path"].removeprefix(API)[:LONGEST_NOTED])
-        request_context.looking.set(True)
+        looked_at = await pincite.admin.read_as(
+            caller, owner, connection.scope["path"].removeprefix(API)[:LONGEST_NOTED]
+        )
+        request_context.read_only.set(True)
         return looked_at
 
 

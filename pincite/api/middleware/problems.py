@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pincite.api.middleware.connection_limits import HEARD_LATER
-from pincite.config.messages import fault
+from pincite.config.messages import describe_error
 from pincite.errors import (
     BadRequest,
     DataFolderError,
@@ -136,7 +136,7 @@ def _first_fault(error: RequestValidationError) -> str:
         return f"the body is not valid JSON: {first['ctx']['error']} at character {path}"
     if first["type"] == "missing" and not path:
         return "the body is missing; send a JSON object"
-    return f"{path}: {fault(first)}" if path else fault(first)
+    return f"{path}: {describe_error(first)}" if path else describe_error(first)
 
 
 async def tell(request: Request, error: Exception) -> Response:

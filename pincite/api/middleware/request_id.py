@@ -49,7 +49,7 @@ class Stamp:
         request_context.request_id.set(request_id)
         request_context.address.set((scope.get("client") or ("",))[0])
         request_context.key_id.set(None)
-        request_context.looking.set(False)
+        request_context.read_only.set(False)
         request_context.remote_span.set(request_context.read_traceparent(Headers(scope=scope).get("traceparent", "")))
         started, status = time.perf_counter(), CLIENT_GONE
 
@@ -66,7 +66,7 @@ class Stamp:
         try:
             await self._app(scope, receive, stamped)
         finally:
-            scope["app"].state.pincite.metrics.answered(_method(scope), status)
+            scope["app"].state.pincite.admin.metrics.answered(_method(scope), status)
             _log(scope, request_id, status, (time.perf_counter() - started) * 1000)
         return None
 

@@ -1,6 +1,5 @@
 """The audit log: what was done, by whom and from where, and whether all of it is still there."""
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
 
@@ -11,11 +10,11 @@ from starlette.responses import JSONResponse
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Administrator
 from pincite.api.paths import API
-from pincite.core.accounts.audit import AuditEvent, Verdict
+from pincite.core.accounts.audit import AuditFilter, read_anchor
+from pincite.core.times import utc
 from pincite.serialize import answers
+from pincite.serialize.accounts import event_shape, verdict_shape
 from pincite.serialize.fields import Body, Name
-from pincite.store.access.audit_log import AuditFilter, read_anchor
-from pincite.store.cursors import utc
 
 router = APIRouter(prefix=f"{API}/audit", tags=["audit"])
 
@@ -26,21 +25,6 @@ class VerifyBody(Body):
     """The head that an earlier check told, where one kept it elsewhere: the chain must still pass through it."""
 
     head: Annotated[Name, Field(max_length=100)] | None = None
-
-
-def event_shape(value: AuditEvent) -> answers.Json:
-    """An event."""
-    return asdict(value) | {"at": answers.moment(value.at)}
-
-
-def verdict_shape(value: Verdict) -> answers.Json:
-    """How checking the chain went; `events` is how many of them hold."""
-    return {
-        "ok": value.fault is None,
-        "events": value.reached.number,
-        "head": str(value.reached),
-        "fault": value.fault,
-    }
 
 
 @router.get("")
@@ -55,7 +39,7 @@ async def events(
 ) -> JSONResponse:
     """What was done, newest first; of one kind (`login`, `user`, `user.add` …), by or about somebody, since a time."""
     wanted = AuditFilter(event, person, utc(since) if since else None, limit, cursor)
-    found, following = await pincite.audit.list(caller.person, wanted)
+    found, following = await pincite.admin.audit.list(caller.person, wanted)
     return JSONResponse(answers.page([event_shape(one) for one in found], following))
 
 
@@ -63,4 +47,4 @@ async def events(
 async def verify(pincite: Engine, caller: Administrator, body: VerifyBody | None = None) -> JSONResponse:
     """Whether no event was changed, removed or cut off at the end."""
     known = read_anchor(body.head) if body and body.head else None
-    return JSONResponse(verdict_shape(await pincite.audit.verify(caller.person, known)))
+    return JSONResponse(verdict_shape(await pincite.admin.audit.verify(caller.person, known)))

@@ -10,8 +10,8 @@ from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import COOKIE, Reader, address_of, login_of
 from pincite.api.paths import API
 from pincite.core.accounts.access import Caller
+from pincite.core.accounts.users import LOGIN_DAYS
 from pincite.serialize.fields import Body, Name
-from pincite.store.access.login_sessions import LASTS_DAYS
 
 router = APIRouter(prefix=f"{API}/auth", tags=["auth"])
 
@@ -40,27 +40,27 @@ def _welcome(request: Request, token: str, caller: Caller) -> JSONResponse:
 
 def hold(response: Response, token: str, *, secure: bool) -> None:
     """Have the browser hold a login."""
-    days = LASTS_DAYS * 86_400
+    days = LOGIN_DAYS * 86_400
     response.set_cookie(COOKIE, token, max_age=days, httponly=True, samesite="strict", secure=secure)
 
 
 @router.get("/ways")
 async def ways(pincite: Engine) -> JSONResponse:
     """How one can come in: what a page for logging in has to show."""
-    return JSONResponse({"oidc": pincite.sign_on is not None, "setup": await pincite.logins.needs_setup()})
+    return JSONResponse({"oidc": pincite.admin.sso is not None, "setup": await pincite.admin.logins.needs_setup()})
 
 
 @router.post("/setup")
 async def setup(body: SetupBody, request: Request, pincite: Engine) -> JSONResponse:
     """Make the first administrator, once; 409 ever after."""
-    token, caller = await pincite.logins.set_up(body.token, body.name.strip() or body.name, body.password)
+    token, caller = await pincite.admin.logins.set_up(body.token, body.name.strip() or body.name, body.password)
     return _welcome(request, token, caller)
 
 
 @router.post("/login")
 async def login(body: LoginBody, request: Request, pincite: Engine) -> JSONResponse:
     """Log in: the answer sets a cookie; 401 alike for a wrong name and a wrong password, 429 after too many."""
-    token, caller = await pincite.logins.log_in(body.name, body.password, address_of(request))
+    token, caller = await pincite.admin.logins.log_in(body.name, body.password, address_of(request))
     return _welcome(request, token, caller)
 
 
@@ -68,7 +68,7 @@ async def login(body: LoginBody, request: Request, pincite: Engine) -> JSONRespo
 async def logout(request: Request, pincite: Engine, caller: Reader) -> JSONResponse:
     """End the login this request came with."""
     if (token := login_of(request.scope)) is not None:
-        await pincite.logins.log_out(caller.person, token)
+        await pincite.admin.logins.log_out(caller.person, token)
     response = JSONResponse({"logged_out": True})
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return response

@@ -19,7 +19,7 @@ from pincite.api.streaming.answer_streams import Ask, Streams
 from pincite.api.streaming.revalidate import check_readable
 from pincite.api.streaming.sse import AnswerStream
 from pincite.core.accounts.access import Caller, Scope
-from pincite.core.query.answer import Answer, Question, Turn
+from pincite.core.query.answer import Answer, Exchange, Question
 from pincite.core.run import Event
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, PinciteError
@@ -74,14 +74,14 @@ class ChatBody(AnswerOptions):
     def _system(self) -> str:
         return "\n\n".join(message.content for message in self.messages or () if message.role == "system")
 
-    def _turns(self) -> list[Turn]:
+    def _turns(self) -> list[Exchange]:
         """What was said before the last message; what came before the first question belongs to none."""
-        turns: list[Turn] = []
+        turns: list[Exchange] = []
         for message in (self.messages or [])[:-1]:
             if not message.content.strip():
                 continue
             if message.role == "user":
-                turns.append(Turn(message.content, message.content, ""))
+                turns.append(Exchange(message.content, message.content, ""))
             elif message.role == "assistant" and turns:
                 answer = f"{turns[-1].answer}\n\n{message.content}".strip()
                 turns[-1] = replace(turns[-1], answer=answer)
@@ -96,7 +96,7 @@ def asking(body: ChatBody, pincite: AsyncPincite, caller: Caller) -> Ask:
 
     async def in_a_new_session(listen: Callable[[Event], None]) -> Answer:
         scope = await pincite.scope(caller)
-        session = await pincite.sessions.create(scope)
+        session = await pincite.questions.sessions.create(scope)
         try:
             return await pincite.ask(replace(question, session_id=session.id), caller=caller, listen=listen)
         except BaseException:  # refused, failed or left before anything was kept: no conversation began
@@ -110,7 +110,7 @@ async def _forget_if_empty(pincite: AsyncPincite, scope: Scope, session_id: str)
     """What fails here must not hide how the question ended."""
     try:
         async with asyncio.timeout(FORGET_S):
-            await pincite.sessions.remove_if_empty(scope, session_id)
+            await pincite.questions.sessions.remove_if_empty(scope, session_id)
     except (PinciteError, TimeoutError) as error:
         log.warning("an empty session may be left behind: %s", error or type(error).__name__)
 

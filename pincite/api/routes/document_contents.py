@@ -10,8 +10,8 @@ from starlette.responses import JSONResponse, Response
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Looker, Reader
 from pincite.api.paths import API
-from pincite.core.accounts.access import Scope
-from pincite.core.documents.document import Chunk, Reading
+from pincite.core.accounts.access import Caller
+from pincite.core.documents.document import Chunk, ReadRequest
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, NotFound
 from pincite.ingest.embed.embed import embedded_text
@@ -40,9 +40,8 @@ async def chunks(
 
     With `embedded`, those of the served version say what was embedded for them, where that can be proved.
     """
-    scope, after = await pincite.scope(caller), _ordinal(cursor)
-    served, found = await pincite.library.chunks(
-        scope, document_id, level, version_id=version, after=after, limit=limit + 1
+    served, found = await pincite.documents.chunks(
+        document_id, level, version_id=version, after=_ordinal(cursor), limit=limit + 1, caller=caller
     )
     if version is not None and version != served:
         newest = (await pincite.get(document_id, caller=caller)).version
@@ -50,15 +49,15 @@ async def chunks(
     following = str(found[limit - 1].ordinal) if len(found) > limit else None
     shown = [answers.chunk(document_id, served, chunk) for chunk in found[:limit]]
     if embedded and version is None:
-        texts = await _embedded(pincite, scope, document_id, found[:limit])
+        texts = await _embedded(pincite, caller, document_id, found[:limit])
         shown = [one | ({"embedded_text": texts[one["ordinal"]]} if one["ordinal"] in texts else {}) for one in shown]
     return JSONResponse({"document_id": document_id, "version": served or None, **answers.page(shown, following)})
 
 
-async def _embedded(pincite: AsyncPincite, scope: Scope, document_id: str, found: Sequence[Chunk]) -> dict[int, str]:
+async def _embedded(pincite: AsyncPincite, caller: Caller, document_id: str, found: Sequence[Chunk]) -> dict[int, str]:
     """What was embedded for each passage, by ordinal, as far as its digest proves it."""
-    model, digests = await pincite.library.embedded(scope, document_id)
-    text = await pincite.library.text(scope, document_id)
+    model, digests = await pincite.documents.embedding_inputs(document_id, caller=caller)
+    text = await pincite.documents.text(document_id, caller=caller)
     titles = tuple(dict.fromkeys((text.about.get("title"), text.title, None)))
     told = {
         one.ordinal: embedded_text(one, titles, model, digests[one.ordinal]) for one in found if one.ordinal in digests
@@ -77,9 +76,8 @@ def _ordinal(cursor: str | None) -> int:
 @router.get("/{document_id}/file")
 async def file(document_id: str, pincite: Engine, caller: Looker, version: VersionId = None) -> Response:
     """The file as it was uploaded, always to be saved and never to be shown."""
-    scope = await pincite.scope(caller)
-    document = await pincite.library.get(scope, document_id)
-    found, data = await pincite.library.raw(scope, document_id, version)
+    document = await pincite.get(document_id, caller=caller)
+    found, data = await pincite.documents.original(document_id, version, caller=caller)
     headers = {
         "Content-Disposition": attachment(document.name),
         "Content-Security-Policy": SANDBOX,
@@ -97,5 +95,5 @@ def attachment(name: str) -> str:
 @router.post("/read")
 async def read(body: ReadBody, pincite: Engine, caller: Reader) -> JSONResponse:
     """Part of a document's text: lines before a section before the whole."""
-    reading = Reading(body.doc_id, body.source_uri, body.section, body.start_line, body.end_line, body.version)
-    return JSONResponse(answers.passage(await pincite.read(reading, caller=caller)))
+    reading = ReadRequest(body.doc_id, body.source_uri, body.section, body.start_line, body.end_line, body.version)
+    return JSONResponse(answers.passage(await pincite.documents.read(reading, caller=caller)))

@@ -10,7 +10,7 @@ from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Looker
 from pincite.api.paths import API
 from pincite.core.documents.pages import Box
-from pincite.engine.reader.page_locator import Aim
+from pincite.engine.reader.page_locator import Target
 from pincite.errors import Invalid
 from pincite.serialize import pages as shapes
 from pincite.serialize.fields import Text
@@ -35,7 +35,7 @@ async def page(
     scope, span = await pincite.scope(caller), _span(start, end)
     if not 1 <= number < 2**31:
         raise Invalid("pages count from 1")
-    found = await pincite.pointer.page(scope, document_id, number, version, span)
+    found = await pincite.documents.locator.page(scope, document_id, number, version, span)
     return await asyncio.to_thread(lambda: JSONResponse(shapes.shown(found)))  # a sheet may have many cells
 
 
@@ -54,14 +54,14 @@ async def places(
 ) -> JSONResponse:
     """Where a span of the text stands, by `start` and `end`; or the text at a place: `page` or `name`, `ref` or `rect`."""
     scope, span = await pincite.scope(caller), _span(start, end)
-    aim = Aim(page, name, ref, None if rect is None else _box(rect))
-    if (span is None) == (aim == Aim()):
+    aim = Target(page, name, ref, None if rect is None else _box(rect))
+    if (span is None) == (aim == Target()):
         raise Invalid("send either start and end, or a place: page or name, with ref or rect")
     if ref is not None and rect is not None:
         raise Invalid("send either ref or rect")
     if span is not None:
-        return JSONResponse(shapes.spot(await pincite.pointer.spot(scope, document_id, span, version)))
-    return JSONResponse(shapes.spot(await pincite.pointer.aimed(scope, document_id, aim, version)))
+        return JSONResponse(shapes.spot(await pincite.documents.locator.spot(scope, document_id, span, version)))
+    return JSONResponse(shapes.spot(await pincite.documents.locator.aimed(scope, document_id, aim, version)))
 
 
 def _span(start: int | None, end: int | None) -> tuple[int, int] | None:

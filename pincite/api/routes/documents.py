@@ -10,12 +10,11 @@ from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Looker, Writer
 from pincite.api.paths import API
 from pincite.api.requests import AccessBody
-from pincite.core.documents.document import Status
+from pincite.core.documents.document import DocumentChange as Refiled
+from pincite.core.documents.document import Listing, Status
 from pincite.ingest.accept.accept import clean_folder
 from pincite.serialize import answers
 from pincite.serialize.fields import Body, Tag, Text
-from pincite.store.documents.library import Listing
-from pincite.store.documents.rename import Refiled
 
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
 
@@ -37,7 +36,7 @@ async def documents(
 ) -> JSONResponse:
     """Documents by folder and name; `folder` takes in what is below it, `q` looks into names and titles."""
     listing = Listing(clean_folder(folder or "") or None, status, tuple(tag), q, limit, cursor, stale)
-    found, following = await pincite.library.documents(await pincite.scope(caller), listing)
+    found, following = await pincite.documents.page(listing, caller=caller)
     return JSONResponse(answers.page([answers.document(one) for one in found], following))
 
 
@@ -50,7 +49,7 @@ async def document(document_id: str, pincite: Engine, caller: Looker) -> JSONRes
 @router.get("/{document_id}/versions")
 async def versions(document_id: str, pincite: Engine, caller: Looker) -> JSONResponse:
     """Every version of a document, newest first."""
-    found = await pincite.library.versions(await pincite.scope(caller), document_id)
+    found = await pincite.documents.list_versions(document_id, caller=caller)
     return JSONResponse(answers.page([answers.version(one) for one in found]))
 
 
@@ -70,11 +69,11 @@ async def change(document_id: str, body: DocumentChange, pincite: Engine, caller
     tags = None if body.tags is None else tuple(dict.fromkeys(body.tags))
     wanted = Refiled(body.title, tags, folder)
     if "access" not in body.model_fields_set:
-        return JSONResponse(answers.document(await pincite.refile(document_id, wanted, caller=caller)))
+        return JSONResponse(answers.document(await pincite.documents.update(document_id, wanted, caller=caller)))
     if wanted != Refiled():
-        await pincite.refile(document_id, wanted, caller=caller)
+        await pincite.documents.update(document_id, wanted, caller=caller)
     wish = body.access.wish() if body.access else None
-    return JSONResponse(answers.document(await pincite.share(document_id, wish, caller=caller)))
+    return JSONResponse(answers.document(await pincite.documents.share(document_id, wish, caller=caller)))
 
 
 @router.delete("/{document_id}")

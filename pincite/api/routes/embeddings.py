@@ -13,7 +13,7 @@ from pincite.api.admission.admission import Admitted
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Reader
 from pincite.api.paths import API
-from pincite.api.streaming.disconnect import unless_gone
+from pincite.api.streaming.disconnect import until_disconnect
 from pincite.core.protocols import Embedder
 from pincite.serialize.fields import Body, Words
 
@@ -34,9 +34,9 @@ async def embedding(
 ) -> JSONResponse:
     """One unit vector a text, in order; a text longer than the model's window is the mean of its parts."""
     texts = [body.input] if isinstance(body.input, str) else body.input
-    embedding = admitted.search(caller, lambda: vectors_of(pincite.embedder, texts))
-    vectors = await unless_gone(request.receive, embedding)
-    return JSONResponse({"model": pincite.embedder.name, "vectors": vectors})
+    embedding = admitted.search(caller, lambda: vectors_of(pincite.admin.embedder, texts))
+    vectors = await until_disconnect(request.receive, embedding)
+    return JSONResponse({"model": pincite.admin.embedder.name, "vectors": vectors})
 
 
 async def vectors_of(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:

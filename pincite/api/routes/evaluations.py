@@ -17,7 +17,7 @@ from pincite.core.evaluations import Evaluation, EvaluationSet, MadeBy
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Conflict, Invalid, NotFound, PinciteError
 from pincite.evaluate.questions.labels import mark
-from pincite.evaluate.questions.own_documents import Wish, begin, make_set, run_set, settings_to_try
+from pincite.evaluate.questions.own_documents import EvalRequest, begin, make_set, run_set, settings_to_try
 from pincite.serialize import evaluations as shapes
 from pincite.serialize.fields import Body, Name
 
@@ -66,7 +66,7 @@ class Evaluating:
             if self._task is not None and not self._task.done():
                 raise Conflict("an evaluation is running already; wait for its end", code="evaluation_running")
             run = await begin(pincite, chosen, settings, caller=caller)
-            wish = Wish(body.questions, body.seed, body.by)
+            wish = EvalRequest(body.questions, body.seed, body.by)
             self._task = asyncio.create_task(_run(pincite, run, chosen, wish, settings, caller))
         return run
 
@@ -80,7 +80,7 @@ class Evaluating:
 async def _known(pincite: AsyncPincite, body: EvaluationBody, caller: Caller) -> EvaluationSet | None:
     """The set that is meant, the newest unless named; None where there is none yet."""
     try:
-        return await pincite.evaluations.get_set(await pincite.scope(caller), body.set_id)
+        return await pincite.questions.evaluations.get_set(await pincite.scope(caller), body.set_id)
     except NotFound:
         if body.set_id is not None:
             raise
@@ -91,7 +91,7 @@ async def _run(
     pincite: AsyncPincite,
     run: Evaluation,
     chosen: EvaluationSet | None,
-    wish: Wish,
+    wish: EvalRequest,
     settings: Settings,
     caller: Caller,
 ) -> None:
@@ -100,16 +100,18 @@ async def _run(
     try:
         if chosen is None:
             chosen, notes = await make_set(pincite, wish, caller=caller, report=lambda _progress: None)
-            await pincite.evaluations.attach(scope, run.id, chosen.id)
+            await pincite.questions.evaluations.attach(scope, run.id, chosen.id)
             for note in notes:
                 log.warning("making a question set: %s", note)
         await run_set(pincite, chosen, settings, caller=caller, report=lambda _progress: None, begun=run)
     except PinciteError as error:
         log.warning("the evaluation %s failed: %s", run.id, error)
-        await pincite.evaluations.fail(scope, run.id, str(error))
+        await pincite.questions.evaluations.fail(scope, run.id, str(error))
     except Exception:
         log.exception("the evaluation %s failed in an unforeseen way", run.id)
-        await pincite.evaluations.fail(scope, run.id, "something unforeseen happened; the server's log tells more")
+        await pincite.questions.evaluations.fail(
+            scope, run.id, "something unforeseen happened; the server's log tells more"
+        )
 
 
 @router.post("/evaluations", status_code=202)
@@ -130,7 +132,7 @@ async def evaluations(
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> JSONResponse:
     """Runs, newest first, without the ranks of their questions."""
-    found, following = await pincite.evaluations.list(await pincite.scope(caller), limit, cursor)
+    found, following = await pincite.questions.evaluations.list(await pincite.scope(caller), limit, cursor)
     return JSONResponse(shapes.page([shapes.evaluation(one, ranks=False) for one in found], following))
 
 
@@ -146,21 +148,23 @@ async def evaluation(
     `against` names another run of the same set to be compared with instead.
     """
     scope = await pincite.scope(caller)
-    found = await pincite.evaluations.get(scope, evaluation_id)
-    before = await pincite.evaluations.get(scope, against) if against else await _before(pincite, scope, found)
+    found = await pincite.questions.evaluations.get(scope, evaluation_id)
+    before = (
+        await pincite.questions.evaluations.get(scope, against) if against else await _before(pincite, scope, found)
+    )
     if before is not None and before.set_id != found.set_id:
         raise Invalid("against: that is a run of another set; only runs of one set can be compared")
     return JSONResponse(shapes.evaluation(found, ranks=True, before=before))
 
 
 async def _before(pincite: AsyncPincite, scope: Scope, run: Evaluation) -> Evaluation | None:
-    return await pincite.evaluations.before(scope, run) if run.set_id else None
+    return await pincite.questions.evaluations.before(scope, run) if run.set_id else None
 
 
 @router.post("/evaluation-sets", status_code=201)
 async def make(pincite: Engine, caller: Writer) -> JSONResponse:
     """Begin a set made by hand; it is empty until passages are marked."""
-    made = await pincite.evaluations.keep_set(await pincite.scope(caller), "hand", 0, [])
+    made = await pincite.questions.evaluations.keep_set(await pincite.scope(caller), "hand", 0, [])
     return JSONResponse(shapes.evaluation_set(made), 201)
 
 
@@ -174,14 +178,14 @@ async def mark_passages(set_id: str, body: MarkBody, pincite: Engine, caller: Wr
 @router.get("/evaluation-sets")
 async def sets(pincite: Engine, caller: Writer) -> JSONResponse:
     """The sets made from one's own documents, newest first, without their questions."""
-    found = await pincite.evaluations.list_sets(await pincite.scope(caller))
+    found = await pincite.questions.evaluations.list_sets(await pincite.scope(caller))
     return JSONResponse(shapes.page([shapes.evaluation_set(one) for one in found]))
 
 
 @router.get("/evaluation-sets/{set_id}")
 async def questions(set_id: str, pincite: Engine, caller: Writer) -> JSONResponse:
     """One set with its questions and the places that answer them."""
-    found = await pincite.evaluations.get_set(await pincite.scope(caller), set_id)
+    found = await pincite.questions.evaluations.get_set(await pincite.scope(caller), set_id)
     return JSONResponse(_with_questions(found))
 
 
@@ -192,5 +196,5 @@ def _with_questions(found: EvaluationSet) -> shapes.Json:
 @router.delete("/evaluation-sets/{set_id}")
 async def remove(set_id: str, pincite: Engine, caller: Writer) -> JSONResponse:
     """Remove a set, its questions and every run of it."""
-    await pincite.evaluations.remove_set(await pincite.scope(caller), set_id)
+    await pincite.questions.evaluations.remove_set(await pincite.scope(caller), set_id)
     return JSONResponse({"id": set_id, "removed": True})

@@ -29,7 +29,7 @@ class FeedbackBody(Body):
 async def rate(body: FeedbackBody, pincite: Engine, caller: Reader) -> JSONResponse:
     """Say of an answer of one's own whether it helped; saying it again replaces what was said."""
     scope = await pincite.scope(caller)
-    said = await pincite.opinions.rate(scope, body.answer_id, body.rating, (body.comment or "").strip())
+    said = await pincite.questions.feedback.rate(scope, body.answer_id, body.rating, (body.comment or "").strip())
     return JSONResponse(feedback_shape(said), 201)
 
 
@@ -41,7 +41,7 @@ async def feedback(
     cursor: Annotated[str | None, Query(max_length=500)] = None,
 ) -> JSONResponse:
     """What was said, newest first: one's own, and for an administrator everybody's."""
-    found, following = await pincite.opinions.list(await pincite.scope(caller), limit, cursor)
+    found, following = await pincite.questions.feedback.list(await pincite.scope(caller), limit, cursor)
     return JSONResponse(answers.page([feedback_shape(one) for one in found], following))
 
 

@@ -23,4 +23,6 @@ class FlowBody(Flow):
 async def run(body: FlowBody, request: Request, pincite: Engine, caller: Reader) -> Response:
     """Run a flow's nodes in their order; the answer is what its last completion says."""
     options = AnswerOptions(stream=body.stream)
-    return await respond(request, options, caller, lambda listen: pincite.run_flow(body, caller=caller, listen=listen))
+    return await respond(
+        request, options, caller, lambda listen: pincite.questions.run_flow(body, caller=caller, listen=listen)
+    )

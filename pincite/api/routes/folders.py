@@ -52,7 +52,9 @@ async def folders(
     cursor: Annotated[str | None, Query(max_length=2000)] = None,
 ) -> JSONResponse:
     """Every folder by its path; `documents` counts those below it, too."""
-    found = [one for one in await pincite.folders.all(await pincite.scope(caller)) if one.path > (cursor or "")]
+    found = [
+        one for one in await pincite.documents.folders.all(await pincite.scope(caller)) if one.path > (cursor or "")
+    ]
     following = found[limit - 1].path if len(found) > limit else None
     return JSONResponse(answers.page([answers.folder(one) for one in found[:limit]], following))
 
@@ -61,28 +63,28 @@ async def folders(
 async def make(body: FolderBody, pincite: Engine, caller: Writer) -> JSONResponse:
     """Make a folder, or give one that documents lie in its prompt and label; 409 where that was done before."""
     scope, path = await pincite.scope(caller), _path(body.path)
-    await pincite.folders.make(scope, Folder(path, body.system_prompt or None, body.category_label or None))
+    await pincite.documents.folders.make(scope, Folder(path, body.system_prompt or None, body.category_label or None))
     if body.access is not None:
-        await pincite.share_folder(path, body.access.wish(), caller=caller)
-    return JSONResponse(answers.folder(await pincite.folders.get(scope, path)), 201)
+        await pincite.documents.share_folder(path, body.access.wish(), caller=caller)
+    return JSONResponse(answers.folder(await pincite.documents.folders.get(scope, path)), 201)
 
 
 @router.patch("")
 async def change(body: FolderChange, pincite: Engine, caller: Writer) -> JSONResponse:
     """Change what a folder says, or move it with all that is in it: documents keep their ids."""
     scope, path = await pincite.scope(caller), _path(body.path)
-    known, given = await pincite.folders.get(scope, path), body.model_fields_set
+    known, given = await pincite.documents.folders.get(scope, path), body.model_fields_set
     if body.new_path is not None and (to := _path(body.new_path)) != path:
-        await pincite.folders.move(scope, path, to)
+        await pincite.documents.folders.move(scope, path, to)
         path = to
     if given & {"system_prompt", "category_label"}:
         prompt = body.system_prompt if "system_prompt" in given else known.system_prompt
         label = body.category_label if "category_label" in given else known.category_label
-        await pincite.folders.furnish(scope, Folder(path, prompt or None, label or None))
+        await pincite.documents.folders.furnish(scope, Folder(path, prompt or None, label or None))
     if "access" in given:
-        await pincite.share_folder(path, body.access.wish() if body.access else None, caller=caller)
+        await pincite.documents.share_folder(path, body.access.wish() if body.access else None, caller=caller)
         scope = await pincite.scope(caller)
-    return JSONResponse(answers.folder(await pincite.folders.get(scope, path)))
+    return JSONResponse(answers.folder(await pincite.documents.folders.get(scope, path)))
 
 
 @router.delete("")
@@ -90,5 +92,5 @@ async def remove(
     pincite: Engine, caller: Writer, path: Annotated[str, Query(max_length=2000)], recursive: bool = False
 ) -> JSONResponse:
     """Remove a folder: an empty one, or with `recursive` one with its documents, a receipt for each."""
-    receipts = await pincite.remove_folder(_path(path), recursive=recursive, caller=caller)
+    receipts = await pincite.documents.remove_folder(_path(path), recursive=recursive, caller=caller)
     return JSONResponse({"path": _path(path), "receipts": [answers.receipt(one) for one in receipts]})

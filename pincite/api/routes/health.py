@@ -10,8 +10,6 @@ from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Administrator, Measurer
 from pincite.api.paths import API
 from pincite.errors import StoreDown
-from pincite.store.database import health
-from pincite.store.operations.traces import sizes
 from pincite.tracing.metrics import CONTENT_TYPE
 
 router = APIRouter(prefix=API, tags=["health"])
@@ -31,7 +29,7 @@ async def ready(pincite: Engine) -> JSONResponse:
     """The database answers too; 503 where it does not."""
     try:
         async with asyncio.timeout(READY_S):
-            await health(pincite.database, "")
+            await pincite.admin.health()
     except TimeoutError as error:
         raise StoreDown(f"the database did not answer within {READY_S:g} s") from error
     return JSONResponse({"status": "ready"})
@@ -40,17 +38,17 @@ async def ready(pincite: Engine) -> JSONResponse:
 @router.get("/health/details")
 async def details(pincite: Engine, caller: Administrator) -> JSONResponse:
     """Versions, models and sizes, and what `/metrics` counts, as JSON."""
-    llm = pincite.toolbox.kit(pincite.settings).llm
+    llm = pincite.admin.kit().llm
     return JSONResponse(
         {
             "status": "ok",
             "version": __version__,
-            "database": await health(pincite.database, caller.person),
-            "embedding": {"model": pincite.embedder.name, "dimensions": pincite.embedder.dimensions},
+            "database": await pincite.admin.health(caller),
+            "embedding": {"model": pincite.admin.embedder.name, "dimensions": pincite.admin.embedder.dimensions},
             "llm": {"model": llm.name, "window": llm.window},
             "reranker": pincite.settings.rag.reranker,
-            "stale_documents": await pincite.library.stale(await pincite.scope(caller)),
-            "metrics": pincite.metrics.numbers(await sizes(pincite.database)),
+            "stale_documents": await pincite.documents.stale(caller=caller),
+            "metrics": pincite.admin.metrics.numbers(await pincite.admin.sizes()),
         }
     )
 
@@ -58,4 +56,4 @@ async def details(pincite: Engine, caller: Administrator) -> JSONResponse:
 @router.get("/metrics")
 async def metrics(pincite: Engine, caller: Measurer) -> Response:
     """Counters and durations of this process since it started, and the library's sizes now."""
-    return Response(pincite.metrics.text(await sizes(pincite.database)), media_type=CONTENT_TYPE)
+    return Response(pincite.admin.metrics.text(await pincite.admin.sizes()), media_type=CONTENT_TYPE)

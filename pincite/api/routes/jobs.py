@@ -14,7 +14,7 @@ from pincite.api.admission.admission import Admitted
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Reader, Writer, unwelcome
 from pincite.api.paths import API
-from pincite.api.streaming.answer_streams import Told
+from pincite.api.streaming.answer_streams import StreamEvent
 from pincite.api.streaming.sse import KEEP_ALIVE_S, EventStream
 from pincite.core.accounts.access import Caller
 from pincite.core.documents.jobs import EndedJob, JobWish, QueuedJob, QueueSummary
@@ -45,12 +45,12 @@ async def jobs(
     """
     scope = await pincite.scope(caller)
     if state == "ended":
-        past, following = await pincite.queue.past(scope, limit=limit, cursor=cursor)
+        past, following = await pincite.documents.jobs.past(scope, limit=limit, cursor=cursor)
         items = [shapes.past_job(one) for one in past]
     else:
-        found, following = await pincite.queue.page(scope, limit=limit, cursor=cursor, state=state)
+        found, following = await pincite.documents.jobs.page(scope, limit=limit, cursor=cursor, state=state)
         items = [shapes.job(one) for one in found]
-    summary = shapes.queue(await pincite.queue.summary(scope))
+    summary = shapes.queue(await pincite.documents.jobs.summary(scope))
     return JSONResponse({**page(items, following), "summary": summary})
 
 
@@ -58,7 +58,7 @@ async def jobs(
 async def events(request: Request, pincite: Engine, caller: Reader, admitted: Admitted) -> Response:
     """The same as it changes: `snapshot`, then `job`, `ended` and `summary`, until the client leaves."""
 
-    async def admitted_ones() -> AsyncGenerator[Told | None]:
+    async def admitted_ones() -> AsyncGenerator[StreamEvent | None]:
         with admitted.listening(caller):
             async with aclosing(follow(pincite, caller)) as followed:
                 async for told in followed:
@@ -72,31 +72,31 @@ async def cancel(job_id: str, pincite: Engine, caller: Writer) -> JSONResponse:
     """Take a document out of the queue, or from the hands of the worker that has it."""
     if not (job_id.isascii() and job_id.isdecimal() and len(job_id) < 19):
         raise NotFound(f"there is no job '{job_id}'")
-    return JSONResponse(shapes.cancelled_job(await pincite.cancel(int(job_id), caller=caller)))
+    return JSONResponse(shapes.cancelled_job(await pincite.documents.cancel(int(job_id), caller=caller)))
 
 
 async def follow(
     pincite: AsyncPincite, caller: Caller, *, every_s: float = EVERY_S, silence_s: float = KEEP_ALIVE_S
-) -> AsyncGenerator[Told | None]:
+) -> AsyncGenerator[StreamEvent | None]:
     """What happens in the queue, event by event, and None whenever nothing did for so long."""
     known: dict[int, QueuedJob] | None = None
     before: QueueSummary | None = None
     number, told_at = 0, time.monotonic()
     while True:
         scope = await pincite.scope(caller)
-        found, _ = await pincite.queue.page(scope, limit=SHOWN)
-        summary, now = await pincite.queue.summary(scope), {job.id: job for job in found}
+        found, _ = await pincite.documents.jobs.page(scope, limit=SHOWN)
+        summary, now = await pincite.documents.jobs.summary(scope), {job.id: job for job in found}
         if known is None or before is None:
             shown = {**page([shapes.job(job) for job in found]), "summary": shapes.queue(summary)}
             news = [("snapshot", shown)]
         else:
             left = [job for job in known.values() if job.id not in now]
-            ended = await pincite.queue.ended(scope, left) if left else []
+            ended = await pincite.documents.jobs.ended(scope, left) if left else []
             news = [*_changes(known, now), *_ends(ended), *_numbers(before, summary)]
         known, before = now, summary
         for event, data in news:
             number, told_at = number + 1, time.monotonic()
-            yield Told.of(number, event, data)
+            yield StreamEvent.of(number, event, data)
         if time.monotonic() - told_at >= silence_s:
             told_at = time.monotonic()
             yield None

@@ -28,19 +28,19 @@ class KeyBody(Body):
 @router.get("")
 async def keys(pincite: Engine, caller: Administrator) -> JSONResponse:
     """Every key, newest first; never the keys themselves."""
-    return JSONResponse(answers.page([answers.key(one) for one in await pincite.keys.all(caller.person)]))
+    return JSONResponse(answers.page([answers.key(one) for one in await pincite.admin.keys.all(caller.person)]))
 
 
 @router.post("", status_code=201)
 async def create(body: KeyBody, pincite: Engine, caller: Administrator) -> JSONResponse:
     """Make a key; this answer is the only place where it is ever seen."""
-    person = caller.person if body.user is None else (await pincite.people.get(caller.person, body.user)).id
-    key, key_id = await pincite.keys.create(person, body.name, body.role, body.expires_days, by=caller.person)
+    person = caller.person if body.user is None else (await pincite.admin.users.get(caller.person, body.user)).id
+    key, key_id = await pincite.admin.keys.create(person, body.name, body.role, body.expires_days, by=caller.person)
     return JSONResponse({"key": key, "id": key_id, "name": body.name, "role": body.role, "user": person}, 201)
 
 
 @router.delete("/{key_id}")
 async def revoke(key_id: str, pincite: Engine, caller: Administrator) -> JSONResponse:
     """Revoke a key; it counts no more from this moment on."""
-    await pincite.keys.revoke(caller.person, key_id)
+    await pincite.admin.keys.revoke(caller.person, key_id)
     return JSONResponse({"id": key_id, "revoked": True})

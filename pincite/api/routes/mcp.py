@@ -7,13 +7,13 @@ from pincite.api.admission.admission import Admission, Admitted
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Reader
 from pincite.api.middleware.problems import problem_of, request_id_of
-from pincite.api.streaming.disconnect import unless_gone
-from pincite.api.streaming.revalidate import while_readable
+from pincite.api.streaming.disconnect import until_disconnect
+from pincite.api.streaming.revalidate import while_permitted
 from pincite.core.accounts.access import Caller
 from pincite.core.query.answer import Answer, Question, SearchResult
 from pincite.engine.app import AsyncPincite
 from pincite.mcp.protocol import NO_REQUEST, VERSIONS, answer, error_message
-from pincite.mcp.tools import Desk
+from pincite.mcp.tools import ToolBackend
 
 router = APIRouter(tags=["mcp"])
 
@@ -27,25 +27,25 @@ async def mcp(request: Request, pincite: Engine, caller: Reader, admitted: Admit
         return JSONResponse(error_message(None, NO_REQUEST, spoken), 400)
     body = await request.body()
     desk = _desk(pincite, caller, admitted, request_id_of(request.scope))
-    told = await unless_gone(request.receive, answer(body, desk))
+    told = await until_disconnect(request.receive, answer(body, desk))
     if told is None:
         return Response(status_code=202)
     return JSONResponse(told, 400 if told["id"] is None else 200)
 
 
-def _desk(pincite: AsyncPincite, caller: Caller, admitted: Admission, request_id: str) -> Desk:
+def _desk(pincite: AsyncPincite, caller: Caller, admitted: Admission, request_id: str) -> ToolBackend:
     """Tools in the name of whoever called, within their limits and in their turn."""
 
     async def search(question: Question) -> SearchResult:
         return await admitted.search(caller, lambda: pincite.search(question, caller=caller))
 
     async def ask(question: Question) -> Answer:
-        asked = while_readable(pincite, caller, lambda listen: pincite.ask(question, caller=caller, listen=listen))
+        asked = while_permitted(pincite, caller, lambda listen: pincite.ask(question, caller=caller, listen=listen))
         return await admitted.question(caller, asked, stream=False, longest=None)(lambda _event: None)
 
-    return Desk(
+    return ToolBackend(
         search,
-        lambda reading: pincite.read(reading, caller=caller),
+        lambda reading: pincite.documents.read(reading, caller=caller),
         ask,
         lambda error: problem_of(error, request_id).detail,
     )

@@ -10,7 +10,7 @@ from pincite.api.middleware.authenticate import address_of
 from pincite.api.paths import API
 from pincite.api.routes.auth import hold
 from pincite.engine.app import AsyncPincite
-from pincite.engine.sso import LASTS_S, Returned, SignOn
+from pincite.engine.sso import LASTS_S, Returned, SingleSignOn
 from pincite.errors import NotFound
 
 PLACE = f"{API}/auth/oidc"
@@ -21,10 +21,10 @@ router = APIRouter(prefix=PLACE, tags=["auth"])
 Given = Annotated[str, Query(max_length=4000)]
 
 
-def _sign_on(pincite: AsyncPincite) -> SignOn:
-    if pincite.sign_on is None:
+def _sign_on(pincite: AsyncPincite) -> SingleSignOn:
+    if pincite.admin.sso is None:
         raise NotFound("there is no login through a provider here (oidc.issuer)")
-    return pincite.sign_on
+    return pincite.admin.sso
 
 
 def _back(request: Request) -> str:

@@ -12,12 +12,12 @@ from starlette.responses import JSONResponse
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Administrator
 from pincite.api.paths import API
-from pincite.api.streaming.disconnect import unless_gone
+from pincite.api.streaming.disconnect import until_disconnect
 from pincite.config.settings import Fallback, Llm
-from pincite.core.protocols import LLM, Hosted, Offered, Reranker
+from pincite.core.protocols import LLM, Discoverable, Offered, Reranker
 from pincite.engine.app import AsyncPincite
 from pincite.models.kit_factory import address_of, plain_embedder, provider_of, rerank_address
-from pincite.models.probe import Tried, try_embedder, try_llm, try_reranker
+from pincite.models.probe import ProbeResult, probe_embedder, probe_llm, try_reranker
 from pincite.models.resilient import close
 from pincite.serialize import answers
 from pincite.serialize.fields import Body, Name
@@ -36,33 +36,33 @@ async def try_out(
     request: Request, pincite: Engine, _caller: Administrator, body: TestBody | None = None
 ) -> JSONResponse:
     """Try the configured model, its fallback, the embedder and the reranker once each, without retries."""
-    return JSONResponse(await unless_gone(request.receive, _tried(pincite, body.model if body else None)))
+    return JSONResponse(await until_disconnect(request.receive, _tried(pincite, body.model if body else None)))
 
 
 @router.get("/models")
 async def models(request: Request, pincite: Engine, _caller: Administrator) -> JSONResponse:
     """The models that the configured server offers."""
-    offers = await unless_gone(request.receive, _offers(pincite))
+    offers = await until_disconnect(request.receive, _offers(pincite))
     return JSONResponse(answers.page([{"name": one.name, "window": one.window} for one in offers]))
 
 
 async def _tried(pincite: AsyncPincite, model: str | None) -> dict[str, Any]:
-    settings, toolbox = pincite.settings, pincite.toolbox
+    settings, admin = pincite.settings, pincite.admin
     return {
-        "llm": await _tried_llm(settings.llm, toolbox.plain(settings, settings.llm), model),
-        "fallback": await _tried_llm(settings.llm.fallback, toolbox.plain(settings, settings.llm.fallback)),
+        "llm": await _tried_llm(settings.llm, admin.plain_llm(settings.llm), model),
+        "fallback": await _tried_llm(settings.llm.fallback, admin.plain_llm(settings.llm.fallback)),
         "embedding": {"provider": settings.embedding.provider} | await _tried_embedder(pincite),
         "reranker": {"provider": settings.rag.reranker, "address": rerank_address(settings) or None}
-        | await _tried_reranker(toolbox.plain_reranker(settings)),
+        | await _tried_reranker(admin.plain_reranker()),
     }
 
 
 async def _tried_embedder(pincite: AsyncPincite) -> dict[str, Any]:
-    if pincite.embedder.local:  # it holds a model in memory: one is enough
-        return _shape(await try_embedder(pincite.embedder), "model", "dimensions", "latency_ms")
+    if pincite.admin.embedder.local:  # it holds a model in memory: one is enough
+        return _shape(await probe_embedder(pincite.admin.embedder), "model", "dimensions", "latency_ms")
     embedder = plain_embedder(pincite.settings)
     try:
-        return _shape(await try_embedder(embedder), "model", "dimensions", "latency_ms")
+        return _shape(await probe_embedder(embedder), "model", "dimensions", "latency_ms")
     finally:
         await close(embedder)
 
@@ -81,20 +81,20 @@ async def _tried_llm(chosen: Llm | Fallback, llm: LLM | None, model: str | None 
     if llm is None:  # nothing can go wrong: code chooses sentences
         return named | {"ok": True, "model": None, "error": None}
     try:
-        tried = await try_llm(llm, model)
+        tried = await probe_llm(llm, model)
     finally:
         await close(llm)
     return named | _shape(tried, "model", "window", "latency_ms", "first_token_ms")
 
 
-def _shape(tried: Tried, *names: str) -> dict[str, Any]:
+def _shape(tried: ProbeResult, *names: str) -> dict[str, Any]:
     error = {"code": tried.code, "message": tried.error} if tried.error else None
     return {"ok": error is None, **{name: getattr(tried, name) for name in names}, "error": error}
 
 
 async def _offers(pincite: AsyncPincite) -> list[Offered]:
-    llm = pincite.toolbox.plain(pincite.settings, pincite.settings.llm)
+    llm = pincite.admin.plain_llm(pincite.settings.llm)
     try:
-        return await llm.list_models() if isinstance(llm, Hosted) else []
+        return await llm.list_models() if isinstance(llm, Discoverable) else []
     finally:
         await close(llm)

@@ -13,8 +13,8 @@ from pincite.api.middleware.problems import request_id_of
 from pincite.api.paths import API
 from pincite.api.requests import AnswerOptions, QueryBody
 from pincite.api.streaming.answer_streams import Ask, Streams
-from pincite.api.streaming.disconnect import unless_gone
-from pincite.api.streaming.revalidate import while_readable
+from pincite.api.streaming.disconnect import until_disconnect
+from pincite.api.streaming.revalidate import while_permitted
 from pincite.api.streaming.sse import AnswerStream, Frame
 from pincite.core.accounts.access import Caller
 from pincite.core.run import Event
@@ -44,11 +44,11 @@ async def respond(
     request: Request, body: AnswerOptions, caller: Caller, ask: Ask, telling: Telling | None = None
 ) -> Response:
     """The answer, whole or as it comes; a client that goes away stops the work, unless it means to come back."""
-    ask = while_readable(request.app.state.pincite, caller, ask)
+    ask = while_permitted(request.app.state.pincite, caller, ask)
     admission: Admission = request.app.state.admission
     asking = admission.question(caller, ask, stream=body.stream, longest=body.max_tokens)
     if not body.stream:
-        told = answers.answer(await unless_gone(request.receive, asking(_nobody)))
+        told = answers.answer(await until_disconnect(request.receive, asking(_nobody)))
         return JSONResponse(telling.whole(told) if telling else told)
     streams: Streams = request.app.state.streams
     stream = streams.open(caller.person, asking, request_id_of(request.scope), resumable=body.resumable)

@@ -8,7 +8,7 @@ from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Reader
 from pincite.api.paths import API
 from pincite.api.requests import ManyBody, SearchBody
-from pincite.api.streaming.disconnect import unless_gone
+from pincite.api.streaming.disconnect import until_disconnect
 from pincite.serialize import answers
 
 router = APIRouter(prefix=API, tags=["search"])
@@ -21,7 +21,7 @@ async def search(
     """Find passages; `explain` says how each score came about."""
     question = body.question()
     searching = admitted.search(caller, lambda: pincite.search(question, caller=caller))
-    result = await unless_gone(request.receive, searching)
+    result = await until_disconnect(request.receive, searching)
     return JSONResponse(answers.search_result(result, result.rag, explain=body.explain))
 
 
@@ -32,5 +32,5 @@ async def query_many(
     """Find passages for up to five queries at once, fused by reciprocal rank."""
     question = body.question()
     searching = admitted.search(caller, lambda: pincite.search(question, caller=caller))
-    result = await unless_gone(request.receive, searching)
+    result = await until_disconnect(request.receive, searching)
     return JSONResponse(answers.search_result(result, result.rag, explain=body.explain))

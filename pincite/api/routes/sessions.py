@@ -31,7 +31,9 @@ async def sessions(
     cursor: Annotated[str | None, Query(max_length=500)] = None,
 ) -> JSONResponse:
     """The sessions without their turns, the one used last first; `q` are words that were said in them."""
-    found, following = await pincite.sessions.list(await pincite.scope(caller), q=q, limit=limit, cursor=cursor)
+    found, following = await pincite.questions.sessions.list(
+        await pincite.scope(caller), q=q, limit=limit, cursor=cursor
+    )
     return JSONResponse(answers.page([answers.session(one, turns=False) for one in found], following))
 
 
@@ -40,25 +42,25 @@ async def remove_all(pincite: Engine, caller: Reader, all: bool = False) -> JSON
     """Remove every session of one's own."""
     if not all:
         raise Invalid("this removes every session; say so with ?all=true")
-    return JSONResponse({"removed": await pincite.sessions.remove_all(await pincite.scope(caller))})
+    return JSONResponse({"removed": await pincite.questions.sessions.remove_all(await pincite.scope(caller))})
 
 
 @router.get("/{session_id}")
 async def session(session_id: str, pincite: Engine, caller: Looker) -> JSONResponse:
     """One session with its turns."""
-    found = await pincite.sessions.get(await pincite.scope(caller), session_id)
+    found = await pincite.questions.sessions.get(await pincite.scope(caller), session_id)
     return JSONResponse(answers.session(found, turns=True))
 
 
 @router.patch("/{session_id}")
 async def rename(session_id: str, body: SessionBody, pincite: Engine, caller: Reader) -> JSONResponse:
     """Give a session another title."""
-    found = await pincite.sessions.rename(await pincite.scope(caller), session_id, body.title)
+    found = await pincite.questions.sessions.rename(await pincite.scope(caller), session_id, body.title)
     return JSONResponse(answers.session(found, turns=False))
 
 
 @router.delete("/{session_id}")
 async def remove(session_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
     """Remove a session and everything said in it."""
-    await pincite.sessions.remove(await pincite.scope(caller), session_id)
+    await pincite.questions.sessions.remove(await pincite.scope(caller), session_id)
     return JSONResponse({"id": session_id, "removed": True})

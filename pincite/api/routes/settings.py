@@ -13,7 +13,7 @@ from pincite.config.profiles import profiles
 from pincite.config.schema import catalogue
 from pincite.core.accounts.access import Caller
 from pincite.engine.app import AsyncPincite
-from pincite.engine.live_settings import Outcome
+from pincite.engine.live_settings import SettingsOutcome
 from pincite.serialize import settings as shapes
 from pincite.serialize.fields import Body, Name
 
@@ -47,13 +47,13 @@ class ApplyBody(Body):
 @router.get("/settings")
 async def settings(pincite: Engine, caller: Administrator) -> JSONResponse:
     """Every setting: its value, where that comes from, and when a change of it acts; no secret."""
-    return JSONResponse(shapes.settings(pincite.control))
+    return JSONResponse(shapes.settings(pincite.admin.settings))
 
 
 @router.put("/settings")
 async def change(body: SettingsBody, pincite: Engine, caller: Administrator) -> JSONResponse:
     """Change settings together, in every process; all of them or none."""
-    return await _told(pincite, caller, await pincite.control.set(body.values, caller))
+    return await _told(pincite, caller, await pincite.admin.settings.set(body.values, caller))
 
 
 @router.get("/settings/schema")
@@ -70,7 +70,7 @@ async def history(
     cursor: Annotated[int | None, Query(ge=1, le=LAST)] = None,
 ) -> JSONResponse:
     """What was changed, newest first, by whom; `limit` counts batches."""
-    found = await pincite.control.history(caller, limit=limit + 1, before=cursor)
+    found = await pincite.admin.settings.history(caller, limit=limit + 1, before=cursor)
     batches = sorted({one.batch for one in found}, reverse=True)
     following = batches[limit - 1] if len(batches) > limit else None
     items = [shapes.setting_change(one) for one in found if one.batch in batches[:limit]]
@@ -80,13 +80,13 @@ async def history(
 @router.post("/settings/undo")
 async def undo(pincite: Engine, caller: Administrator) -> JSONResponse:
     """Take back the newest batch of changes that was not taken back yet."""
-    return await _told(pincite, caller, await pincite.control.undo(caller))
+    return await _told(pincite, caller, await pincite.admin.settings.undo(caller))
 
 
 @router.post("/settings/apply")
 async def apply(body: ApplyBody, pincite: Engine, caller: Administrator) -> JSONResponse:
     """Set what a profile sets, for the whole library, as one batch."""
-    return await _told(pincite, caller, await pincite.control.apply(body.profile, caller))
+    return await _told(pincite, caller, await pincite.admin.settings.apply(body.profile, caller))
 
 
 @router.get("/profiles")
@@ -98,10 +98,10 @@ async def all_profiles(caller: Administrator) -> JSONResponse:
 @router.get("/profiles/{profile}")
 async def one_profile(profile: str, pincite: Engine, caller: Administrator) -> JSONResponse:
     """One profile, what applying it would change here, and in words what it would like besides."""
-    changes, missing = pincite.control.against(profile)
+    changes, missing = pincite.admin.settings.against(profile)
     return JSONResponse(shapes.profile_against(profiles()[profile], changes, missing))
 
 
-async def _told(pincite: AsyncPincite, caller: Caller, outcome: Outcome) -> JSONResponse:
-    stale = await pincite.library.stale(await pincite.scope(caller))
-    return JSONResponse(shapes.settings_outcome(outcome, stale, pincite.control))
+async def _told(pincite: AsyncPincite, caller: Caller, outcome: SettingsOutcome) -> JSONResponse:
+    stale = await pincite.documents.stale(caller=caller)
+    return JSONResponse(shapes.settings_outcome(outcome, stale, pincite.admin.settings))

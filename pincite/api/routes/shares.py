@@ -9,11 +9,11 @@ from starlette.responses import JSONResponse
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Reader
 from pincite.api.paths import API
-from pincite.core.accounts.conversations import Share, SharedAnswer
+from pincite.core.accounts.conversations import SHARE_LINK_PREFIX
 from pincite.errors import Invalid
 from pincite.serialize import answers
+from pincite.serialize.accounts import share_shape, shared_shape
 from pincite.serialize.fields import Body, Name
-from pincite.store.conversations.share_links import PREFIX
 
 router = APIRouter(prefix=f"{API}/shares", tags=["shares"])
 
@@ -28,7 +28,7 @@ class ShareBody(Body):
 @router.get("")
 async def shares(pincite: Engine, caller: Reader) -> JSONResponse:
     """One's own links that count, newest first; never the links themselves."""
-    found = await pincite.shares.all(await pincite.scope(caller))
+    found = await pincite.questions.share_links.all(await pincite.scope(caller))
     return JSONResponse(answers.page([share_shape(one) for one in found]))
 
 
@@ -38,7 +38,7 @@ async def create(body: ShareBody, pincite: Engine, caller: Reader) -> JSONRespon
     longest = pincite.settings.conversation.share_days
     if (days := body.expires_days or longest) > longest:
         raise Invalid(f"an answer can be shared for {longest} days at most (conversation.share_days)")
-    link, made = await pincite.shares.create(await pincite.scope(caller), body.answer_id, days)
+    link, made = await pincite.questions.share_links.create(await pincite.scope(caller), body.answer_id, days)
     return JSONResponse(share_shape(made) | {"id": link, "link": f"{API}/shares/{link}"}, 201)
 
 
@@ -46,36 +46,17 @@ async def create(body: ShareBody, pincite: Engine, caller: Reader) -> JSONRespon
 async def show(share_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
     """The answer behind a link, with what the caller may read of its sources; by its reference for its owner."""
     scope = await pincite.scope(caller)
-    if share_id.startswith(PREFIX):
-        return JSONResponse(shared_shape(await pincite.shares.open(scope, share_id)))
-    return JSONResponse(shared_shape(await pincite.shares.show(scope, share_id)))
+    if share_id.startswith(SHARE_LINK_PREFIX):
+        return JSONResponse(shared_shape(await pincite.questions.share_links.open(scope, share_id)))
+    return JSONResponse(shared_shape(await pincite.questions.share_links.show(scope, share_id)))
 
 
 @router.delete("/{share_id}")
 async def remove(share_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
     """End a link, by itself or by its reference."""
     return JSONResponse(
-        {"reference": await pincite.shares.remove(await pincite.scope(caller), share_id), "removed": True}
+        {
+            "reference": await pincite.questions.share_links.remove(await pincite.scope(caller), share_id),
+            "removed": True,
+        }
     )
-
-
-def share_shape(value: Share) -> answers.Json:
-    """What is known about a link."""
-    return {
-        "reference": value.id,
-        "owner": value.owner,
-        "answer_id": value.answer_id,
-        "created_at": answers.moment(value.created_at),
-        "expires_at": answers.moment(value.expires_at),
-    }
-
-
-def shared_shape(value: SharedAnswer) -> answers.Json:
-    """What a link shows: the answer as any other, and whose it is."""
-    return answers.answer(value.answer) | {
-        "question": value.question,
-        "shared_by": value.shared_by,
-        "reference": value.id,
-        "answered_at": answers.moment(value.answered_at),
-        "expires_at": answers.moment(value.expires_at),
-    }

@@ -10,14 +10,13 @@ from starlette.responses import JSONResponse
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Looker, Reader
 from pincite.api.paths import API
-from pincite.api.streaming.disconnect import unless_gone
+from pincite.api.streaming.disconnect import until_disconnect
 from pincite.core.accounts.access import MAY, Caller
-from pincite.core.traces import Kind
+from pincite.core.times import utc
+from pincite.core.traces import Kind, TraceFilter
 from pincite.serialize import traces as shapes
 from pincite.serialize.answers import page
 from pincite.serialize.fields import Body, Words
-from pincite.store.cursors import utc
-from pincite.store.operations.traces import TraceFilter
 
 router = APIRouter(prefix=f"{API}/traces", tags=["traces"])
 
@@ -39,14 +38,14 @@ async def traces(
     wanted = TraceFilter(
         kind, errors, slower_than_ms, start, limit, cursor, everybody=_everybody(caller), degraded=degraded
     )
-    found, following = await pincite.traces.list(await pincite.scope(caller), wanted)
+    found, following = await pincite.questions.traces.list(await pincite.scope(caller), wanted)
     return JSONResponse(page([shapes.trace(one, spans=False) for one in found], following))
 
 
 @router.get("/{trace_id}")
 async def trace(trace_id: str, pincite: Engine, caller: Looker) -> JSONResponse:
     """One trace with its spans."""
-    found = await pincite.traces.get(await pincite.scope(caller), trace_id, everybody=_everybody(caller))
+    found = await pincite.questions.traces.get(await pincite.scope(caller), trace_id, everybody=_everybody(caller))
     return JSONResponse(shapes.trace(found, spans=True))
 
 
@@ -68,7 +67,9 @@ async def replay(
 ) -> JSONResponse:
     """Ask a traced question again with other settings, and tell what changed; no conversation hears of it."""
     wish = body or ReplayBody()
-    asking = pincite.replay(trace_id, wish.settings, profile=wish.profile, question=wish.question, caller=caller)
-    result = await unless_gone(request.receive, asking)
-    documents = await pincite.library.several(await pincite.scope(caller), [one.document_id for one in result.passages])
+    asking = pincite.questions.replay(
+        trace_id, wish.settings, profile=wish.profile, question=wish.question, caller=caller
+    )
+    result = await until_disconnect(request.receive, asking)
+    documents = await pincite.documents.several([one.document_id for one in result.passages], caller=caller)
     return JSONResponse(shapes.replay(result, {one.id: one.title for one in documents}))

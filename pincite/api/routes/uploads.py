@@ -70,10 +70,10 @@ async def _take_in(form: FormData, pincite: AsyncPincite, caller: Caller, start:
     fields = _fields(form)
     file = await _file(form, fields, pincite.settings)
     if fields.access is not None:
-        readers = await pincite.rights.readers(await pincite.scope(caller), fields.access.wish())
+        readers = await pincite.documents.readers(fields.access.wish(), caller=caller)
         file = replace(file, readers=readers)
-    added = await pincite.upload(file, start=start if fields.start is None else fields.start, caller=caller)
-    alike = await pincite.library.alike(await pincite.scope(caller), added.document)
+    added = await pincite.documents.upload(file, start=start if fields.start is None else fields.start, caller=caller)
+    alike = await pincite.documents.alike(added.document, caller=caller)
     told: answers.Json = {"document": answers.document(added.document)}
     if alike:
         told["same_content"] = [{"id": one.id, "name": one.name, "folder": one.folder} for one in alike]
@@ -124,7 +124,7 @@ async def samples(pincite: Engine, caller: Writer, admitted: Admitted, body: Sam
         read = await asyncio.to_thread(
             lambda: [Upload(path.name, path.read_bytes(), folder) for path in found.documents]
         )
-        return [answers.document((await pincite.upload(one, caller=caller)).document) for one in read]
+        return [answers.document((await pincite.documents.upload(one, caller=caller)).document) for one in read]
 
     told = {"documents": await admitted.file(caller, take_in), "questions": [asdict(one) for one in found.questions]}
     return JSONResponse(told, 202)
@@ -146,9 +146,5 @@ class StartBody(Body):
 @router.post("/start", status_code=202)
 async def start(body: StartBody, pincite: Engine, caller: Writer) -> JSONResponse:
     """Process documents that were uploaded with `start: false`; a document that is not there stops it all."""
-    scope = await pincite.scope(caller)
-    if body.document_ids is not None:
-        await pincite.library.owned(scope, body.document_ids)
-    started = await pincite.jobs.start(scope, body.document_ids)
-    pincite.workers.wake()
+    started = await pincite.documents.start(body.document_ids, caller=caller)
     return JSONResponse({"started": started}, 202)

@@ -10,7 +10,7 @@ from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Writer
 from pincite.api.paths import API
 from pincite.core.documents.document import Upload
-from pincite.engine.connectors.web_import import Gatherer
+from pincite.engine.connectors.web_import import WebImporter
 from pincite.serialize import answers
 from pincite.serialize.fields import Body, Tag, Text
 
@@ -36,7 +36,7 @@ async def add(body: PageBody, pincite: Engine, caller: Writer) -> JSONResponse:
         name="", data=b"", folder=body.folder, source_uri=body.url, title=body.title, author=body.author,
         description=body.description, tags=tuple(dict.fromkeys(body.tags)),
     )  # fmt: skip
-    added = await Gatherer(pincite, caller).add(page, start=body.start)
+    added = await WebImporter(pincite, caller).add(page, start=body.start)
     told = {"document": answers.document(added.document)}
     if added.outcome == "unchanged":
         return JSONResponse(told | {"duplicate": True}, 200)

@@ -30,7 +30,7 @@ async def diff(
     context: Annotated[int, Query(ge=0, le=1000)] = CONTEXT,
 ) -> JSONResponse:
     """What changed between two versions; between the last two unless told otherwise."""
-    found = await pincite.difference(document_id, before, to, context=context, caller=caller)
+    found = await pincite.documents.difference(document_id, before, to, context=context, caller=caller)
     return JSONResponse(shapes.difference(found))
 
 
@@ -45,8 +45,8 @@ class ReindexBody(Body):
 @router.post("/documents/reindex")
 async def reindex(body: ReindexBody, pincite: Engine, caller: Writer) -> JSONResponse:
     """Index documents anew in the background, from the files as they came in; search goes on meanwhile."""
-    queued = await pincite.reindex(body.document_ids, stale=body.stale, hold=body.hold, caller=caller)
-    return JSONResponse({"documents": queued, "index": shapes.indexes(await pincite.switchover.standing())}, 202)
+    queued = await pincite.admin.reindex(body.document_ids, stale=body.stale, hold=body.hold, caller=caller)
+    return JSONResponse({"documents": queued, "index": shapes.indexes(await pincite.admin.index.standing())}, 202)
 
 
 class SwitchBody(Body):
@@ -58,7 +58,7 @@ class SwitchBody(Body):
 @router.get("/index")
 async def index(pincite: Engine, caller: Administrator) -> JSONResponse:
     """The index that is searched, the one that is built, and those that stand by."""
-    return JSONResponse(shapes.indexes(await pincite.switchover.standing()))
+    return JSONResponse(shapes.indexes(await pincite.admin.index.standing()))
 
 
 class CompareBody(Body):
@@ -70,7 +70,7 @@ class CompareBody(Body):
 @router.post("/index/compare")
 async def compare(pincite: Engine, caller: Administrator, body: CompareBody | None = None) -> JSONResponse:
     """Ask one's question set of the index that is searched and of the one beside it; answers when all are asked."""
-    questions = await pincite.evaluations.get_set(await pincite.scope(caller), body.set_id if body else None)
+    questions = await pincite.questions.evaluations.get_set(await pincite.scope(caller), body.set_id if body else None)
     found = await compare_indexes(pincite, questions, caller=caller, report=lambda _progress: None)
     return JSONResponse(comparison_json(found))
 
@@ -78,18 +78,18 @@ async def compare(pincite: Engine, caller: Administrator, body: CompareBody | No
 @router.post("/index/switch")
 async def switch(body: SwitchBody, pincite: Engine, caller: Administrator) -> JSONResponse:
     """Search the index that was built, from now on and in every process."""
-    await pincite.switch(anyway=body.anyway, caller=caller)
-    return JSONResponse(shapes.indexes(await pincite.switchover.standing()))
+    await pincite.admin.switch_index(anyway=body.anyway, caller=caller)
+    return JSONResponse(shapes.indexes(await pincite.admin.index.standing()))
 
 
 @router.post("/index/rollback")
 async def rollback(pincite: Engine, caller: Administrator) -> JSONResponse:
     """Return to the index that was searched before; documents that came since are built first."""
-    await pincite.roll_back(caller=caller)
-    return JSONResponse(shapes.indexes(await pincite.switchover.standing()), 202)
+    await pincite.admin.roll_back_index(caller=caller)
+    return JSONResponse(shapes.indexes(await pincite.admin.index.standing()), 202)
 
 
 @router.delete("/index")
 async def discard(pincite: Engine, caller: Administrator) -> JSONResponse:
     """Let go of the index that is being built, or else of those that stand by."""
-    return JSONResponse({"discarded": await pincite.discard_index(caller=caller)})
+    return JSONResponse({"discarded": await pincite.admin.discard_index(caller=caller)})

@@ -16,9 +16,9 @@ from pincite.api.middleware.authenticate import Reader, unwelcome
 from pincite.api.middleware.problems import Problem, problem_of, request_id_of
 from pincite.api.paths import API
 from pincite.api.routes.chat import ChatBody, asking
-from pincite.api.streaming.answer_streams import Stream, Streams, Told
+from pincite.api.streaming.answer_streams import Stream, StreamEvent, Streams
 from pincite.api.streaming.disconnect import unless
-from pincite.api.streaming.revalidate import while_readable
+from pincite.api.streaming.revalidate import while_permitted
 from pincite.api.streaming.sse import KEEP_ALIVE_S
 from pincite.core.accounts.access import Caller
 from pincite.engine.app import AsyncPincite
@@ -95,7 +95,7 @@ class _Socket:
             raise Conflict('one question at a time; wait for its answer or send {"cancel": true}', code="busy")
         body = _checked({**data, "stream": True})
         admission: Admission = self._socket.app.state.admission
-        ask = while_readable(self._pincite, self._caller, asking(body, self._pincite, self._caller))
+        ask = while_permitted(self._pincite, self._caller, asking(body, self._pincite, self._caller))
         ask = admission.question(self._caller, ask, stream=True, longest=body.max_tokens)
         streams: Streams = self._socket.app.state.streams
         self._stream = streams.open(self._caller.person, ask, self._request_id, resumable=body.resumable)
@@ -115,9 +115,9 @@ class _Socket:
     async def say_problem(self, error: BaseException) -> None:
         """Tell what went wrong."""
         problem = problem_of(error, self._request_id)
-        await self._say(Told.of(0, "error", problem.shape(self._request_id)), numbered=False)
+        await self._say(StreamEvent.of(0, "error", problem.shape(self._request_id)), numbered=False)
 
-    async def _say(self, told: Told, *, numbered: bool) -> None:
+    async def _say(self, told: StreamEvent, *, numbered: bool) -> None:
         if self._socket.application_state is WebSocketState.CONNECTED:
             number = f'"id":{told.number},' if numbered else ""
             await self._socket.send_text(f'{{{number}"event":"{told.event}","data":{told.data}}}')

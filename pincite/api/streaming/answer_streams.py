@@ -30,7 +30,7 @@ Ask = Callable[[Callable[[Event], None]], Coroutine[Any, Any, Answer]]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StreamEvent:
     """One event of a stream: its number, from 1 on, its name, and its data as JSON."""
 
     number: int
@@ -38,7 +38,7 @@ class Told:
     data: str
 
     @classmethod
-    def of(cls, number: int, event: str, data: dict[str, Any]) -> "Told":
+    def of(cls, number: int, event: str, data: dict[str, Any]) -> "StreamEvent":
         """An event with this data."""
         return cls(number, event, json.dumps(data, ensure_ascii=False, separators=(",", ":")))
 
@@ -53,7 +53,7 @@ class Stream:
         self._ask = ask
         self._request_id = request_id
         self._patience_s = patience_s
-        self._told: list[Told] = []
+        self._told: list[StreamEvent] = []
         self._bytes = 0
         self._sources_told = False
         self._news = asyncio.Event()
@@ -83,7 +83,7 @@ class Stream:
         """The number of the latest event."""
         return len(self._told)
 
-    async def follow(self, after: int = 0, *, every_s: float) -> AsyncGenerator[Told | None]:
+    async def follow(self, after: int = 0, *, every_s: float) -> AsyncGenerator[StreamEvent | None]:
         """Each event after that number, and None whenever nothing happened for so long.
 
         Where it failed before anything was told, the error is raised instead; where it ended because the asker may
@@ -180,7 +180,7 @@ class Stream:
                 self._tell("answer", answers.answer(replace(answer, stream_id=self.id)))
 
     def _tell(self, event: str, data: dict[str, Any]) -> None:
-        told = Told.of(len(self._told) + 1, event, data)
+        told = StreamEvent.of(len(self._told) + 1, event, data)
         self._bytes += len(told.data.encode())
         if self._bytes > MOST_BYTES and event == "token":
             self._stop(OverBudget("the answer is too long to be streamed", code="stream_too_long"))

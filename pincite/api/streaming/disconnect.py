@@ -10,7 +10,7 @@ from starlette.types import Receive
 T = TypeVar("T")
 
 
-async def unless_gone(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
+async def until_disconnect(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     """Do the work; the moment the client goes away it is cancelled, and `ClientDisconnect` raised."""
     return await unless(work, gone(receive))
 

@@ -19,7 +19,7 @@ CHECKED_S = 2.0
 """How often an answer on its way is compared with what its asker may read."""
 
 
-def while_readable(pincite: AsyncPincite, caller: Caller, ask: Ask) -> Ask:
+def while_permitted(pincite: AsyncPincite, caller: Caller, ask: Ask) -> Ask:
     """Asks the same, until a document found for the answer is not the asker's to read any more, or they are shut out."""
 
     async def asked(listen: Callable[[Event], None]) -> Answer:
@@ -46,7 +46,7 @@ async def _until_lost(pincite: AsyncPincite, caller: Caller, documents: Collecti
 
 async def check_readable(pincite: AsyncPincite, caller: Caller, documents: Collection[str]) -> None:
     """Raise `NotAllowed` where one of the documents is not the caller's to read, `Unauthorized` where they are shut out."""
-    if await pincite.library.unreadable(caller.person, documents):
+    if not await pincite.questions.may_read_all(documents, caller=caller):
         raise NotAllowed(
             "you may no longer read a document that this answer stands on; ask again", code="rights_changed"
         )

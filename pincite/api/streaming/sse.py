@@ -11,18 +11,18 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from pincite.api.middleware.problems import problem_of, request_id_of
-from pincite.api.streaming.answer_streams import Stream, Told
+from pincite.api.streaming.answer_streams import Stream, StreamEvent
 from pincite.api.streaming.disconnect import gone, unless
 
 KEEP_ALIVE_S = 15.0
 """A silent stream is kept alive by a comment this often."""
 
 Write = Callable[[bytes], Awaitable[None]]
-Frame = Callable[[Told], bytes]
+Frame = Callable[[StreamEvent], bytes]
 """How an event is written down."""
 
 
-def frame(told: Told, *, numbered: bool) -> bytes:
+def frame(told: StreamEvent, *, numbered: bool) -> bytes:
     """One server-sent event; its number is for those who may take the stream up again."""
     number = f"id: {told.number}\n" if numbered else ""
     return f"{number}event: {told.event}\ndata: {told.data}\n\n".encode()
@@ -37,7 +37,7 @@ class EventStream(StreamingResponse):
 
     def __init__(
         self,
-        events: AsyncGenerator[Told | None],
+        events: AsyncGenerator[StreamEvent | None],
         unwelcome: Coroutine[Any, Any, NoReturn],
         *,
         tell: Frame | None = None,
@@ -95,5 +95,5 @@ class AnswerStream(EventStream):
             await super().__call__(scope, receive, send)
 
 
-def _last_words(error: BaseException, request_id: str) -> Told:
-    return Told.of(0, "error", problem_of(error, request_id).shape(request_id))
+def _last_words(error: BaseException, request_id: str) -> StreamEvent:
+    return StreamEvent.of(0, "error", problem_of(error, request_id).shape(request_id))

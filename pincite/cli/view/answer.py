@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from pincite.cli.output import count
 from pincite.cli.view.screen import Screen, joined, styled
 from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.query.answer import Answer, Citation, Degraded, Source
 from pincite.core.query.tools import Step
+from pincite.text.counts import count
 from pincite.text.sentences import fold
 
 LEVELS = {"high": "green", "medium": "yellow", "low": "red"}

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from pincite.cli.output import clean, count, one_line
+from pincite.cli.output import clean, one_line
 from pincite.cli.view.answer import MARGIN, heading, place
 from pincite.cli.view.screen import NARROWEST, WIDEST, Screen, grid, joined, styled
 from pincite.core.accounts.conversations import Session
 from pincite.core.query.answer import Answer
+from pincite.text.counts import count
 
 _MARK = re.compile(r"\[Source (\d+)\]")
 _SHOWN_MARK = re.compile(r"\[\d+\]")

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from pincite.cli.checkup import Finding
-from pincite.cli.output import count
 from pincite.cli.view.screen import Screen, joined, styled
+from pincite.engine.diagnose import Finding
+from pincite.text.counts import count
 
 SIGNS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "broken": ("BROKEN", "bold red")}
 

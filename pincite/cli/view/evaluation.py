@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from rich.text import Text
 
-from pincite.cli.output import count, one_line
+from pincite.cli.output import one_line
 from pincite.cli.view.screen import Screen, grid, joined, shorten, styled
 from pincite.cli.view.settings import shown
 from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, SetQuestion
 from pincite.evaluate.compare import Comparison, Trial
 from pincite.evaluate.questions.own_documents import change
+from pincite.text.counts import count
 
 STYLES = {"better": "green", "worse": "red", "within noise": "dim"}
 NARROWEST = 8

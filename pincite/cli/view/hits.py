@@ -9,7 +9,7 @@ from pincite.cli.output import one_line
 from pincite.cli.view.answer import heading, place, print_corrected, print_degraded
 from pincite.cli.view.screen import Screen, joined, styled
 from pincite.config.settings import Rag
-from pincite.core.query.answer import Adjustment, Cause, Found, Hit, Placing, SearchResult, summands
+from pincite.core.query.answer import Adjustment, Cause, Hit, RetrievedChunk, ScoreContribution, SearchResult, summands
 
 NAMES: dict[Cause, str] = {
     "dense": "meaning", "lexical": "words", "named": "named", "near": "near", "section": "section",
@@ -52,7 +52,7 @@ def print_hit(screen: Screen, rank: int, hit: Hit, query: str) -> int:
     return indent
 
 
-def _named(chunk: Found) -> str:
+def _named(chunk: RetrievedChunk) -> str:
     return f"{chunk.folder}/{chunk.document_name}" if chunk.folder else chunk.document_name
 
 
@@ -140,7 +140,7 @@ def _formula(hits: Sequence[Hit], rag: Rag) -> list[str]:
     return lines
 
 
-def _named_after(placing: Placing) -> str:
+def _named_after(placing: ScoreContribution) -> str:
     """What a kind of placing is called; further parts weigh less and less."""
     return f"{NAMES[placing.via]} {placing.rank}" if placing.via == "part" else NAMES[placing.via]
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from pincite.cli.output import count
 from pincite.cli.view.screen import Screen, grid, shorten, styled
 from pincite.core.documents.jobs import CancelledJob, PastJob, QueuedJob, QueueSummary
+from pincite.text.counts import count
 
 _COLOURS = {"running": "cyan", "waiting": "", "held": "dim"}
 _ENDS = {"completed": "green", "error": "red", "overtaken": "dim"}

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from rich.text import Text
 
 from pincite.cli.view.screen import Screen, grid, shorten, styled
-from pincite.store.access.api_keys import Key
+from pincite.core.accounts.users import ApiKey
 
 
-def print_keys(screen: Screen, keys: Sequence[Key]) -> None:
+def print_keys(screen: Screen, keys: Sequence[ApiKey]) -> None:
     """Print a line for each key."""
     if not keys:
         screen.say("There are no keys; make one with: pincite key create --name NAME")
@@ -22,7 +22,7 @@ def print_keys(screen: Screen, keys: Sequence[Key]) -> None:
     screen.table(table, give_way=("made on", "role"))
 
 
-def _state(key: Key) -> Text:
+def _state(key: ApiKey) -> Text:
     if key.revoked_at is not None:
         return styled("revoked", "red")
     if key.expires_at is None:

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 from rich.text import Text
 
-from pincite.cli.output import count, size
 from pincite.cli.view.hits import snippet
 from pincite.cli.view.screen import Screen, grid, joined, shorten, styled
 from pincite.core.documents.document import Chunk, Document, Receipt, Status, Version
+from pincite.text.counts import count, size
 
 COLOURS = {Status.COMPLETED: "green", Status.ERROR: "red", Status.PENDING: "yellow", Status.PROCESSING: "yellow"}
 SHORT_ID = 8

@@ -1,17 +1,14 @@
 """What was backed up, restored and purged, in a terminal."""
 
-from pincite.cli.output import count, size
 from pincite.cli.view.screen import Screen, styled
-from pincite.store.operations.backup import Backup
-from pincite.store.operations.backup_file import Manifest
-from pincite.store.operations.integrity import Inspection
-from pincite.store.operations.purge import Purged
+from pincite.core.operations import Backup, BackupManifest, IntegrityReport, PurgeResult
+from pincite.text.counts import count, size
 
 SHOWN = 20
 """Things that are wrong of which each is told."""
 
 
-def print_purged(screen: Screen, done: Purged) -> None:
+def print_purged(screen: Screen, done: PurgeResult) -> None:
     """Say what was written anew, and what could not be."""
     shrunk = f"{size(done.bytes_before)} before, {size(done.bytes_after)} now"
     screen.flowing(styled(f"{count(done.tables, 'table')} written anew: {shrunk}"))
@@ -32,7 +29,7 @@ def print_backup(screen: Screen, done: Backup) -> None:
     _print_some(screen, [f"{version}: its file is missing" for version in done.missing])
 
 
-def print_restored(screen: Screen, manifest: Manifest, found: Inspection) -> None:
+def print_restored(screen: Screen, manifest: BackupManifest, found: IntegrityReport) -> None:
     """Say what came back, and whether all of it is well."""
     screen.flowing(styled(f"{count(found.documents, 'document')} restored as of {manifest.made_at}"))
     _print_some(screen, found.wrong)

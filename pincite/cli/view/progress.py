@@ -17,11 +17,12 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from pincite.cli.output import count, one_line, remark
+from pincite.cli.output import one_line, remark
 from pincite.cli.view.jobs import lasting
 from pincite.cli.view.screen import Screen, shorten, styled
 from pincite.core.documents.document import AddedAll, Document
 from pincite.core.documents.document import Progress as Step
+from pincite.text.counts import count
 
 EVERY_S = 5.0
 """How often a line is written where there is no terminal for a bar."""

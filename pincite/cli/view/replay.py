@@ -9,7 +9,7 @@ from pincite.cli.view.answer import print_degraded
 from pincite.cli.view.screen import Screen, grid, joined, shorten, styled
 from pincite.cli.view.settings import shown
 from pincite.cli.view.traces import took
-from pincite.core.traces import Outcome
+from pincite.core.traces import TraceOutcome
 from pincite.tracing.replay import Change, Moved, Replay
 
 STYLES = {"same": "dim", "moved": "", "entered": "green", "left": "red"}
@@ -102,5 +102,5 @@ def _print_figures(screen: Screen, replay: Replay) -> None:
     screen.table(table)
 
 
-def _confidence(outcome: Outcome) -> str:
+def _confidence(outcome: TraceOutcome) -> str:
     return f"{outcome.confidence:.2f} {outcome.level}"

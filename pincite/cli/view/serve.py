@@ -4,8 +4,8 @@ import json
 import shlex
 from pathlib import Path
 
-from pincite.cli.output import count
 from pincite.cli.view.screen import Screen, styled
+from pincite.text.counts import count
 
 
 def print_opening(screen: Screen, documents: int, data: Path) -> None:

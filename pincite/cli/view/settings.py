@@ -11,8 +11,8 @@ from rich.text import Text
 
 from pincite.cli.view.screen import UNLIMITED, Screen, grid, joined, shorten, styled
 from pincite.config.schema import Key, without_password
-from pincite.engine.live_settings import Control, Line, Outcome
-from pincite.store.operations.settings import Change
+from pincite.core.operations import SettingChange
+from pincite.engine.live_settings import Line, LiveSettings, SettingsOutcome
 
 ACTS = {"query": "next request", "index": "next indexing", "start": "next start"}
 SOURCES = {"default": "dim", "file": "cyan", "environment": "cyan", "database": "green", "call": "magenta"}
@@ -20,7 +20,7 @@ VALUE = 30
 """Columns a value gets in a table on a terminal at most."""
 
 
-def print_settings(screen: Screen, control: Control, lines: Sequence[Line]) -> None:
+def print_settings(screen: Screen, control: LiveSettings, lines: Sequence[Line]) -> None:
     """Print a line for each setting."""
     table = grid("setting", "~value", "from", "a change acts at the")
     for line in lines:
@@ -29,7 +29,7 @@ def print_settings(screen: Screen, control: Control, lines: Sequence[Line]) -> N
     _print_state(screen, control)
 
 
-def print_setting(screen: Screen, control: Control, line: Line) -> None:
+def print_setting(screen: Screen, control: LiveSettings, line: Line) -> None:
     """Print one setting with everything there is to say about it."""
     key = line.key
     screen.say((key.name, "bold"), "  ", _value(line), "  ", _source(line))
@@ -46,7 +46,9 @@ def print_setting(screen: Screen, control: Control, line: Line) -> None:
     _print_state(screen, control)
 
 
-def print_outcome(screen: Screen, outcome: Outcome, configured: Mapping[str, Any], notes: Iterable[str]) -> None:
+def print_outcome(
+    screen: Screen, outcome: SettingsOutcome, configured: Mapping[str, Any], notes: Iterable[str]
+) -> None:
     """Print what a change changed; `configured` are the values that count where nothing was changed."""
     if not outcome.changes:
         screen.say("Nothing changed: it was so already.")
@@ -73,7 +75,7 @@ def print_differences(
         screen.flowing(styled(note, "yellow"))
 
 
-def print_history(screen: Screen, changes: Sequence[Change]) -> None:
+def print_history(screen: Screen, changes: Sequence[SettingChange]) -> None:
     """Print batches of changes, newest first."""
     if not changes:
         screen.say("No setting was ever changed here.")
@@ -125,13 +127,13 @@ def _default(key: Key) -> str:
     return f"{shown(None if key.secret else key.default)} by default"
 
 
-def _step(change: Change, configured: Mapping[str, Any] = MappingProxyType({})) -> Text:
+def _step(change: SettingChange, configured: Mapping[str, Any] = MappingProxyType({})) -> Text:
     plain = shown(configured[change.key]) if change.key in configured else "as configured"
     before, after = (plain if value is None else shown(value) for value in (change.before, change.after))
     return joined(f"{change.key}  ", (before, "dim"), " → ", (after, "bold"))
 
 
-def _print_state(screen: Screen, control: Control) -> None:
+def _print_state(screen: Screen, control: LiveSettings) -> None:
     if control.safe:
         screen.flowing(styled("PINCITE_SAFE is set: the changes in the database are ignored.", "yellow"))
     elif control.ignored:

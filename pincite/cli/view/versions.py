@@ -2,7 +2,7 @@
 
 from pincite.cli.output import clean
 from pincite.cli.view.screen import Screen, grid
-from pincite.engine.index.switch import Indexes
+from pincite.engine.index.switch import IndexStatus
 from pincite.engine.reader.diff import Difference
 
 SIGNS = {"same": (" ", ""), "removed": ("-", "red"), "added": ("+", "green")}
@@ -22,7 +22,7 @@ def print_difference(screen: Screen, name: str, found: Difference) -> None:
     screen.say((f"{found.added} lines added, {found.removed} removed", "dim"))
 
 
-def print_indexes(screen: Screen, found: Indexes) -> None:
+def print_indexes(screen: Screen, found: IndexStatus) -> None:
     """Print a line for each index, and what is under way."""
     table = grid("id", "state", "model", "since")
     for one in found.all:

@@ -1,8 +1,9 @@
 """What happens in a watched folder: a line for each file that is not as it was."""
 
-from pincite.cli.output import count, one_line
+from pincite.cli.output import one_line
 from pincite.cli.view.screen import Screen, styled
 from pincite.engine.connectors.folder_sync import Changes
+from pincite.text.counts import count
 
 WORDS = {"new": "added", "new_version": "updated", "again": "indexed again"}
 

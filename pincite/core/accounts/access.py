@@ -45,3 +45,12 @@ def require(caller: Caller, what: str) -> None:
     """Raise `NotAllowed` unless the caller's role may do this."""
     if what not in MAY[caller.role]:
         raise NotAllowed(f"a key of the role '{caller.role}' may not {what} here; use one with a wider role")
+
+
+@dataclass(frozen=True, slots=True)
+class ShareRequest:
+    """Whom to share with, as somebody wrote it: ids or names of people and groups."""
+
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    everyone: bool = False

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from pincite.errors import Invalid
+
 EventName = Literal[
     "setup", "login", "logout", "password.change",
     "key.create", "key.revoke",
@@ -19,17 +21,17 @@ EventName = Literal[
     "library.backup", "library.restore", "library.purge",
     "content.read",
 ]  # fmt: skip
-Outcome = Literal["done", "failed", "refused"]
+AuditOutcome = Literal["done", "failed", "refused"]
 """Refused is what was not even tried, as a login after too many that failed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AuditEntry:
     """Something to be noted: what was done, to what, and how it went. Ids and numbers; never content, never a secret."""
 
     event: EventName
     subject: str | None = None
-    outcome: Outcome = "done"
+    outcome: AuditOutcome = "done"
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -74,7 +76,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ChainCheck:
     """What checking the chain brought: how far it holds, and what is wrong, if anything is."""
 
     reached: Anchor
@@ -87,26 +89,51 @@ def chained(before: Anchor, content: str) -> Link:
     return Link(number, content, hashlib.sha256(before.hash + number.to_bytes(8, "big") + content.encode()).digest())
 
 
-def followed(anchor: Anchor, links: Iterable[Link], known: Anchor | None = None) -> Verdict:
+def followed(anchor: Anchor, links: Iterable[Link], known: Anchor | None = None) -> ChainCheck:
     """Go on from an anchor as far as the chain holds; it must pass through `known`, where one kept that elsewhere."""
     for link in links:
         wanted = chained(anchor, link.content)
         if link.number != wanted.number:
-            return Verdict(anchor, f"event {wanted.number} is missing")
+            return ChainCheck(anchor, f"event {wanted.number} is missing")
         if link.hash != wanted.hash:
-            return Verdict(anchor, f"event {link.number} was changed, or one before it was removed")
+            return ChainCheck(anchor, f"event {link.number} was changed, or one before it was removed")
         anchor = Anchor(link.number, link.hash)
         if known is not None and anchor.number == known.number and anchor.hash != known.hash:
-            return Verdict(anchor, f"event {anchor.number} is not the one that was noted: the chain was written anew")
-    return Verdict(anchor)
+            return ChainCheck(
+                anchor, f"event {anchor.number} is not the one that was noted: the chain was written anew"
+            )
+    return ChainCheck(anchor)
 
 
-def ended(reached: Anchor, head: Anchor, known: Anchor | None = None) -> Verdict:
+def ended(reached: Anchor, head: Anchor, known: Anchor | None = None) -> ChainCheck:
     """Whether a chain that holds so far ends where it should."""
     if reached.number < head.number:
-        return Verdict(reached, f"it ends after event {reached.number}, and {head.number} were written")
+        return ChainCheck(reached, f"it ends after event {reached.number}, and {head.number} were written")
     if reached != head:
-        return Verdict(reached, f"it goes on after event {head.number}, with what was not written by pincite")
+        return ChainCheck(reached, f"it goes on after event {head.number}, with what was not written by pincite")
     if known is not None and known.number > reached.number:
-        return Verdict(reached, f"it ends after event {reached.number}, and you noted {known.number}")
-    return Verdict(reached)
+        return ChainCheck(reached, f"it ends after event {reached.number}, and you noted {known.number}")
+    return ChainCheck(reached)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which events a list is about, newest first: of a name or its first part, by or about somebody, since a time."""
+
+    event: str | None = None
+    person: str | None = None
+    since: datetime | None = None
+    limit: int = 100
+    cursor: str | None = None
+
+
+def read_anchor(given: str) -> Anchor:
+    """An anchor as a check prints it: `12:9f86d0…`."""
+    number, _, digest = given.strip().partition(":")
+    try:
+        anchor = Anchor(int(number), bytes.fromhex(digest))
+    except ValueError:
+        anchor = Anchor(-1, b"")
+    if anchor.number < 0 or len(anchor.hash) != len(BEGINNING.hash):
+        raise Invalid("a head is what an earlier check printed: a number, a colon and 64 hexadecimal digits")
+    return anchor

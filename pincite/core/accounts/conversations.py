@@ -77,3 +77,7 @@ class SharedAnswer:
     answered_at: datetime
     created_at: datetime
     expires_at: datetime
+
+
+SHARE_LINK_PREFIX = "sh_"
+"""A link begins with it; the rest are 256 random bits, which no key or login shares."""

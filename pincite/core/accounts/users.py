@@ -39,3 +39,19 @@ class Group:
     name: str
     members: tuple[str, ...]
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """What is known about a key; never the key itself. It is worth no more than the user whose it is."""
+
+    id: str
+    user: str
+    name: str
+    role: str
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+LOGIN_DAYS = 14

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self
 
-from pincite.core.documents.pages import Mark
+from pincite.core.documents.pages import PageMark
 
 _RANGE = re.compile(r"([A-Z]{1,6})([1-9]\d{0,8})(?::([A-Z]{1,6})([1-9]\d{0,8}))?")
 _CELL = re.compile(r"((?:[^|]|(?<=\\)\|)*)(?:(?<!\\)\||$)")
@@ -72,17 +72,17 @@ def _number(name: str) -> int:
 
 
 @lru_cache(maxsize=8)  # a wide row is asked for again by every passage that it was cut into
-def cells(row: Mark, text: str) -> tuple[Mark, ...]:
+def cells(row: PageMark, text: str) -> tuple[PageMark, ...]:
     """The cells of a row, each at its own reference; `text` is the row's. The row itself where it is none of a sheet."""
     lead, whole = split(row.ref)
     if whole is None or not text.startswith("|"):  # a cell that stands alone is a paragraph, whatever is in it
         return (row,)
-    found, column = list[Mark](), whole.left
+    found, column = list[PageMark](), whole.left
     for piece in _CELL.finditer(text, 1):
         if column > whole.right:
             break
         inner = piece[1].strip()
         start = row.start + piece.start(1) + piece[1].find(inner)
-        found.append(Mark(start, start + len(inner), ref=f"{lead}{letters(column)}{whole.top}"))
+        found.append(PageMark(start, start + len(inner), ref=f"{lead}{letters(column)}{whole.top}"))
         column += 1
     return tuple(found)

@@ -1,9 +1,10 @@
 """What we keep: documents, their versions, sections and the chunks we search."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import IntEnum, StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 from pincite.core.documents.pages import Page
 from pincite.errors import PinciteError
@@ -13,7 +14,7 @@ ContentType = Literal[
 ]  # fmt: skip
 """What a passage is made of, or what it is for where that is not to be read."""
 Markup = Literal["markdown", "plain"]
-Outcome = Literal["new", "new_version", "again", "unchanged"]
+UploadOutcome = Literal["new", "new_version", "again", "unchanged"]
 """What an upload turned out to be; `again` is the same bytes, to be indexed anew."""
 
 
@@ -30,7 +31,7 @@ class Status(StrEnum):
     ERROR = "error"
 
 
-class Level(IntEnum):
+class ChunkLevel(IntEnum):
     """How much of a document a chunk covers."""
 
     DOCUMENT = 0
@@ -102,7 +103,7 @@ class Chunk:
     """
 
     ordinal: int
-    level: Level
+    level: ChunkLevel
     parent: int | None
     text: str
     start: int
@@ -225,7 +226,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadRequest:
     """What to read: a document by id or by where it came from, and which part of it."""
 
     document_id: str | None = None
@@ -271,7 +272,7 @@ class Added:
     """What became of one upload."""
 
     document: Document
-    outcome: Outcome
+    outcome: UploadOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,3 +297,40 @@ class Progress:
     in_hand: float
     of: str = "file"
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Which documents to list, and where to go on."""
+
+    folder: str | None = None
+    status: str | None = None
+    tags: tuple[str, ...] = ()
+    q: str | None = None
+    limit: int = 100
+    cursor: str | None = None
+    stale: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VersionText:
+    """One version's normalised text, as citations point into it."""
+
+    document_id: str
+    version: str
+    title: str
+    mime: str
+    text: str
+    page_starts: tuple[int, ...]
+    body_start: int = 0
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """What shall be otherwise about a document; None is left as it is."""
+
+    title: str | None = None
+    tags: tuple[str, ...] | None = None
+    folder: str | None = None
+    name: str | None = None

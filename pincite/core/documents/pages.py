@@ -17,7 +17,7 @@ _GRAIN = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PageMark:
     """Where the text [start:end] stands on its page: in a box, or at a reference such as `C7:F7` or `table 2, row 3`."""
 
     start: int
@@ -40,12 +40,12 @@ class Page:
     height: float = 0.0
     marks: bytes = b""
 
-    def placed(self, start: int = 0, end: float = inf) -> tuple[Mark, ...]:
+    def placed(self, start: int = 0, end: float = inf) -> tuple[PageMark, ...]:
         """What stands where, in the order of the text; of it, what touches [start:end]."""
         return unpack(self.marks, start, end)
 
 
-def pack(marks: Iterable[Mark]) -> bytes:
+def pack(marks: Iterable[PageMark]) -> bytes:
     """Marks in few bytes; they must not overlap and must be in the order of the text."""
     rows, last = [], 0
     for mark in marks:
@@ -59,9 +59,9 @@ def pack(marks: Iterable[Mark]) -> bytes:
     return zlib.compress(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()) if rows else b""
 
 
-def unpack(packed: bytes, low: int = 0, high: float = inf) -> tuple[Mark, ...]:
+def unpack(packed: bytes, low: int = 0, high: float = inf) -> tuple[PageMark, ...]:
     """The marks that were packed, from the first that ends at or after `low` to the last that begins before `high`."""
-    found: list[Mark] = []
+    found: list[PageMark] = []
     last = 0
     for gap, length, where in json.loads(zlib.decompress(packed)) if packed else ():
         start = last + gap
@@ -73,8 +73,8 @@ def unpack(packed: bytes, low: int = 0, high: float = inf) -> tuple[Mark, ...]:
     return tuple(found)
 
 
-def _mark(start: int, end: int, where: "str | list[int] | None") -> Mark:
+def _mark(start: int, end: int, where: "str | list[int] | None") -> PageMark:
     if isinstance(where, str):
-        return Mark(start, end, ref=where)
+        return PageMark(start, end, ref=where)
     left, top, right, bottom = (edge / _GRAIN for edge in where) if where else (0.0,) * 4
-    return Mark(start, end, box=(left, top, right, bottom) if where else None)
+    return PageMark(start, end, box=(left, top, right, bottom) if where else None)

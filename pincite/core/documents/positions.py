@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pincite.core.documents.cells import Cells, cells, split
-from pincite.core.documents.pages import Box, Mark, Page, PageKind
+from pincite.core.documents.pages import Box, Page, PageKind, PageMark
 
 PLAIN = "text"
 """The reference of what a slide says outside of titles, tables and notes: it says nothing more than the slide."""
@@ -17,7 +17,7 @@ _RANGE = re.compile(r"(.*\W|)(\w+)s (\d++)[–-](\d++)")
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class PageText:
     """A page of a version, or a part of a long one: which it is, and where its text ends."""
 
     number: int
@@ -26,7 +26,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Extract:
+class TextSpan:
     """A span of a version's text."""
 
     document_id: str
@@ -36,13 +36,13 @@ class Extract:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class Slice:
     """A part of a version's text; `start` is where it begins there."""
 
     text: str
     start: int = 0
 
-    def of(self, mark: Mark) -> str | None:
+    def of(self, mark: PageMark) -> str | None:
         """The text of a mark; None where the stretch does not hold all of it."""
         whole = self.start <= mark.start and mark.end <= self.start + len(self.text)
         return self.text[mark.start - self.start : mark.end - self.start] if whole else None
@@ -61,13 +61,13 @@ class Place:
     ref: str = ""
 
 
-def leaves(pages: Sequence[Page], length: int) -> list[Leaf]:
+def leaves(pages: Sequence[Page], length: int) -> list[PageText]:
     """The pages of a text of so many characters, numbered."""
     ends = [page.start for page in pages[1:]] + [length]
-    return [Leaf(number, page, end) for number, (page, end) in enumerate(zip(pages, ends, strict=True), start=1)]
+    return [PageText(number, page, end) for number, (page, end) in enumerate(zip(pages, ends, strict=True), start=1)]
 
 
-def locate(found: Sequence[Leaf], start: int, end: int, text: Stretch) -> tuple[Place, ...]:
+def locate(found: Sequence[PageText], start: int, end: int, text: Slice) -> tuple[Place, ...]:
     """Where [start:end] stands, page by page; `text` holds at least that span, and the rows it is in."""
     places: list[Place] = []
     for leaf in found:
@@ -78,7 +78,7 @@ def locate(found: Sequence[Leaf], start: int, end: int, text: Stretch) -> tuple[
     return tuple(places)
 
 
-def placing(leaf: Leaf, touched: Sequence[Mark], start: int, end: int) -> Place:
+def placing(leaf: PageText, touched: Sequence[PageMark], start: int, end: int) -> Place:
     """The place of [start:end] of a page, by the marks it touches."""
     page = leaf.page
     return Place(leaf.number, page.kind, page.name, start, end, lines(mark.box for mark in touched), _ref(touched))
@@ -90,15 +90,15 @@ def _same(places: Sequence[Place], place: Place) -> bool:
 
 def _joined(first: Place, second: Place) -> Place:
     """Two parts of one page."""
-    ref = _ref([Mark(0, 0, ref=place.ref) for place in (first, second) if place.ref])
+    ref = _ref([PageMark(0, 0, ref=place.ref) for place in (first, second) if place.ref])
     return replace(first, end=second.end, boxes=first.boxes + second.boxes, ref=ref)
 
 
-def touching(marks: Sequence[Mark], start: int, end: int, text: Stretch) -> list[Mark]:
+def touching(marks: Sequence[PageMark], start: int, end: int, text: Slice) -> list[PageMark]:
     """The marks that have a character in [start:end]: words, paragraphs, and of a sheet's rows the very cells."""
     first = bisect_right(marks, start, key=lambda mark: mark.end)
     last = bisect_left(marks, end, key=lambda mark: mark.start)
-    touched: list[Mark] = []
+    touched: list[PageMark] = []
     for mark in marks[first:last]:
         row = text.of(mark) if start > mark.start or end < mark.end else None
         parts = [mark] if row is None else [cell for cell in cells(mark, row) if cell.start < end and start < cell.end]
@@ -127,7 +127,7 @@ def _on_one_line(line: Box, word: Box) -> bool:
     return shared >= height / 2 and word[2] >= line[0] and word[0] >= line[2] - height
 
 
-def _ref(marks: Sequence[Mark]) -> str:
+def _ref(marks: Sequence[PageMark]) -> str:
     """One reference for marks in a row: the cells they span, or from the first to the last."""
     refs = [mark.ref for mark in marks if mark.ref]
     if not refs:
@@ -181,7 +181,7 @@ def _called(place: Place) -> str:
 # --- the other way ------------------------------------------------------------------------------------------
 
 
-def at_ref(leaf: Leaf, ref: str, text: Stretch) -> tuple[int, int] | None:
+def at_ref(leaf: PageText, ref: str, text: Slice) -> tuple[int, int] | None:
     """The span of text at a reference of a page; of a range of cells, from its first row to its last."""
     lead, _, last = ref.casefold().rpartition(", ")
     wanted = Cells.of(last.upper())
@@ -194,7 +194,7 @@ def at_ref(leaf: Leaf, ref: str, text: Stretch) -> tuple[int, int] | None:
     return _span([cell for row in rows for cell in cells(row, text.of(row) or "") if _meets(cell, lead, wanted)])
 
 
-def _called_so(marks: Sequence[Mark], ref: str) -> list[Mark]:
+def _called_so(marks: Sequence[PageMark], ref: str) -> list[PageMark]:
     return [mark for mark in marks if mark.ref.casefold() == ref.casefold()]
 
 
@@ -206,16 +206,16 @@ def _ends(ref: str) -> tuple[str, str]:
     return first, last
 
 
-def _meets(mark: Mark, lead: str, wanted: Cells) -> bool:
+def _meets(mark: PageMark, lead: str, wanted: Cells) -> bool:
     before, known = split(mark.ref)
     return known is not None and known.meets(wanted) and before.casefold().removesuffix(", ") == lead
 
 
-def in_box(leaf: Leaf, box: Box) -> tuple[int, int] | None:
+def in_box(leaf: PageText, box: Box) -> tuple[int, int] | None:
     """The span from the first to the last word whose middle is inside a box."""
     left, top, right, bottom = box
 
-    def inside(mark: Mark) -> bool:
+    def inside(mark: PageMark) -> bool:
         if mark.box is None:
             return False
         across, down = (mark.box[0] + mark.box[2]) / 2, (mark.box[1] + mark.box[3]) / 2
@@ -224,5 +224,5 @@ def in_box(leaf: Leaf, box: Box) -> tuple[int, int] | None:
     return _span([mark for mark in leaf.page.placed() if inside(mark)])
 
 
-def _span(marks: Sequence[Mark]) -> tuple[int, int] | None:
+def _span(marks: Sequence[PageMark]) -> tuple[int, int] | None:
     return (marks[0].start, marks[-1].end) if marks else None

@@ -14,7 +14,7 @@ Cause = Literal["dense", "lexical", "named", "near", "section", "document", "par
 """What can add to a score: an engine; a title that was named; the question's words, near to each other; the section and
 the document it stands in; a further part of what it is; its place for one of several texts; its place in one of two looks."""
 Strategy = Literal["hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"]
-Level = Literal["basic", "standard", "enhanced", "maximum"]
+EffortLevel = Literal["basic", "standard", "enhanced", "maximum"]
 """How much is done for an answer."""
 ConfidenceLevel = Literal["high", "medium", "low"]
 Intent = Literal["FACTUAL", "SUMMARY", "COMPARISON", "LIST", "ANALYTICAL"]
@@ -55,7 +55,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Exchange:
     """One exchange of a conversation: what was asked, what that means on its own, and the answer's words.
 
     An answer that was cut, or whose documents were removed since, is empty: only the question is remembered.
@@ -88,7 +88,7 @@ class Question:
     strategy: Strategy | None = None
     alpha: float | None = None
     sampling: Sampling = Sampling()
-    conversation: tuple[Turn, ...] = ()
+    conversation: tuple[Exchange, ...] = ()
     session_id: str | None = None
     profile: str | None = None
     standalone: str | None = None
@@ -98,7 +98,7 @@ class Question:
     retrieve: bool | None = None
     changes: tuple[tuple[str, bool | int | float | str], ...] = ()
     fresh: bool = False
-    intelligence_level: Level | None = None
+    intelligence_level: EffortLevel | None = None
     mode: Mode = "chat"
     pictures: tuple[Picture, ...] = ()
 
@@ -128,7 +128,7 @@ class Hints:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class QuestionAnalysis:
     """What a question says about itself: the answer it wants, its type, each with a confidence, and whom it names.
 
     `levels` are those that would serve it best: 0 documents, 1 sections, 2 passages.
@@ -169,7 +169,7 @@ class Plan:
     searches: tuple[Search, ...]
     top_k: int
     candidates: int
-    reading: Reading = Reading()
+    analysis: QuestionAnalysis = QuestionAnalysis()
     extra: tuple[str, ...] = ()
     levels: tuple[int, ...] = (2,)
     reads: int = 0
@@ -180,7 +180,7 @@ class Plan:
     @property
     def intent(self) -> Intent:
         """The kind of answer that is wanted."""
-        return self.reading.intent
+        return self.analysis.intent
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -200,7 +200,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RetrievedChunk:
     """A chunk of a served version as the store returns it; `place` is where it stands in its file, in words."""
 
     key: int
@@ -249,7 +249,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
+class ScoreContribution:
     """Something that gave a chunk its score: an engine that ranked it, or a title that was named.
 
     `raw` is the engine's score, or that of the passage that named the title; `rank` is the chunk's place there, or that
@@ -267,7 +267,7 @@ class Placing:
     weight: float = 1.0
 
 
-def summands(placings: Sequence[Placing]) -> tuple[Placing, ...]:
+def summands(placings: Sequence[ScoreContribution]) -> tuple[ScoreContribution, ...]:
     """The placings that add up to the score: where several texts were searched, the places for each, not what made these."""
     several = any(placing.via == "query" for placing in placings)
     return tuple(placing for placing in placings if not several or placing.via not in ("dense", "lexical"))
@@ -292,15 +292,15 @@ class Adjustment:
 class Hit:
     """A chunk that was found, with every score that led to it; `also_in` are chunks that say the same."""
 
-    chunk: Found
+    chunk: RetrievedChunk
     score: float
     similarity: float
     relevance: float
     hybrid_score: float
-    placings: tuple[Placing, ...] = ()
+    placings: tuple[ScoreContribution, ...] = ()
     rerank_score: float | None = None
     adjustments: tuple[Adjustment, ...] = ()
-    also_in: tuple[Found, ...] = ()
+    also_in: tuple[RetrievedChunk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +363,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StreamPart:
     """A part of what a model writes: text, and at the end why it stopped, who it was and what it cost.
 
     `note` is what the reader should know about how it came to be written, such as that another model stepped in.
@@ -572,7 +572,7 @@ class Answer:
     mode: str = "chat"
     intent: str | None = None
     question_type: str | None = None
-    intelligence_level: Level = "standard"
+    intelligence_level: EffortLevel = "standard"
 
 
 @dataclass(frozen=True, slots=True)

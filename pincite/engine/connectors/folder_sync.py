@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pincite.core.accounts.access import Scope
-from pincite.core.documents.document import Added, Progress, Receipt
+from pincite.core.documents.document import Added, DocumentChange, Progress, Receipt
 from pincite.engine.app import AsyncPincite
 from pincite.errors import BadRequest, Conflict, NotFound, PinciteError, Unavailable
 from pincite.ingest.accept.collect import Collected
-from pincite.ingest.accept.folder_scan import Root, Stamp, Tree
-from pincite.store.documents.rename import Refiled
-from pincite.store.documents.watched_files import Origin, Origins
+from pincite.ingest.accept.folder_scan import FolderSnapshot, Stamp, WatchedFolder
+from pincite.store.documents.watched_files import WatchedFile, WatchedFiles
 
 log = logging.getLogger(__name__)
 
@@ -46,14 +45,14 @@ class Changes:
         return new or bool(self.moved or self.removed or self.refused or self.kept)
 
 
-class Keeper:
+class FolderSync:
     """Keeps the documents that came from one folder in step with it; those that did not are left alone."""
 
-    def __init__(self, pincite: AsyncPincite, root: Root, *, keep_removed: bool = False) -> None:
+    def __init__(self, pincite: AsyncPincite, root: WatchedFolder, *, keep_removed: bool = False) -> None:
         self._pincite = pincite
         self._root = root
         self._keep_removed = keep_removed
-        self._origins = Origins(pincite.database, pincite.originals.place)
+        self._origins = WatchedFiles(pincite.services.database, pincite.services.blobs.place)
         self._identity = root.identity()
         self._taken: dict[str, Stamp] = {}
         self._unsteady: dict[str, Stamp | None] = {}
@@ -107,7 +106,7 @@ class Keeper:
         return str(self._root.path)
 
     async def _take(
-        self, scope: Scope, present: list[str], gone: list[str], tree: Tree, report: Report | None
+        self, scope: Scope, present: list[str], gone: list[str], tree: FolderSnapshot, report: Report | None
     ) -> Changes:
         known = await self._origins.below(scope, self._name)
         moved = await self._move(scope, [path for path in present if path not in known], gone, known)
@@ -120,7 +119,7 @@ class Keeper:
         return Changes(added, moved, removed, refused, tuple(left) if self._keep_removed else ())
 
     async def _move(
-        self, scope: Scope, fresh: Iterable[str], gone: Iterable[str], known: Mapping[str, Origin]
+        self, scope: Scope, fresh: Iterable[str], gone: Iterable[str], known: Mapping[str, WatchedFile]
     ) -> dict[str, str]:
         """Files that lie under another name now, with the name before: their documents go there and keep their ids."""
         lost = {path: known[path].checksum for path in gone if path in known}
@@ -141,7 +140,9 @@ class Keeper:
     async def _refiled(self, scope: Scope, document_id: str, path: str) -> bool:
         file = self._root.file(path)
         try:
-            await self._pincite.filing.refile(scope, document_id, Refiled(folder=file.folder, name=file.name))
+            await self._pincite.services.editor.refile(
+                scope, document_id, DocumentChange(folder=file.folder, name=file.name)
+            )
         except (Conflict, NotFound):  # another document has that name: then it is a new version of that one
             return False
         return True
@@ -165,7 +166,7 @@ class Keeper:
         refused = {below[full]: error for full, error in result.refused if (self._root.path / below[full]).exists()}
         return added, refused
 
-    async def _remove(self, paths: Iterable[str], known: Mapping[str, Origin]) -> dict[str, Receipt]:
+    async def _remove(self, paths: Iterable[str], known: Mapping[str, WatchedFile]) -> dict[str, Receipt]:
         removed: dict[str, Receipt] = {}
         for path in paths:
             try:

@@ -39,13 +39,13 @@ def is_address(text: str) -> bool:
     return _WEB.match(text) is not None
 
 
-class Gatherer:
+class WebImporter:
     """Takes documents in from the web for one person."""
 
     def __init__(self, pincite: AsyncPincite, caller: Caller = LOCAL) -> None:
         self._pincite = pincite
         self._caller = caller
-        self._fetches = Fetches(pincite.database)
+        self._fetches = Fetches(pincite.services.database)
 
     async def add(self, upload: Upload, *, start: bool = True) -> Added:
         """Take in the page that an upload without bytes names as its source; it is processed in the background."""
@@ -70,14 +70,14 @@ class Gatherer:
             except (BadRequest, ProviderError, Unreadable, DataFolderError) as error:
                 refused.append((wanted.url, error))
             report(Progress("fetching", number, len(tour.stops), 0.0, of="page"))
-        ended = await self._pincite.settle(added, caller=self._caller, priority=tour.priority, report=report)
+        ended = await self._pincite.documents.settle(added, caller=self._caller, priority=tour.priority, report=report)
         return AddedAll(ended, refused, tour.skipped)
 
     async def _fetch(self, url: str) -> tuple[Fetched, Fetch | None]:
         """The page at an address, and what is known of it; nothing is sent again that has not changed."""
         known = await self._fetches.known(await self._pincite.scope(self._caller), url)
         stamp = Stamp(known.etag, known.modified) if known else Stamp()
-        return await self._pincite.web.get(url, stamp), known
+        return await self._pincite.services.web.get(url, stamp), known
 
     async def _take(
         self, upload: Upload, fetched: Fetched, known: Fetch | None, *, start: bool = True, priority: int = WAITED_FOR
@@ -90,7 +90,7 @@ class Gatherer:
         if known is None and await self._fetches.is_taken(scope, folder, name):
             folder, name = folder, _told_apart(name, url)
         page = replace(upload, name=name, folder=folder, data=in_unicode(fetched))
-        added = await pincite.upload(page, start=start, caller=self._caller, priority=priority)
+        added = await pincite.documents.upload(page, start=start, caller=self._caller, priority=priority)
         stamp = fetched.stamp
         scope = await pincite.scope(self._caller)  # it may be the first of its folder's readers
         await self._fetches.tell(scope, added.document.id, url, etag=stamp.etag, modified=stamp.modified)

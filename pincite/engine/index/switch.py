@@ -10,10 +10,11 @@ from pydantic import SecretStr
 from pincite.config.schema import catalogue, value_of
 from pincite.config.settings import Settings
 from pincite.config.sources import with_values
-from pincite.engine.index.tools import Workbench, Workbenches
+from pincite.core.operations import BuildProgress, IndexBuild
+from pincite.engine.index.tools import IndexTools, IndexToolsPool
 from pincite.errors import Conflict, NotFound, SettingsError
 from pincite.store.database import Database
-from pincite.store.indexing.generations import Built, Generation, Generations
+from pincite.store.indexing.generations import Generations
 from pincite.text.sentences import without_login
 
 log = logging.getLogger(__name__)
@@ -27,25 +28,25 @@ class InForce:
     """
 
     settings: Settings
-    bench: Workbench
+    bench: IndexTools
     index: int
     signature: str
     wanted: str
 
 
 @dataclass(frozen=True, slots=True)
-class Indexes:
+class IndexStatus:
     """Every index there is, how far the one that is built is, and whether the settings ask for another."""
 
-    all: tuple[Generation, ...]
-    building: Built | None
+    all: tuple[IndexBuild, ...]
+    building: BuildProgress | None
     wanting: bool
 
 
-class Switchover:
+class IndexSwitch:
     """Finds what a process has to work by, and changes it for all of them."""
 
-    def __init__(self, benches: Workbenches, database: Database, place: str) -> None:
+    def __init__(self, benches: IndexToolsPool, database: Database, place: str) -> None:
         self._benches = benches
         self._database = database
         self._generations = Generations(database, place)
@@ -80,7 +81,7 @@ class Switchover:
         """Whether another index is searched by now than was prepared for."""
         return await self._generations.searched() not in (0, self._index)
 
-    async def beside(self, index: int) -> tuple[Settings, Workbench, str]:
+    async def beside(self, index: int) -> tuple[Settings, IndexTools, str]:
         """The settings, tools and signature that an index beside the one searched is built by."""
         for one in await self._generations.all():
             if one.id == index:
@@ -88,7 +89,7 @@ class Switchover:
                 return settings, await self._benches.get(settings, self._database), one.signature
         raise Conflict("the index that was being built was discarded")
 
-    async def complete(self) -> Generation:
+    async def complete(self) -> IndexBuild:
         """The index to compare with the one searched: the one that was built, or else the last that stands by."""
         standing = await self.standing()
         if standing.building and standing.building.waiting:
@@ -98,17 +99,17 @@ class Switchover:
                 return found
         raise Conflict("there is no other index to compare with; change the settings, then: pincite reindex --hold")
 
-    async def standing(self) -> Indexes:
+    async def standing(self) -> IndexStatus:
         """What there is, and what is under way."""
         found = tuple(await self._generations.all())
         serving = next((one.signature for one in found if one.state == "serving"), "")
-        return Indexes(found, await self._generations.progress(), serving not in ("", self._wanted[0]))
+        return IndexStatus(found, await self._generations.progress(), serving not in ("", self._wanted[0]))
 
     async def build(self, *, held: bool = False) -> bool:
         """Begin what the settings ask for beside what is searched; false where that is searched already."""
         return await self._generations.build(*self._wanted, held=held) is not None
 
-    async def back(self) -> Generation:
+    async def back(self) -> IndexBuild:
         """Return to the index that was searched before: at once, but for documents that came since."""
         before = [one for one in await self._generations.all() if one.state == "standby"]
         if not before:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from pincite.config.settings import Embedding, Rag, Resilience, Settings
 from pincite.core.protocols import Embedder
-from pincite.ingest.embed.bulk_embedder import Lane, open_lane
+from pincite.ingest.embed.bulk_embedder import BulkEmbedder, open_bulk_embedder
 from pincite.ingest.embed.enrich import PROMPT_VERSION
-from pincite.models.kit_factory import Toolbox, plain_embedder, steadied
+from pincite.models.kit_factory import KitFactory, plain_embedder, resilient
 from pincite.models.resilient import close
 from pincite.store.database import Database
-from pincite.store.search.corpus_stats import Surveys
+from pincite.store.search.corpus_stats import CorpusStatsCache
 from pincite.store.search.postgres_index import PostgresIndex
 
 INDEX_FORMAT = 4
@@ -25,15 +25,15 @@ _Choice = tuple[Embedding, Resilience | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Workbench:
+class IndexTools:
     """The tools of one choice of embedder; requests and documents under way keep theirs when it changes."""
 
     embedder: Embedder
     model: int
-    lane: Lane
-    toolbox: Toolbox
+    lane: BulkEmbedder
+    toolbox: KitFactory
     database: Database
-    surveys: Surveys
+    surveys: CorpusStatsCache
 
     def index(self, rag: Rag) -> PostgresIndex:
         """Search over the vectors of this embedder."""
@@ -51,7 +51,7 @@ class Workbench:
         await self.toolbox.close()
 
 
-class Workbenches:
+class IndexToolsPool:
     """One workbench for each choice of embedder, set up when first asked for.
 
     Those no longer in force are kept as long as a question may be using them, or a document. What is tried again and
@@ -60,7 +60,7 @@ class Workbenches:
 
     def __init__(self) -> None:
         self._embedders: dict[Embedding, Embedder] = {}
-        self._set_up: dict[_Choice, Workbench] = {}
+        self._set_up: dict[_Choice, IndexTools] = {}
         self._until: dict[_Choice, float] = {}
         self._in_force: tuple[_Choice, float] | None = None
         self._making = asyncio.Lock()
@@ -68,27 +68,27 @@ class Workbenches:
     async def embedder(self, settings: Settings) -> Embedder:
         """The embedder these settings ask for; `SettingsError` where it cannot be made."""
         async with self._making:
-            return steadied(await self._plain(settings), settings)
+            return resilient(await self._plain(settings), settings)
 
     async def check(self, settings: Settings, database: Database) -> None:
         """Raise `SettingsError` where the tools these settings ask for cannot be made; nothing is written."""
         embedder = await self.embedder(settings)
         await database.check_model(embedder.name, embedder.dimensions)
-        toolbox = Toolbox(PostgresIndex(database, 0, embedder.dimensions, settings.rag), embedder)
+        toolbox = KitFactory(PostgresIndex(database, 0, embedder.dimensions, settings.rag), embedder)
         await toolbox.ready(settings)
         await toolbox.close()
 
-    async def get(self, settings: Settings, database: Database) -> Workbench:
+    async def get(self, settings: Settings, database: Database) -> IndexTools:
         """The workbench for these settings."""
         async with self._making:
             plain = await self._plain(settings)
             choice = _choice(settings, plain)
             if choice not in self._set_up:
-                self._set_up[choice] = await _set_up(steadied(plain, settings), settings, database)
+                self._set_up[choice] = await _set_up(resilient(plain, settings), settings, database)
             self._keep(choice, settings.llm.question_timeout_s)
             return self._set_up[choice]
 
-    def adopt(self, settings: Settings) -> Workbench:
+    def adopt(self, settings: Settings) -> IndexTools:
         """The one that was set up for these settings, which is in force from now on."""
         if self._in_force is not None:
             self._keep(*self._in_force)
@@ -96,7 +96,7 @@ class Workbenches:
         self._in_force = choice, settings.llm.question_timeout_s
         return self._set_up[choice]
 
-    async def let_go(self, busy: Collection[Lane]) -> None:
+    async def let_go(self, busy: Collection[BulkEmbedder]) -> None:
         """Close what nobody can be using any more; a lane that is busy has a document under way."""
         async with self._making:
             in_force = self._in_force and self._in_force[0]
@@ -139,14 +139,14 @@ def _unusual(settings: Settings) -> Iterator[str]:
         yield f"enriched-{PROMPT_VERSION}-{enrichment.model}-{'+'.join(sorted(enrichment.parts))}"
 
 
-async def _set_up(embedder: Embedder, settings: Settings, database: Database) -> Workbench:
+async def _set_up(embedder: Embedder, settings: Settings, database: Database) -> IndexTools:
     model = await database.register_model(embedder.name, embedder.dimensions)
     embedding = settings.embedding
     options = embedding.model_dump(exclude={"api_key"})
-    lane = open_lane(embedder, provider=embedding.provider, options=options, batch=embedding.batch)
-    surveys = Surveys()
+    lane = open_bulk_embedder(embedder, provider=embedding.provider, options=options, batch=embedding.batch)
+    surveys = CorpusStatsCache()
     index = PostgresIndex(database, model, embedder.dimensions, settings.rag, surveys)
-    return Workbench(embedder, model, lane, Toolbox(index, embedder), database, surveys)
+    return IndexTools(embedder, model, lane, KitFactory(index, embedder), database, surveys)
 
 
 def _choice(settings: Settings, embedder: Embedder) -> _Choice:

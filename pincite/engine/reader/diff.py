@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Any, Literal
 
-from pincite.store.documents.library import VersionText
+from pincite.core.documents.document import VersionText
 
 CONTEXT = 3
 """Lines shown around what changed, unless told otherwise."""

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pincite.core.accounts.access import Scope
-from pincite.core.documents.document import Parsed, Passage, Reading, Section
+from pincite.core.documents.document import Parsed, Passage, ReadRequest, Section, VersionText
 from pincite.core.protocols import Opened
-from pincite.core.query.answer import Filters, Found
+from pincite.core.query.answer import Filters, RetrievedChunk
 from pincite.errors import Invalid, NotFound
 from pincite.ingest.chunk.sections import sections
-from pincite.store.documents.full_text import Volume, Volumes
-from pincite.store.documents.library import VersionText
+from pincite.store.documents.full_text import FullText, FullTextReader
 from pincite.text.sentences import fold, line_of, line_starts
 
 MOST_PLACES = 50
@@ -31,7 +30,7 @@ class _Part:
     section: str | None
 
 
-def passage(text: VersionText, reading: Reading) -> Passage:
+def passage(text: VersionText, reading: ReadRequest) -> Passage:
     """The lines asked for, else the section asked for, else everything."""
     part = _part(text, reading)
     return Passage(
@@ -40,24 +39,24 @@ def passage(text: VersionText, reading: Reading) -> Passage:
     )  # fmt: skip
 
 
-class OpenShelf:
+class FilteredReader:
     """Documents that a request may look into, opened as passages."""
 
-    def __init__(self, volumes: Volumes) -> None:
+    def __init__(self, volumes: FullTextReader) -> None:
         self._volumes = volumes
 
-    async def read(self, reading: Reading, *, scope: Scope, filters: Filters) -> Opened:
+    async def read(self, reading: ReadRequest, *, scope: Scope, filters: Filters) -> Opened:
         """The lines asked for, else the section, else everything."""
         volume = await self._volumes.open(reading, scope=scope, filters=filters)
         return await asyncio.to_thread(_read, volume, reading)
 
-    async def find(self, reading: Reading, text: str, *, scope: Scope, filters: Filters) -> Opened:
+    async def find(self, reading: ReadRequest, text: str, *, scope: Scope, filters: Filters) -> Opened:
         """Every place where a text stands, letter for letter."""
         volume = await self._volumes.open(reading, scope=scope, filters=filters)
         return await asyncio.to_thread(_find, volume, text)
 
 
-def _read(volume: Volume, reading: Reading) -> Opened:
+def _read(volume: FullText, reading: ReadRequest) -> Opened:
     text, part = volume.text, _part(volume.text, reading)
     return Opened(
         text.document_id, text.version, text.title, tuple(clipped(volume.passages, part.start, part.end)),
@@ -65,7 +64,7 @@ def _read(volume: Volume, reading: Reading) -> Opened:
     )  # fmt: skip
 
 
-def _find(volume: Volume, wanted: str) -> Opened:
+def _find(volume: FullText, wanted: str) -> Opened:
     text, starts = volume.text.text, line_starts(volume.text.text.removesuffix("\n"))
     places = list(places_of(text, wanted))
     met = [
@@ -88,7 +87,7 @@ def places_of(text: str, wanted: str) -> Iterator[int]:
         at = text.find(wanted, at + len(wanted))
 
 
-def clipped(passages: Sequence[Found], start: int, end: int) -> Iterator[Found]:
+def clipped(passages: Sequence[RetrievedChunk], start: int, end: int) -> Iterator[RetrievedChunk]:
     """The passages between two offsets, each without what lies outside or stood in the one before."""
     for passage in passages:
         low, high = max(passage.start_char, start), min(passage.end_char, end)
@@ -106,7 +105,7 @@ def clipped(passages: Sequence[Found], start: int, end: int) -> Iterator[Found]:
         )  # fmt: skip
 
 
-def _part(text: VersionText, reading: Reading) -> _Part:
+def _part(text: VersionText, reading: ReadRequest) -> _Part:
     starts = line_starts(text.text.removesuffix("\n"))  # a line end at the end begins no further line
     section: Section | None = None
     if reading.start_line is not None or reading.end_line is not None:
@@ -122,7 +121,7 @@ def _part(text: VersionText, reading: Reading) -> _Part:
     return _Part(starts[first - 1], end, first, last, len(starts), named)
 
 
-def _lines(reading: Reading, total: int) -> tuple[int, int]:
+def _lines(reading: ReadRequest, total: int) -> tuple[int, int]:
     first = reading.start_line if reading.start_line is not None else 1
     last = min(reading.end_line if reading.end_line is not None else total, total)
     if first < 1 or first > total or last < first:

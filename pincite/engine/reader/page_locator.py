@@ -6,10 +6,21 @@ from dataclasses import dataclass
 
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.cells import cells
-from pincite.core.documents.pages import Box, Mark, PageKind
-from pincite.core.documents.positions import Extract, Leaf, Place, Stretch, at_ref, in_box, in_words, locate, touching
+from pincite.core.documents.document import VersionText
+from pincite.core.documents.pages import Box, PageKind, PageMark
+from pincite.core.documents.positions import (
+    PageText,
+    Place,
+    Slice,
+    TextSpan,
+    at_ref,
+    in_box,
+    in_words,
+    locate,
+    touching,
+)
 from pincite.errors import Invalid, NotFound
-from pincite.store.documents.library import Library, VersionText
+from pincite.store.documents.library import Library
 from pincite.store.search.pages import Pages
 
 
@@ -43,7 +54,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class Location:
     """A span of a version's text and where it stands; `place` is that in words."""
 
     document_id: str
@@ -56,7 +67,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class Target:
     """Which place is meant: a reference or a box, on a page by its number or its name."""
 
     page: int | None = None
@@ -65,7 +76,7 @@ class Aim:
     box: Box | None = None
 
 
-class Pointer:
+class Locator:
     """Points into documents, always for one person."""
 
     def __init__(self, library: Library, pages: Pages) -> None:
@@ -88,7 +99,7 @@ class Pointer:
             raise _no_page(text, number, count, narrowed=span is not None)
         return await asyncio.to_thread(_shown, text, found, count, (start, end))
 
-    async def spot(self, scope: Scope, document_id: str, span: tuple[int, int], version: str | None = None) -> Spot:
+    async def spot(self, scope: Scope, document_id: str, span: tuple[int, int], version: str | None = None) -> Location:
         """Where a span of the text stands."""
         text = await self._library.text(scope, document_id, version)
         start, end = _span(span, text)
@@ -96,20 +107,20 @@ class Pointer:
             raise Invalid("the span is empty; its end comes after its start")
         return _spot(text, start, end, await self._pages.touched(scope, _extract(text, start, end)))
 
-    async def aimed(self, scope: Scope, document_id: str, aim: Aim, version: str | None = None) -> Spot:
+    async def aimed(self, scope: Scope, document_id: str, aim: Target, version: str | None = None) -> Location:
         """The text at a place."""
         text = await self._library.text(scope, document_id, version)
         whole = _extract(text, 0, len(text.text))
         found, count = await self._pages.of(scope, whole, number=aim.page, name=aim.name)
         if not found:
             raise _no_page(text, aim.name if aim.name is not None else aim.page or 1, count)
-        span = await asyncio.to_thread(_sought, found, aim, Stretch(text.text))
+        span = await asyncio.to_thread(_sought, found, aim, Slice(text.text))
         if span is None:
             raise NotFound(f"there is nothing at {aim.ref or 'this rectangle'}; the page lists what is where")
         return _spot(text, *span, found)
 
 
-def _sought(found: Sequence[Leaf], aim: Aim, text: Stretch) -> tuple[int, int] | None:
+def _sought(found: Sequence[PageText], aim: Target, text: Slice) -> tuple[int, int] | None:
     """From the first to the last character of what is there; all of the page where it is all that is named."""
     if aim.ref is None and aim.box is None:
         return found[0].page.start, found[-1].end
@@ -122,13 +133,13 @@ def _sought(found: Sequence[Leaf], aim: Aim, text: Stretch) -> tuple[int, int] |
     return (there[0][0], there[-1][1]) if there else None
 
 
-def _spot(text: VersionText, start: int, end: int, found: Sequence[Leaf]) -> Spot:
-    places = locate(found, start, end, Stretch(text.text))
-    return Spot(text.document_id, text.version, start, end, text.text[start:end], in_words(places), places)
+def _spot(text: VersionText, start: int, end: int, found: Sequence[PageText]) -> Location:
+    places = locate(found, start, end, Slice(text.text))
+    return Location(text.document_id, text.version, start, end, text.text[start:end], in_words(places), places)
 
 
-def _shown(text: VersionText, found: Sequence[Leaf], count: int, span: tuple[int, int]) -> Shown:
-    first, whole = found[0].page, Stretch(text.text)
+def _shown(text: VersionText, found: Sequence[PageText], count: int, span: tuple[int, int]) -> Shown:
+    first, whole = found[0].page, Slice(text.text)
     start, end = max(span[0], first.start), min(span[1], found[-1].end)
     marks = [mark for leaf in found for mark in touching(leaf.page.placed(), start, end, whole)]
     pieces = [piece for mark in marks for piece in cells(mark, whole.of(mark) or "") if piece.start < piece.end]
@@ -138,7 +149,7 @@ def _shown(text: VersionText, found: Sequence[Leaf], count: int, span: tuple[int
     )  # fmt: skip
 
 
-def _word(mark: Mark, text: str) -> Word:
+def _word(mark: PageMark, text: str) -> Word:
     return Word(text[mark.start : mark.end], mark.start, mark.end, mark.box, mark.ref)
 
 
@@ -149,8 +160,8 @@ def _span(span: tuple[int, int] | None, text: VersionText) -> tuple[int, int]:
     return start, end
 
 
-def _extract(text: VersionText, start: int, end: int) -> Extract:
-    return Extract(text.document_id, text.version, start, end)
+def _extract(text: VersionText, start: int, end: int) -> TextSpan:
+    return TextSpan(text.document_id, text.version, start, end)
 
 
 def _no_page(text: VersionText, wanted: int | str, count: int, *, narrowed: bool = False) -> NotFound:

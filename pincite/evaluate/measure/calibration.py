@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pincite.core.evaluations import Interval, Outcome
+from pincite.core.evaluations import EvaluationOutcome, Interval
 
 BINS = 10
 Z = 1.96
@@ -22,7 +22,7 @@ class Bin:
     observed: Interval
 
 
-def reliability(outcome: Outcome) -> tuple[Bin, ...]:
+def reliability(outcome: EvaluationOutcome) -> tuple[Bin, ...]:
     """The bins that hold a question, lowest first; none where the run did not keep relevances."""
     return binned([(value, outcome.ranks.get(question) == 1) for question, value in outcome.relevances.items()])
 

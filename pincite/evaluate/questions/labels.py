@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pincite.core.accounts.access import Caller, Scope
+from pincite.core.accounts.access import Caller
 from pincite.core.documents.document import Chunk
 from pincite.core.evaluations import EvaluationSet, Place, SetQuestion
 from pincite.engine.app import AsyncPincite
@@ -16,9 +16,9 @@ async def mark(
     scope, words = await pincite.scope(caller), " ".join(text.split())
     if not words:
         raise Invalid("text: a question has words")
-    found = [await _passage(pincite, scope, chunk_id) for chunk_id in dict.fromkeys(chunk_ids)]
-    await pincite.evaluations.mark(scope, set_id, words, _question(words, found) if found else None)
-    return await pincite.evaluations.get_set(scope, set_id)
+    found = [await _passage(pincite, caller, chunk_id) for chunk_id in dict.fromkeys(chunk_ids)]
+    await pincite.questions.evaluations.mark(scope, set_id, words, _question(words, found) if found else None)
+    return await pincite.questions.evaluations.get_set(scope, set_id)
 
 
 def _question(text: str, found: Sequence[tuple[str, str, Chunk]]) -> SetQuestion:
@@ -28,14 +28,14 @@ def _question(text: str, found: Sequence[tuple[str, str, Chunk]]) -> SetQuestion
     return SetQuestion(text, "marked", chunk.language, first, version, chunk.ordinal, tuple(twins))
 
 
-async def _passage(pincite: AsyncPincite, scope: Scope, chunk_id: str) -> tuple[str, str, Chunk]:
+async def _passage(pincite: AsyncPincite, caller: Caller, chunk_id: str) -> tuple[str, str, Chunk]:
     """A passage by the id that searches give it, with its document and version."""
     document_id, _, rest = chunk_id.partition(".")
     version, _, ordinal = rest.rpartition(".")
     if not (version and ordinal.isascii() and ordinal.isdecimal() and len(ordinal) < 10):
         raise Invalid(f"'{chunk_id[:100]}' is not the id of a passage; send those that a search gave out")
     after = int(ordinal) - 1
-    _, found = await pincite.library.chunks(scope, document_id, None, version_id=version, after=after, limit=1)
+    _, found = await pincite.documents.chunks(document_id, version_id=version, after=after, limit=1, caller=caller)
     if not found or found[0].ordinal != int(ordinal):
         raise NotFound(f"there is no passage '{chunk_id[:100]}'")
     return document_id, version, found[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from pincite.core.evaluations import Sampled, SetQuestion
-from pincite.core.protocols import LLM, Hosted
+from pincite.core.protocols import LLM, Discoverable
 from pincite.core.query.answer import Message, Prompt, Sampling
 from pincite.errors import Unavailable
 from pincite.text.terms import question_language, terms
@@ -44,7 +44,7 @@ async def write_questions(
 
     A call that fails is passed over; after several in a row the model is left alone.
     """
-    if isinstance(llm, Hosted):
+    if isinstance(llm, Discoverable):
         await llm.meet()
     order = [one for one in passages if len(one.text) >= SHORTEST]
     Random(seed).shuffle(order)

@@ -11,7 +11,7 @@ from pincite.config.settings import Settings
 from pincite.config.sources import with_values
 from pincite.core.accounts.access import LOCAL, Caller
 from pincite.core.documents.document import Progress
-from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, MadeBy, Outcome, Place, SetQuestion
+from pincite.core.evaluations import Evaluation, EvaluationOutcome, EvaluationSet, Interval, MadeBy, Place, SetQuestion
 from pincite.core.query.answer import Hit
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, PinciteError, SettingsError
@@ -30,7 +30,7 @@ TOLD_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class EvalRequest:
     """What set to make; `by` None is the model where one is configured, else words."""
 
     questions: int = 200
@@ -48,15 +48,15 @@ class Change:
 
 
 async def make_set(
-    pincite: AsyncPincite, wish: Wish, *, caller: Caller = LOCAL, report: Report
+    pincite: AsyncPincite, wish: EvalRequest, *, caller: Caller = LOCAL, report: Report
 ) -> tuple[EvaluationSet, tuple[str, ...]]:
     """Make questions from what the caller may read and keep them; also, what went wrong on the way."""
-    scope, settings = await pincite.scope(caller), pincite.settings
-    kit = pincite.toolbox.kit(settings)
+    scope = await pincite.scope(caller)
+    kit = pincite.admin.kit()
     has_model = kit.llm is not kit.extractive
     if wish.by == "model" and not has_model:
         raise Invalid("no model is configured that could write questions; set llm.base_url, or make them by words")
-    passages = await pincite.evaluations.passages(scope, wish.seed, PASSAGES)
+    passages = await pincite.questions.evaluations.passages(scope, wish.seed, PASSAGES)
     sample = await asyncio.to_thread(sample_of, passages)
     by: MadeBy = wish.by or ("model" if has_model else "words")
     made: Sequence[SetQuestion]
@@ -73,7 +73,7 @@ async def make_set(
         why = f"; {notes[0]}" if notes else "; add documents with some prose first"
         raise Invalid(f"no question could be made from {len(passages)} passages{why}")
     made = await asyncio.to_thread(with_twins, made, sample)
-    return await pincite.evaluations.keep_set(scope, by, wish.seed, made), notes
+    return await pincite.questions.evaluations.keep_set(scope, by, wish.seed, made), notes
 
 
 async def run_set(
@@ -94,9 +94,9 @@ async def run_set(
     try:
         outcome = await _outcome(pincite, run, questions, settings, caller, report)
     except PinciteError as error:
-        await pincite.evaluations.fail(scope, run.id, str(error))
+        await pincite.questions.evaluations.fail(scope, run.id, str(error))
         raise
-    return await pincite.evaluations.finish(scope, run.id, outcome)
+    return await pincite.questions.evaluations.finish(scope, run.id, outcome)
 
 
 async def begin(
@@ -106,7 +106,7 @@ async def begin(
     if questions is not None and not any(one.current for one in questions.questions):
         raise Invalid("none of the set's documents is as it was when the set was made; make a new one (renew)")
     scope, set_id = await pincite.scope(caller), questions.id if questions else None
-    return await pincite.evaluations.begin(scope, set_id, settings.revision, settings_of(settings))
+    return await pincite.questions.evaluations.begin(scope, set_id, settings.revision, settings_of(settings))
 
 
 async def _outcome(
@@ -116,7 +116,7 @@ async def _outcome(
     settings: Settings,
     caller: Caller,
     report: Report,
-) -> Outcome:
+) -> EvaluationOutcome:
     asked = [one for one in questions.questions if one.current]
     ranks: dict[int, int | None] = {}
     relevances: dict[int, float] = {}
@@ -133,13 +133,13 @@ async def _outcome(
         said.extend(response.notes)
         if time.monotonic() - told > TOLD_S:
             told = time.monotonic()
-            await pincite.evaluations.advance(await pincite.scope(caller), run.id, len(ranks) / len(asked))
+            await pincite.questions.evaluations.advance(await pincite.scope(caller), run.id, len(ranks) / len(asked))
     left_out = len(questions.questions) - len(asked)
     stale = (f"{left_out} questions are about older versions and were left out; --renew makes a new set",)
     measures = {name: bootstrap.mean(values) for name, values in scores(list(ranks.values())).items()}
     notes = (*(stale if left_out else ()), *counted(said))
     p50, p95 = (round(percentile(times, share), 3) for share in (0.5, 0.95))
-    return Outcome(measures, ranks, p50, p95, notes, relevances)
+    return EvaluationOutcome(measures, ranks, p50, p95, notes, relevances)
 
 
 def settings_to_try(base: Settings, changes: Mapping[str, Any], profile: str | None = None) -> Settings:

@@ -46,7 +46,7 @@ class Accepted:
     checksum: str
 
 
-def check(upload: Upload, settings: Settings) -> Accepted:
+def accept(upload: Upload, settings: Settings) -> Accepted:
     """Judge a file by its name, size and bytes alone; raises what is wrong with it."""
     name = clean_name(upload.name)
     folder = clean_folder(upload.folder)

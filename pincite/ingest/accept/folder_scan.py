@@ -29,7 +29,7 @@ class Stamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class FolderSnapshot:
     """The files that can be read here, by their path below the root; what lies under `unread` could not be looked at."""
 
     files: Mapping[str, Stamp]
@@ -41,14 +41,14 @@ class Tree:
 
 
 @dataclass(frozen=True, slots=True)
-class Root:
+class WatchedFolder:
     """A folder on this machine and the folder of the library it is kept in step with."""
 
     path: Path
     folder: str
 
     @classmethod
-    def of(cls, path: Path, folder: str = "") -> "Root":
+    def of(cls, path: Path, folder: str = "") -> "WatchedFolder":
         """The root for a path somebody named; the library's folder is called like it."""
         if not path.is_dir():
             raise Invalid(f"{path} is no folder; only a folder can be watched", code="not_a_folder")
@@ -67,7 +67,7 @@ class Root:
         found = os.stat(self.path)
         return found.st_dev, found.st_ino
 
-    def look(self) -> Tree:
+    def look(self) -> FolderSnapshot:
         """The files as they are now; `OSError` where the folder itself is gone."""
         os.stat(self.path)
         paths, unread = _listed(self.path) if _in_git(self.path) else _walked(self.path)
@@ -89,7 +89,7 @@ class Root:
                 continue
             if stat.S_ISREG(found.st_mode):
                 files[path] = Stamp(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
-        return Tree(files, tuple(unread))
+        return FolderSnapshot(files, tuple(unread))
 
 
 def _is_open(top: Path, folder: str, known: dict[str, bool]) -> bool:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pincite.core.documents.document import Chunk, ContentType, Level, Parsed
+from pincite.core.documents.document import Chunk, ChunkLevel, ContentType, Parsed
 from pincite.ingest.chunk.content_type import label
 from pincite.text.language import language_of
 from pincite.text.markdown_blocks import Block, blocks
@@ -19,7 +19,7 @@ _CHUNK_SAMPLE = 300
 """Characters that may show a passage to be in another language than its document."""
 
 
-class Rows:
+class ChunkBuilder:
     """The rows of a document as they come: trimmed, counted, with line, page, kind and language."""
 
     def __init__(self, parsed: Parsed, tokenizer: Tokenizer) -> None:
@@ -31,7 +31,7 @@ class Rows:
         self.done: list[Chunk] = []
 
     def add(
-        self, level: Level, parent: Chunk | None, span: tuple[int, int], path: tuple[str, ...], header: str = ""
+        self, level: ChunkLevel, parent: Chunk | None, span: tuple[int, int], path: tuple[str, ...], header: str = ""
     ) -> Chunk | None:
         """Append the row for a span; none where it is nothing but white space."""
         start, end = trim(self.parsed.text, *span)
@@ -50,7 +50,7 @@ class Rows:
             end_line=line_of(self.lines, end - 1),
             page=bisect_right(self.parsed.page_starts, start) or None,
             heading_path=path,
-            content_type=kind if level is Level.DOCUMENT else label(text, path, kind),
+            content_type=kind if level is ChunkLevel.DOCUMENT else label(text, path, kind),
             language=self._language(level, kind, text),
             tokens=self.tokenizer.count(text),
             header=header,
@@ -60,9 +60,9 @@ class Rows:
 
     def repeat(self, section: Chunk) -> None:
         """Append a section that fits into one passage as that passage."""
-        language = self._language(Level.CHUNK, section.content_type, section.text)
+        language = self._language(ChunkLevel.CHUNK, section.content_type, section.text)
         self.done.append(
-            replace(section, ordinal=len(self.done), level=Level.CHUNK, parent=section.ordinal, language=language)
+            replace(section, ordinal=len(self.done), level=ChunkLevel.CHUNK, parent=section.ordinal, language=language)
         )
 
     def blocks_in(self, start: int, end: int) -> Sequence[Block]:
@@ -78,8 +78,8 @@ class Rows:
             sizes[kind] += size
         return max(sizes, key=lambda kind: sizes[kind]) if sizes else "prose"
 
-    def _language(self, level: Level, kind: ContentType, text: str) -> str:
-        if level is not Level.CHUNK or kind in ("code", "table"):
+    def _language(self, level: ChunkLevel, kind: ContentType, text: str) -> str:
+        if level is not ChunkLevel.CHUNK or kind in ("code", "table"):
             return self.language
         return language_of(text[:_CHUNK_SAMPLE], self.language)
 

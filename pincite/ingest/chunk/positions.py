@@ -4,9 +4,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
 
-from pincite.core.documents.document import Chunk, Level, Parsed
-from pincite.core.documents.pages import Mark
-from pincite.core.documents.positions import Leaf, Place, Stretch, in_words, leaves, placing, touching
+from pincite.core.documents.document import Chunk, ChunkLevel, Parsed
+from pincite.core.documents.pages import PageMark
+from pincite.core.documents.positions import PageText, Place, Slice, in_words, leaves, placing, touching
 
 
 def placed(rows: Iterable[Chunk], parsed: Parsed) -> tuple[Chunk, ...]:
@@ -15,7 +15,7 @@ def placed(rows: Iterable[Chunk], parsed: Parsed) -> tuple[Chunk, ...]:
         return tuple(rows)
     places = _Places(parsed)
     return tuple(
-        row if row.level is Level.DOCUMENT else replace(row, place=in_words(places.of(row.start, row.end)))
+        row if row.level is ChunkLevel.DOCUMENT else replace(row, place=in_words(places.of(row.start, row.end)))
         for row in rows
     )
 
@@ -24,9 +24,9 @@ class _Places:
     """Where the spans of one text stand; a page's marks are unpacked once, and only where a reference is told."""
 
     def __init__(self, parsed: Parsed) -> None:
-        self.text = Stretch(parsed.text)
+        self.text = Slice(parsed.text)
         self.leaves = leaves(parsed.pages, len(parsed.text))
-        self._marks: dict[int, tuple[Mark, ...]] = {}
+        self._marks: dict[int, tuple[PageMark, ...]] = {}
 
     def of(self, start: int, end: int) -> list[Place]:
         """The places of the first and the last page of a span, which are all that is told of it."""
@@ -37,7 +37,7 @@ class _Places:
             return [placing(there[0], touching(self._placed(there[0]), start, end, self.text), start, end)]
         return [placing(leaf, (), start, end) for leaf in there[:1] + there[1:][-1:]]
 
-    def _placed(self, leaf: Leaf) -> tuple[Mark, ...]:
+    def _placed(self, leaf: PageText) -> tuple[PageMark, ...]:
         if leaf.number not in self._marks:
             self._marks[leaf.number] = leaf.page.placed()
         return self._marks[leaf.number]

@@ -12,8 +12,8 @@ from itertools import pairwise
 import numpy as np
 
 from pincite.config.settings import Chunking
-from pincite.core.documents.document import Chunk, Level, Parsed, Section
-from pincite.ingest.chunk.builder import Rows
+from pincite.core.documents.document import Chunk, ChunkLevel, Parsed, Section
+from pincite.ingest.chunk.builder import ChunkBuilder
 from pincite.ingest.chunk.structure import Packer
 from pincite.ingest.chunk.units import Splitter
 from pincite.text.markdown_blocks import Block
@@ -21,7 +21,7 @@ from pincite.text.tokens import Tokenizer
 
 Span = tuple[int, int]
 Run = tuple[Span, ...]
-Lane = Callable[[Sequence[tuple[str, str]]], Awaitable[list[list[list[float]]]]]
+SentenceEmbedder = Callable[[Sequence[tuple[str, str]]], Awaitable[list[list[list[float]]]]]
 
 BATCH = 512
 """Stretches whose vectors are asked for at once."""
@@ -32,7 +32,7 @@ _LEAST = 0.1
 
 def runs(parsed: Parsed, sections: Sequence[Section], chunking: Chunking, tokenizer: Tokenizer) -> tuple[Run, ...]:
     """The stretches between which the text may be cut, run by run."""
-    rows, splitter = Rows(parsed, tokenizer), Splitter(parsed.text, chunking.size, 0, tokenizer)
+    rows, splitter = ChunkBuilder(parsed, tokenizer), Splitter(parsed.text, chunking.size, 0, tokenizer)
     return tuple(
         run
         for section in sections
@@ -41,7 +41,7 @@ def runs(parsed: Parsed, sections: Sequence[Section], chunking: Chunking, tokeni
     )
 
 
-async def cuts(text: str, found: Sequence[Run], percentile: float, lane: Lane) -> list[int]:
+async def cuts(text: str, found: Sequence[Run], percentile: float, lane: SentenceEmbedder) -> list[int]:
     """The offsets at which a new subject begins: where neighbours differ more than in `percentile` % of all cases."""
     flat = [span for run in found for span in run]
     vectors: list[np.ndarray] = []
@@ -60,19 +60,19 @@ def semantic(
     parsed: Parsed, sections: Sequence[Section], chunking: Chunking, tokenizer: Tokenizer, found: Collection[int]
 ) -> list[Chunk]:
     """All rows of a document in reading order, cut at the offsets found and wherever `chunking.size` is full."""
-    rows, splitter = Rows(parsed, tokenizer), Splitter(parsed.text, chunking.size, 0, tokenizer)
-    document = rows.add(Level.DOCUMENT, None, (parsed.body_start, len(parsed.text)), ())
+    rows, splitter = ChunkBuilder(parsed, tokenizer), Splitter(parsed.text, chunking.size, 0, tokenizer)
+    document = rows.add(ChunkLevel.DOCUMENT, None, (parsed.body_start, len(parsed.text)), ())
     for section in sections:
-        row = rows.add(Level.SECTION, document, (section.start, section.end), section.heading_path)
+        row = rows.add(ChunkLevel.SECTION, document, (section.start, section.end), section.heading_path)
         if row is None:
             continue
         for part in _parts(rows.blocks_in(section.start, section.end)):
             if isinstance(part, Block):
                 for start, end, header in Packer(splitter, [part]).pieces():
-                    rows.add(Level.CHUNK, row, (start, end), section.heading_path, header)
+                    rows.add(ChunkLevel.CHUNK, row, (start, end), section.heading_path, header)
             else:
                 for span in _grouped(tuple(_stretches(part, splitter)), frozenset(found), splitter):
-                    rows.add(Level.CHUNK, row, span, section.heading_path)
+                    rows.add(ChunkLevel.CHUNK, row, span, section.heading_path)
     return rows.done
 
 

@@ -10,8 +10,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
-from pincite.core.documents.document import Chunk, Level, Parsed, Section
-from pincite.ingest.chunk.builder import Rows
+from pincite.core.documents.document import Chunk, ChunkLevel, Parsed, Section
+from pincite.ingest.chunk.builder import ChunkBuilder
 from pincite.ingest.chunk.units import Splitter, Unit
 from pincite.text.markdown_blocks import Block
 from pincite.text.sentences import sentences
@@ -27,11 +27,11 @@ def chunk(parsed: Parsed, sections: Sequence[Section], *, size: int, overlap: in
     A passage has at most `size` tokens, except for a code block that is larger alone, and shares up to
     `overlap` tokens, at most half of `size`, with the passage before it in its section.
     """
-    rows = Rows(parsed, tokenizer)
-    document = rows.add(Level.DOCUMENT, None, (parsed.body_start, len(parsed.text)), ())
+    rows = ChunkBuilder(parsed, tokenizer)
+    document = rows.add(ChunkLevel.DOCUMENT, None, (parsed.body_start, len(parsed.text)), ())
     overlap = min(overlap, size // 2)
     for section in sections:
-        row = rows.add(Level.SECTION, document, (section.start, section.end), section.heading_path)
+        row = rows.add(ChunkLevel.SECTION, document, (section.start, section.end), section.heading_path)
         if row is None:
             continue
         if row.tokens <= size:
@@ -39,7 +39,7 @@ def chunk(parsed: Parsed, sections: Sequence[Section], *, size: int, overlap: in
             continue
         splitter = Splitter(parsed.text, size, overlap, tokenizer)
         for start, end, header in Packer(splitter, rows.blocks_in(row.start, row.end)).pieces():
-            rows.add(Level.CHUNK, row, (start, end), section.heading_path, header)
+            rows.add(ChunkLevel.CHUNK, row, (start, end), section.heading_path, header)
     return rows.done
 
 

@@ -4,8 +4,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from pincite.config.settings import Chunking
-from pincite.core.documents.document import Chunk, Level, Parsed, Section
-from pincite.ingest.chunk.builder import Rows
+from pincite.core.documents.document import Chunk, ChunkLevel, Parsed, Section
+from pincite.ingest.chunk.builder import ChunkBuilder
 from pincite.text.sentences import sentences, trim
 from pincite.text.tokens import Tokenizer
 
@@ -21,8 +21,8 @@ def window(parsed: Parsed, sections: Sequence[Section], chunking: Chunking, toke
     With `chunking.header_aware` no window reaches beyond its section; without, windows go over headings, and each
     belongs to the section it begins in.
     """
-    rows = Rows(parsed, tokenizer)
-    document = rows.add(Level.DOCUMENT, None, (parsed.body_start, len(parsed.text)), ())
+    rows = ChunkBuilder(parsed, tokenizer)
+    document = rows.add(ChunkLevel.DOCUMENT, None, (parsed.body_start, len(parsed.text)), ())
     parts = (
         [(section.start, section.end) for section in sections]
         if chunking.header_aware
@@ -30,10 +30,10 @@ def window(parsed: Parsed, sections: Sequence[Section], chunking: Chunking, toke
     )
     found = [span for part in parts for span in spans(parsed.text, part, chunking)]
     for section in sections:
-        row = rows.add(Level.SECTION, document, (section.start, section.end), section.heading_path)
+        row = rows.add(ChunkLevel.SECTION, document, (section.start, section.end), section.heading_path)
         first, after = (bisect_left(found, (offset, 0)) for offset in (section.start, section.end))
         for span in found[first:after]:
-            rows.add(Level.CHUNK, row, span, section.heading_path)
+            rows.add(ChunkLevel.CHUNK, row, span, section.heading_path)
     return rows.done
 
 

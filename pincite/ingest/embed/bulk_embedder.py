@@ -45,14 +45,14 @@ _STDERR_KEPT = 4096
 _PATIENCE_S = 5.0
 
 
-class Lane(Protocol):
+class BulkEmbedder(Protocol):
     """Turns passages into the vectors of their windows; `close` when done."""
 
     async def embed(self, passages: Sequence[Prefixed]) -> list[Windows]: ...
     async def close(self) -> None: ...
 
 
-def open_lane(embedder: Embedder, *, provider: str, options: Mapping[str, Any], batch: int) -> Lane:
+def open_bulk_embedder(embedder: Embedder, *, provider: str, options: Mapping[str, Any], batch: int) -> BulkEmbedder:
     """The lane for this embedder: `provider` and `options` are what a child makes the same one from.
 
     A remote embedder is asked for `batch` texts at a time. A local one's process starts with the first passage.

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from pincite.core.documents.document import NO_HEADINGS, Chunk, Level
+from pincite.core.documents.document import NO_HEADINGS, Chunk, ChunkLevel
 from pincite.errors import ProviderError
 from pincite.ingest.embed.embedding_text import Wording
-from pincite.store.indexing.chunk_rows import Entry
+from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.text.sentences import fingerprint
 from pincite.text.terms import forms, terms
 
@@ -19,7 +19,7 @@ PATIENCE_S = 600.0
 """A batch that takes longer is stuck: the document is tried again."""
 
 Vectors = list[list[float]]
-Lane = Callable[[Sequence[tuple[str, str]]], Awaitable[list[Vectors]]]
+BatchEmbedder = Callable[[Sequence[tuple[str, str]]], Awaitable[list[Vectors]]]
 Known = Callable[[Sequence[bytes]], Awaitable[dict[bytes, Vectors]]]
 
 
@@ -28,9 +28,9 @@ async def embed(
     title: str | None,
     model: str,
     known: Known,
-    lane: Lane,
+    lane: BatchEmbedder,
     worded: Mapping[int, Wording] = MappingProxyType({}),
-) -> list[Entry]:
+) -> list[ChunkRow]:
     """What each chunk is found by; vectors come from the cache where the same text was embedded before.
 
     `worded` has, by ordinal, those that are embedded in other words than usual; words are looked up as ever.
@@ -41,7 +41,7 @@ async def embed(
     passages = {
         digest: (wording.prefix, wording.text)
         for chunk, wording, digest in zip(chunks, wordings, digests, strict=True)
-        if chunk.level == Level.CHUNK
+        if chunk.level == ChunkLevel.CHUNK
     }
     vectors = await known(list(passages)) if passages else {}
     missing = [digest for digest in passages if digest not in vectors]
@@ -76,13 +76,13 @@ def embedded_text(chunk: Chunk, titles: Sequence[str | None], model: str, digest
     return None
 
 
-def _entry(chunk: Chunk, above: str, wording: Wording, digest: bytes, windows: Vectors) -> Entry:
-    if chunk.level != Level.CHUNK:
-        return Entry(chunk, fingerprint(chunk.text), terms={}, hash=digest, windows=())
+def _entry(chunk: Chunk, above: str, wording: Wording, digest: bytes, windows: Vectors) -> ChunkRow:
+    if chunk.level != ChunkLevel.CHUNK:
+        return ChunkRow(chunk, fingerprint(chunk.text), terms={}, hash=digest, windows=())
     text = f"{above}\n{chunk.header}\n{chunk.text}"
     found_by, plain = Counter(terms(text, chunk.language)), forms(text, chunk.language)
     kept = wording.whole if wording.augmented else None
-    return Entry(chunk, fingerprint(chunk.text), found_by, digest, windows, kept, forms=plain)
+    return ChunkRow(chunk, fingerprint(chunk.text), found_by, digest, windows, kept, forms=plain)
 
 
 def _wording(chunk: Chunk, above: str) -> Wording:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pincite.config.settings import Settings
-from pincite.core.documents.document import NO_HEADINGS, About, Chunk, Enriched, Level, Parsed
+from pincite.core.documents.document import NO_HEADINGS, About, Chunk, ChunkLevel, Enriched, Parsed
 from pincite.ingest.embed.enrich import Enricher, Enriching
 from pincite.store.indexing.jobs import Job
 
@@ -26,7 +26,7 @@ class Wording:
         return self.prefix + self.text
 
 
-class Composer:
+class EmbeddingText:
     """Words the passages of one document for their vectors; the usual wording is left to whoever embeds them."""
 
     def __init__(self, settings: Settings, about: About | None, enricher: Enricher | None) -> None:
@@ -35,7 +35,7 @@ class Composer:
         self._enricher = enricher
 
     @classmethod
-    async def of(cls, settings: Settings, tools: Enriching, job: Job, parsed: Parsed) -> "Composer":
+    async def of(cls, settings: Settings, tools: Enriching, job: Job, parsed: Parsed) -> "EmbeddingText":
         """The one for a document; what is known about it is looked up only where somebody wants it said."""
         if not settings.enrichment.enabled and settings.chunking.lead == "headings":
             return cls(settings, None, None)
@@ -51,7 +51,7 @@ class Composer:
         """The wording of each passage, by ordinal, that is not to be embedded as usual."""
         if self._about is None:
             return {}
-        passages = [chunk for chunk in chunks if chunk.level == Level.CHUNK]
+        passages = [chunk for chunk in chunks if chunk.level == ChunkLevel.CHUNK]
         written = await self._enricher.enrich(passages) if self._enricher else {}
         worded: dict[int, Wording] = {}
         for chunk in passages:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pincite import plugins
 from pincite.config.settings import Chunking
-from pincite.core.documents.document import Chunk, Level, Parsed, Section
+from pincite.core.documents.document import Chunk, ChunkLevel, Parsed, Section
 from pincite.core.documents.pages import Page
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
@@ -39,7 +39,7 @@ class Prepared:
     runs: tuple[Run, ...] = ()
 
 
-def prepare(data: bytes, parser: str, chunking: Chunking, cuts: Collection[int] | None = None) -> Prepared:
+def parse_and_chunk(data: bytes, parser: str, chunking: Chunking, cuts: Collection[int] | None = None) -> Prepared:
     """Parse the bytes with the parser of this name and cut the text into chunks; `cuts` are where the subject changes."""
     parsed = _storable(plugins.load(Parser, PARSERS, parser, {}).parse(data))
     if len(parsed.text) > MAX_TEXT:
@@ -123,7 +123,7 @@ def _row(chunk: Chunk) -> list[Any]:
 
 def _chunk(row: list[Any], text: str) -> Chunk:
     fields = dict(zip(_FIELDS, row, strict=True))
-    fields["level"] = Level(fields["level"])
+    fields["level"] = ChunkLevel(fields["level"])
     fields["heading_path"] = tuple(fields["heading_path"])
     return Chunk(text=text[fields["start"] : fields["end"]], **fields)
 

@@ -5,7 +5,7 @@ from pincite.core.query.pictures import Picture
 from pincite.ingest.read.reader_pool import Reader
 
 
-class Legible:
+class OcrPictureReader:
     """Reads pictures as files of their kind are read."""
 
     def __init__(self, reader: Reader, chunking: Chunking) -> None:

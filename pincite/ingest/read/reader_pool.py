@@ -17,11 +17,11 @@ from typing import Any
 from pincite import errors
 from pincite.config.settings import Chunking
 from pincite.errors import PinciteError, Unavailable, Unreadable
-from pincite.ingest.read.parse_and_chunk import MAX_TEXT, Prepared, from_json, prepare
+from pincite.ingest.read.parse_and_chunk import MAX_TEXT, Prepared, from_json
 from pincite.ingest.read.reader_process import REPLY, REQUEST, Kind
 from pincite.ingest.read.sandbox import WANTED
 
-__all__ = ["Isolation", "Prepared", "Reader", "isolation", "prepare"]
+__all__ = ["Isolation", "Prepared", "Reader", "isolation"]
 
 log = logging.getLogger(__name__)
 

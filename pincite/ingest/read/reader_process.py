@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from pincite.config.settings import Chunking
 from pincite.core import progress
 from pincite.errors import PinciteError, Unreadable
-from pincite.ingest.read.parse_and_chunk import prepare, to_json
+from pincite.ingest.read.parse_and_chunk import parse_and_chunk, to_json
 from pincite.ingest.read.sandbox import address_space, confine, leave_network
 from pincite.text import language
 
@@ -58,7 +58,7 @@ def main() -> None:
     swollen = address_space() + memory_mb * _SWOLLEN
     for count, (header, data) in enumerate(_requests(sys.stdin.buffer), 1):
         _alarm(int(header["timeout_s"]) + _ORPHAN_GRACE_S)  # for a child whose parent died meanwhile
-        with progress.heard(_Teller(replies)):
+        with progress.progress_listener(_Teller(replies)):
             leaving, reply = _answer(header, data, memory_mb)
         _alarm(0)
         leaving = leaving or count == _FILES_PER_CHILD or address_space() > swollen
@@ -83,7 +83,7 @@ class _Teller:
 def _answer(header: Mapping[str, Any], data: bytes, memory_mb: int) -> tuple[bool, bytes]:
     """Read one file; whether this process should leave, and the reply."""
     try:
-        return False, to_json(prepare(data, header["parser"], Chunking(**header["chunking"]), header["cuts"]))
+        return False, to_json(parse_and_chunk(data, header["parser"], Chunking(**header["chunking"]), header["cuts"]))
     except PinciteError as error:
         return False, _failure(error)
     except MemoryError:
@@ -118,7 +118,7 @@ def _warm() -> None:
     import pypdfium2  # noqa: F401
 
     language.warm()
-    prepare(b"# Ready\n", "markdown", Chunking())
+    parse_and_chunk(b"# Ready\n", "markdown", Chunking())
 
 
 def _alarm(seconds: int) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import SecretStr
 
 from pincite.core.protocols import Offered
-from pincite.core.query.answer import Piece, Prompt
+from pincite.core.query.answer import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderRefused
-from pincite.models.facts import Acquaintance, facts_of
+from pincite.models.facts import ServerModelInfo, facts_of
 from pincite.outbound.client import Server
 from pincite.outbound.llm.stream import spoken
 
@@ -54,7 +54,7 @@ class ServedLLM:
     def __init__(self, options: Options, server: Server, most_window: int | None = None) -> None:
         self._options = options
         self._server = server
-        self._known = Acquaintance(options.model, options.window, self._offers, most_window)
+        self._known = ServerModelInfo(options.model, options.window, self._offers, most_window)
         self._abilities = Abilities()
 
     @property
@@ -80,7 +80,7 @@ class ServedLLM:
         """What the server has."""
         raise NotImplementedError
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         """Stream a completion; the last piece says why it ended."""
         order = await self._order(prompt)
         pieces = self._pieces(self._body(order))
@@ -103,7 +103,7 @@ class ServedLLM:
     def _body(self, order: Order) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
+    def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[StreamPart, None]:
         raise NotImplementedError
 
     async def _order(self, prompt: Prompt) -> Order:

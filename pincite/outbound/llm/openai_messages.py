@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pincite.core.query.answer import Message, Piece, Prompt
+from pincite.core.query.answer import Message, Prompt, StreamPart
 from pincite.core.query.tools import Tool
 from pincite.outbound.llm.parse import piece_of, usage_of
 from pincite.outbound.llm.tool_calls import Calls
@@ -42,10 +42,10 @@ def tools_of(tools: Sequence[Tool]) -> list[dict[str, Any]]:
     ]
 
 
-def piece_of_event(event: dict[str, Any], calls: Calls) -> Piece:
+def piece_of_event(event: dict[str, Any], calls: Calls) -> StreamPart:
     """What an event of a stream says; calls of tools are put together in `calls` and told with the end."""
     if not event:
-        return Piece(finish_reason="stop", calls=calls.whole())  # [DONE]; what was said before counts more
+        return StreamPart(finish_reason="stop", calls=calls.whole())  # [DONE]; what was said before counts more
     choice = (event.get("choices") or [{}])[0]
     usage = event.get("usage")
     counted = (

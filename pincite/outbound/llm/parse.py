@@ -3,7 +3,7 @@
 import re
 from typing import TypeGuard
 
-from pincite.core.query.answer import Piece, Usage
+from pincite.core.query.answer import StreamPart, Usage
 
 MOST_WINDOW = 10_000_000
 MOST_TOKENS = 2**31 - 1
@@ -36,9 +36,9 @@ def piece_of(
     model: object = None,
     usage: Usage | None = None,
     thought: object = None,
-) -> Piece:
+) -> StreamPart:
     """A piece of an answer; its text must be one, while a reason, a name or a thought that is none is left out."""
-    return Piece(
+    return StreamPart(
         text="" if text is None else text_of(text),
         finish_reason=_name(reason),
         model=_name(model),

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
-from pincite.core.query.answer import Piece, Usage
+from pincite.core.query.answer import StreamPart, Usage
 from pincite.core.query.tools import ToolCall
 from pincite.errors import ProviderError
 
@@ -17,8 +17,8 @@ _OPEN, _CLOSE = "<think>", "</think>"
 
 
 async def spoken(
-    pieces: AsyncGenerator[Piece, None], who: str, max_tokens: int, *, tools: bool = False
-) -> AsyncGenerator[Piece, None]:
+    pieces: AsyncGenerator[StreamPart, None], who: str, max_tokens: int, *, tools: bool = False
+) -> AsyncGenerator[StreamPart, None]:
     """The text of an answer and, once, why it ended; raises where it did not end or nothing was said.
 
     Calls of tools come with the end; where none were offered they are not heard.
@@ -31,17 +31,17 @@ async def spoken(
             text = thoughts.without(piece.text)
             if text or piece.thought or thoughts.new:
                 said = said or bool(text.strip())
-                yield Piece(text, thought=piece.thought + thoughts.taken())
+                yield StreamPart(text, thought=piece.thought + thoughts.taken())
             if piece.finish_reason or received > max_tokens * CHARACTERS_A_TOKEN:
                 reason = piece.finish_reason or "length"
                 if rest := thoughts.rest():
                     said = True
-                    yield Piece(rest)
+                    yield StreamPart(rest)
                 calls: tuple[ToolCall, ...] = piece.calls if tools else ()
                 if not said and not calls:
                     raise ProviderError(f"{who} wrote nothing (finish reason: {reason}){_advice(reason)}")
                 cost = await _cost(pieces) if piece.finish_reason else None
-                yield Piece(finish_reason=reason, model=model, usage=piece.usage or cost, calls=calls)
+                yield StreamPart(finish_reason=reason, model=model, usage=piece.usage or cost, calls=calls)
                 return
     raise ProviderError(f"{who} broke off in the middle of the answer")
 
@@ -50,7 +50,7 @@ def _advice(reason: str) -> str:
     return "; raise llm.max_tokens" if reason == "length" else ""
 
 
-async def _cost(pieces: AsyncIterator[Piece]) -> Usage | None:
+async def _cost(pieces: AsyncIterator[StreamPart]) -> Usage | None:
     """What comes after the end of an answer: its cost, if anything; nothing there can spoil the answer."""
     cost = None
     try:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pincite.core.documents.document import Parsed
-from pincite.core.documents.pages import Mark, Page
+from pincite.core.documents.pages import Page, PageMark
 from pincite.errors import Unreadable
 from pincite.parsers.eml.text import Part, header, in_words, payload
 from pincite.parsers.markdown_out.writer import escaped
@@ -81,30 +81,30 @@ def name_of(part: Part) -> str:
     return in_words(given[:1000]).replace("\\", "/").rpartition("/")[2][:255]
 
 
-def within(parsed: Parsed, start: int) -> tuple[str, list[Mark]]:
+def within(parsed: Parsed, start: int) -> tuple[str, list[PageMark]]:
     """An attachment's text as part of a mail's, and its marks once it begins at `start` there."""
     if parsed.markup == "plain":
         return escaped(parsed.text), []
     cut = parsed.body_start
     moved = (
-        Mark(mark.start - cut + start, mark.end - cut + start, ref=mark.ref)
+        PageMark(mark.start - cut + start, mark.end - cut + start, ref=mark.ref)
         for mark in _in_words(parsed)
         if mark.start >= cut
     )
     return parsed.text[cut:].rstrip("\n"), list(moved)
 
 
-def _in_words(parsed: Parsed) -> Iterator[Mark]:
+def _in_words(parsed: Parsed) -> Iterator[PageMark]:
     """Marks with references that say page, slide or sheet as well; a page of words in boxes is one mark."""
     number = 0
     for page in parsed.pages:
         number += page.kind != "text"
         place, marks = _place(page, number), page.placed()
         if marks and marks[0].box:
-            yield Mark(marks[0].start, marks[-1].end, ref=place)
+            yield PageMark(marks[0].start, marks[-1].end, ref=place)
             continue
         for mark in marks:
-            yield Mark(mark.start, mark.end, ref=", ".join(filter(None, (place, mark.ref))))
+            yield PageMark(mark.start, mark.end, ref=", ".join(filter(None, (place, mark.ref))))
 
 
 def _place(page: Page, number: int) -> str:

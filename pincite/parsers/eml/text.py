@@ -12,7 +12,7 @@ from email.utils import parseaddr
 
 from pincite.errors import Unreadable
 from pincite.parsers.html import declared
-from pincite.parsers.markdown_out.writer import Manuscript, escaped, heading, one_line
+from pincite.parsers.markdown_out.writer import MarkdownWriter, escaped, heading, one_line
 from pincite.parsers.webpage.blocks import Blocks
 from pincite.parsers.webpage.main_content import body_of
 from pincite.parsers.webpage.tree import read_tree
@@ -70,7 +70,7 @@ def author(message: Part) -> str:
     return in_words(name or address or raw)
 
 
-def write_mail(manuscript: Manuscript, message: Part, bodies: list[Part]) -> None:
+def write_mail(manuscript: MarkdownWriter, message: Part, bodies: list[Part]) -> None:
     """Write the subject as a heading, the headers a line each, and the body."""
     manuscript.block(heading(1, header(message, "Subject")), "Subject")
     shown = ((name, header(message, name)) for name in SHOWN)
@@ -100,7 +100,7 @@ def _plain(part: Part) -> str:
     return _decoded(data, part.get_content_charset("") or "")
 
 
-def _write_plain(manuscript: Manuscript, text: str, counts: Counter[str]) -> None:
+def _write_plain(manuscript: MarkdownWriter, text: str, counts: Counter[str]) -> None:
     for paragraph in filter(str.strip, _PARAGRAPHS.split(text)):
         counts["paragraph"] += 1
         manuscript.block(escaped(paragraph), f"paragraph {counts['paragraph']}")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from pincite.parsers.layout.lines import Piece, piece, pieces, rows
+from pincite.parsers.layout.lines import LinePiece, piece, pieces, rows
 from pincite.parsers.layout.reading_order import Item, order
 from pincite.parsers.layout.tables import Table, aligned, ruled
 from pincite.parsers.layout.words import Sheet
@@ -22,7 +22,7 @@ class Line:
     `fresh` says that it begins a region, so that nothing above it on the page is its neighbour.
     """
 
-    piece: Piece
+    piece: LinePiece
     level: int = 0
     fresh: bool = False
 
@@ -66,7 +66,7 @@ def _notes_from(region: Flow) -> int:
 
 def _region(region: Sequence[Item]) -> Flow:
     """A region from top to bottom: rows of pieces are lines, or tables where their columns are clear."""
-    lines = rows(item for item in region if isinstance(item, Piece))
+    lines = rows(item for item in region if isinstance(item, LinePiece))
     parts: list[tuple[float, Line | Table]] = [(item.box[1], item) for item in region if isinstance(item, Table)]
     position = 0
     for start, end, table in [*aligned(lines), (len(lines), len(lines), None)]:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from pincite.core.documents.pages import Mark, Page, pack
+from pincite.core.documents.pages import Page, PageMark, pack
 from pincite.parsers.layout.blocks import Flow, Line, flow, items
 from pincite.parsers.layout.headers_footers import without_running
 from pincite.parsers.layout.headings import Style, style_of, with_headings
 from pincite.parsers.layout.outline import Bookmark
 from pincite.parsers.layout.render import Speller, render
-from pincite.parsers.layout.words import Leaf, shown
+from pincite.parsers.layout.words import PageWords, shown
 from pincite.text.sentences import normalise
 
 _BREAK = "\n\n"
@@ -25,7 +25,7 @@ class Book:
     title: str | None
 
 
-def bound(leaves: Sequence[Leaf], outline: Sequence[Bookmark] = ()) -> Book:
+def build_document(leaves: Sequence[PageWords], outline: Sequence[Bookmark] = ()) -> Book:
     """The pages in their order, with a blank line between them."""
     main = [items(leaf.sheets[0]) if leaf.sheets else [] for leaf in leaves]
     main = without_running(main, [leaf.sheets[0].height if leaf.sheets else leaf.height for leaf in leaves])
@@ -38,10 +38,10 @@ def bound(leaves: Sequence[Leaf], outline: Sequence[Bookmark] = ()) -> Book:
     return Book(text, pages, _title(flows))
 
 
-Written = tuple[str, list[Mark]]
+Written = tuple[str, list[PageMark]]
 
 
-def _written(leaf: Leaf, page: Flow, style: Style, speller: Speller) -> Written:
+def _written(leaf: PageWords, page: Flow, style: Style, speller: Speller) -> Written:
     """A page's text: first what most of it is, then what runs in other directions."""
     parts = [render(page, style, speller, partial(shown, sheet=leaf.sheets[0]))] if leaf.sheets else []
     for sheet in leaf.sheets[1:]:
@@ -58,11 +58,11 @@ def _appended(parts: Sequence[Written]) -> Written:
     return text, marks
 
 
-def _moved(marks: Sequence[Mark], by: int) -> list[Mark]:
-    return [Mark(mark.start + by, mark.end + by, mark.box) for mark in marks] if by else list(marks)
+def _moved(marks: Sequence[PageMark], by: int) -> list[PageMark]:
+    return [PageMark(mark.start + by, mark.end + by, mark.box) for mark in marks] if by else list(marks)
 
 
-def _joined(leaves: Sequence[Leaf], written: Sequence[Written]) -> tuple[str, tuple[Page, ...]]:
+def _joined(leaves: Sequence[PageWords], written: Sequence[Written]) -> tuple[str, tuple[Page, ...]]:
     """The whole text, and where each page begins; one without text begins where it would."""
     pages: list[Page] = []
     parts: list[str] = []

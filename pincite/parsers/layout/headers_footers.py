@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pincite.parsers.layout.lines import Piece
+from pincite.parsers.layout.lines import LinePiece
 from pincite.parsers.layout.tables import Table
 
-Item = Piece | Table
+Item = LinePiece | Table
 
 _MARGIN = 0.12
 """Share of the page's height at its top and bottom in which these stand."""
@@ -48,9 +48,9 @@ def _kept(sheet: _Sheet, seen: Mapping[_Key, int], pages: int) -> list[Item]:
     """A page without what is repeated and what stands beside its number, such as a chapter's name; never nothing."""
     marginal = list(_marginal(sheet))
     gone = [item for item in marginal if _is_repeated(_keys(item, sheet), seen, pages)]
-    numbers = [item for item in gone if isinstance(item, Piece) and item.text.isdecimal()]
+    numbers = [item for item in gone if isinstance(item, LinePiece) and item.text.isdecimal()]
     out = {id(item) for item in gone}
-    out |= {id(item) for item in marginal if isinstance(item, Piece) and any(_beside(item, one) for one in numbers)}
+    out |= {id(item) for item in marginal if isinstance(item, LinePiece) and any(_beside(item, one) for one in numbers)}
     return [item for item in sheet.items if id(item) not in out] or list(sheet.items)
 
 
@@ -84,7 +84,7 @@ def _value(number: str) -> int:
     return sum(-one if one < two else one for one, two in zip(worth, [*worth[1:], 0], strict=True))
 
 
-def _beside(item: Piece, number: Piece) -> bool:
+def _beside(item: LinePiece, number: LinePiece) -> bool:
     return abs(item.base - number.base) < _DRIFT / 2 and abs(item.size - number.size) < 1
 
 

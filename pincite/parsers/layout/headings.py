@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 
 from pincite.parsers.layout.blocks import Flow, Line
-from pincite.parsers.layout.lines import Piece
+from pincite.parsers.layout.lines import LinePiece
 from pincite.parsers.layout.outline import Bookmark, Place, find
 from pincite.parsers.layout.tables import Table
 
@@ -135,13 +135,13 @@ def _pitch(pages: Sequence[Flow]) -> float:
     return min(median(pitches), _MAX_PITCH) if pitches else 1.2
 
 
-def _is_larger(piece: Piece, style: Style) -> bool:
+def _is_larger(piece: LinePiece, style: Style) -> bool:
     if not style.size or piece.size < style.size * _LARGER or len(piece.text) > _MAX_CHARS:
         return False
     return sum(map(str.isalpha, piece.text)) > 1 and not _is_entry(piece)
 
 
-def _is_entry(piece: Piece) -> bool:
+def _is_entry(piece: LinePiece) -> bool:
     """Whether this is a line of a table of contents: dots, or a gap, and then a number."""
     *_, before, last = (piece.words[0], *piece.words)
     far = last.box[0] - before.box[2] > _ENTRY_GAP * piece.size
@@ -163,7 +163,7 @@ def _is_bold_heading(page: Flow, index: int, style: Style) -> bool:
     return below is not None and not below.piece.bold and not below.fresh and _stands_alone(page, index, style)
 
 
-def _may_be_heading(piece: Piece) -> bool:
+def _may_be_heading(piece: LinePiece) -> bool:
     """Whether this looks like a heading in letters of the usual size: short, no sentence, no line of the contents."""
     text = piece.text
     if len(text) > _MAX_BOLD_CHARS or text.endswith(_SENTENCE_END) or sum(map(str.isalpha, text)) < 3:

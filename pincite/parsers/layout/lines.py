@@ -26,7 +26,7 @@ _INITIALS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LinePiece:
     """Words that stand side by side: a line, or as much of it as is in one column."""
 
     words: tuple[Word, ...]
@@ -45,15 +45,15 @@ class Piece:
         return all(word.bold for word in self.words)
 
 
-def piece(words: Sequence[Word]) -> Piece:
+def piece(words: Sequence[Word]) -> LinePiece:
     """A piece of these words, in the order they are read."""
     # The initials' size, because headings in small capitals have only these at full size.
     size = median(word.size for word in words[:_INITIALS])
     usual = next(word for word in words if word.size >= size)
-    return Piece(tuple(_read(words)), around([word.box for word in words]), usual.base, size)
+    return LinePiece(tuple(_read(words)), around([word.box for word in words]), usual.base, size)
 
 
-def pieces(words: Iterable[Word]) -> list[Piece]:
+def pieces(words: Iterable[Word]) -> list[LinePiece]:
     """The words, in the order of the file, as pieces of lines."""
     runs: list[list[Word]] = []
     for word in words:
@@ -66,9 +66,9 @@ def pieces(words: Iterable[Word]) -> list[Piece]:
     return _rejoined([piece(_glued(run)) for run in runs])
 
 
-def rows(found: Iterable[Piece]) -> list[list[Piece]]:
+def rows(found: Iterable[LinePiece]) -> list[list[LinePiece]]:
     """Pieces by the baseline they stand on, from top to bottom, each row from left to right."""
-    lines: list[list[Piece]] = []
+    lines: list[list[LinePiece]] = []
     for item in sorted(found, key=lambda item: (item.base, item.box[0])):
         if lines and item.base - lines[-1][0].base <= _SAME_LINE * min(item.size, lines[-1][0].size):
             lines[-1].append(item)
@@ -105,9 +105,9 @@ def _glued(words: Sequence[Word]) -> list[Word]:
     return done
 
 
-def _rejoined(found: list[Piece]) -> list[Piece]:
+def _rejoined(found: list[LinePiece]) -> list[LinePiece]:
     """Pieces that the file draws at different times although they stand side by side are one."""
-    done: list[Piece] = []
+    done: list[LinePiece] = []
     for row in rows(found):
         start = len(done)
         for item in row:

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from pincite.core.documents.pages import Box
-from pincite.parsers.layout.words import Leaf, Sheet, Word
+from pincite.parsers.layout.words import PageWords, Sheet, Word
 from pincite.parsers.markdown_out.writer import one_line
 
 MISSING = "install pincite[ocr]"
@@ -52,12 +52,12 @@ def available() -> bool:
     return find_spec("rapidocr") is not None
 
 
-def read_picture(pixels: Any, width: float, height: float) -> Leaf:
+def read_picture(pixels: Any, width: float, height: float) -> PageWords:
     """The page of this size that a picture shows, an array of rows of blue, green and red; turned if it must be."""
     import numpy
 
     if _is_strip(*pixels.shape[:2]) or int(pixels.max()) - int(pixels.min()) < _BLANK:
-        return Leaf(width, height)
+        return PageWords(width, height)
     turn, lines = 0, [line for top, band in _bands(pixels) for line in _moved(_read(band), top)]
     sideways = _mostly_tall(lines)
     if lines and (sideways or _certainty(lines) < _UPRIGHT):
@@ -70,8 +70,8 @@ def read_picture(pixels: Any, width: float, height: float) -> Leaf:
     scale = across / pixels.shape[0 if turn in (1, 3) else 1]
     words = _sized([word for line in lines if line.score >= _SURE for word in _words(line, scale)])
     if sum(map(str.isalnum, "".join(word.text for word in words))) < _LEAST:
-        return Leaf(width, height)
-    return Leaf(width, height, (Sheet(turn, across, down, tuple(words)),))
+        return PageWords(width, height)
+    return PageWords(width, height, (Sheet(turn, across, down, tuple(words)),))
 
 
 def _is_strip(height: int, width: int) -> bool:

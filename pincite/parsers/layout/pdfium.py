@@ -10,7 +10,7 @@ from pincite.core.documents.pages import Box
 from pincite.parsers.layout.annotations import notes
 from pincite.parsers.layout.pdf_chars import Letters, Links, View
 from pincite.parsers.layout.ruling_lines import rules
-from pincite.parsers.layout.words import Leaf, Rule, Sheet, turned
+from pincite.parsers.layout.words import PageWords, Rule, Sheet, turned
 
 _WEB = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f\x7f-\x9f<>]{1,2000}", re.IGNORECASE)
 _MAX_LINKS = 2_000
@@ -19,13 +19,13 @@ _FEW_CHARS = 40
 _MOST = 0.6
 
 
-def read_leaf(document: Any, number: int) -> Leaf:
+def read_leaf(document: Any, number: int) -> PageWords:
     """The page of this number, counted from 0, with filled fields and text notes as part of it."""
     with closing(document[number]) as page:
         return _leaf(page, tuple(_links(document, page)))
 
 
-def is_scan(document: Any, number: int, leaf: Leaf) -> bool:
+def is_scan(document: Any, number: int, leaf: PageWords) -> bool:
     """Whether a page is a picture: it has next to no text, and something else is drawn on it."""
     from pypdfium2 import raw
 
@@ -40,14 +40,14 @@ def is_scan(document: Any, number: int, leaf: Leaf) -> bool:
         return any((x1 - x0) * (y1 - y0) > _MOST * leaf.width * leaf.height for x0, y0, x1, y1 in boxes)
 
 
-def _leaf(page: Any, links: Links) -> Leaf:
+def _leaf(page: Any, links: Links) -> PageWords:
     view = View(page)
     with closing(page.get_textpage()) as content:
         groups = Letters(content, view, links).words()
     if added := notes(page, view):
         groups.setdefault(view.turn(1, 0), []).extend(added)
     if not groups:
-        return Leaf(view.width, view.height)
+        return PageWords(view.width, view.height)
     across, down = rules(page, view.box)
     order = sorted(groups, key=lambda turn: -sum(len(word.text) for word in groups[turn]))
     sheets = []
@@ -55,7 +55,7 @@ def _leaf(page: Any, links: Links) -> Leaf:
         width, height = (view.height, view.width) if turn in (1, 3) else (view.width, view.height)
         lines = _turned_rules(across, down, turn, view) if turn == order[0] else ((), ())
         sheets.append(Sheet(turn, width, height, tuple(groups[turn]), *lines))
-    return Leaf(view.width, view.height, tuple(sheets))
+    return PageWords(view.width, view.height, tuple(sheets))
 
 
 def _turned_rules(

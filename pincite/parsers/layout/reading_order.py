@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import mean, median
 
-from pincite.parsers.layout.lines import Piece
+from pincite.parsers.layout.lines import LinePiece
 from pincite.parsers.layout.tables import Table
 
-Item = Piece | Table
+Item = LinePiece | Table
 
 _MIN_LINES = 3
 """A column has at least so many."""
@@ -87,9 +87,9 @@ def _columnar(one: Sequence[Item], two: Sequence[Item]) -> bool:
     if _running(one) and _running(two):
         return True
     few, many = sorted((one, two), key=len)
-    bases = sorted(item.base for item in many if isinstance(item, Piece))
+    bases = sorted(item.base for item in many if isinstance(item, LinePiece))
     beside = sum(
-        1 for item in few if isinstance(item, Piece) and any(abs(item.base - base) < _SAME_LINE for base in bases)
+        1 for item in few if isinstance(item, LinePiece) and any(abs(item.base - base) < _SAME_LINE for base in bases)
     )
     return beside < _ALIGNED * len(few) and (_running(one) or _running(two))
 
@@ -102,7 +102,7 @@ def _overlap(one: Sequence[Item], two: Sequence[Item]) -> float:
 
 def _running(items: Sequence[Item]) -> bool:
     """Whether this is running text: lines that are long and fill the width of their column."""
-    lines = [item for item in items if isinstance(item, Piece)]
+    lines = [item for item in items if isinstance(item, LinePiece)]
     if not lines:
         return True
     edges = Counter(round(line.box[0] / _EDGE) for line in lines)

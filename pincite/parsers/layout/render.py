@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
 
-from pincite.core.documents.pages import Box, Mark
+from pincite.core.documents.pages import Box, PageMark
 from pincite.parsers.layout.blocks import Flow, Line
 from pincite.parsers.layout.headings import Style
 from pincite.parsers.layout.tables import Table
@@ -75,7 +75,7 @@ class Speller:
         return tokens
 
 
-def render(page: Flow, style: Style, speller: Speller, place: Place) -> tuple[str, list[Mark]]:
+def render(page: Flow, style: Style, speller: Speller, place: Place) -> tuple[str, list[PageMark]]:
     """A page's text and its marks; text that only looks like Markdown is escaped."""
     scribe = _Scribe(place)
     spelt = _spelt(page, speller)
@@ -101,7 +101,7 @@ class _Scribe:
 
     def __init__(self, place: Place) -> None:
         self.parts: list[str] = []
-        self.marks: list[Mark] = []
+        self.marks: list[PageMark] = []
         self.length = 0
         self.place = place
 
@@ -125,7 +125,7 @@ class _Scribe:
                 text = text.replace("[", r"\[").replace("]", r"\]") if link else text
                 last = link and token is run[-1]
                 kept = (text.rstrip(_PUNCTUATION) or text) if last else text
-                self.marks.append(Mark(self.length, self.length + len(kept), self.place(token.word.box)))
+                self.marks.append(PageMark(self.length, self.length + len(kept), self.place(token.word.box)))
                 self.put(kept)
                 self.put(_closed(link) + text[len(kept) :] if last else "")
                 begun = True

@@ -9,7 +9,7 @@ from statistics import mean, median
 
 from pincite.core.documents.pages import Box
 from pincite.parsers.layout.grid import Grid, grids
-from pincite.parsers.layout.lines import Piece, pieces, rows
+from pincite.parsers.layout.lines import LinePiece, pieces, rows
 from pincite.parsers.layout.words import Rule, Sheet, Word, around
 
 Cell = tuple[Word, ...]
@@ -64,7 +64,7 @@ def ruled(sheet: Sheet) -> tuple[list[Table], list[Word]]:
     return found, left
 
 
-def aligned(lines: Sequence[list[Piece]]) -> list[tuple[int, int, Table]]:
+def aligned(lines: Sequence[list[LinePiece]]) -> list[tuple[int, int, Table]]:
     """Which of these lines, from and to, make a table without rules: columns of short pieces, clear in every row."""
     found: list[tuple[int, int, Table]] = []
     start = 0
@@ -78,7 +78,7 @@ def aligned(lines: Sequence[list[Piece]]) -> list[tuple[int, int, Table]]:
     return found
 
 
-def _clear(lines: Sequence[list[Piece]]) -> Table | None:
+def _clear(lines: Sequence[list[LinePiece]]) -> Table | None:
     """The table of these rows if its columns cannot be mistaken: each with short cells that begin or end alike."""
     cells = [item for line in lines for item in line]
     if median(len(item.text) for item in cells) > _MAX_CELL / 2 or max(len(item.text) for item in cells) > _MAX_CELL:
@@ -105,12 +105,12 @@ def _clear(lines: Sequence[list[Piece]]) -> Table | None:
     return _in_columns(lines)
 
 
-def _are_items(lines: Sequence[list[Piece]]) -> bool:
+def _are_items(lines: Sequence[list[LinePiece]]) -> bool:
     """Whether these are items of a list, or headings with their numbers."""
     return all(_MARKER.fullmatch(line[0].text) for line in lines)
 
 
-def _alike(found: Sequence[Piece], edge: int) -> bool:
+def _alike(found: Sequence[LinePiece], edge: int) -> bool:
     """Whether most begin, or end, at the same place."""
     usual = median(item.box[edge] for item in found)
     return sum(abs(item.box[edge] - usual) < 3.0 for item in found) >= 0.7 * len(found)
@@ -153,7 +153,7 @@ def _open(grid: Grid, cells: Mapping[tuple[int, int], Sequence[Word]]) -> bool:
     return False
 
 
-def _wrapped(lines: Sequence[list[Piece]], right: float) -> bool:
+def _wrapped(lines: Sequence[list[LinePiece]], right: float) -> bool:
     """Whether the first line of a cell was broken because the next word did not fit."""
     following = lines[1][0].words[0].box
     return lines[0][-1].box[2] + following[2] - following[0] > right - 2 * lines[0][0].size
@@ -187,7 +187,7 @@ def _is_prose(table: Table) -> bool:
     return all(mean(words) > _MAX_WORDS for words in columns if words)
 
 
-def _in_columns(lines: Sequence[list[Piece]], known: Sequence[float] = ()) -> Table | None:
+def _in_columns(lines: Sequence[list[LinePiece]], known: Sequence[float] = ()) -> Table | None:
     """Rows as a table of the columns that gaps make, and rules that are known; a header may span several of them."""
     if table := _by_count(lines):
         return table
@@ -214,7 +214,7 @@ def _in_columns(lines: Sequence[list[Piece]], known: Sequence[float] = ()) -> Ta
     return Table(tuple(tuple(map(tuple, row)) for row in cells), around(boxes))
 
 
-def _by_count(lines: Sequence[list[Piece]]) -> Table | None:
+def _by_count(lines: Sequence[list[LinePiece]]) -> Table | None:
     """Rows of equally many pieces as a table of so many columns, if none of these reaches into the next."""
     width = len(lines[0])
     if len(lines) < 2 or width < 2 or any(len(line) != width for line in lines):

@@ -46,7 +46,7 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class PageWords:
     """A page as it is shown, before anybody decided how it is read; the sheet with most text comes first."""
 
     width: float

@@ -9,7 +9,7 @@ from typing import Self
 
 from pincite.core.documents.cells import letters
 from pincite.errors import Unreadable
-from pincite.parsers.markdown_out.writer import Manuscript, escaped, row, rule
+from pincite.parsers.markdown_out.writer import MarkdownWriter, escaped, row, rule
 
 Row = Mapping[int, str]
 """Column, counted from 1, → what is shown there; blank cells are left out."""
@@ -33,7 +33,7 @@ _LOOKED_AT = 20
 """Rows below the first that tell whether that is a header."""
 
 
-def tell(rows: Rows, out: Manuscript, *, side_by_side: bool = True) -> None:
+def tell(rows: Rows, out: MarkdownWriter, *, side_by_side: bool = True) -> None:
     """Write what a sheet holds, table by table; tables may stand `side_by_side` where its author arranged them."""
     for region in _regions(rows, side_by_side=side_by_side):
         _tell_region(region, out)
@@ -125,7 +125,7 @@ def _extent(rows: Rows) -> tuple[int, int]:
     return min(min(cells) for _, cells in rows), max(max(cells) for _, cells in rows)
 
 
-def _tell_region(region: Rows, out: Manuscript) -> None:
+def _tell_region(region: Rows, out: MarkdownWriter) -> None:
     """One table; texts that stand alone above it, or in no table at all, are paragraphs."""
     first, last = _extent(region)
     lead = next((at for at, (_, cells) in enumerate(region) if len(cells) > 1), len(region))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from pincite.core.documents.pages import Mark, Page, PageKind, pack
+from pincite.core.documents.pages import Page, PageKind, PageMark, pack
 
 _UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]")
 """Controls, what is there for line breaking only, and what is no character."""
@@ -86,14 +86,14 @@ class Items:
         return " " * indent + f"{marker} " + ("\n" + " " * self._open[-1][1]).join(lines)
 
 
-class Manuscript:
+class MarkdownWriter:
     """A document's text as it is written, block by block and page by page, with marks for where its pieces stand."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._length = 0
         self._pages: list[Page] = []
-        self._marks: list[Mark] = []
+        self._marks: list[PageMark] = []
         self._waiting: list[tuple[PageKind, str]] = []
 
     def page(self, kind: PageKind, name: str = "") -> None:
@@ -118,7 +118,7 @@ class Manuscript:
             start = self._length
             self._put(text)
             if ref:
-                self._marks.append(Mark(start, self._length, ref=ref))
+                self._marks.append(PageMark(start, self._length, ref=ref))
 
     def done(self) -> tuple[str, tuple[Page, ...]]:
         """The whole text and its pages."""

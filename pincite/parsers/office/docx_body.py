@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from pincite.parsers.markdown_out.writer import BULLET, Items, Manuscript, escaped, heading, one_line, table
+from pincite.parsers.markdown_out.writer import BULLET, Items, MarkdownWriter, escaped, heading, one_line, table
 from pincite.parsers.office.docx_numbering import Numbering
 from pincite.parsers.office.docx_styles import Style, Styles
 from pincite.parsers.office.docx_tables import grid, inside
@@ -62,7 +62,7 @@ class Notes:
 class Story:
     """Walks through a body once and writes what it meets; `title` is the paragraph styled as such, if there is one."""
 
-    def __init__(self, office: Office, out: Manuscript) -> None:
+    def __init__(self, office: Office, out: MarkdownWriter) -> None:
         self.out = out
         self.title = ""
         self.first_heading = ""

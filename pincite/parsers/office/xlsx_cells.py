@@ -221,7 +221,7 @@ class _Reading:
         self.row, self.numbered = whole(number, self.row + 1), bool(number)
         self.column = 0
         if self.row % _PACE == 0:
-            progress.tell("row", self.row, max(self.row, self.last))
+            progress.report_progress("row", self.row, max(self.row, self.last))
 
     def _cell(self, attributes: Attributes) -> None:
         place = attributes.get("r", "")

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 
-from pincite.parsers.markdown_out.writer import Manuscript, escaped, heading, table
+from pincite.parsers.markdown_out.writer import MarkdownWriter, escaped, heading, table
 from pincite.parsers.webpage.inline import BLOCKS, Inline, code_text, on_one_line
 from pincite.parsers.webpage.tables import caption, grid, is_layout
 from pincite.parsers.webpage.tree import Element, walk
@@ -39,7 +39,7 @@ class Blocks:
     `counts` say how far others have numbered, where a page is only a part of something.
     """
 
-    def __init__(self, manuscript: Manuscript, base: str = "", counts: Counter[str] | None = None) -> None:
+    def __init__(self, manuscript: MarkdownWriter, base: str = "", counts: Counter[str] | None = None) -> None:
         self._manuscript = manuscript
         self._base = base
         self._inline = Inline(base)

@@ -11,20 +11,20 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from pincite.core.otel_attributes import asked, written
-from pincite.core.query.answer import Draft, Piece, Plan, Prompt, Usage
+from pincite.core.query.answer import Draft, Plan, Prompt, StreamPart, Usage
 from pincite.core.query.tools import Step, ToolCall
 from pincite.core.run import Run, SourcesFound, Stepped
 from pincite.errors import ProviderError, ProviderRefused, Unavailable
 from pincite.models.facts import facts_of
 from pincite.models.resilient import abilities_of
-from pincite.query.agent.scratchpad import Desk, last_line
+from pincite.query.agent.scratchpad import Scratchpad, last_line
 from pincite.query.agent.text_tool_calls import answer_in, calls_in
-from pincite.query.agent.tools import MOST_ARGUMENTS, Errand, Hands, Result, offered, use
+from pincite.query.agent.tools import MOST_ARGUMENTS, PresetCall, Result, ToolBackend, offered, use
 from pincite.query.agent.transcript import Transcript
 from pincite.query.citations.sources import sources_of
 from pincite.query.generate.generate import told
-from pincite.query.generate.link_policy import Border
-from pincite.query.generate.markdown_stream import tamed
+from pincite.query.generate.link_policy import LinkPolicy
+from pincite.query.generate.markdown_stream import sanitize
 from pincite.text.invisible import visible
 
 MOST_CALLS = 5
@@ -38,10 +38,10 @@ SHORT, THOUGHT = 200, 300
 
 
 @dataclass(slots=True)
-class Work:
+class AgentState:
     """What was done so far for one question."""
 
-    desk: Desk
+    desk: Scratchpad
     transcript: Transcript
     native: bool
     tools: tuple[str, ...]
@@ -54,20 +54,22 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ModelTurn:
     """What the model said in one turn: its pieces, the text before any call, and the calls."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[StreamPart, ...]
     text: str
     calls: tuple[ToolCall, ...]
 
 
-async def work(run: Run, plan: Plan, desk: Desk, hands: Hands, errands: Sequence[Errand] = ()) -> tuple[Draft, Prompt]:
+async def agent(
+    run: Run, plan: Plan, desk: Scratchpad, hands: ToolBackend, errands: Sequence[PresetCall] = ()
+) -> tuple[Draft, Prompt]:
     """Let the model look things up until it answers; what it found is on the desk."""
-    doing = Work(desk, Transcript.of(run, plan, desk), _calls_tools(run, plan), hands.tools)
+    doing = AgentState(desk, Transcript.of(run, plan, desk), _calls_tools(run, plan), hands.tools)
     doing.looked = "rag_search" not in hands.tools
     for errand in errands:
-        await run.step(use_tool, doing, errand.call, errand.hands, "")
+        await run.step(tool_call, doing, errand.call, errand.hands, "")
     if errands:
         doing.transcript.add("", [errand.call for errand in errands], native=doing.native)
     while True:
@@ -77,7 +79,7 @@ async def work(run: Run, plan: Plan, desk: Desk, hands: Hands, errands: Sequence
         turn = await _turn(run, doing, final=bound is not None)
         if bound is None and turn.calls:
             for call in turn.calls[:MOST_CALLS]:
-                await run.step(use_tool, doing, call, hands, turn.text)
+                await run.step(tool_call, doing, call, hands, turn.text)
             doing.transcript.add(turn.text, turn.calls[:MOST_CALLS], native=doing.native)
             continue
         if bound is None and not (desk.hits or doing.looked):
@@ -92,15 +94,15 @@ async def work(run: Run, plan: Plan, desk: Desk, hands: Hands, errands: Sequence
         return _answered(run, doing, turn)
 
 
-def _answered(run: Run, doing: Work, turn: Turn) -> tuple[Draft, Prompt]:
+def _answered(run: Run, doing: AgentState, turn: ModelTurn) -> tuple[Draft, Prompt]:
     """What the last turn said, as a draft that stands on the desk; `ProviderError` where it only repeats what it was given."""
     if doing.desk.boundary in turn.text:
         raise ProviderError("the model repeated what it had been given instead of answering")
     prompt = replace(doing.transcript.prompt(tools=False, native=doing.native), sources=tuple(doing.desk.hits))
     spoken = turn.pieces
     if not doing.native:
-        last = next((piece for piece in turn.pieces if piece.finish_reason), Piece(finish_reason="stop"))
-        spoken = (Piece(answer_in(turn.text)), replace(last, text=""))
+        last = next((piece for piece in turn.pieces if piece.finish_reason), StreamPart(finish_reason="stop"))
+        spoken = (StreamPart(answer_in(turn.text)), replace(last, text=""))
     run.prompt = prompt
     draft = told(run, prompt, spoken, doing.transcript.given)
     return replace(draft, usage=doing.usage), prompt
@@ -114,7 +116,7 @@ def _calls_tools(run: Run, plan: Plan) -> bool:
     return next((one for one in (wished, False if said is False else None, known, said) if one is not None), True)
 
 
-def _bound(run: Run, doing: Work) -> str | None:
+def _bound(run: Run, doing: AgentState) -> str | None:
     """Why the model must answer now, if it must."""
     agent = run.settings.agent
     if doing.turns >= agent.max_iterations:
@@ -129,32 +131,32 @@ def _bound(run: Run, doing: Work) -> str | None:
     return "the time is nearly up (llm.question_timeout_s)" if late else None
 
 
-async def _turn(run: Run, doing: Work, *, final: bool) -> Turn:
+async def _turn(run: Run, doing: AgentState, *, final: bool) -> ModelTurn:
     """One turn of the model; one that does not take tools is talked to in plain text from then on."""
     if final:
         doing.transcript.ask_for_the_answer()
     try:
-        return await run.step(think, doing, final=final)
+        return await run.step(agent_turn, doing, final=final)
     except ProviderRefused as error:
         if not doing.native or final or "tool" not in str(error).lower():
             raise
-        run.note("agent", f"the model takes no tools ({error}); they were described to it in plain text")
+        run.degrade("agent", f"the model takes no tools ({error}); they were described to it in plain text")
         doing.native = False
-        return await run.step(think, doing, final=final)
+        return await run.step(agent_turn, doing, final=final)
 
 
-async def think(run: Run, doing: Work, *, final: bool) -> Turn:
+async def agent_turn(run: Run, doing: AgentState, *, final: bool) -> ModelTurn:
     """Ask the model for its next step, or for its answer; nothing of it is shown before it has ended."""
     llm, transcript = run.kit.llm, doing.transcript
     prompt = transcript.prompt(tools=not final, native=doing.native)
     prompt = replace(prompt, tools=offered(doing.tools) if doing.native and not final else ())
     run.observe(**asked(run.provider_of(llm), prompt, llm.name), turn=doing.turns + 1)
     doing.turns += 1
-    pieces: list[Piece] = []
+    pieces: list[StreamPart] = []
     async with aclosing(llm.write(prompt)) as written_pieces:  # type: ignore[type-var]
         async for piece in written_pieces:
             if piece.note:
-                run.note("generate", piece.note)
+                run.degrade("llm_generation", piece.note)
             pieces.append(replace(piece, note=None))
     text = "".join(piece.text for piece in pieces)
     calls = tuple(call for piece in pieces for call in piece.calls)
@@ -162,12 +164,12 @@ async def think(run: Run, doing: Work, *, final: bool) -> Turn:
         before, calls = calls_in(text)
         text = before if calls and not final else text
     _count(run, doing, pieces, prompt, text)
-    return Turn(tuple(pieces), text, calls)
+    return ModelTurn(tuple(pieces), text, calls)
 
 
-def _count(run: Run, doing: Work, pieces: Sequence[Piece], prompt: Prompt, text: str) -> None:
+def _count(run: Run, doing: AgentState, pieces: Sequence[StreamPart], prompt: Prompt, text: str) -> None:
     """What a turn cost: the server's word, else what we count."""
-    last = next((piece for piece in pieces if piece.finish_reason), Piece())
+    last = next((piece for piece in pieces if piece.finish_reason), StreamPart())
     usage = next((piece.usage for piece in pieces if piece.usage), None)
     used = usage or Usage(prompt.tokens, doing.transcript.count(text))
     doing.tokens += used.prompt_tokens + used.completion_tokens
@@ -179,15 +181,15 @@ def _count(run: Run, doing: Work, pieces: Sequence[Piece], prompt: Prompt, text:
     run.observe(**written(Draft(text, last.model or run.kit.llm.name, last.finish_reason, usage), None))
 
 
-async def _look_first(run: Run, plan: Plan, doing: Work, hands: Hands) -> None:
+async def _look_first(run: Run, plan: Plan, doing: AgentState, hands: ToolBackend) -> None:
     """Search for a model that answers without having found anything: what it knows by itself stands on nothing."""
     doing.looked = True
     call = ToolCall("first", "rag_search", json.dumps({"queries": [plan.text]}, ensure_ascii=False))
-    await run.step(use_tool, doing, call, hands, "")
+    await run.step(tool_call, doing, call, hands, "")
     doing.transcript.add("", (call,), native=doing.native)
 
 
-async def use_tool(run: Run, doing: Work, call: ToolCall, hands: Hands, thought: str) -> None:
+async def tool_call(run: Run, doing: AgentState, call: ToolCall, hands: ToolBackend, thought: str) -> None:
     """Make one call, put what it brings on the desk, and tell it as a step."""
     result, known = await _result(run, doing, call, hands)
     before, room = len(doing.desk.hits), doing.transcript.room(run.settings.agent.result_tokens)
@@ -196,11 +198,11 @@ async def use_tool(run: Run, doing: Work, call: ToolCall, hands: Hands, thought:
         numbers = known
     said = _told(result, numbers, doing.desk)
     doing.transcript.answer(call, f"{said}\n{shown}" if shown else said)
-    border = Border.around([*doing.transcript.given, *(hit.chunk.text for hit in doing.desk.hits)])
+    border = LinkPolicy.around([*doing.transcript.given, *(hit.chunk.text for hit in doing.desk.hits)])
     step = Step(
         len(doing.desk.steps) + 1, call.name[:40], {name: _short(value, border) for name, value in (result.arguments or {}).items()},
-        tamed(visible(said), border)[:500], numbers, result.failed,
-        tamed(visible(" ".join(thought.split())), border)[:THOUGHT],
+        sanitize(visible(said), border)[:500], numbers, result.failed,
+        sanitize(visible(" ".join(thought.split())), border)[:THOUGHT],
     )  # fmt: skip
     doing.desk.steps.append(step)
     run.observe(
@@ -215,7 +217,7 @@ async def use_tool(run: Run, doing: Work, call: ToolCall, hands: Hands, thought:
         run.emit(SourcesFound(sources_of(doing.desk.hits, cited=frozenset())))
 
 
-async def _result(run: Run, doing: Work, call: ToolCall, hands: Hands) -> tuple[Result, tuple[int, ...]]:
+async def _result(run: Run, doing: AgentState, call: ToolCall, hands: ToolBackend) -> tuple[Result, tuple[int, ...]]:
     """What a call brings; one that was made before brings nothing, and one that fails does not fail the answer."""
     same = f"{call.name} {_canonical(call.arguments)}"
     if same in doing.made:
@@ -226,7 +228,7 @@ async def _result(run: Run, doing: Work, call: ToolCall, hands: Hands) -> tuple[
     try:
         return await use(call, hands), ()
     except Unavailable as error:
-        run.note(call.name, f"it did not work: {error}")
+        run.degrade(call.name, f"it did not work: {error}")
         return Result("this tool does not work for the moment; go on without it", failed=True), ()
 
 
@@ -239,7 +241,7 @@ def _canonical(arguments: str) -> str:
     return json.dumps(found, sort_keys=True).casefold()
 
 
-def _told(result: Result, numbers: tuple[int, ...], desk: Desk) -> str:
+def _told(result: Result, numbers: tuple[int, ...], desk: Scratchpad) -> str:
     """A line about a result: what came of it, how much of it is shown, and where to go on."""
     if result.failed or not result.hits:
         return result.said
@@ -251,11 +253,11 @@ def _told(result: Result, numbers: tuple[int, ...], desk: Desk) -> str:
     return f"{result.said}; shown: {named}"
 
 
-def _short(value: object, border: Border) -> object:
+def _short(value: object, border: LinkPolicy) -> object:
     """An argument as a step tells it: no longer than a line, and leading nowhere."""
     if isinstance(value, list):
         return [_short(one, border) for one in value[:MOST_CALLS]]
-    return tamed(visible(value), border)[:SHORT] if isinstance(value, str) else value
+    return sanitize(visible(value), border)[:SHORT] if isinstance(value, str) else value
 
 
 def _name(name: str) -> str:

@@ -6,12 +6,12 @@ The steps are those a model would make with the same tools; what is searched nex
 import json
 from collections.abc import Iterator, Sequence
 
-from pincite.core.query.answer import Found, Hit, Plan
+from pincite.core.query.answer import Hit, Plan, RetrievedChunk
 from pincite.core.query.tools import Step, ToolCall
 from pincite.core.run import Run, SourcesFound, Stepped
 from pincite.errors import Unavailable
-from pincite.query.agent.scratchpad import Desk
-from pincite.query.agent.tools import MOST_QUERIES, Errand, Hands, Result, use
+from pincite.query.agent.scratchpad import Scratchpad
+from pincite.query.agent.tools import MOST_QUERIES, PresetCall, Result, ToolBackend, use
 from pincite.query.citations.sources import sources_of
 from pincite.query.understand.decompose import parts_of
 from pincite.query.understand.entities import entities_in
@@ -28,17 +28,17 @@ WHOLE = frozenset({"LIST", "SUMMARY"})
 """Intents for which the section of the best passage is read: a list goes on where a passage ends."""
 
 
-async def run_errands(run: Run, desk: Desk, errands: Sequence[Errand]) -> None:
+async def run_preset_calls(run: Run, desk: Scratchpad, errands: Sequence[PresetCall]) -> None:
     """Make these calls and no others; all that they bring is on the desk in the end."""
     for errand in errands:
         await _make(run, desk, errand.hands, errand.call.name, json.loads(errand.call.arguments))
     run.observe(steps=len(desk.steps), hits=[[hit.chunk.id, round(hit.score, 6)] for hit in desk.hits])
 
 
-async def follow(run: Run, plan: Plan, desk: Desk, hands: Hands) -> None:
+async def agent_by_rules(run: Run, plan: Plan, desk: Scratchpad, hands: ToolBackend) -> None:
     """Search, follow what is named, read on; all of it is on the desk in the end."""
     most = min(run.settings.rag.max_queries, MOST_QUERIES)
-    queries = list(dict.fromkeys((plan.text, *parts_of(plan.text, plan.reading))))[:most]
+    queries = list(dict.fromkeys((plan.text, *parts_of(plan.text, plan.analysis))))[:most]
     searched = {fold(query) for query in queries}
     await _make(run, desk, hands, "rag_search", {"queries": queries})
     for _ in range(HOPS):
@@ -58,13 +58,13 @@ async def follow(run: Run, plan: Plan, desk: Desk, hands: Hands) -> None:
     run.observe(steps=len(desk.steps), hits=[[hit.chunk.id, round(hit.score, 6)] for hit in desk.hits])
 
 
-async def _make(run: Run, desk: Desk, hands: Hands, tool: str, arguments: dict[str, object]) -> None:
+async def _make(run: Run, desk: Scratchpad, hands: ToolBackend, tool: str, arguments: dict[str, object]) -> None:
     """One call, told as a step."""
     call = ToolCall(f"rule_{len(desk.steps) + 1}", tool, json.dumps(arguments, ensure_ascii=False))
     try:
         result = await use(call, hands)
     except Unavailable as error:
-        run.note(tool, f"it did not work: {error}")
+        run.degrade(tool, f"it did not work: {error}")
         result = Result("it did not work", failed=True)
     before = len(desk.hits)
     _, numbers = desk.show(result.hits, run.settings.agent.result_tokens * 4)
@@ -92,7 +92,7 @@ def _further(plan: Plan, hits: Sequence[Hit]) -> Iterator[str]:
         yield f"{name} {open_words[name]}".strip()
 
 
-def _nearest(question: str, chunk: Found) -> str:
+def _nearest(question: str, chunk: RetrievedChunk) -> str:
     """The sentence of a passage that shares most words with the question."""
     wanted = set(terms(question, chunk.language))
     spans = sentences(chunk.text) or [(0, len(chunk.text))]
@@ -100,7 +100,7 @@ def _nearest(question: str, chunk: Found) -> str:
     return chunk.text[start:end]
 
 
-def _missing(question: str, sentence: str, chunk: Found) -> str:
+def _missing(question: str, sentence: str, chunk: RetrievedChunk) -> str:
     """The words of a question that neither a sentence nor the title above it holds."""
     held = set(terms(f"{chunk.title} {sentence}", chunk.language))
     words = [word.strip("?!.,;:()\"'„“”«»") for word in question.split()]

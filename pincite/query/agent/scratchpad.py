@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from pincite.core.documents.document import NO_HEADINGS
-from pincite.core.query.answer import Found, Hit
+from pincite.core.query.answer import Hit, RetrievedChunk
 from pincite.core.query.tools import Step
 from pincite.query.prompt.templates import Template
 from pincite.text.tokens import Tokenizer
@@ -15,7 +15,7 @@ MOST = 50
 
 
 @dataclass(slots=True)
-class Desk:
+class Scratchpad:
     """The passages and steps so far, and how a passage is shown: fenced by a boundary nobody can foresee."""
 
     template: Template
@@ -78,7 +78,7 @@ class Desk:
         )
         return replace(hit, chunk=chunk)
 
-    def _block(self, number: int, chunk: Found) -> str:
+    def _block(self, number: int, chunk: RetrievedChunk) -> str:
         path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
         return self.template.fill(
             boundary=self.boundary, number=str(number), label=" ".join(" > ".join([chunk.title, *path]).split()), doc_id=chunk.document_id,
@@ -86,11 +86,11 @@ class Desk:
         )  # fmt: skip
 
 
-def _holds(known: Found, other: Found) -> bool:
+def _holds(known: RetrievedChunk, other: RetrievedChunk) -> bool:
     return known.start_char <= other.start_char and other.end_char <= known.end_char
 
 
-def last_line(hits: Sequence[Hit], numbers: Sequence[int], desk: Desk) -> int | None:
+def last_line(hits: Sequence[Hit], numbers: Sequence[int], desk: Scratchpad) -> int | None:
     """The last line that was shown of what was read, where not all of it was."""
     shown = list(_shown(hits, numbers, desk))
     return (
@@ -100,7 +100,7 @@ def last_line(hits: Sequence[Hit], numbers: Sequence[int], desk: Desk) -> int | 
     )
 
 
-def _shown(hits: Sequence[Hit], numbers: Sequence[int], desk: Desk) -> Iterator[Found]:
+def _shown(hits: Sequence[Hit], numbers: Sequence[int], desk: Scratchpad) -> Iterator[RetrievedChunk]:
     for hit, number in zip(hits, numbers, strict=False):
         kept = desk.hits[number - 1].chunk
         yield kept if kept.end_char < hit.chunk.end_char else hit.chunk

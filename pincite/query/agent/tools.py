@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from pincite.config.messages import fault, nearest
-from pincite.core.documents.document import Reading
+from pincite.config.messages import describe_error, nearest
+from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
 from pincite.core.query.answer import Hit
 from pincite.core.query.tools import Tool, ToolCall
@@ -26,21 +26,21 @@ LONGEST_TEXT = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
+class ToolBackend:
     """What tools work with: each of these acts with the caller's rights, inside the request's filters."""
 
     search: Callable[[Sequence[str]], Awaitable[Sequence[Hit]]]
-    read: Callable[[Reading], Awaitable[tuple[Opened, Sequence[Hit]]]]
-    find: Callable[[Reading, str], Awaitable[tuple[Opened, Sequence[Hit]]]]
+    read: Callable[[ReadRequest], Awaitable[tuple[Opened, Sequence[Hit]]]]
+    find: Callable[[ReadRequest, str], Awaitable[tuple[Opened, Sequence[Hit]]]]
     tools: tuple[str, ...] = ("rag_search", "read_document", "find_in_document")
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class PresetCall:
     """A call that is made before the model's first word, and what it is made with."""
 
     call: ToolCall
-    hands: Hands
+    hands: ToolBackend
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Result:
 class _Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    async def use(self, hands: Hands) -> Result:
+    async def use(self, hands: ToolBackend) -> Result:
         raise NotImplementedError
 
 
@@ -81,7 +81,7 @@ class RagSearch(_Arguments):
         description="One to five self-contained questions or phrases, each about one thing.",
     )
 
-    async def use(self, hands: Hands) -> Result:
+    async def use(self, hands: ToolBackend) -> Result:
         """The passages that fit best, fused by rank."""
         wanted = list(dict.fromkeys(query for given in self.queries if (query := storable(given).strip())))
         if not wanted:
@@ -105,11 +105,11 @@ class _Opening(_Arguments):
         """What is wrong with how the document is named, if anything."""
         return None if bool(self.doc_id) != bool(self.source_uri) else "give either doc_id or source_uri"
 
-    def reading(self, **more: Any) -> Reading:
+    def reading(self, **more: Any) -> ReadRequest:
         """What shall be opened."""
         names = (storable(name) if name else None for name in (self.doc_id, self.source_uri, self.version))
         document_id, source_uri, version = names
-        return Reading(document_id, source_uri, version=version, **more)
+        return ReadRequest(document_id, source_uri, version=version, **more)
 
 
 class ReadDocument(_Opening):
@@ -121,7 +121,7 @@ class ReadDocument(_Opening):
     start_line: Annotated[int, Field(ge=1)] | None = Field(default=None, description="The first line to read.")
     end_line: Annotated[int, Field(ge=1)] | None = Field(default=None, description="The last line to read.")
 
-    async def use(self, hands: Hands) -> Result:
+    async def use(self, hands: ToolBackend) -> Result:
         """Lines before a section before everything."""
         if wrong := self.named():
             return Result(wrong, failed=True)
@@ -140,7 +140,7 @@ class FindInDocument(_Opening):
 
     text: str = Field(min_length=1, max_length=LONGEST_TEXT, description="The exact text, as it is written there.")
 
-    async def use(self, hands: Hands) -> Result:
+    async def use(self, hands: ToolBackend) -> Result:
         """All places with their lines; the passages they are in."""
         if wrong := self.named():
             return Result(wrong, failed=True)
@@ -179,7 +179,7 @@ def _plain(about: Mapping[str, Any]) -> dict[str, Any]:
     return {**real, **kept}
 
 
-async def use(call: ToolCall, hands: Hands) -> Result:
+async def use(call: ToolCall, hands: ToolBackend) -> Result:
     """Make a call; whatever the model can mend is said in its result, and what the caller may not see is not there."""
     kind = TOOLS.get(call.name) if call.name in hands.tools else None
     if kind is None:
@@ -206,7 +206,7 @@ async def use(call: ToolCall, hands: Hands) -> Result:
 def _wrong(error: ValidationError) -> str:
     first = error.errors()[0]
     place = ".".join(map(str, first["loc"]))[:100]
-    told = "there is no such argument" if first["type"] == "extra_forbidden" else fault(first)
+    told = "there is no such argument" if first["type"] == "extra_forbidden" else describe_error(first)
     return f"{place}: {told}" if place else told
 
 

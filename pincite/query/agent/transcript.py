@@ -9,7 +9,7 @@ from pincite.core.query.tools import ToolCall
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.models.facts import facts_of
-from pincite.query.agent.scratchpad import Desk
+from pincite.query.agent.scratchpad import Scratchpad
 from pincite.query.agent.tools import MOST_ARGUMENTS, offered
 from pincite.query.generate.assemble import remembered, sampling_of
 from pincite.query.prompt.budget import MESSAGE, Budget, counted
@@ -39,7 +39,7 @@ class Transcript:
     ending: bool = False
 
     @classmethod
-    def of(cls, run: Run, plan: Plan, desk: Desk) -> "Transcript":
+    def of(cls, run: Run, plan: Plan, desk: Scratchpad) -> "Transcript":
         """The beginning of one."""
         llm, prompts = run.kit.llm, Prompts.of(run)
         budget = Budget.of(llm.window, facts_of(run.model_of(plan.question)).tier)

@@ -63,7 +63,7 @@ def _leans(run: Run, plan: Plan) -> bool:
     return bool(plan.question.conversation) and run.kit.llm is not run.kit.extractive
 
 
-async def look_up(run: Run, plan: Plan) -> Lookup:
+async def cache_lookup(run: Run, plan: Plan) -> Lookup:
     """An answer to the same question, if there is one; nothing is embedded where there is nothing to compare with."""
     cache, key = run.kit.cache, _key(run, plan)
     assert cache is not None
@@ -119,7 +119,7 @@ def _again(run: Run, plan: Plan, kept: Answer, hit: Alike) -> Answer:
     return replace(kept, id=run.answer_id, session_id=None, metadata=metadata)
 
 
-async def keep(run: Run, plan: Plan, answer: Answer, lookup: Lookup) -> None:
+async def cache_saving(run: Run, plan: Plan, answer: Answer, lookup: Lookup) -> None:
     """Keep an answer for the next time; a failure here never fails it, and comes too late to be told in it."""
     run.observe(kept=False)
     if not _worth_keeping(run, plan, answer) or run.deadline - time.monotonic() < KEEP_S:
@@ -132,9 +132,9 @@ async def keep(run: Run, plan: Plan, answer: Answer, lookup: Lookup) -> None:
             entry = ToKeep(lookup.key, lookup.state, plan.text, vector, replace(answer, session_id=None))
             run.observe(kept=await run.kit.cache.keep(run.scope, entry, run.settings.cache))
     except TimeoutError:
-        run.note("keep", "the answer was not kept: the database takes its time")
+        run.degrade("cache_saving", "the answer was not kept: the database takes its time")
     except PinciteError as error:
-        run.note("keep", f"the answer was not kept: {error}")
+        run.degrade("cache_saving", f"the answer was not kept: {error}")
 
 
 def _worth_keeping(run: Run, plan: Plan, answer: Answer) -> bool:

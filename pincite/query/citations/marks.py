@@ -32,7 +32,7 @@ _WORDY = re.compile(r"[^\W\d_]{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CitationMark:
     """One citation mark in the answer and the source it names, if any."""
 
     text: str
@@ -42,13 +42,13 @@ class Mark:
     matched_by: MatchedBy | None
 
 
-def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[Mark]]:
+def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[CitationMark]]:
     """The answer with its marks in one form, `[Source N]`, and each mark with its source.
 
     Brackets in code, links, images, footnotes' definitions and check boxes are left alone.
     """
     pieces: list[str] = []
-    marks: list[Mark] = []
+    marks: list[CitationMark] = []
     last = length = 0
     untouched = [match.span() for pattern in (_CODE, _DEFINES) for match in pattern.finditer(text)]
     for match in _BRACKETS.finditer(text):
@@ -61,7 +61,7 @@ def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[Mark]]
         for number, (shown, source, how) in enumerate(found):
             mark = ("" if number == 0 else " ") + shown
             start = length + len(mark) - len(shown)
-            marks.append(Mark(shown, start, start + len(shown), source, how))
+            marks.append(CitationMark(shown, start, start + len(shown), source, how))
             pieces.append(mark)
             length += len(mark)
         last = match.end()

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pincite.core.documents.positions import Extract, Leaf, Stretch, in_words, locate
-from pincite.core.query.answer import Answer, Citation, Found, Prompt
+from pincite.core.documents.positions import PageText, Slice, TextSpan, in_words, locate
+from pincite.core.query.answer import Answer, Citation, Prompt, RetrievedChunk
 from pincite.core.run import Run
 
 
-async def place(run: Run, prompt: Prompt, answer: Answer) -> Answer:
+async def citation_positions(run: Run, prompt: Prompt, answer: Answer) -> Answer:
     """Say of every quote from a file with pages where it stands, with one look at the pages it touches."""
     quoted = [
         (number, citation, prompt.sources[citation.source - 1].chunk)
@@ -22,12 +22,12 @@ async def place(run: Run, prompt: Prompt, answer: Answer) -> Answer:
     return replace(answer, citations=tuple(citations))
 
 
-def _extract(citation: Citation, chunk: Found) -> Extract:
-    return Extract(chunk.document_id, chunk.version, citation.quote_start_char or 0, citation.quote_end_char or 0)
+def _extract(citation: Citation, chunk: RetrievedChunk) -> TextSpan:
+    return TextSpan(chunk.document_id, chunk.version, citation.quote_start_char or 0, citation.quote_end_char or 0)
 
 
-def _placed(citation: Citation, chunk: Found, pages: Sequence[Leaf]) -> Citation:
+def _placed(citation: Citation, chunk: RetrievedChunk, pages: Sequence[PageText]) -> Citation:
     """The citation with its place; `rects` are those on its first page, which `page` names."""
     spot = _extract(citation, chunk)
-    places = locate(pages, spot.start, spot.end, Stretch(chunk.text, chunk.start_char))
+    places = locate(pages, spot.start, spot.end, Slice(chunk.text, chunk.start_char))
     return replace(citation, place=in_words(places), rects=places[0].boxes if places else ())

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from pincite.core.query.answer import Found, Hit, Related, Source
+from pincite.core.query.answer import Hit, Related, RetrievedChunk, Source
 
 SNIPPET = 200
 """Characters of a source's snippet."""
@@ -34,14 +34,14 @@ def snippet(text: str) -> str:
 
 def related_documents(hits: Sequence[Hit], labels: Mapping[str, str]) -> tuple[Related, ...]:
     """Every document among the hits, once, best first; its category is the front matter's or its folder's."""
-    first: dict[str, Found] = {}
+    first: dict[str, RetrievedChunk] = {}
     for hit in hits:
         for chunk in (hit.chunk, *hit.also_in):
             first.setdefault(chunk.document_id, chunk)
     return tuple(Related(key, chunk.title, _category(chunk, labels)) for key, chunk in first.items())
 
 
-def _category(chunk: Found, labels: Mapping[str, str]) -> str | None:
+def _category(chunk: RetrievedChunk, labels: Mapping[str, str]) -> str | None:
     if chunk.category:
         return labels.get(chunk.category, chunk.category)
     parts = chunk.folder.split("/")

@@ -20,7 +20,7 @@ SAME_MEANING, SOME_WORDS = 0.85, 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class DraftStatement:
     """What a draft says in one place, the words of it but for figures, and the sources it names for it."""
 
     text: str
@@ -29,7 +29,7 @@ class Statement:
     sources: tuple[int, ...] = ()
 
 
-def statements_of(text: str, sources: Sequence[Hit]) -> list[Statement]:
+def statements_of(text: str, sources: Sequence[Hit]) -> list[DraftStatement]:
     """The statements of a draft, in order."""
     text, marks = normalise_marks(text, sources)
     _, claims = claims_of(text, [(mark.start, mark.end) for mark in marks])
@@ -41,23 +41,23 @@ def statements_of(text: str, sources: Sequence[Hit]) -> list[Statement]:
     ]
 
 
-def _statement(text: str, language: str, sources: tuple[int, ...] = ()) -> Statement:
+def _statement(text: str, language: str, sources: tuple[int, ...] = ()) -> DraftStatement:
     words = frozenset(word for word in terms(text, language) if not any(map(str.isdigit, word)))
-    return Statement(text, language, words, sources)
+    return DraftStatement(text, language, words, sources)
 
 
-def agrees(one: Statement, others: Sequence[Statement], vectors: Mapping[str, Vector]) -> bool:
+def agrees(one: DraftStatement, others: Sequence[DraftStatement], vectors: Mapping[str, Vector]) -> bool:
     """Whether another draft makes a statement as well, in one place or in two that follow each other."""
     return any(_same(one, other, vectors) for other in _said(others))
 
 
-def _said(statements: Sequence[Statement]) -> Iterator[Statement]:
+def _said(statements: Sequence[DraftStatement]) -> Iterator[DraftStatement]:
     yield from statements
     for one, other in pairwise(statements):
         yield _statement(f"{one.text} {other.text}", one.language)
 
 
-def _same(one: Statement, other: Statement, vectors: Mapping[str, Vector]) -> bool:
+def _same(one: DraftStatement, other: DraftStatement, vectors: Mapping[str, Vector]) -> bool:
     """Figures and names must all be there, and neither may deny the other: no likeness makes up for another number."""
     shared = len(one.words & other.words) / len(one.words) if one.words else 1.0
     if shared < SAME_WORDS and (shared < SOME_WORDS or _cosine(one, other, vectors) < SAME_MEANING):
@@ -69,11 +69,11 @@ def _same(one: Statement, other: Statement, vectors: Mapping[str, Vector]) -> bo
     return not names and contradiction(one.text, other.text, language) is None
 
 
-def _cosine(one: Statement, other: Statement, vectors: Mapping[str, Vector]) -> float:
+def _cosine(one: DraftStatement, other: DraftStatement, vectors: Mapping[str, Vector]) -> float:
     here, there = vectors.get(one.text), vectors.get(other.text)
     return 0.0 if here is None or there is None else sum(x * y for x, y in zip(here, there, strict=True))
 
 
-def is_held(one: Statement, sources: Sequence[Hit]) -> bool:
+def is_held(one: DraftStatement, sources: Sequence[Hit]) -> bool:
     """Whether a source that a statement names supports it, by its words alone."""
     return any(settled(judge(one.text, sources[number - 1].chunk)).support >= SUPPORTED for number in one.sources)

@@ -12,7 +12,7 @@ from pincite.core.query.answer import Draft, Hit, Prompt
 from pincite.core.run import Run, Token
 from pincite.errors import Unavailable
 from pincite.models.facts import facts_of
-from pincite.query.ensemble.agreement import Statement, agrees, is_held, statements_of
+from pincite.query.ensemble.agreement import DraftStatement, agrees, is_held, statements_of
 from pincite.text.sentences import sentences
 
 WARMER, WARMEST = 0.2, 1.0
@@ -29,8 +29,8 @@ class Ballot:
     """A draft, its statements, those the others agree with, and those of them that a source it names holds."""
 
     draft: Draft
-    statements: Sequence[Statement]
-    agreed: Sequence[Statement]
+    statements: Sequence[DraftStatement]
+    agreed: Sequence[DraftStatement]
     held: int
 
     @property
@@ -39,12 +39,12 @@ class Ballot:
         return len(self.agreed) / len(self.statements) if self.statements else 0.0
 
 
-async def vote(run: Run, prompt: Prompt, drafts: Sequence[Draft]) -> Draft:
+async def voting(run: Run, prompt: Prompt, drafts: Sequence[Draft]) -> Draft:
     """The draft with most statements that others agree with and its sources hold; what only it says is told."""
     said = [statements_of(one.text, prompt.sources) for one in drafts]
     vectors = await _vectors(run, said)
-    ballots = await asyncio.to_thread(counted, drafts, said, vectors, prompt.sources)
-    chosen = elected(ballots)
+    ballots = await asyncio.to_thread(count_votes, drafts, said, vectors, prompt.sources)
+    chosen = pick_winner(ballots)
     run.observe(
         drafts=len(drafts), chosen=ballots.index(chosen) + 1, statements=len(chosen.statements), agreed=len(chosen.agreed),
         held=chosen.held,
@@ -71,7 +71,7 @@ def variations(prompt: Prompt, model: str, wanted: int) -> list[Prompt]:
     return found
 
 
-async def written(drafts: Sequence[Coroutine[Any, Any, Draft]]) -> tuple[list[Draft], str]:
+async def gather_drafts(drafts: Sequence[Coroutine[Any, Any, Draft]]) -> tuple[list[Draft], str]:
     """Those that were written, in order, and why others were not; who takes far longer than the rest is left out.
 
     `Unavailable` where there is none.
@@ -100,7 +100,7 @@ async def _most(tasks: Sequence[asyncio.Task[Draft]]) -> set[asyncio.Task[Draft]
     return left
 
 
-async def _vectors(run: Run, said: Sequence[Sequence[Statement]]) -> dict[str, Vector]:
+async def _vectors(run: Run, said: Sequence[Sequence[DraftStatement]]) -> dict[str, Vector]:
     """The vectors of all statements; none without the embedder, which then was missed before and is noted."""
     texts = list(dict.fromkeys(one.text for statements in said for one in statements))
     if len(said) < 2 or not texts:
@@ -111,8 +111,11 @@ async def _vectors(run: Run, said: Sequence[Sequence[Statement]]) -> dict[str, V
         return {}
 
 
-def counted(
-    drafts: Sequence[Draft], said: Sequence[Sequence[Statement]], vectors: dict[str, Vector], sources: Sequence[Hit]
+def count_votes(
+    drafts: Sequence[Draft],
+    said: Sequence[Sequence[DraftStatement]],
+    vectors: dict[str, Vector],
+    sources: Sequence[Hit],
 ) -> list[Ballot]:
     """What at least half of the other drafts agree with, for each."""
     found: list[Ballot] = []
@@ -123,7 +126,7 @@ def counted(
     return found
 
 
-def elected(ballots: Sequence[Ballot]) -> Ballot:
+def pick_winner(ballots: Sequence[Ballot]) -> Ballot:
     """The one with most that others agree with and its sources hold; where most say that they do not know, one of those."""
     silent = [ballot for ballot in ballots if not ballot.statements]
     if 2 * len(silent) > len(ballots):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pincite.core.query.answer import Entity, Evidence, Hit, Plan
 from pincite.core.run import Run
-from pincite.query.rank.relevance import held_terms
+from pincite.query.rank.relevance import chunk_terms
 from pincite.text.terms import STOP_WORDS, question_language, stem, words
 
 LONGEST_RUN = 4
@@ -103,11 +103,11 @@ MOST = 50
 """No answer stands on more passages."""
 
 
-async def refine(run: Run, plan: Plan, hits: Sequence[Hit]) -> Evidence:
+async def evidence_selection(run: Run, plan: Plan, hits: Sequence[Hit]) -> Evidence:
     """What an answer will stand on, best first, how much of the question it covers, and which aspects it does not."""
     kept = hits[:MOST]
-    aspects = aspects_of(plan.text, plan.reading.entities, {hit.chunk.language for hit in kept})
-    held = frozenset[str]().union(*(held_terms(hit.chunk) for hit in kept))
+    aspects = aspects_of(plan.text, plan.analysis.entities, {hit.chunk.language for hit in kept})
+    held = frozenset[str]().union(*(chunk_terms(hit.chunk) for hit in kept))
     coverage, missing = coverage_of(aspects, held)
     run.observe(kept=len(kept), aspects=len(aspects), missing=len(missing))
     return Evidence(tuple(kept), coverage, missing)

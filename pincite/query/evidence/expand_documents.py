@@ -6,12 +6,12 @@ from pincite.core.query.answer import Hit, Plan
 from pincite.core.run import Run
 from pincite.models.calibration import WORDS_ALONE, known
 from pincite.query.evidence.relevance_filter import strength
-from pincite.query.rank.dedupe import once
+from pincite.query.rank.dedupe import dedupe
 from pincite.query.rank.penalties import NEVER_SHOWN
 from pincite.query.rank.relevance import relevance
 
 
-async def widen(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+async def document_expansion(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """The hits, then what else of the best documents is near enough to the question, nearest first."""
     wish, filters = run.settings.rag.expansion, plan.question.filters
     documents = list(dict.fromkeys(hit.chunk.document_id for hit in hits))[: wish.max_documents]
@@ -34,4 +34,4 @@ async def widen(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
             found.append(hit)
     run.observe(documents=len(documents), found=len(new), joined=len(found))
     found.sort(key=lambda hit: -hit.similarity)
-    return once([*hits, *found]) if run.settings.rag.drop_duplicates else [*hits, *found]
+    return dedupe([*hits, *found]) if run.settings.rag.drop_duplicates else [*hits, *found]

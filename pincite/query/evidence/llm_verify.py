@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pincite.core.query.answer import Hit, Plan, Prompt
 from pincite.core.run import Run
 from pincite.errors import ProviderError
-from pincite.query.prompt.helper_call import Bounds, prompted, said
+from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 
 LONGEST_S = 30.0
 """A model that takes longer over its verdicts is not waited for."""
@@ -22,7 +22,7 @@ _VERDICT = re.compile(
 _HELPS = ("yes", "ja")
 
 
-async def verify(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+async def model_verification(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """The hits that the model finds to help, and those it had no room for.
 
     `ProviderError` where it does not judge each: then the rules' word holds.
@@ -32,7 +32,7 @@ async def verify(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     tokens = TOKENS_A_VERDICT * len(hits) + SPARE
     bounds = Bounds(LONGEST_S, tokens, CHARS_A_TOKEN * tokens)
     prompt, shown = _prompt(run, plan, hits, bounds)
-    verdicts = read_verdicts(await said(prompt, bounds, run=run), shown)
+    verdicts = read_verdicts(await complete(prompt, bounds, run=run), shown)
     kept = [hit for number, hit in enumerate(hits, start=1) if number > shown or verdicts[number]]
     run.observe(judged=shown, kept=len(kept))
     if not kept:
@@ -57,7 +57,7 @@ def _prompt(run: Run, plan: Plan, hits: Sequence[Hit], bounds: Bounds) -> tuple[
     blocks = [f"{boundary}\nPassage {n}: {_shown(hit)}\n{boundary}" for n, hit in enumerate(hits, start=1)]
     while blocks:
         fills = {"boundary": boundary, "question": plan.text, "passages": "\n\n".join(blocks)}
-        if prompt := prompted("verify", plan.question, fills, bounds, run=run):
+        if prompt := render_prompt("verify", plan.question, fills, bounds, run=run):
             return prompt, len(blocks)
         blocks.pop()
     raise ProviderError("no passage fits into the model's window to be judged; the rules alone judged them")

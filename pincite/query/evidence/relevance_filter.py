@@ -15,7 +15,7 @@ WEIGHED = 0.25
 """Where no model writes, so much of these will do: code weighs every sentence of a passage, and refuses by itself."""
 
 
-async def sift(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+async def relevance_filter(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """Those over the threshold; where passages are verified, of these the ones that ground the question.
 
     Where there are any, a passage found by its name goes with them: the step that names it needs it, and it shares few

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pincite.core.documents.document import NO_HEADINGS
-from pincite.core.query.answer import Evidence, Hit, Message, Plan, Prompt, Question, Sampling, Turn
+from pincite.core.query.answer import Evidence, Exchange, Hit, Message, Plan, Prompt, Question, Sampling
 from pincite.core.run import Run, SourcesFound
 from pincite.errors import Invalid
 from pincite.models.facts import ModelFacts, facts_of
@@ -40,13 +40,13 @@ CITATION = {
 BY_PLACE = "[Source N], N being the passage's place in the context counted from 1"
 
 
-async def assemble(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
+async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     """Number the passages, best first, and fit everything into its share: whole or not at all."""
     llm, settings = run.kit.llm, run.settings
     facts = facts_of(run.model_of(plan.question))
     thinking = thinking_for(run, plan, facts)
     budget = Budget.of(llm.window, facts.tier, settings.context.max_tokens, thinking.tokens)
-    page = _Page.of(run, plan, _advice(facts, thinking))
+    page = _PromptBuilder.of(run, plan, _advice(facts, thinking))
     fixed = page.cost(page.messages([], []))
     turns = () if llm is run.kit.extractive else plan.question.conversation
     history, said = remembered(turns, budget.history, page.tokenizer.name)
@@ -94,7 +94,7 @@ def sampling_of(question: Question, budget: Budget, *, run: Run, thinking: Think
     )
 
 
-def _room(page: "_Page", fixed: int, budget: Budget) -> int:
+def _room(page: "_PromptBuilder", fixed: int, budget: Budget) -> int:
     """Tokens left for passages: their share, less the question and what the instructions need beyond theirs."""
     asked = page.count(page.question) + MESSAGE
     instructions = fixed - asked
@@ -109,7 +109,7 @@ def _room(page: "_Page", fixed: int, budget: Budget) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Page:
+class _PromptBuilder:
     """The templates and what they are filled with, for one question."""
 
     name: str
@@ -121,11 +121,11 @@ class _Page:
     fills: dict[str, str]
 
     @classmethod
-    def of(cls, run: Run, plan: Plan, advice: Sequence[str]) -> "_Page":
+    def of(cls, run: Run, plan: Plan, advice: Sequence[str]) -> "_PromptBuilder":
         settings = run.settings
         name, form, prompts = settings.context.template, settings.citations.form, Prompts.of(run)
         boundary = f"=== {secrets.token_hex(8)} ==="
-        kind = f"answer/{plan.reading.hints.template}"
+        kind = f"answer/{plan.analysis.hints.template}"
         answer = " ".join(prompts.get(name).text for name in (*advice, kind))
         fills = {"boundary": boundary, "citation": CITATION.get((name, form), BY_PLACE), "answer": answer}
         counting = tokenizer(settings.chunking.tokenizer)
@@ -201,7 +201,7 @@ def _one_line(name: str) -> str:
     return " ".join(name.split())
 
 
-def remembered(conversation: Sequence[Turn], room: int, tokenizer_name: str) -> tuple[list[Message], int]:
+def remembered(conversation: Sequence[Exchange], room: int, tokenizer_name: str) -> tuple[list[Message], int]:
     """The last turns that fit, each whole, and their tokens; what was cited then has other numbers now."""
     kept, filled = list[Message](), 0
     for turn in reversed([turn for turn in conversation if turn.answer]):

@@ -9,14 +9,14 @@ from pincite.query.prompt.budget import MESSAGE, Budget, tokenizer
 from pincite.query.prompt.templates import Prompts
 
 
-async def talk(run: Run, plan: Plan) -> Prompt | None:
+async def general_prompt(run: Run, plan: Plan) -> Prompt | None:
     """Instructions, conversation and message; None where there is no model to talk to."""
     run.emit(SourcesFound(()))
     llm, question = run.kit.llm, plan.question
     general = question.mode != "chat"
     if llm is run.kit.extractive:
         if question.mode == "general":
-            run.note("general", "this mode takes a model, and none is configured (llm.*)")
+            run.degrade("general_prompt", "this mode takes a model, and none is configured (llm.*)")
         return None
     budget = Budget.of(llm.window, facts_of(run.model_of(question)).tier)
     count, name = tokenizer(run.settings.chunking.tokenizer).count, run.settings.chunking.tokenizer

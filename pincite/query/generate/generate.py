@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from pincite.core.otel_attributes import asked, written
 from pincite.core.protocols import LLM
-from pincite.core.query.answer import Draft, Hit, Piece, Prompt, Quote, Usage
+from pincite.core.query.answer import Draft, Hit, Prompt, Quote, StreamPart, Usage
 from pincite.core.run import Run, Token
 from pincite.errors import ProviderError, Unavailable
 from pincite.query.citations.marks import normalise_marks
-from pincite.query.generate.link_policy import Border
-from pincite.query.generate.markdown_stream import tamed
-from pincite.query.generate.stream_filter import Cleaner
+from pincite.query.generate.link_policy import LinkPolicy
+from pincite.query.generate.markdown_stream import sanitize
+from pincite.query.generate.stream_filter import StreamFilter
 from pincite.text.invisible import visible
 
 MOST_THOUGHT = 50_000
@@ -22,25 +22,25 @@ BROKEN_OFF = "incomplete"
 """Finish reason of a draft whose model failed in the middle."""
 
 
-async def generate(run: Run, prompt: Prompt) -> Draft:
+async def llm_generation(run: Run, prompt: Prompt) -> Draft:
     """Let the configured model write."""
     return await _write(run, run.kit.llm, prompt)
 
 
-async def draft(run: Run, prompt: Prompt) -> Draft:
+async def llm_draft(run: Run, prompt: Prompt) -> Draft:
     """Let the configured model write one of several drafts, which nobody hears of yet."""
     return await _write(run, run.kit.llm, prompt, aloud=False)
 
 
-async def extract(run: Run, prompt: Prompt) -> Draft:
+async def extractive_generation(run: Run, prompt: Prompt) -> Draft:
     """Let code choose and cite sentences: the way out when no model answers."""
     return await _write(run, run.kit.extractive, prompt)
 
 
-def told(run: Run, prompt: Prompt, pieces: Sequence[Piece], given: Sequence[str]) -> Draft:
+def told(run: Run, prompt: Prompt, pieces: Sequence[StreamPart], given: Sequence[str]) -> Draft:
     """The draft that pieces make which are all there; an address may pass where it stands in what was `given`."""
-    border = Border.around([*given, *(hit.chunk.text for hit in prompt.sources)])
-    writing = _Writing(run, Cleaner(_one_form(prompt.sources), border), border)
+    border = LinkPolicy.around([*given, *(hit.chunk.text for hit in prompt.sources)])
+    writing = _Writing(run, StreamFilter(_one_form(prompt.sources), border), border)
     for piece in pieces:
         writing.add(piece)
     writing.finish()
@@ -54,8 +54,8 @@ async def _write(run: Run, llm: LLM, prompt: Prompt, *, aloud: bool = True) -> D
     if llm is not run.kit.extractive:
         run.prompt = prompt
     given = [*(message.content for message in prompt.messages), *(hit.chunk.text for hit in prompt.sources)]
-    border = Border.around(given)
-    writing = _Writing(run, Cleaner(_one_form(prompt.sources), border), border, aloud)
+    border = LinkPolicy.around(given)
+    writing = _Writing(run, StreamFilter(_one_form(prompt.sources), border), border, aloud)
     broken: Unavailable | None = None
     try:
         async with aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
@@ -67,7 +67,7 @@ async def _write(run: Run, llm: LLM, prompt: Prompt, *, aloud: bool = True) -> D
     if not writing.text or (broken and not aloud):  # of several drafts, only whole ones are compared
         raise broken or ProviderError(f"the model {llm.name} wrote nothing that can be shown")
     if broken:
-        run.note("generate", f"the model stopped in the middle: {broken}")
+        run.degrade("llm_generation", f"the model stopped in the middle: {broken}")
     made = writing.draft(llm, BROKEN_OFF if broken else writing.last.finish_reason)
     run.observe(**written(made, writing.first_text_ms))
     if thought := writing.thought:
@@ -85,24 +85,24 @@ class _Writing:
     """What has been written so far; whatever is added to its text is told at once."""
 
     run: Run
-    cleaner: Cleaner
-    border: Border
+    cleaner: StreamFilter
+    border: LinkPolicy
     aloud: bool = True
     text: str = ""
     thinks: str = ""
     quotes: list[Quote] = field(default_factory=list)
     usage: Usage | None = None
-    last: Piece = field(default_factory=Piece)
+    last: StreamPart = field(default_factory=StreamPart)
     begun: float = field(default_factory=time.monotonic)
     first_text_ms: float | None = None
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: StreamPart) -> None:
         if piece.note:
-            self.run.note("generate", piece.note)
+            self.run.degrade("llm_generation", piece.note)
         if piece.text and self.first_text_ms is None:
             self.first_text_ms = (time.monotonic() - self.begun) * 1000
         if piece.quote:  # chosen by code and no model's words: it ends with its mark
-            self._show(tamed(visible(piece.text), self.border))
+            self._show(sanitize(visible(piece.text), self.border))
             mark = len(self.text) - len(f"[Source {piece.quote.source}]")
             self.quotes.append(replace(piece.quote, mark_start=mark, mark_end=len(self.text)))
         elif piece.text:

@@ -45,7 +45,7 @@ _AFTER = re.compile(r"[)\].,;:!?*_~'\"]*")
 
 
 @dataclass(slots=True)
-class Border:
+class LinkPolicy:
     """What is known here may leave; `stopped` remembers what was held back, in words."""
 
     known: frozenset[str] = frozenset()
@@ -57,7 +57,7 @@ class Border:
         return tuple(said for kind, said in STOPPED.items() if kind in self.stopped)
 
     @classmethod
-    def around(cls, texts: Iterable[str]) -> "Border":
+    def around(cls, texts: Iterable[str]) -> "LinkPolicy":
         """A border that lets those addresses pass that stand in these texts."""
         found = {_trimmed(address[0]) for text in texts for address in _ADDRESS.finditer(text)}
         return cls(frozenset(found))

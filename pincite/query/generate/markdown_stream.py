@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from pincite.query.generate.link_policy import ACTS, BEGINS, COMMANDS, LONGEST_ADDRESS, Border, defines, link_at
+from pincite.query.generate.link_policy import ACTS, BEGINS, COMMANDS, LONGEST_ADDRESS, LinkPolicy, defines, link_at
 
 LONGEST_WORD = 400
 """Text without any white space is cut there."""
@@ -49,9 +49,9 @@ _TAG = re.compile(r"</?(?P<name>[a-z][^\s/>]*+)(?:[^>=]|=\s*+(?:\"[^\"]*+\"|'[^'
 """A whole tag, as browsers read it: a value in quotation marks may hold its closing bracket."""
 
 
-def tamed(text: str, border: Border | None = None) -> str:
+def sanitize(text: str, border: LinkPolicy | None = None) -> str:
     """Text that stands as it is, but that no reader of Markdown or HTML can load anything from, nor be led astray by."""
-    border = border or Border()
+    border = border or LinkPolicy()
     plain = border.plain(text.replace("![", "! ["))
     return _TAG_BEGINS.sub(lambda begins: _apart(plain, begins), plain)
 
@@ -73,7 +73,7 @@ def _acts(tag: re.Match[str]) -> bool:
 class Begun:
     """How far a stretch that has not ended yet was read, what it becomes up to there, and what may not pass."""
 
-    border: Border = field(default_factory=Border)
+    border: LinkPolicy = field(default_factory=LinkPolicy)
     at: int = 0
     kept: list[str] = field(default_factory=list)
 
@@ -129,7 +129,7 @@ _Thing = tuple[int, str] | None
 """Where something ends and what it becomes, nothing if it goes; None where more must be known first."""
 
 
-def _thing(raw: str, here: int, final: bool, border: Border) -> _Thing:
+def _thing(raw: str, here: int, final: bool, border: LinkPolicy) -> _Thing:
     """What begins here: an image, a tag, code, a link, an address, the marker of questions, or just a character."""
     kind, size = _KINDS.get(raw[here].lower(), (_letter, AHEAD))
     if raw[here] == "S":  # a marker has capital letters, and no scheme begins with one of these
@@ -139,11 +139,11 @@ def _thing(raw: str, here: int, final: bool, border: Border) -> _Thing:
     return found and (here + found[0], found[1])
 
 
-def _letter(window: str, known: bool, _: Border) -> _Thing:
+def _letter(window: str, known: bool, _: LinkPolicy) -> _Thing:
     return None if not known and any(marker.startswith(window) for marker in MARKERS) else (1, window[0])
 
 
-def _image(window: str, known: bool, border: Border) -> _Thing:
+def _image(window: str, known: bool, border: LinkPolicy) -> _Thing:
     """An image goes; brackets after an exclamation mark stay, set apart."""
     block, blank, _ = window.partition("\n\n")  # no image goes on after a blank line
     known = known or bool(blank)
@@ -156,7 +156,7 @@ def _image(window: str, known: bool, border: Border) -> _Thing:
     return image.end(), ""
 
 
-def _tag(window: str, known: bool, border: Border) -> _Thing:
+def _tag(window: str, known: bool, border: LinkPolicy) -> _Thing:
     """A tag that acts goes, one that is only named stays; one with values, or whose end cannot be seen, is set apart."""
     if not _TAG_BEGINS.match(window):
         return None if not known and window in ("<", "</") else (1, "<")
@@ -173,7 +173,7 @@ def _tag(window: str, known: bool, border: Border) -> _Thing:
     return 1, "< " if "=" in tag[0] else "<"
 
 
-def _code_span(window: str, known: bool, border: Border) -> _Thing:
+def _code_span(window: str, known: bool, border: LinkPolicy) -> _Thing:
     """Code between backticks on one line; backticks that nothing closes are themselves."""
     ticks = len(window) - len(window.lstrip("`"))
     line, newline, _ = window[ticks : ticks + LONGEST_CODE].partition("\n")
@@ -184,10 +184,10 @@ def _code_span(window: str, known: bool, border: Border) -> _Thing:
     if closing is None:
         return ticks, window[:ticks]
     code = window[: ticks + closing.end()]
-    return len(code), tamed(code, border)
+    return len(code), sanitize(code, border)
 
 
-def _bracket(window: str, known: bool, border: Border) -> _Thing:
+def _bracket(window: str, known: bool, border: LinkPolicy) -> _Thing:
     """A link on one line becomes what the border makes of it; any other bracket is itself."""
     label = _LABEL.match(window)
     if label is None:
@@ -203,7 +203,7 @@ def _bracket(window: str, known: bool, border: Border) -> _Thing:
     return found.end(), border.link(found)
 
 
-def _closing(window: str, known: bool, _: Border) -> _Thing:
+def _closing(window: str, known: bool, _: LinkPolicy) -> _Thing:
     """What is left of a link that was none, and what may say where one leads, is set apart."""
     if window.startswith("]("):
         return 1, "] "
@@ -211,7 +211,7 @@ def _closing(window: str, known: bool, _: Border) -> _Thing:
     return None if leads is None else (1, "] " if leads else "]")
 
 
-def _address(window: str, known: bool, border: Border) -> _Thing:
+def _address(window: str, known: bool, border: LinkPolicy) -> _Thing:
     """An address is itself where it is known, else its host; a scheme that acts is set apart."""
     if scheme := _SCHEME.match(window):
         return scheme.end(), border.apart(scheme[0])
@@ -219,18 +219,18 @@ def _address(window: str, known: bool, border: Border) -> _Thing:
     if run is None or (not known and run.end() == len(window)):
         return None if run else (1, window[0])
     if run.end() == LONGEST_ADDRESS:  # where it ends is not to be seen, so nothing says that it is known
-        return run.end(), f"{Border(stopped=border.stopped).address(run[0])[1]} "
+        return run.end(), f"{LinkPolicy(stopped=border.stopped).address(run[0])[1]} "
     return border.address(run[0])
 
 
-def _command(window: str, _known: bool, _: Border) -> _Thing:
+def _command(window: str, _known: bool, _: LinkPolicy) -> _Thing:
     return 1, "\\ "
 
 
 _LABEL = re.compile(rf"\[(?:[^\[\]\\`<\n]|\\.){{0,{LONGEST_BRACKET}}}+\]?")
 _SCHEME = re.compile(ACTS)
 _RUN = re.compile(r"[^\s<]+")
-_KINDS: Mapping[str, tuple[Callable[[str, bool, Border], _Thing], int]] = {
+_KINDS: Mapping[str, tuple[Callable[[str, bool, LinkPolicy], _Thing], int]] = {
     "!": (_image, LONGEST_IMAGE),
     "<": (_tag, LONGEST_IMAGE),
     "`": (_code_span, 2 * LONGEST_CODE),

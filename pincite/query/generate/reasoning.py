@@ -49,8 +49,8 @@ def thinking_for(run: Run, plan: Plan, facts: ModelFacts) -> Thinking:
             if facts.thinking
             else f"{model} is not known to think by itself"
         )
-        run.note("extended_thinking", f"{why}; it was left out")
-    if thinks_aloud(run.settings, plan.reading) and facts.thinking != "always":
+        run.degrade("extended_thinking", f"{why}; it was left out")
+    if thinks_aloud(run.settings, plan.analysis) and facts.thinking != "always":
         return Thinking(aloud=True, tokens=answers.thinking_tokens // ALOUD)
     return NONE
 
@@ -58,4 +58,4 @@ def thinking_for(run: Run, plan: Plan, facts: ModelFacts) -> Thinking:
 def _note(run: Run, **wished: bool) -> None:
     for stage, wish in wished.items():
         if wish:
-            run.note(stage, "it takes a model, and none is configured (llm.*); it was left out")
+            run.degrade(stage, "it takes a model, and none is configured (llm.*); it was left out")

@@ -11,8 +11,8 @@ other code, where an image is only shown as text, it gets a space: what is code 
 import re
 from collections.abc import Callable
 
-from pincite.query.generate.link_policy import Border
-from pincite.query.generate.markdown_stream import AHEAD, MARKERS, QUESTIONS, REASONED, Begun, stretch, tamed
+from pincite.query.generate.link_policy import LinkPolicy
+from pincite.query.generate.markdown_stream import AHEAD, MARKERS, QUESTIONS, REASONED, Begun, sanitize, stretch
 from pincite.text.invisible import unmarked
 
 _GIVEN = r"(?:provided|given|supplied|available|above|following|retrieved|relevant|attached)"
@@ -70,13 +70,13 @@ _LANGUAGE = re.compile(r"[ \t]*+([\w+#.-]*+)(?:[ \t]++[\w.=\"-]*+)*+")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
 
 
-class Cleaner:
+class StreamFilter:
     """Takes what the model writes piece by piece, and gives what may be shown."""
 
-    def __init__(self, mend: Callable[[str], str] = lambda text: text, border: Border | None = None) -> None:
+    def __init__(self, mend: Callable[[str], str] = lambda text: text, border: LinkPolicy | None = None) -> None:
         """`mend` may change each stretch of prose before it is let go; `border` says which addresses may pass."""
         self._mend = mend
-        self._border = border or Border()
+        self._border = border or LinkPolicy()
         self._raw = ""
         self._begun = Begun(self._border)
         self._read = self._prose
@@ -192,7 +192,7 @@ class Cleaner:
         """A language that readers draw rather than show, or do not know, is none."""
         spoken = _LANGUAGE.fullmatch(line, fence.end())
         if spoken and spoken[1].lower() not in DRAWN:
-            return line if self._verbatim else tamed(line, self._border)
+            return line if self._verbatim else sanitize(line, self._border)
         return f"{line[: fence.end()]}text"
 
     def _open(self, fence: re.Match[str]) -> None:
@@ -213,7 +213,7 @@ class Cleaner:
 
     def _code_line(self, line: str) -> str:
         self._take(len(line))
-        return self._show(line if self._verbatim else tamed(line, self._border))
+        return self._show(line if self._verbatim else sanitize(line, self._border))
 
     def _reasoning(self, final: bool) -> str:
         end = REASONED.search(self._raw)
@@ -238,5 +238,5 @@ class Cleaner:
         for part in taken.replace(QUESTIONS, "").split("|"):
             question = _ITEM.sub("", part, count=1).strip(" \t\r\n*:\"'")
             if question:
-                self._asked.append(tamed(question, self._border))
+                self._asked.append(sanitize(question, self._border))
         return ""

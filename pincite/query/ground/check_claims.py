@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pincite.core.protocols import Embedder
-from pincite.core.query.answer import Found, Groundedness, GroundedSentence, Hit
+from pincite.core.query.answer import Groundedness, GroundedSentence, Hit, RetrievedChunk
 from pincite.core.run import Run
 from pincite.errors import Unavailable
 from pincite.models.calibration import WORDS_ALONE, known, learn, likened
 from pincite.query.citations.claims import Claim, claims_of
-from pincite.query.citations.marks import Mark
+from pincite.query.citations.marks import CitationMark
 from pincite.query.ground.llm_judge import judged
-from pincite.query.ground.support import SUPPORTED, Verdict, decide, judge, nearest, settled
+from pincite.query.ground.support import SUPPORTED, SupportVerdict, decide, judge, nearest, settled
 from pincite.text.dictionary import LANGUAGES, dictionary
 
 TRIED = 3
@@ -20,7 +20,7 @@ TRIED = 3
 SHARE = 0.25
 """Of a claim that several sources bear out together, each has to hold so much."""
 
-COPIED = Verdict(0, 0, 1.0, 1.0)
+COPIED = SupportVerdict(0, 0, 1.0, 1.0)
 """What is said of a claim that is its source's own words."""
 
 Pair = tuple[int, int]
@@ -31,12 +31,14 @@ Pair = tuple[int, int]
 class Checked:
     """What became of the claims: the verdict behind each mark, the sources found for claims without one, the sentences."""
 
-    marked: Mapping[int, Verdict]
-    found: tuple[tuple[Claim, int, Verdict], ...]
+    marked: Mapping[int, SupportVerdict]
+    found: tuple[tuple[Claim, int, SupportVerdict], ...]
     groundedness: Groundedness
 
 
-async def check(text: str, marks: Sequence[Mark], sources: Sequence[Hit], *, run: Run, copied: bool = False) -> Checked:
+async def check(
+    text: str, marks: Sequence[CitationMark], sources: Sequence[Hit], *, run: Run, copied: bool = False
+) -> Checked:
     """Judge all claims: by rules, by meaning where these leave it open, by the model where the settings say so.
 
     Where all that stands before a mark was `copied` out of its source, there is nothing to judge about it.
@@ -86,8 +88,8 @@ def _to_try(claim: Claim, named: Sequence[int], sources: Sequence[Hit]) -> list[
 
 
 async def judge_by_model(
-    run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: dict[Pair, Verdict]
-) -> dict[Pair, Verdict]:
+    run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: dict[Pair, SupportVerdict]
+) -> dict[Pair, SupportVerdict]:
     """The model's word on every claim, where it can be had."""
     return await judged(claims, sources, verdicts, run=run)
 
@@ -96,8 +98,8 @@ async def judge_by_model(
 
 
 async def _by_meaning(
-    run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[Pair, Verdict]
-) -> dict[Pair, Verdict]:
+    run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[Pair, SupportVerdict]
+) -> dict[Pair, SupportVerdict]:
     """The verdicts with those decided that were open; all texts are embedded in one go."""
     decided, unsure = dict(verdicts), [pair for pair, verdict in verdicts.items() if verdict.open]
     if not unsure:
@@ -107,14 +109,14 @@ async def _by_meaning(
         calibration = known(run.kit.embedder) or await learn(run.kit.embedder)
         cosines = await _cosines(run, [(claims[pair[0]].text, _told(chunks[pair], verdicts[pair])) for pair in unsure])
     except Unavailable as error:
-        run.note("grounding", f"claims were compared with their sources by words alone: {error}")
+        run.degrade("grounding", f"claims were compared with their sources by words alone: {error}")
         calibration, cosines = WORDS_ALONE, [0.0] * len(unsure)
     for pair, cosine in zip(unsure, cosines, strict=True):
         decided[pair] = _decided(verdicts[pair], claims[pair[0]].text, chunks[pair], likened(calibration, cosine))
     return decided
 
 
-def _decided(verdict: Verdict, claim: str, chunk: Found, cosine: float | None) -> Verdict:
+def _decided(verdict: SupportVerdict, claim: str, chunk: RetrievedChunk, cosine: float | None) -> SupportVerdict:
     return settled(verdict) if cosine is None else decide(verdict, claim, chunk, cosine)
 
 
@@ -128,7 +130,7 @@ async def _cosines(run: Run, pairs: Sequence[tuple[str, str]]) -> list[float]:
     ]
 
 
-def _told(chunk: Found, verdict: Verdict) -> str:
+def _told(chunk: RetrievedChunk, verdict: SupportVerdict) -> str:
     return chunk.text[verdict.start : verdict.end]
 
 
@@ -136,8 +138,12 @@ def _told(chunk: Found, verdict: Verdict) -> str:
 
 
 def _together(
-    pair: Pair, named: Sequence[int], claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[Pair, Verdict]
-) -> Verdict:
+    pair: Pair,
+    named: Sequence[int],
+    claims: Sequence[Claim],
+    sources: Sequence[Hit],
+    verdicts: Mapping[Pair, SupportVerdict],
+) -> SupportVerdict:
     """The verdict on a source that bears out a part of a claim, where those cited beside it bear out the rest."""
     own, others = verdicts[pair], [source for source in dict.fromkeys(named) if source]
     if own.support >= SUPPORTED or own.refuted or own.lexical < SHARE or len(others) < 2:
@@ -152,7 +158,9 @@ def _together(
 # --- what comes of it ---------------------------------------------------------------------------------------
 
 
-def _found(number: int, claim: Claim, verdicts: Mapping[Pair, Verdict]) -> tuple[Claim, int, Verdict] | None:
+def _found(
+    number: int, claim: Claim, verdicts: Mapping[Pair, SupportVerdict]
+) -> tuple[Claim, int, SupportVerdict] | None:
     """The source that supports a claim which cites none, if there is one."""
     own = [(source, verdict) for (n, source), verdict in verdicts.items() if n == number]
     if claim.marks or not own:
@@ -165,7 +173,7 @@ def _grounded(
     sentences: Sequence[tuple[int, int]],
     claims: Sequence[Claim],
     cited: Mapping[int, Sequence[int]],
-    verdicts: Mapping[Pair, Verdict],
+    verdicts: Mapping[Pair, SupportVerdict],
 ) -> Groundedness:
     """Each sentence with the support of its weakest claim, which is that of its best source; the score is the mean."""
     best: dict[int, tuple[float, int | None]] = {}

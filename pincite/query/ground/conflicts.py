@@ -6,9 +6,9 @@ differ in a number, a date, a negation or in who or what is named last.
 
 from collections.abc import Iterator, Sequence
 
-from pincite.core.query.answer import Citation, Conflict, Found, Hit, Statement
+from pincite.core.query.answer import Citation, Conflict, Hit, RetrievedChunk, Statement
 from pincite.query.ground.support import content, plain, said
-from pincite.query.rank.relevance import held_terms
+from pincite.query.rank.relevance import chunk_terms
 from pincite.text.dictionary import LANGUAGES
 from pincite.text.figures import figures_in, rival, unmatched
 from pincite.text.names import strangers, swapped, tokens_of
@@ -46,14 +46,14 @@ def conflicts_among(citations: Sequence[Citation], sources: Sequence[Hit]) -> tu
     return tuple(found.values())[:MOST]
 
 
-def _inside(chunk: Found, start: int, end: int) -> Iterator[Span]:
+def _inside(chunk: RetrievedChunk, start: int, end: int) -> Iterator[Span]:
     """The sentences of a quote."""
     for a, b in said(chunk.text, chunk.language)[0]:
         if start <= a and b <= end:
             yield a, b
 
 
-def _others(chunk: Found, span: Span, sources: Sequence[Hit]) -> Iterator[tuple[int, Found, Span]]:
+def _others(chunk: RetrievedChunk, span: Span, sources: Sequence[Hit]) -> Iterator[tuple[int, RetrievedChunk, Span]]:
     """The sentences of other documents that say otherwise."""
     told = _text(chunk, span)
     wanted = frozenset(content(told, chunk.language))
@@ -63,7 +63,7 @@ def _others(chunk: Found, span: Span, sources: Sequence[Hit]) -> Iterator[tuple[
         other = hit.chunk
         if other.document_id == chunk.document_id or other.language != chunk.language:
             continue
-        if len(wanted & held_terms(other)) < ALIKE * len(wanted) / 2:
+        if len(wanted & chunk_terms(other)) < ALIKE * len(wanted) / 2:
             continue
         for there, held in zip(*said(other.text, other.language), strict=True):
             if len(wanted & held) < SHARED:
@@ -89,7 +89,7 @@ def _names(text: str, language: str) -> frozenset[str]:
     )
 
 
-def _alike_headings(chunk: Found, other: Found) -> bool:
+def _alike_headings(chunk: RetrievedChunk, other: RetrievedChunk) -> bool:
     """Whether the nearest headings have a word in common, or one has none."""
     here, there = (
         frozenset(content(one.heading_path[-1], one.language)) if one.heading_path else frozenset[str]()
@@ -127,12 +127,12 @@ def _subject(one: str, other: str, language: str) -> str:
     return " ".join(word.strip(".,;:|()*") for word in kept[:NAMED])
 
 
-def _statement(number: int, chunk: Found, span: Span) -> Statement:
+def _statement(number: int, chunk: RetrievedChunk, span: Span) -> Statement:
     return Statement(
         number, chunk.document_id, chunk.title, chunk.version, chunk.created_at.date().isoformat(), _text(chunk, span),
         chunk.start_char + span[0], chunk.start_char + span[1],
     )  # fmt: skip
 
 
-def _text(chunk: Found, span: Span) -> str:
+def _text(chunk: RetrievedChunk, span: Span) -> str:
     return chunk.text[span[0] : span[1]]

@@ -14,26 +14,26 @@ from pincite.core.query.answer import (
     Conflict,
     Draft,
     Evidence,
-    Found,
     Groundedness,
     Hit,
     Plan,
     Prompt,
     Quote,
+    RetrievedChunk,
     Sufficiency,
     Usage,
 )
 from pincite.core.query.fixed_answers import NO_ANSWER, NOTHING_ABOUT, NOTHING_ASKED, NOTHING_FOUND, quoted
 from pincite.core.run import Run
 from pincite.query.citations.claims import Claim
-from pincite.query.citations.marks import Mark, normalise_marks
+from pincite.query.citations.marks import CitationMark, normalise_marks
 from pincite.query.citations.sources import related_documents, sources_of
 from pincite.query.generate.generate import BROKEN_OFF
 from pincite.query.ground.check_claims import check
 from pincite.query.ground.confidence import Grounds, answered, calibrated, counted
 from pincite.query.ground.conflicts import conflicts_among
 from pincite.query.ground.suggestions import suggestions
-from pincite.query.ground.support import SUPPORTED, Verdict
+from pincite.query.ground.support import SUPPORTED, SupportVerdict
 from pincite.query.understand.small_talk import talk_language
 from pincite.text.terms import question_language
 
@@ -69,7 +69,7 @@ class Grounded:
         return tuple(citation for citation in self.citations if citation.end > citation.start)
 
 
-async def ground(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft: Draft) -> Answer:
+async def grounding(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft: Draft) -> Answer:
     """Resolve every citation to an exact passage, judge each claim, and say how far to trust it all."""
     grounded = await resolve(run, prompt.sources, draft)
     confidence = (
@@ -104,7 +104,7 @@ async def resolve(run: Run, sources: Sequence[Hit], draft: Draft) -> Grounded:
     return Grounded(text, ordered, checked.groundedness, conflicts, draft.agreement)
 
 
-async def nothing_found(run: Run, plan: Plan, evidence: Evidence) -> Answer:
+async def no_answer(run: Run, plan: Plan, evidence: Evidence) -> Answer:
     """The answer when no passage is relevant: no model is asked."""
     language = question_language(plan.text)
     about = (
@@ -120,7 +120,7 @@ async def nothing_found(run: Run, plan: Plan, evidence: Evidence) -> Answer:
     )  # fmt: skip
 
 
-async def unsourced(run: Run, plan: Plan, draft: Draft | None) -> Answer:
+async def no_retrieval(run: Run, plan: Plan, draft: Draft | None) -> Answer:
     """An answer for which no document was looked into: the model's own words, or, without any, a sentence of ours."""
     text = draft.text if draft else NOTHING_ASKED[talk_language(plan.text)]
     confidence = Confidence(0.0, "low", "no document was looked into")
@@ -166,13 +166,13 @@ def _answer(
         ),
         has_relevant_sources=bool(hits), metadata=metadata, warnings=(*run.warnings, *warnings),
         degraded=tuple(run.degraded),
-        intent=plan.intent, question_type=plan.reading.type, suggested_questions=suggested,
+        intent=plan.intent, question_type=plan.analysis.type, suggested_questions=suggested,
         intelligence_level=run.settings.answers.level,
     )  # fmt: skip
 
 
-def _code_mark(quote: Quote, text: str) -> Mark:
-    return Mark(text[quote.mark_start : quote.mark_end], quote.mark_start, quote.mark_end, quote.source, "code")
+def _code_mark(quote: Quote, text: str) -> CitationMark:
+    return CitationMark(text[quote.mark_start : quote.mark_end], quote.mark_start, quote.mark_end, quote.source, "code")
 
 
 def _cost(run: Run, draft: Draft) -> Usage | None:
@@ -180,12 +180,14 @@ def _cost(run: Run, draft: Draft) -> Usage | None:
     return draft.usage + run.spent if draft.usage and run.spent else draft.usage or run.spent
 
 
-def _quoted(quote: Quote, mark: Mark, sources: Sequence[Hit]) -> Citation:
+def _quoted(quote: Quote, mark: CitationMark, sources: Sequence[Hit]) -> Citation:
     """The citation of a passage that was chosen by code."""
-    return _resolved(mark, sources[quote.source - 1].chunk, Verdict(quote.start, quote.end, 1.0))
+    return _resolved(mark, sources[quote.source - 1].chunk, SupportVerdict(quote.start, quote.end, 1.0))
 
 
-def _citation(number: int, mark: Mark, verdicts: Mapping[int, Verdict], sources: Sequence[Hit]) -> Citation:
+def _citation(
+    number: int, mark: CitationMark, verdicts: Mapping[int, SupportVerdict], sources: Sequence[Hit]
+) -> Citation:
     """The citation behind a mark that a model wrote; one that names no source stays unmatched."""
     if mark.source is None:
         return Citation(
@@ -195,12 +197,12 @@ def _citation(number: int, mark: Mark, verdicts: Mapping[int, Verdict], sources:
     return _resolved(mark, sources[mark.source - 1].chunk, verdicts[number])
 
 
-def _aligned(claim: Claim, source: int, verdict: Verdict, sources: Sequence[Hit]) -> Citation:
+def _aligned(claim: Claim, source: int, verdict: SupportVerdict, sources: Sequence[Hit]) -> Citation:
     """The citation of what the model left uncited: it stands at the claim's end and has no letters there."""
-    return _resolved(Mark("", claim.end, claim.end, source, "code"), sources[source - 1].chunk, verdict)
+    return _resolved(CitationMark("", claim.end, claim.end, source, "code"), sources[source - 1].chunk, verdict)
 
 
-def _resolved(mark: Mark, chunk: Found, found: Verdict) -> Citation:
+def _resolved(mark: CitationMark, chunk: RetrievedChunk, found: SupportVerdict) -> Citation:
     start, end = chunk.start_char + found.start, chunk.start_char + found.end
     return Citation(
         text=mark.text, start=mark.start, end=mark.end, matched=True, matched_by=mark.matched_by, source=mark.source,

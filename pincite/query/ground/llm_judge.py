@@ -9,8 +9,8 @@ from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.citations.claims import Claim
 from pincite.query.evidence.llm_verify import CHARS_A_TOKEN, LONGEST_S, SPARE, TOKENS_A_VERDICT, read_verdicts
-from pincite.query.ground.support import REFUTED, Verdict
-from pincite.query.prompt.helper_call import Bounds, prompted, said
+from pincite.query.ground.support import REFUTED, SupportVerdict
+from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 
 BORNE_OUT = 0.9
 """What a claim's support is at least that the model finds in its passage, where no rule speaks against it."""
@@ -21,8 +21,8 @@ Pair = tuple[int, int]
 
 
 async def judged(
-    claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[Pair, Verdict], *, run: Run
-) -> dict[Pair, Verdict]:
+    claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[Pair, SupportVerdict], *, run: Run
+) -> dict[Pair, SupportVerdict]:
     """The verdicts after the model's word; what a rule refuted stays so. `ProviderError` where it does not judge each."""
     if run.kit.llm is run.kit.extractive:
         raise ProviderError("there is no model to judge claims by; the rules alone judged (grounding.judge)")
@@ -30,12 +30,12 @@ async def judged(
     tokens = TOKENS_A_VERDICT * len(pairs) + SPARE
     bounds = Bounds(LONGEST_S, tokens, CHARS_A_TOKEN * tokens)
     shown = [(claims[n].text, _shown(sources[source - 1], verdicts[n, source])) for n, source in pairs]
-    words = read_verdicts(await said(_prompt(run, shown, bounds), bounds, run=run), len(pairs))
+    words = read_verdicts(await complete(_prompt(run, shown, bounds), bounds, run=run), len(pairs))
     run.observe(judged=len(pairs), denied=sum(not word for word in words.values()))
     return {pair: _after(verdicts[pair], words[number]) for number, pair in enumerate(pairs, start=1)}
 
 
-def _after(verdict: Verdict, borne_out: bool) -> Verdict:
+def _after(verdict: SupportVerdict, borne_out: bool) -> SupportVerdict:
     if not borne_out:
         reason = verdict.reason or "the model does not find it in the source"
         return replace(verdict, support=min(verdict.support, REFUTED), reason=reason)
@@ -44,7 +44,7 @@ def _after(verdict: Verdict, borne_out: bool) -> Verdict:
     return replace(verdict, support=max(verdict.support, BORNE_OUT), reason=None)
 
 
-def _shown(hit: Hit, verdict: Verdict) -> str:
+def _shown(hit: Hit, verdict: SupportVerdict) -> str:
     chunk = hit.chunk
     told = chunk.text[max(0, verdict.start - AROUND) : verdict.end + AROUND]
     return "\n".join(part for part in (chunk.title, " > ".join(chunk.heading_path), chunk.header, told) if part)
@@ -57,7 +57,7 @@ def _prompt(run: Run, pairs: Sequence[tuple[str, str]], bounds: Bounds) -> Promp
         for number, (claim, passage) in enumerate(pairs, start=1)
     ]
     fills = {"boundary": boundary, "claims": "\n\n".join(blocks)}
-    prompt = prompted("judge", Question(""), fills, bounds, run=run)
+    prompt = render_prompt("judge", Question(""), fills, bounds, run=run)
     if prompt is None:
         raise ProviderError("the answer is too long for the model to judge; the rules alone judged it")
     return prompt

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
-from pincite.core.query.answer import Evidence, Found, Plan
+from pincite.core.query.answer import Evidence, Plan, RetrievedChunk
 from pincite.core.run import Run
 from pincite.errors import Unavailable
 from pincite.models.calibration import known, learn
@@ -50,7 +50,7 @@ async def _answerable(run: Run, plan: Plan, questions: Sequence[str]) -> tuple[s
         keys = list(dict.fromkeys(match.key for found in near for match in found))
         fetched = await run.kit.index.fetch(keys, vectors, scope=run.scope, filters=plan.question.filters)
     except Unavailable as error:
-        run.note("suggestions", f"suggested questions were not checked: {error}")
+        run.degrade("suggestions", f"suggested questions were not checked: {error}")
         return tuple(questions)
     least = run.settings.rag.similarity_threshold
     return tuple(
@@ -81,11 +81,11 @@ def _made(plan: Plan, evidence: Evidence, cited: Collection[int]) -> Iterator[st
             yield question
 
 
-def _section(chunk: Found) -> tuple[str, tuple[str, ...]]:
+def _section(chunk: RetrievedChunk) -> tuple[str, tuple[str, ...]]:
     return chunk.document_id, chunk.heading_path
 
 
-def _about_a_definition(chunk: Found) -> str | None:
+def _about_a_definition(chunk: RetrievedChunk) -> str | None:
     """What a passage begins to define."""
     lead = chunk.text[:LEAD]
     found = next((made for start, end in sentences(lead) if (made := defined(lead[start:end], chunk.language))), None)

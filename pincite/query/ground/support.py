@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from pincite.core.query.answer import Found
+from pincite.core.query.answer import RetrievedChunk
 from pincite.text.dictionary import LANGUAGES, dictionary
 from pincite.text.figures import Figure, figures_in, rival, unmatched
 from pincite.text.names import strangers, swapped
@@ -40,7 +40,7 @@ SHORTEST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SupportVerdict:
     """The stretch of a passage that comes nearest to a claim, and how far it supports it.
 
     `reason` says in words why it does not, and `refuted` that the passage says otherwise. While it is `open`, meaning
@@ -71,14 +71,14 @@ FITTED = Weights(-3.53, 5.0, 3.81, 1.26)
 WORDS_ALONE = Weights(-2.94, 7.8, 0.0, 0.96)
 
 
-def judge(claim: str, chunk: Found) -> Verdict:
+def judge(claim: str, chunk: RetrievedChunk) -> SupportVerdict:
     """What rules say about a claim and a passage; `open` where the embedder should be asked as well."""
     language = chunk.language if chunk.language in LANGUAGES else question_language(claim)
     start, end = align(claim, chunk)
     told = chunk.text[start:end]
     whole = _whole(chunk)
     lexical = _shared(claim, told, whole, chunk.language)
-    found = Verdict(start, end, lexical, lexical)
+    found = SupportVerdict(start, end, lexical, lexical)
     reason = contradiction(claim, told, language) if lexical > HOPELESS else None
     if reason:
         return replace(found, support=min(lexical, REFUTED), reason=reason, refuted=True)
@@ -92,26 +92,26 @@ def judge(claim: str, chunk: Found) -> Verdict:
     return replace(found, support=_support(WORDS_ALONE, found, claim, chunk, 0.0), open=True)
 
 
-def decide(verdict: Verdict, claim: str, chunk: Found, cosine: float) -> Verdict:
+def decide(verdict: SupportVerdict, claim: str, chunk: RetrievedChunk, cosine: float) -> SupportVerdict:
     """A verdict that was open, once it is known how near the two are in meaning."""
     support = _support(FITTED, verdict, claim, chunk, cosine)
     reason = None if support >= SUPPORTED else "the source does not say so"
     return replace(verdict, support=support, reason=reason, open=False)
 
 
-def settled(verdict: Verdict) -> Verdict:
+def settled(verdict: SupportVerdict) -> SupportVerdict:
     """A verdict that was open, by words alone."""
     reason = None if verdict.support >= SUPPORTED else verdict.reason or "the source does not say so"
     return replace(verdict, reason=reason, open=False)
 
 
-def _support(weights: Weights, verdict: Verdict, claim: str, chunk: Found, cosine: float) -> float:
+def _support(weights: Weights, verdict: SupportVerdict, claim: str, chunk: RetrievedChunk, cosine: float) -> float:
     nouns = strange_nouns(claim, chunk)
     raised = weights.bias + weights.words * verdict.lexical + weights.meaning * cosine - weights.nouns * nouns
     return round(1 / (1 + math.exp(-raised)), 4)
 
 
-def strange_nouns(claim: str, chunk: Found) -> float:
+def strange_nouns(claim: str, chunk: RetrievedChunk) -> float:
     """The share of a German claim's nouns that are nowhere in the passage."""
     if chunk.language != "de":
         return 0.0
@@ -120,7 +120,7 @@ def strange_nouns(claim: str, chunk: Found) -> float:
     return min(1.0, len(nouns) / capitals) if capitals else 0.0
 
 
-def nearest(claim: str, chunks: Sequence[Found]) -> list[int]:
+def nearest(claim: str, chunks: Sequence[RetrievedChunk]) -> list[int]:
     """The numbers of passages that share words or figures with a claim, those that share most first."""
     ranked = []
     for number, chunk in enumerate(chunks):
@@ -169,7 +169,7 @@ def _misplaced(claimed: Sequence[Figure], held: Sequence[Figure]) -> str | None:
     return None
 
 
-def unfounded(claim: str, told: str, chunk: Found, language: str) -> str | None:
+def unfounded(claim: str, told: str, chunk: RetrievedChunk, language: str) -> str | None:
     """What the claim has and the passage has nowhere near: a number, a name."""
     whole = _whole(chunk)
     for figure in unmatched(figures_in(claim, language), figures_in(told, language)):
@@ -181,7 +181,7 @@ def unfounded(claim: str, told: str, chunk: Found, language: str) -> str | None:
     return f"names {names[0]}, which the source does not" if names else None
 
 
-def _figures_beside(claim: str, figure: Figure, chunk: Found, language: str) -> tuple[Figure, ...]:
+def _figures_beside(claim: str, figure: Figure, chunk: RetrievedChunk, language: str) -> tuple[Figure, ...]:
     """The figures of other sentences of the passage that share words with the claim's own stretch, and of its headings."""
     at = claim.find(figure.shown)
     near = set(terms(claim[max(0, at - 60) : at + len(figure.shown) + 60], chunk.language))
@@ -196,7 +196,7 @@ def _figures_beside(claim: str, figure: Figure, chunk: Found, language: str) -> 
 # --- words --------------------------------------------------------------------------------------------------
 
 
-def align(claim: str, chunk: Found) -> Span:
+def align(claim: str, chunk: RetrievedChunk) -> Span:
     """The sentence of a chunk, or two in a row, that holds most of what the claim says."""
     wanted = frozenset(content(claim, chunk.language)) or frozenset(terms(claim, chunk.language))
     spans, held = said(chunk.text, chunk.language)
@@ -254,11 +254,11 @@ def _worth(word: str, here: frozenset[str], around: frozenset[str]) -> float:
     return CONTEXT if word in around else 0.0
 
 
-def _whole(chunk: Found) -> str:
+def _whole(chunk: RetrievedChunk) -> str:
     return f"{_context(chunk)}\n{chunk.text}"
 
 
-def _context(chunk: Found) -> str:
+def _context(chunk: RetrievedChunk) -> str:
     return "\n".join([chunk.title, *chunk.heading_path, chunk.header])
 
 

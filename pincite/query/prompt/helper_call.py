@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from pincite.core.otel_attributes import asked, written
-from pincite.core.query.answer import Draft, Message, Piece, Prompt, Question, Sampling
+from pincite.core.query.answer import Draft, Message, Prompt, Question, Sampling, StreamPart
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.models.facts import facts_of
@@ -27,7 +27,9 @@ class Bounds:
     characters: int
 
 
-def prompted(name: str, question: Question, fills: Mapping[str, str], bounds: Bounds, *, run: Run) -> Prompt | None:
+def render_prompt(
+    name: str, question: Question, fills: Mapping[str, str], bounds: Bounds, *, run: Run
+) -> Prompt | None:
     """One of the prompts, filled, as the only message; None where it does not fit into the model's window."""
     facts, count = facts_of(run.model_of(question)), tokenizer(run.settings.chunking.tokenizer).count
     shown = Prompts.of(run).get(name).fill(**fills)
@@ -38,10 +40,10 @@ def prompted(name: str, question: Question, fills: Mapping[str, str], bounds: Bo
     return Prompt(question.text, (Message("user", shown),), (), tokens, sampling)
 
 
-async def said(prompt: Prompt, bounds: Bounds, *, run: Run) -> str:
+async def complete(prompt: Prompt, bounds: Bounds, *, run: Run) -> str:
     """What the model says to a prompt; `ProviderError` where it takes too long."""
     llm, begun, first_ms = run.kit.llm, time.monotonic(), None
-    text, last, usage = "", Piece(), None
+    text, last, usage = "", StreamPart(), None
     run.observe(**asked(run.provider_of(llm), prompt, llm.name))
     try:
         async with asyncio.timeout(bounds.seconds), aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]

@@ -56,7 +56,7 @@ class Prompts:
     @classmethod
     def of(cls, run: Run) -> "Prompts":
         """Those in the data folder first; what is wrong with them is in the answer."""
-        return cls(run.settings.data, lambda reason: run.note("prompts", reason))
+        return cls(run.settings.data, lambda reason: run.degrade("prompts", reason))
 
     def get(self, name: str) -> Template:
         """The prompt of this name; where one's own was spoilt since the start, the last good one or the shipped one."""

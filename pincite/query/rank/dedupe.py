@@ -25,7 +25,7 @@ SHORT = 100
 _WORD = re.compile(r"[^\W_]+")
 
 
-def once(hits: Sequence[Hit], wanted: int | None = None) -> list[Hit]:
+def dedupe(hits: Sequence[Hit], wanted: int | None = None) -> list[Hit]:
     """The hits without those that say what a better one says, in their order, as many as are wanted.
 
     A section that is one passage says the same and is another result: only those of one level are compared.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Cause, Found, Hit, Placing, Plan, Scale
+from pincite.core.query.answer import Cause, Hit, Plan, RetrievedChunk, Scale, ScoreContribution
 from pincite.core.run import Run
 
 PARTS = 3
@@ -13,7 +13,7 @@ FURTHER = 0.25
 LENT = 0.25
 """What a passage gains of the score of its section, and of that of its document."""
 
-_PLACE: Mapping[int, Callable[[Found], Hashable]] = {
+_PLACE: Mapping[int, Callable[[RetrievedChunk], Hashable]] = {
     0: lambda chunk: chunk.document_id,
     1: lambda chunk: (chunk.document_id, chunk.parent, chunk.heading_path),
 }
@@ -33,7 +33,7 @@ def _wholes(hits: Sequence[Hit], level: int) -> dict[Hashable, float]:
     return {place: combined(scores) for place, scores in parts.items()}
 
 
-async def rise(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+async def parent_boost(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """Passages in the order of their documents, sections and themselves: each lends a part of its score."""
     documents, sections = _wholes(hits, 0), _wholes(hits, 1)
     run.observe(documents=len(documents), sections=len(sections))
@@ -47,12 +47,12 @@ def _lent(hit: Hit, section: float, document: float) -> Hit:
     return replace(hit, score=score, hybrid_score=score, placings=(*hit.placings, *added))
 
 
-def _gain(via: Cause, raw: float) -> Placing:
+def _gain(via: Cause, raw: float) -> ScoreContribution:
     scale = Scale(LENT, 0.0, 1.0)
-    return Placing(via, 0, None, raw, scale.share(raw), scale)
+    return ScoreContribution(via, 0, None, raw, scale.share(raw), scale)
 
 
-async def lift(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+async def level_promotion(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """Results of the levels that are wanted: the sections and documents that the passages stand in, best first.
 
     A whole has the score of its parts, and the placings of the best of them.
@@ -71,7 +71,7 @@ async def lift(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     return sorted(found, key=lambda hit: (-hit.score, -hit.chunk.level, hit.chunk.key))
 
 
-def _whole(chunk: Found, parts: Sequence[Hit]) -> Hit:
+def _whole(chunk: RetrievedChunk, parts: Sequence[Hit]) -> Hit:
     """A section or document as a hit: the best of its parts, and what the next ones add."""
     best, *further = sorted(parts, key=lambda hit: (-hit.score, hit.chunk.key))[:PARTS]
     added = tuple(_further(rank, hit.score) for rank, hit in enumerate(further, start=2))
@@ -80,12 +80,12 @@ def _whole(chunk: Found, parts: Sequence[Hit]) -> Hit:
     return Hit(chunk, score, similarity, 0.0, score, (*best.placings, *added))
 
 
-def _further(rank: int, score: float) -> Placing:
+def _further(rank: int, score: float) -> ScoreContribution:
     scale = Scale(FURTHER ** (rank - 1), 0.0, 1.0)
-    return Placing("part", 0, rank, score, scale.share(score), scale)
+    return ScoreContribution("part", 0, rank, score, scale.share(score), scale)
 
 
-def apart(hits: Sequence[Hit]) -> list[Hit]:
+def drop_nested(hits: Sequence[Hit]) -> list[Hit]:
     """The hits as an answer uses them: no section beside the passage it holds, whichever of them is better stands."""
     if len({hit.chunk.level for hit in hits}) < 2:
         return list(hits)
@@ -96,6 +96,6 @@ def apart(hits: Sequence[Hit]) -> list[Hit]:
     return kept
 
 
-def _within(one: Found, other: Found) -> bool:
+def _within(one: RetrievedChunk, other: RetrievedChunk) -> bool:
     same = one.document_id == other.document_id and one.level != other.level
     return same and other.start_char <= one.start_char and one.end_char <= other.end_char

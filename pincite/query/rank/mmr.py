@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pincite.config.settings import Rag
 from pincite.core.query.answer import Adjustment, Hit, Plan, Scale
-from pincite.query.rank.relevance import held_terms
+from pincite.query.rank.relevance import chunk_terms
 
 MOST = 100
 """So many are chosen one after the other; the rest follow by what they are worth beside these."""
@@ -15,10 +15,10 @@ SAME_DOCUMENT = 0.5
 
 def diversifies(plan: Plan, rag: Rag) -> bool:
     """Whether passages are spread: where the settings say so, and, unless they forbid it, where that serves the question."""
-    return rag.mmr == "on" or (rag.mmr == "auto" and plan.reading.hints.mmr)
+    return rag.mmr == "on" or (rag.mmr == "auto" and plan.analysis.hints.mmr)
 
 
-def diversified(hits: Sequence[Hit], weight: float, wanted: int) -> list[Hit]:
+def mmr(hits: Sequence[Hit], weight: float, wanted: int) -> list[Hit]:
     """The hits in the order in which each adds most; the score becomes what it was worth when it was chosen.
 
     That never rises from one to the next, so the order can be worked out again from the scores.
@@ -27,7 +27,7 @@ def diversified(hits: Sequence[Hit], weight: float, wanted: int) -> list[Hit]:
         return list(hits)
     scores = [hit.score for hit in hits]
     scale = Scale(weight, min(scores), (max(scores) - min(scores)) or 1.0)
-    held = [held_terms(hit.chunk) for hit in hits]
+    held = [chunk_terms(hit.chunk) for hit in hits]
     likeness, left, chosen = [0.0] * len(hits), list(range(len(hits))), list[Hit]()
 
     def worth(n: int) -> float:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Found, Hit, Placing, Plan, Scale
+from pincite.core.query.answer import Hit, Plan, RetrievedChunk, Scale, ScoreContribution
 from pincite.core.run import Run
 from pincite.text.terms import query_terms, terms
 
@@ -16,7 +16,7 @@ NEAR = 0.1
 """What a passage that holds every word, all of them side by side, gains: so much of the best score."""
 
 
-async def look_closer(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+async def proximity_boost(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """The hits in their order after a second look; where a reranker is configured, that is its task."""
     if run.kit.reranker is not None:
         return list(hits)
@@ -33,12 +33,12 @@ def _looked_at(text: str, hits: Sequence[Hit]) -> list[Hit]:
 
 def _seen(wanted: set[str], hit: Hit, best: float) -> Hit:
     scale, near = Scale(best * NEAR, 0.0, 1.0), closeness(wanted, _held(hit.chunk))
-    gain = Placing("near", 0, None, near, scale.share(near), scale)
+    gain = ScoreContribution("near", 0, None, near, scale.share(near), scale)
     score = hit.score + gain.share
     return replace(hit, score=score, hybrid_score=score, placings=(*hit.placings, gain))
 
 
-def _held(chunk: Found) -> list[str]:
+def _held(chunk: RetrievedChunk) -> list[str]:
     return terms(f"{chunk.title} {' '.join(chunk.heading_path)} {chunk.header} {chunk.text}", chunk.language)
 
 

@@ -11,8 +11,8 @@ from pincite.core.query.answer import Hit, Plan
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.models.calibration import WORDS_ALONE, Calibration, known, learn
-from pincite.query.rank.dedupe import once
-from pincite.query.rank.mmr import diversified, diversifies
+from pincite.query.rank.dedupe import dedupe
+from pincite.query.rank.mmr import diversifies, mmr
 from pincite.query.rank.penalties import penalised
 from pincite.query.rank.relevance import has_cosines, relevance
 
@@ -22,17 +22,17 @@ FEW = 30
 """So many hits are judged at once; more would keep other requests waiting."""
 
 
-async def rank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+async def ranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """Reranked where there is a reranker, penalised, each thing once, spread where wished, cut to what was asked for."""
     ordered = list(hits)
     if run.kit.reranker is not None and hits and plan.rerank_top != 0:
-        ordered = await run.attempt(ordered, rerank, plan, ordered)
+        ordered = await run.attempt(ordered, reranking, plan, ordered)
     ordered = penalised(ordered, run.settings.rag.penalties)
     embedded = has_cosines(run)
     if plan.question.min_score is not None and embedded:
         ordered = [hit for hit in ordered if hit.similarity >= plan.question.min_score]
     elif plan.question.min_score is not None:
-        run.note("rank", "min_score was not applied: without the embedder there is no similarity")
+        run.degrade("ranking", "min_score was not applied: without the embedder there is no similarity")
     calibration = known(run.kit.embedder) if embedded else WORDS_ALONE
     if calibration is None:
         calibration = await run.attempt(WORDS_ALONE, calibrate)
@@ -49,9 +49,9 @@ async def rank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
 
 def _chosen(plan: Plan, hits: Sequence[Hit], rag: Rag, calibration: Calibration) -> list[Hit]:
     spread = diversifies(plan, rag)
-    kept = once(hits, None if spread else plan.top_k) if rag.drop_duplicates else list(hits)
+    kept = dedupe(hits, None if spread else plan.top_k) if rag.drop_duplicates else list(hits)
     if spread:
-        kept = diversified(kept, rag.mmr_lambda, plan.top_k)
+        kept = mmr(kept, rag.mmr_lambda, plan.top_k)
     return [
         replace(hit, relevance=relevance(plan.queries, hit.chunk, hit.similarity, calibration))
         for hit in kept[: plan.top_k]
@@ -74,7 +74,7 @@ async def calibrate(run: Run) -> Calibration:
     return await learn(run.kit.embedder)
 
 
-async def rerank(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
+async def reranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """The best hits in the reranker's order; its score becomes the score, the fused one is kept.
 
     What the reranker did not see counts as the lowest that it saw.

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
-from pincite.core.query.answer import Found
+from pincite.core.query.answer import RetrievedChunk
 from pincite.core.run import Run
 from pincite.models.calibration import Calibration
 from pincite.text.terms import query_terms, terms
@@ -15,10 +15,10 @@ REMEMBERED = 10_000
 
 def has_cosines(run: Run) -> bool:
     """Whether every hit has a cosine: the question was embedded, and by the model of all documents."""
-    return not any(note.stage in ("embedding", "vectors") for note in run.degraded)
+    return not any(note.stage in ("query_embedding", "vectors") for note in run.degraded)
 
 
-def held_terms(chunk: Found) -> frozenset[str]:
+def chunk_terms(chunk: RetrievedChunk) -> frozenset[str]:
     """The words a passage can answer with: its own and those of the title and headings above it."""
     text = f"{chunk.title} {' '.join(chunk.heading_path)} {chunk.header} {chunk.text}"
     return _remembered(text, chunk.language) if len(text) <= REMEMBERED else _terms(text, chunk.language)
@@ -32,9 +32,9 @@ _remembered = lru_cache(maxsize=256)(_terms)
 """The same passage is judged by several stages, and asked for again."""
 
 
-def relevance(queries: Sequence[str], chunk: Found, cosine: float, calibration: Calibration) -> float:
+def relevance(queries: Sequence[str], chunk: RetrievedChunk, cosine: float, calibration: Calibration) -> float:
     """From the cosine and from how many of the question's words the passage holds, as far as each can be trusted."""
-    held = held_terms(chunk)
+    held = chunk_terms(chunk)
     covered = max(coverage(query, held, chunk.language) for query in queries)
     return _logistic(calibration.bias + calibration.cosine * cosine + calibration.coverage * covered)
 

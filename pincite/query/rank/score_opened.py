@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from pincite.core.query.answer import Found, Hit, Plan
+from pincite.core.query.answer import Hit, Plan, RetrievedChunk
 from pincite.core.run import Run
 from pincite.errors import Unavailable
 from pincite.models.calibration import WORDS_ALONE, known
 from pincite.query.rank.relevance import has_cosines, relevance
 
 
-async def weigh(run: Run, plan: Plan, passages: Sequence[Found]) -> list[Hit]:
+async def passage_scoring(run: Run, plan: Plan, passages: Sequence[RetrievedChunk]) -> list[Hit]:
     """The passages in their order, each with its cosine and its relevance to the question; without vectors, by words."""
     cosines = await _cosines(run, plan, passages)
     calibration = (known(run.kit.embedder) if cosines and has_cosines(run) else None) or WORDS_ALONE
@@ -21,11 +21,11 @@ async def weigh(run: Run, plan: Plan, passages: Sequence[Found]) -> list[Hit]:
     return weighed
 
 
-async def _cosines(run: Run, plan: Plan, passages: Sequence[Found]) -> dict[int, float]:
+async def _cosines(run: Run, plan: Plan, passages: Sequence[RetrievedChunk]) -> dict[int, float]:
     try:
         vectors = await run.embed([plan.text])
     except Unavailable as error:
-        run.note("embedding", f"search by meaning was left out: {error}")
+        run.degrade("query_embedding", f"search by meaning was left out: {error}")
         return {}
     keys = [chunk.key for chunk in passages]
     fetched = await run.kit.index.fetch(keys, vectors, scope=run.scope, filters=plan.question.filters)

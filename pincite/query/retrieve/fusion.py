@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pincite.config.settings import Rag
 from pincite.core.protocols import Match
-from pincite.core.query.answer import Placing, Scale, Search
+from pincite.core.query.answer import Scale, ScoreContribution, Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class Fusion:
         both = len({ranking.search.via for ranking in rankings}) > 1
         dense = rag.alpha if alpha is None else alpha
         weights = {"dense": dense, "lexical": 1 - dense} if both else {"dense": 1.0, "lexical": 1.0}
-        self._judges = [_Judge(ranking, weights[ranking.search.via], rag) for ranking in rankings if ranking.matches]
+        self._judges = [_Ranker(ranking, weights[ranking.search.via], rag) for ranking in rankings if ranking.matches]
         met = {match.key for ranking in rankings for match in ranking.matches}
         self.joined = many
         self._queries = _by_query(self._judges, met, rag.multi_query_rrf_k, depth) if many else {}
         self.scores = _joined(self._queries.values()) if many else _added(self._judges, met)
         """The score of every chunk that any ranking brought."""
 
-    def placings(self, key: int, cosine: float | None = None) -> tuple[Placing, ...]:
+    def placings(self, key: int, cosine: float | None = None) -> tuple[ScoreContribution, ...]:
         """What each ranking has to say about a chunk; one by meaning can use its cosine where it did not bring it.
 
         Where several texts were searched, the chunk's place for each of them comes last.
@@ -50,7 +50,7 @@ class Fusion:
         return (*(placing for placing in found if placing is not None), *by_query)
 
 
-class _Judge:
+class _Ranker:
     """What one ranking says of a chunk: its place, the raw score, and what that adds.
 
     Relative to what is possible, a chunk that stands below the last one brought counts as that one: its own score,
@@ -78,7 +78,7 @@ class _Judge:
             found.update(dict.fromkeys(met - self.raws.keys(), self._scale.share(self._last)))
         return found
 
-    def placing(self, key: int, cosine: float | None) -> Placing | None:
+    def placing(self, key: int, cosine: float | None) -> ScoreContribution | None:
         """Its word on one chunk; None where it knows nothing of it."""
         rank = self.ranks.get(key)
         beyond = cosine if self._tells_beyond and cosine is not None else self._last
@@ -88,14 +88,14 @@ class _Judge:
         if self._by_rank:
             assert rank is not None
             share = self._by_place(rank)
-            return Placing(self.search.via, self.search.query, rank, raw, share, weight=self.search.weight)
-        return Placing(self.search.via, self.search.query, rank, raw, self._scale.share(raw), self._scale)
+            return ScoreContribution(self.search.via, self.search.query, rank, raw, share, weight=self.search.weight)
+        return ScoreContribution(self.search.via, self.search.query, rank, raw, self._scale.share(raw), self._scale)
 
     def _by_place(self, rank: int) -> float:
         return self.search.weight / (self._rrf_k + rank)
 
 
-def _added(judges: Sequence[_Judge], met: set[int]) -> dict[int, float]:
+def _added(judges: Sequence[_Ranker], met: set[int]) -> dict[int, float]:
     """The sum of a chunk's shares."""
     scores = dict.fromkeys(met, 0.0)
     for judge in judges:
@@ -104,9 +104,9 @@ def _added(judges: Sequence[_Judge], met: set[int]) -> dict[int, float]:
     return scores
 
 
-def _by_query(judges: Sequence[_Judge], met: set[int], k: int, depth: int) -> dict[int, dict[int, Placing]]:
+def _by_query(judges: Sequence[_Ranker], met: set[int], k: int, depth: int) -> dict[int, dict[int, ScoreContribution]]:
     """Several queries of one call: each has its own order, and what a place in it is worth is reciprocal."""
-    found: dict[int, dict[int, Placing]] = {}
+    found: dict[int, dict[int, ScoreContribution]] = {}
     for query in sorted({judge.search.query for judge in judges}):
         scores: dict[int, float] = {}
         for judge in judges:
@@ -116,13 +116,13 @@ def _by_query(judges: Sequence[_Judge], met: set[int], k: int, depth: int) -> di
         order = sorted(scores, key=lambda key: (-scores[key], key))[:depth]
         weight = max(judge.search.weight for judge in judges if judge.search.query == query)
         found[query] = {
-            key: Placing("query", query, rank, scores[key], weight / (k + rank), weight=weight)
+            key: ScoreContribution("query", query, rank, scores[key], weight / (k + rank), weight=weight)
             for rank, key in enumerate(order, start=1)
         }
     return found
 
 
-def _joined(queries: Iterable[Mapping[int, Placing]]) -> dict[int, float]:
+def _joined(queries: Iterable[Mapping[int, ScoreContribution]]) -> dict[int, float]:
     """The sum of what a chunk's places are worth."""
     fused: dict[int, float] = {}
     for places in queries:

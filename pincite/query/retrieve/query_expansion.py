@@ -13,7 +13,7 @@ from pincite.config.settings import Rag
 from pincite.core.query.answer import Plan
 from pincite.core.run import Run
 from pincite.errors import ProviderError
-from pincite.query.prompt.helper_call import Bounds, prompted, said
+from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 from pincite.query.understand.decompose import parts_of
 from pincite.query.understand.understand import searching
 
@@ -43,15 +43,15 @@ def expands(plan: Plan, rag: Rag) -> bool:
     return room > 0 and (plan.strategy == "fusion" or bool(_calls(plan, rag)))
 
 
-async def expand(run: Run, plan: Plan) -> Plan:
+async def query_expansion(run: Run, plan: Plan) -> Plan:
     """The plan with further texts, `rag.max_queries` of them in all at most; every call to the model is made at once."""
     rag = run.settings.rag
     room, fusion, calls = rag.max_queries - len(plan.searched), plan.strategy == "fusion", _calls(plan, rag)
     if run.kit.llm is run.kit.extractive:
         for stage in calls:
-            run.note(stage.__name__, "it takes a model, and none is configured (llm.*); it was left out")
+            run.degrade(stage.__name__, "it takes a model, and none is configured (llm.*); it was left out")
         calls = []
-    parts = parts_of(plan.text, plan.reading)[: 2 if calls else None] if fusion else ()
+    parts = parts_of(plan.text, plan.analysis)[: 2 if calls else None] if fusion else ()
     none: Sequence[str] = ()
     written = await asyncio.gather(*(run.attempt(none, stage, plan) for stage in calls))
     supposed = [text for stage, texts in zip(calls, written, strict=True) for text in texts if stage is hyde]
@@ -67,12 +67,12 @@ def _calls(plan: Plan, rag: Rag) -> list[Callable[[Run, Plan], Awaitable[Sequenc
     wanted = {
         step_back: rag.step_back_enabled or fusion,
         hyde: (rag.hyde_enabled or fusion) and by_meaning,
-        query_expansion: rag.query_expansion_enabled or fusion,
+        query_variations: rag.query_expansion_enabled or fusion,
     }
     return [stage for stage, wished in wanted.items() if wished]
 
 
-async def query_expansion(run: Run, plan: Plan) -> Sequence[str]:
+async def query_variations(run: Run, plan: Plan) -> Sequence[str]:
     """The question in other words, by the model."""
     return list(lines(await _ask(run, plan, "expand/variations", LINES)))[:VARIATIONS]
 
@@ -89,10 +89,10 @@ async def hyde(run: Run, plan: Plan) -> Sequence[str]:
 
 
 async def _ask(run: Run, plan: Plan, name: str, bounds: Bounds) -> str:
-    prompt = prompted(name, plan.question, {"question": plan.text}, bounds, run=run)
+    prompt = render_prompt(name, plan.question, {"question": plan.text}, bounds, run=run)
     if prompt is None:
         raise ProviderError("the question is too long for the model's window; it was done without")
-    return await said(prompt, bounds, run=run)
+    return await complete(prompt, bounds, run=run)
 
 
 def lines(text: str) -> Iterator[str]:
@@ -117,4 +117,4 @@ def _folded(text: str) -> str:
 
 
 def _is_abstract(plan: Plan) -> bool:
-    return len(plan.text.split()) < ABSTRACT and not plan.reading.entities
+    return len(plan.text.split()) < ABSTRACT and not plan.analysis.entities

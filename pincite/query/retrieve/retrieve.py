@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from pincite.core.protocols import Fetched, Vector
-from pincite.core.query.answer import Found, Hit, Plan, Search
+from pincite.core.query.answer import Hit, Plan, RetrievedChunk, Search
 from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.errors import Unavailable
@@ -17,7 +17,7 @@ ROUNDS = 3
 """A document replaced between searching and reading back makes the search start again, this often at most."""
 
 
-async def retrieve(run: Run, plan: Plan) -> list[Hit]:
+async def retrieval(run: Run, plan: Plan) -> list[Hit]:
     """Run every search at once, fuse what they found and read the best back from one snapshot."""
     vectors: Mapping[int, Vector] = {}
     for _ in range(ROUNDS):
@@ -34,7 +34,7 @@ async def retrieve(run: Run, plan: Plan) -> list[Hit]:
             break
     if vectors and fetched.strangers:
         foreign = f"{fetched.strangers} document{'s' if fetched.strangers > 1 else ''}"
-        run.note(
+        run.degrade(
             FOREIGN,
             f"what another model embedded ({foreign}) was searched by words alone; renew them: pincite reindex --stale",
         )
@@ -68,7 +68,7 @@ async def _follow(run: Run, plan: Plan, vector: Vector, fusion: Fusion, hits: Se
     return sorted(moved.values(), key=lambda hit: (-hit.score, hit.chunk.key))
 
 
-def _hit(fusion: Fusion, chunk: Found, fetched: Fetched, cosine: float | None = None) -> Hit:
+def _hit(fusion: Fusion, chunk: RetrievedChunk, fetched: Fetched, cosine: float | None = None) -> Hit:
     """A chunk with its scores; one that no ranking met is judged by its cosine, or, among several texts, has no place."""
     if cosine is not None and fusion.joined:
         return Hit(chunk, 0.0, fetched.similarities.get(chunk.key, 0.0), 0.0, 0.0)
@@ -114,7 +114,7 @@ async def _embed(run: Run, plan: Plan) -> Mapping[int, Vector]:
     try:
         return dict(enumerate(await run.embed(plan.searched)))
     except Unavailable as error:
-        run.note("embedding", f"search by meaning was left out: {error}")
+        run.degrade("query_embedding", f"search by meaning was left out: {error}")
         return {}
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Evidence, Hit, Placing, Plan, Search
-from pincite.query.rank.relevance import coverage, held_terms
+from pincite.core.query.answer import Evidence, Hit, Plan, ScoreContribution, Search
+from pincite.query.rank.relevance import chunk_terms, coverage
 from pincite.query.understand.decompose import parts_of
 from pincite.query.understand.entities import entities_in
-from pincite.query.understand.strategy import WAYS
+from pincite.query.understand.strategy import STRATEGIES
 from pincite.text.terms import query_terms, question_language, terms
 
 K = 60
@@ -22,7 +22,7 @@ UNCOVERED = 0.5
 """A part of a question is open where no passage has so many of its words."""
 
 
-def toward(plan: Plan, evidence: Evidence) -> str:
+def next_query(plan: Plan, evidence: Evidence) -> str:
     """What to look for: a part of the question that nothing is about, or its next step; empty where all is covered.
 
     The next step of one that takes several, or that has words nothing found holds, is what the best passage says nothing
@@ -32,25 +32,25 @@ def toward(plan: Plan, evidence: Evidence) -> str:
         return ""
     if part := _uncovered(plan, evidence.hits):
         return part
-    if not evidence.missing and not plan.reading.is_multi_hop:
+    if not evidence.missing and not plan.analysis.is_multi_hop:
         return ""
     best = evidence.hits[0]
     return " ".join((*_lacking(plan.text, best), *_named(plan.text, best)))
 
 
-def aimed(plan: Plan, text: str) -> Plan:
+def plan_for(plan: Plan, text: str) -> Plan:
     """The plan of a search for this text alone; passages are still judged by what was asked."""
     number = len(plan.searched)
-    searches = tuple(Search(text, via, number) for via in WAYS[plan.strategy].engines)
+    searches = tuple(Search(text, via, number) for via in STRATEGIES[plan.strategy].engines)
     return replace(plan, extra=(*plan.extra, text), searches=searches)
 
 
-def merged(first: Sequence[Hit], second: Sequence[Hit], most: int) -> list[Hit]:
+def merge(first: Sequence[Hit], second: Sequence[Hit], most: int) -> list[Hit]:
     """The hits of both looks, each once, by the sum of what their places are worth."""
-    placings: dict[int, list[Placing]] = {}
+    placings: dict[int, list[ScoreContribution]] = {}
     for number, (hits, weight) in enumerate(((first, 1.0), (second, SECOND))):
         for rank, hit in enumerate(hits, start=1):
-            placing = Placing("look", number, rank, hit.score, weight / (K + rank), weight=weight)
+            placing = ScoreContribution("look", number, rank, hit.score, weight / (K + rank), weight=weight)
             placings.setdefault(hit.chunk.key, []).append(placing)
     known = {hit.chunk.key: hit for hit in (*second, *first)}
     joined = [
@@ -62,15 +62,15 @@ def merged(first: Sequence[Hit], second: Sequence[Hit], most: int) -> list[Hit]:
 
 def _uncovered(plan: Plan, hits: Sequence[Hit]) -> str:
     """The part of a question of several that no passage is about."""
-    parts = parts_of(plan.text, plan.reading)
-    best = {part: max(coverage(part, held_terms(hit.chunk), hit.chunk.language) for hit in hits) for part in parts}
+    parts = parts_of(plan.text, plan.analysis)
+    best = {part: max(coverage(part, chunk_terms(hit.chunk), hit.chunk.language) for hit in hits) for part in parts}
     least = min(best, key=lambda part: best[part], default="")
     return least if least and best[least] < UNCOVERED else ""
 
 
 def _lacking(text: str, best: Hit) -> Iterator[str]:
     """The question's words of meaning that a passage does not hold."""
-    own, language, held = question_language(text), best.chunk.language, held_terms(best.chunk)
+    own, language, held = question_language(text), best.chunk.language, chunk_terms(best.chunk)
     for word in text.split():
         bare = word.strip("?!.,;:()\"'„“”«»")
         if terms(bare, own) and held.isdisjoint(query_terms(bare, [language])):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from pincite.core.query.answer import Hit, Placing, Scale
+from pincite.core.query.answer import Hit, Scale, ScoreContribution
 from pincite.text.terms import STOP_WORDS
 
 NAMING = 3
@@ -102,7 +102,7 @@ def gained(hits: Iterable[Hit], named: Mapping[str, Naming], weight: float) -> l
     for document, hit in best.items():
         naming = named[document]
         share = scale.share(naming.score)
-        placing = Placing("named", 0, naming.rank, naming.score, share, scale)
+        placing = ScoreContribution("named", 0, naming.rank, naming.score, share, scale)
         score = hit.score + share
         found.append(replace(hit, score=score, hybrid_score=score, placings=(*hit.placings, placing)))
     return found

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Turn
+from pincite.core.query.answer import Exchange
 from pincite.query.understand.followup import BARE, FINITE, pointer
 from pincite.query.understand.noun_phrases import Phrase, noun_phrases
 from pincite.text.terms import STOP_WORDS, question_language, terms
@@ -51,7 +51,7 @@ _IN_NAME = re.compile(r"(?<= )[A-Z][\w'’-]++(?: [A-Z][\w'’-]++)*")
 _OF = re.compile(r".* of (?:(the|my|our|your) )?(.*)")
 
 
-def standalone(text: str, conversation: Sequence[Turn]) -> str:
+def standalone(text: str, conversation: Sequence[Exchange]) -> str:
     """The question with what it points at in its place; as it is where nothing was found to put there."""
     text = " ".join(text.split())
     language = question_language(text if terms(text, "en") else conversation[-1].standalone)
@@ -103,7 +103,7 @@ def _like(part: str, phrases: Sequence[Phrase], language: str) -> Phrase | None:
     return alike[-1] if alike else phrases[-1] if phrases else None
 
 
-def _resolved(text: str, found: re.Match[str], conversation: Sequence[Turn], language: str) -> str:
+def _resolved(text: str, found: re.Match[str], conversation: Sequence[Exchange], language: str) -> str:
     """The text with the word that points back replaced by what it points at."""
     word = found[0].split()[-1].lower()
     start, end = found.end() - len(word), found.end()
@@ -151,7 +151,7 @@ def _beside(text: str, topic: str) -> str:
     return f"{bare.rstrip('?!. ')} ({topic}){end}"
 
 
-def _antecedent(word: str, conversation: Sequence[Turn], language: str) -> Phrase | None:
+def _antecedent(word: str, conversation: Sequence[Exchange], language: str) -> Phrase | None:
     """What a word points at: the nearest phrase that agrees with it, else the nearest; for a person a name in an answer."""
     nearest: Phrase | None = None
     for turn in reversed(conversation):

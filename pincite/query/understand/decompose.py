@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from pincite.core.query.answer import Entity, Reading
+from pincite.core.query.answer import Entity, QuestionAnalysis
 from pincite.query.understand.noun_phrases import noun_phrases
 from pincite.text.terms import question_language, terms
 
@@ -28,7 +28,7 @@ _POINTS = re.compile(
 )
 
 
-def parts_of(text: str, reading: Reading) -> tuple[str, ...]:
+def parts_of(text: str, reading: QuestionAnalysis) -> tuple[str, ...]:
     """The parts of a question, each to be searched by itself; none where it is one thing."""
     text = " ".join(text.split())  # patterns of blanks take their time over many of them
     language = question_language(text)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from pincite.core.query.answer import Turn
+from pincite.core.query.answer import Exchange
 from pincite.query.understand.noun_phrases import noun_phrases
 from pincite.text.terms import question_language, terms
 
@@ -85,7 +85,7 @@ _DEFINES = re.compile(r"\b(?:an?|eine?|ein)\s+\S++\W*+$|^\W*+(?:[\w']++\s++){1,2
 """`What is a galaxy?`, `Explain Spark.`: short, and yet they name what they ask about."""
 
 
-def is_follow_up(text: str, conversation: Sequence[Turn]) -> bool:
+def is_follow_up(text: str, conversation: Sequence[Exchange]) -> bool:
     """Whether a question leans on what was said before; the first of a conversation never does."""
     return bool(conversation) and _leans(text)
 

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from pincite.core.protocols import Hosted
+from pincite.core.protocols import Discoverable
 from pincite.core.query.answer import Question
 from pincite.core.run import Run
 from pincite.errors import Invalid
 from pincite.text.injection import notices
 
 
-async def guard_in(run: Run, question: Question, *, answered: bool = True) -> Question:
+async def guardrails(run: Run, question: Question, *, answered: bool = True) -> Question:
     """Refuse a question that is empty, too long or one of too many; drop what a database cannot hold.
 
     One that a model will answer is looked at for orders to it as well.
@@ -54,7 +54,7 @@ def _screen(run: Run, text: str) -> None:
     run.warnings.extend(f"the question {what}" for what in found)
 
 
-async def meet(run: Run) -> None:
+async def model_lookup(run: Run) -> None:
     """Let the model's server say, once, which model it has and how much that sees; where it does not, we go on."""
-    if isinstance(run.kit.llm, Hosted):
+    if isinstance(run.kit.llm, Discoverable):
         await run.kit.llm.meet()

@@ -9,7 +9,7 @@ from pincite.models.facts import facts_of
 from pincite.query.prompt.budget import TURNS
 
 
-async def recall(run: Run, question: Question) -> Question:
+async def history_lookup(run: Run, question: Question) -> Question:
     """Remember as many turns as the model can use; a conversation the caller sends along is taken instead."""
     if question.session_id is None and not question.conversation:
         return question

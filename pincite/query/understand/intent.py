@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
-from pincite.core.query.answer import Hints, Intent, QuestionType, Reading
+from pincite.core.query.answer import Hints, Intent, QuestionAnalysis, QuestionType
 from pincite.query.understand.entities import entities_in, is_multi_hop
 
 T = TypeVar("T", bound=str)
@@ -108,14 +108,14 @@ def _compiled(signs: Mapping[T, tuple[tuple[float, str], ...]]) -> dict[T, _Sign
 _INTENT_SIGNS, _TYPE_SIGNS = _compiled(_INTENTS), _compiled(_TYPES)
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> QuestionAnalysis:
     """Everything a question says about itself."""
     text = text[:LOOKED_AT]
     said = text.lower()
     intent, sure = _likeliest(said, _INTENT_SIGNS, "FACTUAL")
     kind, certain = _likeliest(said, _TYPE_SIGNS, "factual")
     levels = _SUMMARY_LEVELS if intent == "SUMMARY" else _LEVELS[kind]
-    return Reading(intent, sure, kind, certain, entities_in(text), is_multi_hop(text), levels, _HINTS[intent])
+    return QuestionAnalysis(intent, sure, kind, certain, entities_in(text), is_multi_hop(text), levels, _HINTS[intent])
 
 
 def _likeliest(text: str, signs: Mapping[T, _Signs], plain: T) -> tuple[T, float]:

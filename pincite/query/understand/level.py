@@ -4,16 +4,16 @@ from dataclasses import dataclass
 
 from pincite.config.levels import levels
 from pincite.config.settings import Settings
-from pincite.core.query.answer import Degraded, Level, Question, Reading
+from pincite.core.query.answer import Degraded, EffortLevel, Question, QuestionAnalysis
 
 
-def level_of(question: Question, settings: Settings) -> Level | None:
+def level_of(question: Question, settings: Settings) -> EffortLevel | None:
     """The level whose values a question is answered by; None where the settings are used as they are."""
     configured = settings.answers.level
     return question.intelligence_level or (None if configured == "standard" else configured)
 
 
-def missing_features(level: Level) -> list[Degraded]:
+def missing_features(level: EffortLevel) -> list[Degraded]:
     """What a level would use but this installation does not have."""
     return [
         Degraded(stage, f"{reason}; the level {level} went without it")
@@ -21,7 +21,7 @@ def missing_features(level: Level) -> list[Degraded]:
     ]
 
 
-def thinks_aloud(settings: Settings, reading: Reading) -> bool:
+def thinks_aloud(settings: Settings, reading: QuestionAnalysis) -> bool:
     """Whether the model is to reason step by step: always, never, or where that serves a question of this kind."""
     wished = settings.answers.chain_of_thought
     return wished == "on" or (wished == "auto" and reading.hints.chain_of_thought)
@@ -34,7 +34,7 @@ class Effort:
     `left_out` is what the level switches on and the question's mode goes without.
     """
 
-    level: Level
+    level: EffortLevel
     because: str
     done: tuple[str, ...]
     left_out: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Effort:
         """Whether somebody named it: else it is the settings as they are."""
         return self.because != AS_SET
 
-    def told(self, reading: Reading) -> str:
+    def told(self, reading: QuestionAnalysis) -> str:
         """All of it in one line, and what would serve a question of this kind beside it."""
         hints = {THOUGHT: reading.hints.chain_of_thought, "a graph": reading.hints.graph}
         wished = [hint for hint, wish in hints.items() if wish and hint not in self.done]
@@ -58,7 +58,7 @@ AS_SET, THOUGHT = "the settings as they are", "chain of thought"
 RULES, CLAIMS = "verification by rules", "claims judged by the model"
 
 
-def effort_of(question: Question, settings: Settings, reading: Reading, *, looks: bool) -> Effort:
+def effort_of(question: Question, settings: Settings, reading: QuestionAnalysis, *, looks: bool) -> Effort:
     """The level a question is answered at, with what its settings switch on; `looks` is whether documents are looked into.
 
     Whoever looks things up step by step judges by rules what each search finds, and words every search and its answer itself.

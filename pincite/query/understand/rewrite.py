@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Prompt, Question, Turn
+from pincite.core.query.answer import Exchange, Prompt, Question
 from pincite.core.run import Run
 from pincite.models.facts import facts_of
-from pincite.query.prompt.helper_call import Bounds, prompted, said
+from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 from pincite.query.understand.coreference import standalone
 from pincite.query.understand.followup import is_follow_up
 from pincite.text.terms import question_language, terms, words
@@ -33,7 +33,7 @@ _TALK = re.compile(
 """What a model says about its task instead of doing it."""
 
 
-async def rewrite(run: Run, question: Question) -> Question:
+async def query_rewriting(run: Run, question: Question) -> Question:
     """The question with what it means on its own, where it leans on the conversation and that is beyond doubt."""
     longest = run.settings.guard.max_query_chars
     conversation = made_whole(question.conversation, longest)
@@ -47,13 +47,13 @@ async def rewrite(run: Run, question: Question) -> Question:
         guess = standalone(question.text, read)
         run.observe(rewritten_by="words", changed=guess != question.text)
         return _with(question, conversation, guess, guessed=True)
-    text = _first_line(await said(prompt, Bounds(LONGEST_S, MOST_TOKENS, MOST_CHARS), run=run))
+    text = _first_line(await complete(prompt, Bounds(LONGEST_S, MOST_TOKENS, MOST_CHARS), run=run))
     doubt = doubt_about(text, question.text, read)
     run.observe(rewritten_by="model", doubt=doubt)
     return _with(question, conversation, question.text if doubt else text)
 
 
-def _with(question: Question, conversation: tuple[Turn, ...], text: str, *, guessed: bool = False) -> Question:
+def _with(question: Question, conversation: tuple[Exchange, ...], text: str, *, guessed: bool = False) -> Question:
     same = text.strip() == question.text.strip()
     searchable = bool(terms(question.text, question_language(question.text)))  # `Why?` finds nothing by itself
     return replace(
@@ -64,10 +64,10 @@ def _with(question: Question, conversation: tuple[Turn, ...], text: str, *, gues
     )
 
 
-def made_whole(conversation: Sequence[Turn], longest: int) -> tuple[Turn, ...]:
+def made_whole(conversation: Sequence[Exchange], longest: int) -> tuple[Exchange, ...]:
     """The conversation with every follow-up in it understood; a caller who keeps it himself sends it as it was asked."""
-    whole: list[Turn] = []
-    read: list[Turn] = []
+    whole: list[Exchange] = []
+    read: list[Exchange] = []
     for turn in conversation:
         seen = _as_read(turn, longest)
         if turn.standalone == turn.question and is_follow_up(seen.question, read):
@@ -78,19 +78,19 @@ def made_whole(conversation: Sequence[Turn], longest: int) -> tuple[Turn, ...]:
     return tuple(whole)
 
 
-def _as_read(turn: Turn, longest: int) -> Turn:
+def _as_read(turn: Exchange, longest: int) -> Exchange:
     """A turn as far as it is looked at: a caller may send along what no question or answer here could be."""
-    return Turn(turn.question[:longest], turn.standalone[:longest], turn.answer[:READ])
+    return Exchange(turn.question[:longest], turn.standalone[:longest], turn.answer[:READ])
 
 
-def _prompt(run: Run, question: Question, conversation: Sequence[Turn]) -> Prompt | None:
+def _prompt(run: Run, question: Question, conversation: Sequence[Exchange]) -> Prompt | None:
     """What the model is asked, the oldest lines left out until it fits; None for a model too small for it, or none."""
     if run.kit.llm is run.kit.extractive or facts_of(run.model_of(question)).tier == "up_to_3b":
         return None
     lines, bounds = transcript(conversation), Bounds(LONGEST_S, MOST_TOKENS, MOST_CHARS)
     while lines:
         fills = {"conversation": "\n".join(lines), "question": question.text}
-        if prompt := prompted("rewrite", question, fills, bounds, run=run):
+        if prompt := render_prompt("rewrite", question, fills, bounds, run=run):
             return prompt
         lines.pop(0)
     return None
@@ -101,7 +101,7 @@ def _first_line(text: str) -> str:
     return _LABEL.sub("", line).strip().strip("\"'„“”«»` ")
 
 
-def transcript(conversation: Sequence[Turn]) -> list[str]:
+def transcript(conversation: Sequence[Exchange]) -> list[str]:
     """The last messages, oldest first, one a line."""
     lines: list[str] = []
     for turn in conversation:
@@ -111,7 +111,7 @@ def transcript(conversation: Sequence[Turn]) -> list[str]:
     return lines[-MESSAGES:]
 
 
-def doubt_about(written: str, asked: str, conversation: Sequence[Turn]) -> str | None:
+def doubt_about(written: str, asked: str, conversation: Sequence[Exchange]) -> str | None:
     """Why a rewritten question is not to be trusted, or nothing."""
     said = (
         " ".join(part for turn in conversation for part in (turn.question, turn.standalone, turn.answer)) + f" {asked}"

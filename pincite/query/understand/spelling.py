@@ -138,7 +138,7 @@ MOST = 8
 """Where more words than these are unknown to everything, it is not their spelling."""
 
 
-async def correct(run: Run, question: Question) -> Question:
+async def spelling_correction(run: Run, question: Question) -> Question:
     """The question with what it was meant to say, where a word of it is in no document and no dictionary.
 
     Several texts to be searched together are a program's, not somebody's typing: they are searched as they are.

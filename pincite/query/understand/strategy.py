@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pincite.config.settings import Rag
-from pincite.core.query.answer import Question, Reading, Strategy, Via
+from pincite.core.query.answer import Question, QuestionAnalysis, Strategy, Via
 from pincite.query.understand.decompose import parts_of
 
 _BOTH: tuple[Via, ...] = ("dense", "lexical")
@@ -13,7 +13,7 @@ SHORT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class StrategySpec:
     """How a strategy searches: its engines, how many times the usual passages it wants, how wide it looks first.
 
     `candidates` and `reads` are the least that each engine brings and that are read back, where a second stage chooses
@@ -27,17 +27,17 @@ class Way:
     reranked: int | None = 1
 
 
-WAYS: Mapping[Strategy, Way] = {
-    "hybrid": Way(_BOTH),
-    "dense_only": Way(("dense",), breadth=0.5, reranked=None),
-    "lexical_only": Way(("lexical",)),
-    "fusion": Way(_BOTH, breadth=2.0),
-    "two_stage": Way(_BOTH, candidates=300, reads=100, reranked=50),
-    "hierarchical": Way(_BOTH, candidates=300, reads=100),
+STRATEGIES: Mapping[Strategy, StrategySpec] = {
+    "hybrid": StrategySpec(_BOTH),
+    "dense_only": StrategySpec(("dense",), breadth=0.5, reranked=None),
+    "lexical_only": StrategySpec(("lexical",)),
+    "fusion": StrategySpec(_BOTH, breadth=2.0),
+    "two_stage": StrategySpec(_BOTH, candidates=300, reads=100, reranked=50),
+    "hierarchical": StrategySpec(_BOTH, candidates=300, reads=100),
 }
 
 
-def chosen(question: Question, rag: Rag, reading: Reading, text: str) -> tuple[Strategy, str]:
+def chosen(question: Question, rag: Rag, reading: QuestionAnalysis, text: str) -> tuple[Strategy, str]:
     """The strategy for a question, and who decided: the request, else the settings, else the question's own kind."""
     if question.strategy is not None:
         return question.strategy, "the request says so"
@@ -48,7 +48,7 @@ def chosen(question: Question, rag: Rag, reading: Reading, text: str) -> tuple[S
     return routed(reading, text)
 
 
-def routed(reading: Reading, text: str) -> tuple[Strategy, str]:
+def routed(reading: QuestionAnalysis, text: str) -> tuple[Strategy, str]:
     """The strategy that a question of this kind is for."""
     named = {entity.kind for entity in reading.entities}
     if reading.intent == "SUMMARY":
@@ -62,12 +62,12 @@ def routed(reading: Reading, text: str) -> tuple[Strategy, str]:
     return "hybrid", "nothing speaks for another"
 
 
-def breadth_of(question: Question, rag: Rag, strategy: Strategy, reading: Reading) -> int:
+def breadth_of(question: Question, rag: Rag, strategy: Strategy, reading: QuestionAnalysis) -> int:
     """How many passages are wanted: as many as the request says, else the usual, more or less of them by kind."""
     if question.top_k is not None:
         return question.top_k
     by_setting = strategy == "dense_only" and question.strategy is None and not rag.use_hybrid_search
     times = max(
-        1.0 if by_setting else WAYS[strategy].breadth, reading.hints.breadth if reading.hints.breadth > 1 else 0
+        1.0 if by_setting else STRATEGIES[strategy].breadth, reading.hints.breadth if reading.hints.breadth > 1 else 0
     )
     return max(1, min(1000, round(rag.top_k * times)))

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pincite.config.settings import Rag
-from pincite.core.query.answer import Plan, Question, Reading, Search, Strategy
+from pincite.core.query.answer import Plan, Question, QuestionAnalysis, Search, Strategy
 from pincite.core.run import Run
 from pincite.query.rank.mmr import diversifies
 from pincite.query.understand.intent import read
 from pincite.query.understand.level import effort_of
 from pincite.query.understand.small_talk import is_small_talk
-from pincite.query.understand.strategy import WAYS, breadth_of, chosen
+from pincite.query.understand.strategy import STRATEGIES, breadth_of, chosen
 
 GUESS = 0.3
 """What a guessed meaning counts beside the words that were asked; see docs/evaluation.md."""
@@ -22,7 +22,7 @@ EXTRA = 0.5
 """What a place for a text nobody asked counts: a part of the question, or what a model made of it."""
 
 
-async def understand(run: Run, question: Question, *, answered: bool = True) -> Plan:
+async def query_analysis(run: Run, question: Question, *, answered: bool = True) -> Plan:
     """Say what kind of question it is; choose the strategy, the searches and how many passages are wanted."""
     rag, text = run.settings.rag, question.meant
     reading = read(text)
@@ -32,8 +32,8 @@ async def understand(run: Run, question: Question, *, answered: bool = True) -> 
     if effort and effort.decides and question.strategy is None:
         why = f"the level {effort.level} says so"
     if effort and effort.decides and effort.left_out:
-        run.note("level", f"mode {question.mode} goes without {', '.join(effort.left_out)}")
-    top_k, way = breadth_of(question, rag, strategy, reading), WAYS[strategy]
+        run.degrade("level", f"mode {question.mode} goes without {', '.join(effort.left_out)}")
+    top_k, way = breadth_of(question, rag, strategy, reading), STRATEGIES[strategy]
     levels = levels_of(question, strategy, reading)
     wide = 0 if levels == (2,) else WIDE
     plan = Plan(
@@ -58,13 +58,13 @@ def searching(plan: Plan, by_meaning: Sequence[str] = ()) -> Plan:
     searches = tuple(
         Search(text, via, number, GUESS if guessed and number == 0 else EXTRA if number >= asked else 1.0)
         for number, text in enumerate(plan.searched)
-        for via in WAYS[plan.strategy].engines
+        for via in STRATEGIES[plan.strategy].engines
         if via == "dense" or text not in by_meaning
     )
     return replace(plan, searches=searches)
 
 
-def levels_of(question: Question, strategy: Strategy, reading: Reading) -> tuple[int, ...]:
+def levels_of(question: Question, strategy: Strategy, reading: QuestionAnalysis) -> tuple[int, ...]:
     """What results shall be: as the request says; what serves the question where documents are looked at as such."""
     if question.levels is not None:
         return tuple(sorted(set(question.levels)))
@@ -82,7 +82,7 @@ def retrieves(question: Question, rag: Rag) -> bool:
 
 def _reasons(plan: Plan, rag: Rag, why: str) -> tuple[str, ...]:
     """Why the plan is as it is, in words that hold none of the question's."""
-    reading = plan.reading
+    reading = plan.analysis
     return (
         f"intent {reading.intent} ({reading.intent_confidence:.2f})",
         f"type {reading.type} ({reading.type_confidence:.2f})" + (", several steps" if reading.is_multi_hop else ""),

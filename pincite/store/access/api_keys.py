@@ -3,33 +3,19 @@
 import hashlib
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 from pincite.concurrency import Batcher
 from pincite.core.accounts.access import Caller, Role
-from pincite.core.accounts.audit import Told
+from pincite.core.accounts.audit import AuditEntry
+from pincite.core.accounts.users import ApiKey
 from pincite.errors import NotFound, Unauthorized
-from pincite.store.access.audit_log import note
+from pincite.store.access.audit_log import record
 from pincite.store.database import Database, rows
 
 PREFIX = "pc_"
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """What is known about a key; never the key itself. It is worth no more than the user whose it is."""
-
-    id: str
-    user: str
-    name: str
-    role: str
-    created_at: datetime
-    expires_at: datetime | None
-    revoked_at: datetime | None
-
-
-class Keys:
+class ApiKeys:
     """Makes, lists, revokes and recognises keys."""
 
     def __init__(self, database: Database) -> None:
@@ -51,10 +37,10 @@ class Keys:
                 (key_id, person, name, role, _hash(key), expires_days),
             )
             made = {"user": person, "role": role, "expires_days": expires_days}
-            await note(connection, Told("key.create", f"key:{key_id}", details=made))
+            await record(connection, AuditEntry("key.create", f"key:{key_id}", details=made))
         return key, key_id
 
-    async def all(self, by: str) -> list[Key]:
+    async def all(self, by: str) -> list[ApiKey]:
         """Every key, newest first, for an administrator; for anybody else their own."""
         async with self._database.transaction(by) as connection:
             found = await rows(
@@ -62,7 +48,7 @@ class Keys:
                 "select id, person, name, role, created_at, expires_at, revoked_at from api_key"
                 " where person = me() or (select am_administrator()) order by created_at desc",
             )
-        return [Key(*row) for row in found]
+        return [ApiKey(*row) for row in found]
 
     async def revoke(self, by: str, key_id: str) -> None:
         """A revoked key counts no more, from this moment on; its owner or an administrator revokes it."""
@@ -74,7 +60,7 @@ class Keys:
             )
             if done.rowcount == 0:
                 raise NotFound(f"there is no key '{key_id}'")
-            await note(connection, Told("key.revoke", f"key:{key_id}"))
+            await record(connection, AuditEntry("key.revoke", f"key:{key_id}"))
 
     async def recognise(self, key: str) -> Caller:
         """Whose key this is; `Unauthorized` for one that is unknown, expired or revoked, all alike."""

@@ -2,14 +2,23 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from dataclasses import asdict
 from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from pincite.core.accounts.audit import BEGINNING, Anchor, AuditEvent, Link, Told, Verdict, ended, followed
-from pincite.core.request_context import Origin, origin
+from pincite.core.accounts.audit import (
+    BEGINNING,
+    Anchor,
+    AuditEntry,
+    AuditEvent,
+    AuditFilter,
+    ChainCheck,
+    Link,
+    ended,
+    followed,
+)
+from pincite.core.request_context import RequestOrigin, origin
 from pincite.errors import Invalid, NotAllowed
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 
@@ -18,38 +27,27 @@ PAGE = 5000
 LAST = 2**63 - 1
 
 
-async def note(connection: Connection, *told: Told) -> None:
+async def record(connection: Connection, *told: AuditEntry) -> None:
     """Note what this transaction does; its last statement, for others who note something wait until it ends."""
     await note_from(connection, [(origin(), one_told) for one_told in told])
 
 
-async def note_from(connection: Connection, told: Sequence[tuple[Origin, Told]]) -> None:
+async def note_from(connection: Connection, told: Sequence[tuple[RequestOrigin, AuditEntry]]) -> None:
     """The same for what came from several places and is done together."""
     events = [asdict(one_told) | asdict(place) for place, one_told in told]
     await connection.execute("select note_events(%s)", (Jsonb(events),))
 
 
-@dataclass(frozen=True, slots=True)
-class AuditFilter:
-    """Which events a list is about, newest first: of a name or its first part, by or about somebody, since a time."""
-
-    event: str | None = None
-    person: str | None = None
-    since: datetime | None = None
-    limit: int = 100
-    cursor: str | None = None
-
-
-class Audit:
+class AuditLog:
     """Lists and checks what was noted; for administrators, says the database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def note(self, person: str, told: Told) -> None:
+    async def record(self, person: str, told: AuditEntry) -> None:
         """Note something that has no transaction of its own."""
         async with self._database.transaction(person) as connection:
-            await note(connection, told)
+            await record(connection, told)
 
     async def list(self, by: str, wanted: AuditFilter) -> tuple[list[AuditEvent], str | None]:
         """Events, newest first, and the cursor of the next page where there is one."""
@@ -59,14 +57,14 @@ class Audit:
         events = [_event(row) for row in found[: wanted.limit]]
         return events, str(events[-1].number) if len(found) > wanted.limit else None
 
-    async def verify(self, by: str, known: Anchor | None = None) -> Verdict:
+    async def verify(self, by: str, known: Anchor | None = None) -> ChainCheck:
         """Check the chain from its beginning to its end; `known` is what an earlier check brought, kept elsewhere."""
         async with self._database.transaction(by, local=LONG_WORK) as connection:
             row = await one(connection, _HEAD)
             if row is None:
                 raise NotAllowed("only an administrator may look at the audit log")
             head, last = Anchor(row[0], bytes(row[1])), row[2] or 0
-            verdict = Verdict(BEGINNING)
+            verdict = ChainCheck(BEGINNING)
             while verdict.fault is None:
                 page = await rows(connection, _PAGE, (verdict.reached.number, last, PAGE))
                 verdict = followed(verdict.reached, [Link(n, content, bytes(h)) for n, content, h in page], known)
@@ -84,18 +82,6 @@ _LIST = """
 """
 _HEAD = "select number, hash, (select max(number) from audit_event) from audit_head"
 _PAGE = "select number, content, hash from audit_event where number > %s and number <= %s order by number limit %s"
-
-
-def read_anchor(given: str) -> Anchor:
-    """An anchor as a check prints it: `12:9f86d0…`."""
-    number, _, digest = given.strip().partition(":")
-    try:
-        anchor = Anchor(int(number), bytes.fromhex(digest))
-    except ValueError:
-        anchor = Anchor(-1, b"")
-    if anchor.number < 0 or len(anchor.hash) != len(BEGINNING.hash):
-        raise Invalid("a head is what an earlier check printed: a number, a colon and 64 hexadecimal digits")
-    return anchor
 
 
 def _number(cursor: str) -> int:

@@ -9,24 +9,23 @@ from dataclasses import replace
 
 from pincite.concurrency import Batcher
 from pincite.core.accounts.access import Caller
-from pincite.core.accounts.audit import Told
-from pincite.core.accounts.users import Identity
+from pincite.core.accounts.audit import AuditEntry
+from pincite.core.accounts.users import LOGIN_DAYS, Identity
 from pincite.errors import Conflict, Invalid, OverBudget, Unauthorized
-from pincite.store.access.audit_log import note
+from pincite.store.access.audit_log import record
 from pincite.store.access.passwords import check_new, hashed, matches
 from pincite.store.database import Connection, Database, one, rows
 
-LASTS_DAYS = 14
 WINDOW_S = 15 * 60
 """Failures are remembered for so long."""
 MOST_HERE, MOST_ANYWHERE = 5, 50
 """Failures after which a name is not tried again from one address, and an address not with any name."""
-Limits = Mapping[bytes, int]
+LoginLimits = Mapping[bytes, int]
 """How many failures each subject, by its hash, is allowed."""
 _REFUSED = "name or password are not right"
 
 
-class Logins:
+class LoginSessions:
     """Logs people in and out by name and password; makes the first administrator."""
 
     def __init__(self, database: Database) -> None:
@@ -42,14 +41,14 @@ class Logins:
             row = await one(connection, "select person, hash from password_of(%s)", (name,))
         person, kept = row or (None, None)
         if not await asyncio.to_thread(matches, password, kept) or person is None:
-            await self._failed(limits, Told("login", person and f"user:{person}", "failed"))
+            await self._failed(limits, AuditEntry("login", person and f"user:{person}", "failed"))
             raise Unauthorized(_REFUSED, code="wrong_login")
         async with self._database.transaction("") as connection:
             await connection.execute("select forget_failed_logins(%s)", ([here],))
-        token = await self._begin(person, Told("login", f"user:{person}"))
+        token = await self._begin(person, AuditEntry("login", f"user:{person}"))
         return token, await self.recognise(token)
 
-    async def _not_too_often(self, limits: Limits) -> None:
+    async def _not_too_often(self, limits: LoginLimits) -> None:
         async with self._database.transaction("") as connection:
             shut = await _too_often(connection, limits)
         if shut:
@@ -59,22 +58,22 @@ class Logins:
                 retry_after_s=WINDOW_S,
             )
 
-    async def _failed(self, limits: Limits, told: Told) -> None:
+    async def _failed(self, limits: LoginLimits, told: AuditEntry) -> None:
         """Remember a failure. The one that shuts the door is told as that, too; what knocks afterwards is not."""
         async with self._database.transaction("") as connection:
             await connection.execute("select note_failed_login(%s, %s)", (list(limits), WINDOW_S))
             shut = await _too_often(connection, limits)
-            await note(connection, told, *([replace(told, outcome="refused")] if shut else []))
+            await record(connection, told, *([replace(told, outcome="refused")] if shut else []))
 
-    async def _begin(self, person: str, told: Told) -> str:
+    async def _begin(self, person: str, told: AuditEntry) -> str:
         token = secrets.token_urlsafe(32)
         async with self._database.transaction(person) as connection:
             await connection.execute("delete from login where person = %s and expires_at < now()", (person,))
             await connection.execute(
                 "insert into login (hash, person, expires_at) values (%s, %s, now() + make_interval(days => %s))",
-                (_digest(token), person, LASTS_DAYS),
+                (_digest(token), person, LOGIN_DAYS),
             )
-            await note(connection, told)
+            await record(connection, told)
         return token
 
     async def recognise(self, token: str) -> Caller:
@@ -98,7 +97,7 @@ class Logins:
         try:
             yield
         except Unauthorized:
-            await self._failed(limits, Told("login", None, "failed", {"by": issuer}))
+            await self._failed(limits, AuditEntry("login", None, "failed", {"by": issuer}))
             raise
 
     async def vouched_for(self, identity: Identity) -> str | None:
@@ -111,14 +110,14 @@ class Logins:
 
     async def log_in_as(self, person: str, issuer: str) -> tuple[str, Caller]:
         """Log in somebody whom a provider vouches for."""
-        token = await self._begin(person, Told("login", f"user:{person}", details={"by": issuer}))
+        token = await self._begin(person, AuditEntry("login", f"user:{person}", details={"by": issuer}))
         return token, await self.recognise(token)
 
     async def log_out(self, person: str, token: str) -> None:
         """End a login, from this moment on."""
         async with self._database.transaction(person) as connection:
             await connection.execute("delete from login where person = %s and hash = %s", (person, _digest(token)))
-            await note(connection, Told("logout", f"user:{person}"))
+            await record(connection, AuditEntry("logout", f"user:{person}"))
 
     async def set_password(self, by: str, person: str, password: str) -> None:
         """Give a person a password; whoever is logged in as them is no more."""
@@ -131,7 +130,7 @@ class Logins:
                 (person, kept),
             )
             await connection.execute("delete from login where person = %s", (person,))
-            await note(connection, Told("password.change", f"user:{person}"))
+            await record(connection, AuditEntry("password.change", f"user:{person}"))
 
     async def change_password(self, person: str, old: str, new: str, address: str) -> None:
         """Change one's own password; guesses at the old one count like failed logins."""
@@ -140,7 +139,7 @@ class Logins:
         async with self._database.transaction(person) as connection:
             row = await one(connection, "select hash from password where person = me()")
         if not await asyncio.to_thread(matches, old, row[0] if row else None):
-            await self._failed(limits, Told("password.change", f"user:{person}", "failed"))
+            await self._failed(limits, AuditEntry("password.change", f"user:{person}", "failed"))
             raise Invalid("the old password is not right", code="wrong_password")
         await self.set_password(person, person, new)
 
@@ -170,11 +169,11 @@ class Logins:
         if row != (True,):
             raise Conflict("this link does not count: it was used, or an administrator is there already",
                            code="setup_done")  # fmt: skip
-        login = await self._begin("local", Told("setup", "user:local"))
+        login = await self._begin("local", AuditEntry("setup", "user:local"))
         return login, await self.recognise(login)
 
 
-async def _too_often(connection: Connection, limits: Limits) -> bool:
+async def _too_often(connection: Connection, limits: LoginLimits) -> bool:
     query = "select subject, failures from count_failed_logins(%s, %s)"
     failed = {bytes(s): n for s, n in await rows(connection, query, (list(limits), WINDOW_S))}
     return any(failed.get(subject, 0) >= most for subject, most in limits.items())

@@ -8,14 +8,14 @@ from typing import Any
 from psycopg import errors as pg_errors
 from psycopg import sql
 
-from pincite.core.accounts.access import Scope
-from pincite.core.accounts.audit import Told
+from pincite.core.accounts.access import Scope, ShareRequest
+from pincite.core.accounts.audit import AuditEntry
 from pincite.core.accounts.users import Person
 from pincite.errors import Conflict, Invalid, NotFound
-from pincite.store.access.audit_log import note
+from pincite.store.access.audit_log import record
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.search.corpus_stats import changed
-from pincite.store.search.packed_postings import take_out
+from pincite.store.search.packed_postings import remove_editions
 from pincite.store.search.vocabulary import forget_words, keep_words
 from pincite.text.terms import forms
 
@@ -27,16 +27,7 @@ AT_A_TIME = 2_000
 """Passages that follow their documents in one transaction, unless one document has more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """Whom to share with, as somebody wrote it: ids or names of people and groups."""
-
-    users: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    everyone: bool = False
-
-
-class Rights:
+class Permissions:
     """Shares what one person owns, and sees to it that its rows lie where its readers find them.
 
     A change counts from its first transaction on: a document's text is read through its own row and its version's, and
@@ -47,7 +38,7 @@ class Rights:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def readers(self, scope: Scope, wish: Wish) -> Readers:
+    async def readers(self, scope: Scope, wish: ShareRequest) -> Readers:
         """The ids behind the names; `Invalid` where one is nobody's."""
         query = "select given, principal from known_readers(%(users)s, %(groups)s)"
         values = {"users": list(wish.users), "groups": list(wish.groups)}
@@ -71,7 +62,9 @@ class Rights:
             if not done.rowcount:
                 raise NotFound(f"there is no document '{document_id}'")
             moved = await refile(connection, scope.person, [document_id])
-            await note(connection, Told("document.share", f"document:{document_id}", details={"readers": readers}))
+            await record(
+                connection, AuditEntry("document.share", f"document:{document_id}", details={"readers": readers})
+            )
         await self._settle(scope.person, moved)
 
     async def share_folder(self, scope: Scope, path: str, readers: Readers | None) -> None:
@@ -84,7 +77,7 @@ class Rights:
                 (scope.person, path, None if readers is None else list(readers)),
             )
             moved = await refile(connection, scope.person, await inside(connection, scope.person, path))
-            await note(connection, Told("folder.share", f"folder:{path}", details={"readers": readers}))
+            await record(connection, AuditEntry("folder.share", f"folder:{path}", details={"readers": readers}))
         await self._settle(scope.person, moved)
 
     async def hand_over(self, by: str, whose: Person, heir: Person) -> int:
@@ -125,7 +118,7 @@ class Rights:
         [found] = await self._database.at_once(owner, sizes, values={"ids": list(documents)})
         for some in _batches(found):
             async with self._database.transaction(owner, local=LONG_WORK) as connection:
-                await follow(connection, some)
+                await move_realms(connection, some)
 
 
 def _batches(sizes: Iterable[Sequence[Any]]) -> list[list[str]]:
@@ -187,14 +180,14 @@ async def refile(connection: Connection, owner: str, documents: Sequence[str]) -
     return moved
 
 
-async def follow(connection: Connection, documents: Sequence[str]) -> None:
+async def move_realms(connection: Connection, documents: Sequence[str]) -> None:
     """Bring all that documents are found by to where the documents lie."""
     await rows(connection, "select from document where id = any(%s) order by id for update", (list(documents),))
     astray = [_Astray(*row) for row in await rows(connection, _ASTRAY, (list(documents),))]
     if not astray:
         return
     editions = [lost.edition for lost in astray]
-    await take_out(connection, editions)
+    await remove_editions(connection, editions)
     await forget_words(connection, editions)
     passages = await rows(connection, _PASSAGES, (editions,))
     for realm in sorted({lost.realm for lost in astray}):

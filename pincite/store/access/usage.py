@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 
 from psycopg.types.json import Jsonb
 
-from pincite.core.accounts.audit import Told
+from pincite.core.accounts.audit import AuditEntry
 from pincite.errors import Invalid, NotAllowed, NotFound, OverBudget, OverQuota, Unavailable
-from pincite.store.access.audit_log import note
+from pincite.store.access.audit_log import record
 from pincite.store.database import Connection, Database, one, rows
 
 KEPT = ("jobs", "documents", "storage_mb")
@@ -53,7 +53,7 @@ class Used:
     own: Mapping[str, int]
 
 
-class Budgets:
+class UsageStore:
     """Budgets in the database, which all servers of a library share."""
 
     def __init__(self, database: Database) -> None:
@@ -124,7 +124,7 @@ class Budgets:
                 await connection.execute("delete from allowance where person = %s and name = %s", (person, name))
                 if most is not None:
                     await connection.execute("insert into allowance values (%s, %s, %s)", (person, name, most))
-            await note(connection, Told("user.limit", f"user:{person}", details=dict(limits)))
+            await record(connection, AuditEntry("user.limit", f"user:{person}", details=dict(limits)))
 
     async def forget(self) -> None:
         """Clear away what counts no more."""

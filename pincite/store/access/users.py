@@ -9,10 +9,10 @@ from psycopg import errors as pg_errors
 from psycopg import sql
 
 from pincite.core.accounts.access import Role
-from pincite.core.accounts.audit import EventName, Told
+from pincite.core.accounts.audit import AuditEntry, EventName
 from pincite.core.accounts.users import Group, Person, PersonRole
 from pincite.errors import Conflict, Invalid, NotAllowed, NotFound
-from pincite.store.access.audit_log import note
+from pincite.store.access.audit_log import record
 from pincite.store.database import Connection, Database, one, rows
 
 LONGEST = 100
@@ -30,7 +30,7 @@ class Oneself:
     groups: tuple[str, ...]
 
 
-class People:
+class Users:
     """Everybody there is. `by` is always who does it, and the database refuses whoever is no administrator."""
 
     def __init__(self, database: Database) -> None:
@@ -70,20 +70,20 @@ class People:
                 )
             except pg_errors.UniqueViolation:
                 raise Conflict(f"there is a user '{wanted}' already") from None
-            await note(connection, Told("user.add", f"user:{wanted}", details={"role": role}))
+            await record(connection, AuditEntry("user.add", f"user:{wanted}", details={"role": role}))
         return await self.get(by, wanted)
 
     async def change_role(self, by: str, person: str, role: PersonRole) -> Person:
         """Give somebody another role; their keys are worth no more than it."""
         known = await self.get(by, person)
-        told = Told("user.role", f"user:{known.id}", details={"before": known.role, "after": role})
+        told = AuditEntry("user.role", f"user:{known.id}", details={"before": known.role, "after": role})
         await self._change(by, known, "update person set role = %(value)s where id = %(id)s", role, told)
         return replace(known, role=role)  # who was an administrator until now could not ask
 
     async def suspend(self, by: str, person: str, *, suspended: bool) -> Person:
         """Keep somebody out until further notice, or let them in again; what is theirs stays as it is."""
         known = await self.get(by, person)
-        told = Told("user.suspend" if suspended else "user.resume", f"user:{known.id}")
+        told = AuditEntry("user.suspend" if suspended else "user.resume", f"user:{known.id}")
         await self._change(by, known, _SUSPEND, suspended, told)
         return replace(known, suspended=suspended)
 
@@ -96,7 +96,7 @@ class People:
                 f" give them to somebody with: pincite user remove {known.name} --to NAME, or suspend the user"
             )
         gone = "update person set removed_at = now() where id = %(id)s"
-        await self._change(by, known, gone, None, Told("user.remove", f"user:{known.id}"))
+        await self._change(by, known, gone, None, AuditEntry("user.remove", f"user:{known.id}"))
         async with self._database.transaction(known.id) as connection:  # these are the person's own to remove
             for table in ("session", "evaluation", "evaluation_set", "trace", "folder"):
                 await connection.execute(f"delete from {table} where owner = %s", (known.id,))  # noqa: S608
@@ -105,7 +105,7 @@ class People:
                 await connection.execute(f"delete from {table} where person = %s", (known.id,))  # noqa: S608
         return known
 
-    async def _change(self, by: str, person: Person, statement: str, value: object, told: Told) -> None:
+    async def _change(self, by: str, person: Person, statement: str, value: object, told: AuditEntry) -> None:
         if person.id == LOCAL:
             raise Conflict(f"'{person.name}' owns the data folder and stays its administrator")
         async with self._database.transaction(by) as connection:
@@ -116,7 +116,7 @@ class People:
                 " and exists (select from person where id = %(id)s and coalesce(suspended_at, removed_at) is not null)",
                 {"id": person.id},
             )
-            await note(connection, told)
+            await record(connection, told)
 
     # --- groups -------------------------------------------------------------------------------------------------
 
@@ -142,7 +142,7 @@ class People:
                 await connection.execute("insert into people_group (id, name) values (%s, %s)", (group_id, wanted))
             except pg_errors.UniqueViolation:
                 raise Conflict(f"there is a group '{wanted}' already") from None
-            await note(connection, Told("group.add", f"group:{group_id}", details={"name": wanted}))
+            await record(connection, AuditEntry("group.add", f"group:{group_id}", details={"name": wanted}))
         return await self.group(by, wanted)
 
     async def remove_group(self, by: str, group: str) -> Group:
@@ -151,7 +151,7 @@ class People:
         async with self._database.transaction(by) as connection:
             await _only_administrators(connection)
             await connection.execute("delete from people_group where id = %s", (known.id,))
-            await note(connection, Told("group.remove", f"group:{known.id}", details={"name": known.name}))
+            await record(connection, AuditEntry("group.remove", f"group:{known.id}", details={"name": known.name}))
         return known
 
     async def join(self, by: str, group: str, person: str) -> Group:
@@ -176,7 +176,7 @@ class People:
         async with self._database.transaction(by) as connection:
             await _only_administrators(connection)
             if (await connection.execute(statement, (who.id, which.id))).rowcount:
-                await note(connection, Told(event, f"user:{who.id}", details={"group": which.id}))
+                await record(connection, AuditEntry(event, f"user:{who.id}", details={"group": which.id}))
         return await self.group(by, which.id)
 
 

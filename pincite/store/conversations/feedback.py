@@ -7,7 +7,7 @@ from pincite.store.cursors import cursor_of, place_of
 from pincite.store.database import Database, one, rows
 
 
-class Opinions:
+class FeedbackStore:
     """Ratings of answers, each by whoever asked."""
 
     def __init__(self, database: Database) -> None:

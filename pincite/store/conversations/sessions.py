@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import KeptTurn, Session
-from pincite.core.query.answer import Turn
+from pincite.core.query.answer import Exchange
 from pincite.errors import Invalid, NotFound
 from pincite.store.conversations.answer_json import from_json, to_json, without_document
 from pincite.store.cursors import cursor_of, place_of
@@ -142,7 +142,7 @@ class Sessions:
         async with self._database.transaction(scope.person) as connection:
             return (await connection.execute("delete from session where owner = %s", (scope.person,))).rowcount
 
-    async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Turn, ...]:
+    async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Exchange, ...]:
         """The last turns, oldest first, as far as they can be remembered."""
         async with self._database.transaction(scope.person) as connection:
             await _find(connection, scope, session_id)
@@ -154,7 +154,7 @@ class Sessions:
                 " from turn t where session_id = %s and owner = %s order by id desc limit %s",
                 (list(scope.realms), session_id, scope.person, turns),
             )
-        return tuple(Turn(*row) for row in reversed(found))
+        return tuple(Exchange(*row) for row in reversed(found))
 
     async def keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None:
         """Add a turn; it is written even if whoever waits for that is cancelled."""

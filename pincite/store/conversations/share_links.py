@@ -5,19 +5,16 @@ import secrets
 from collections.abc import Collection
 
 from pincite.core.accounts.access import Scope
-from pincite.core.accounts.audit import Told
-from pincite.core.accounts.conversations import Share, SharedAnswer
+from pincite.core.accounts.audit import AuditEntry
+from pincite.core.accounts.conversations import SHARE_LINK_PREFIX, Share, SharedAnswer
 from pincite.core.query.answer import Answer
 from pincite.errors import NotFound
-from pincite.store.access.audit_log import note
+from pincite.store.access.audit_log import record
 from pincite.store.conversations.answer_json import from_json, only_readable, without_documents
 from pincite.store.database import Database, one, rows
 
-PREFIX = "sh_"
-"""A link begins with it; the rest are 256 random bits, which no key or login shares."""
 
-
-class Shares:
+class ShareLinks:
     """Links to single answers. Text of documents is never kept for them: a link shows a turn of its owner's history."""
 
     def __init__(self, database: Database) -> None:
@@ -25,7 +22,7 @@ class Shares:
 
     async def create(self, scope: Scope, answer_id: str, days: int) -> tuple[str, Share]:
         """Share an answer of one's own for some days: the link, known at this moment only, and what is kept of it."""
-        link, share_id = PREFIX + secrets.token_urlsafe(32), secrets.token_hex(8)
+        link, share_id = SHARE_LINK_PREFIX + secrets.token_urlsafe(32), secrets.token_hex(8)
         async with self._database.transaction(scope.person) as connection:
             turn = "select id from turn where answer ->> 'id' = %s and owner = %s and complete"
             found = await one(connection, turn, (answer_id, scope.person))
@@ -37,8 +34,8 @@ class Shares:
                 " values (%s, %s, %s, %s, now() + make_interval(days => %s)) returning created_at, expires_at",
                 (share_id, _hash(link), scope.person, found[0], days),
             )
-            await note(
-                connection, Told("answer.share", f"answer:{answer_id}", details={"share": share_id, "days": days})
+            await record(
+                connection, AuditEntry("answer.share", f"answer:{answer_id}", details={"share": share_id, "days": days})
             )
         assert row is not None
         return link, Share(share_id, scope.person, answer_id, *row)
@@ -65,7 +62,7 @@ class Shares:
             gone = await one(connection, _END, {"id": named, "hash": _hash(named)})
             if gone is None:
                 raise _missing()
-            await note(connection, Told("answer.unshare", f"share:{gone[0]}"))
+            await record(connection, AuditEntry("answer.unshare", f"share:{gone[0]}"))
         return str(gone[0])
 
     async def forget_expired(self) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pincite.errors import DataFolderError
 
 
-class Files:
+class BlobFiles:
     """`<data>/files/<library>/<document>/<version>`, all of them ids: names given by users never become paths.
 
     `place` names this folder among all that may serve one database.

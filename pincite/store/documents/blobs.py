@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pincite.errors import NotFound, Unreadable
 from pincite.store.database import Connection, Database
-from pincite.store.documents.blob_files import Files
+from pincite.store.documents.blob_files import BlobFiles
 
 PIECE = 1024 * 1024
 """Bytes of a file that lie in one row."""
@@ -24,14 +24,14 @@ class Original:
     realm: int
 
 
-class Originals:
+class Blobs:
     """Keeps uploaded bytes and gives them back.
 
     An embedded database serves one machine: files lie beside it. Machines that share a database share no disk, so
     there the bytes are in the database, and nowhere else: what is removed is gone from every machine at once.
     """
 
-    def __init__(self, database: Database, files: Files, *, shared: bool) -> None:
+    def __init__(self, database: Database, files: BlobFiles, *, shared: bool) -> None:
         self._database = database
         self.files = files
         self._shared = shared

@@ -7,11 +7,11 @@ from dataclasses import replace
 from psycopg import errors as pg_errors
 
 from pincite.core.accounts.access import Scope
-from pincite.core.accounts.audit import Told
+from pincite.core.accounts.audit import AuditEntry
 from pincite.core.documents.document import Folder
 from pincite.errors import Conflict, NotFound
-from pincite.store.access.audit_log import note
-from pincite.store.access.permissions import follow, hold_folders, inside, refile
+from pincite.store.access.audit_log import record
+from pincite.store.access.permissions import hold_folders, inside, move_realms, refile
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.documents.row import access_of
 from pincite.store.search.corpus_stats import changed
@@ -82,8 +82,8 @@ class Folders:
                 await hold_folders(connection, scope.person, changing=True)
                 await _move(connection, scope, path, to)
                 moved = await refile(connection, scope.person, await inside(connection, scope.person, to))
-                await follow(connection, moved)
-                await note(connection, Told("folder.move", f"folder:{path}", details={"to": to}))
+                await move_realms(connection, moved)
+                await record(connection, AuditEntry("folder.move", f"folder:{path}", details={"to": to}))
         except pg_errors.UniqueViolation:
             raise Conflict(
                 f"'{to}' holds a document or a folder of the same name; remove or rename one of them first"

@@ -5,30 +5,29 @@ from dataclasses import dataclass
 from psycopg import sql
 
 from pincite.core.accounts.access import Scope
-from pincite.core.documents.document import Reading
-from pincite.core.query.answer import Filters, Found
+from pincite.core.documents.document import ReadRequest, VersionText
+from pincite.core.query.answer import Filters, RetrievedChunk
 from pincite.errors import NotFound
 from pincite.store.database import Database
-from pincite.store.documents.library import VersionText
 from pincite.store.search import scope_sql
 from pincite.store.search.postgres_index import FOUND, found_of
 
 
 @dataclass(frozen=True, slots=True)
-class Volume:
+class FullText:
     """One version of a document: its text, and its passages in order."""
 
     text: VersionText
-    passages: tuple[Found, ...]
+    passages: tuple[RetrievedChunk, ...]
 
 
-class Volumes:
+class FullTextReader:
     """Opens documents by id or by where they came from; one that the scope or the filters leave out is not there."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def open(self, reading: Reading, *, scope: Scope, filters: Filters) -> Volume:
+    async def open(self, reading: ReadRequest, *, scope: Scope, filters: Filters) -> FullText:
         """The version that is searched, or an earlier one by its id; `NotFound` alike for what is not there and not for one."""
         edition = sql.SQL(_EDITION).format(library=scope_sql.library(filters), documents=scope_sql.documents(filters))
         values = {
@@ -49,7 +48,7 @@ class Volumes:
             raise NotFound(f"there is no document {named}{which}; use a doc_id that a search gave")
         [row] = texts
         text = VersionText(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6], row[7])
-        return Volume(text, tuple(found_of(one) for one in passages))
+        return FullText(text, tuple(found_of(one) for one in passages))
 
 
 # An earlier version is there as long as it is indexed; one later than the time that is asked about is not.

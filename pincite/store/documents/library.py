@@ -2,56 +2,28 @@
 
 import base64
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from psycopg import sql
 
 from pincite.config.messages import closest
 from pincite.core.accounts.access import Scope
-from pincite.core.documents.document import Chunk, Document, Level, Status, Version
+from pincite.core.documents.document import Chunk, ChunkLevel, Document, Listing, Status, Version, VersionText
 from pincite.core.query.answer import Filters
-from pincite.core.request_context import looking
+from pincite.core.request_context import read_only
 from pincite.errors import Invalid, NotAllowed, NotFound, Unauthorized
 from pincite.store.database import Database, one, rows
-from pincite.store.documents.blobs import Originals
+from pincite.store.documents.blobs import Blobs
 from pincite.store.documents.row import DOCUMENT, document_of
 
 MOST_NAMED, MOST_FOLDERS = 3, 1000
 """Documents named one by one where a filter names some that are not there; folders looked through for a near one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """Which documents to list, and where to go on."""
-
-    folder: str | None = None
-    status: str | None = None
-    tags: tuple[str, ...] = ()
-    q: str | None = None
-    limit: int = 100
-    cursor: str | None = None
-    stale: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class VersionText:
-    """One version's normalised text, as citations point into it."""
-
-    document_id: str
-    version: str
-    title: str
-    mime: str
-    text: str
-    page_starts: tuple[int, ...]
-    body_start: int = 0
-    about: Mapping[str, Any] = field(default_factory=dict)
-
-
 class Library:
     """What the library holds, always for one person."""
 
-    def __init__(self, database: Database, originals: Originals, signature: str) -> None:
+    def __init__(self, database: Database, originals: Blobs, signature: str) -> None:
         self._database = database
         self._originals = originals
         self._signature = signature
@@ -65,7 +37,7 @@ class Library:
         # Who is suspended reads nothing; an administrator who looks at what is theirs does.
         query = "select r from unnest(readable()) r where %(looks)s or not (select shut_out()) order by r"
         searched = "select id from generation where state = 'serving'"
-        realms, index = await self._database.at_once(person, query, searched, values={"looks": looking.get()})
+        realms, index = await self._database.at_once(person, query, searched, values={"looks": read_only.get()})
         return Scope(person, tuple(realm for (realm,) in realms)), index[0][0] if index else 0
 
     async def unreadable(self, person: str, document_ids: Collection[str]) -> frozenset[str]:
@@ -279,7 +251,7 @@ def _no_folder(wanted: str, folders: Sequence[str]) -> str:
 
 def _chunk(row: tuple[Any, ...], text: str) -> Chunk:
     return Chunk(
-        row[0], Level(row[1]), row[2], text=text[row[3] : row[4]], start=row[3], end=row[4], start_line=row[5],
+        row[0], ChunkLevel(row[1]), row[2], text=text[row[3] : row[4]], start=row[3], end=row[4], start_line=row[5],
         end_line=row[6], page=row[7], heading_path=tuple(row[8]), content_type=row[9], language=row[10],
         tokens=row[11], header=row[12], vectorized_text=row[13], place=row[14],
     )  # fmt: skip

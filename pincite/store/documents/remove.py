@@ -5,23 +5,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from pincite.core.accounts.access import Scope
-from pincite.core.accounts.audit import Told
+from pincite.core.accounts.audit import AuditEntry
 from pincite.core.documents.document import Receipt
 from pincite.errors import NotFound
-from pincite.store.access.audit_log import note
+from pincite.store.access.audit_log import record
 from pincite.store.conversations.answer_cache import forget_answers
 from pincite.store.conversations.sessions import forget_quotes
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
-from pincite.store.documents.blob_files import Files
+from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.search.corpus_stats import changed
-from pincite.store.search.packed_postings import take_out
+from pincite.store.search.packed_postings import remove_editions
 from pincite.store.search.vocabulary import forget_words
 
 
 class Removal:
     """Removes documents of one person at a time."""
 
-    def __init__(self, database: Database, files: Files) -> None:
+    def __init__(self, database: Database, files: BlobFiles) -> None:
         self._database = database
         self._files = files
 
@@ -31,7 +31,7 @@ class Removal:
             realm, kept, editions = await _lock(connection, scope, document_id)
             versions = list(kept)
             terms = [term for (term,) in await rows(connection, _TERMS, {"editions": editions})]
-            await take_out(connection, editions)
+            await remove_editions(connection, editions)
             await forget_words(connection, editions)
             gone = {
                 table: (await connection.execute(statement, {"editions": editions, "id": document_id})).rowcount
@@ -41,8 +41,8 @@ class Removal:
             answers = await forget_answers(connection, document_id)
             await connection.execute("delete from document where id = %s", (document_id,))
             await changed(connection, realm)
-            told = Told("document.remove", f"document:{document_id}", details={"versions": len(versions)})
-            await note(connection, told)
+            told = AuditEntry("document.remove", f"document:{document_id}", details={"versions": len(versions)})
+            await record(connection, told)
         gone_files = [await asyncio.to_thread(self._files.remove, document_id, version) for version in versions]
         wanted = {
             "id": document_id,

@@ -1,36 +1,27 @@
 """Documents filed anew: another title, tags, folder or name; the id stays, and nothing is indexed again."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from psycopg import errors as pg_errors
 from psycopg.types.json import Jsonb
 
 from pincite.core.accounts.access import Scope
-from pincite.core.accounts.audit import Told
+from pincite.core.accounts.audit import AuditEntry
+from pincite.core.documents.document import DocumentChange
 from pincite.errors import Conflict, NotFound
-from pincite.store.access.audit_log import note
-from pincite.store.access.permissions import follow, hold_folders, refile
+from pincite.store.access.audit_log import record
+from pincite.store.access.permissions import hold_folders, move_realms, refile
 from pincite.store.database import Database, one
 from pincite.store.search.corpus_stats import changed
 
 
-@dataclass(frozen=True, slots=True)
-class Refiled:
-    """What shall be otherwise about a document; None is left as it is."""
-
-    title: str | None = None
-    tags: tuple[str, ...] | None = None
-    folder: str | None = None
-    name: str | None = None
-
-
-class Filing:
+class DocumentEditor:
     """Changes where documents are filed, for one person at a time."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def refile(self, scope: Scope, document_id: str, wanted: Refiled) -> None:
+    async def refile(self, scope: Scope, document_id: str, wanted: DocumentChange) -> None:
         """File a document anew; `Conflict` where another one has that name in that folder."""
         try:
             async with self._database.transaction(scope.person) as connection:
@@ -47,20 +38,22 @@ class Filing:
                 said = {name: value for name, value in given.items() if value is not None}
                 await connection.execute(_REFILE, {"id": document_id, "given": Jsonb(said), **_values(wanted)})
                 moved = await refile(connection, scope.person, [document_id]) if wanted.folder is not None else []
-                await follow(connection, moved)  # who may read it is said by its folder
+                await move_realms(connection, moved)  # who may read it is said by its folder
                 await changed(connection, found[0])
                 altered = [name for name, value in asdict(wanted).items() if value is not None]
-                await note(connection, Told("document.change", f"document:{document_id}", details={"changed": altered}))
+                await record(
+                    connection, AuditEntry("document.change", f"document:{document_id}", details={"changed": altered})
+                )
         except pg_errors.UniqueViolation:
             raise Conflict(_taken(wanted)) from None
 
 
-def _values(wanted: Refiled) -> dict[str, object]:
+def _values(wanted: DocumentChange) -> dict[str, object]:
     tags = None if wanted.tags is None else list(wanted.tags)
     return {"title": wanted.title, "tags": tags, "folder": wanted.folder, "name": wanted.name}
 
 
-def _taken(wanted: Refiled) -> str:
+def _taken(wanted: DocumentChange) -> str:
     where = f"in the folder '{wanted.folder}'" if wanted.folder else "in its folder"
     return f"there is another document of the same name {where}; remove or rename one of them first"
 

@@ -5,19 +5,19 @@ import asyncio
 from psycopg import sql
 
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
-from pincite.store.documents.blob_files import Files
-from pincite.store.search.packed_postings import take_out
+from pincite.store.documents.blob_files import BlobFiles
+from pincite.store.search.packed_postings import remove_editions
 from pincite.store.search.vocabulary import forget_words
 
 _ROWS = ("posting", "vector", "past_posting", "past_vector", "chunk")
 
 
-async def lay_apart(connection: Connection, edition: int) -> None:
+async def archive_edition(connection: Connection, edition: int) -> None:
     """Keep an edition that is served no more where only a search of its time meets it."""
     retired = "select 1 from edition where key = %s and state = 'retired' for update"
     if await one(connection, retired, (edition,)) is None:
         return
-    await take_out(connection, [edition])
+    await remove_editions(connection, [edition])
     await connection.execute(_MOVE_POSTINGS, (edition,))
     await connection.execute(_MOVE_VECTORS, (edition,))
     await connection.execute("update edition set state = 'kept' where key = %s", (edition,))
@@ -27,17 +27,17 @@ async def clear(connection: Connection, edition: int) -> None:
     """Remove an edition and all that was made for it; its version's text stays readable."""
     if await one(connection, "select 1 from edition where key = %s for update", (edition,)) is None:
         return
-    await take_out(connection, [edition])
+    await remove_editions(connection, [edition])
     await forget_words(connection, [edition])
     for table in _ROWS:
         await connection.execute(sql.SQL("delete from {} where edition = %s").format(sql.Identifier(table)), (edition,))
     await connection.execute("delete from edition where key = %s", (edition,))
 
 
-class History:
+class VersionArchive:
     """Forgets versions beyond what is to be kept, with the rights of whoever owns the document."""
 
-    def __init__(self, database: Database, files: Files) -> None:
+    def __init__(self, database: Database, files: BlobFiles) -> None:
         self._database = database
         self._files = files
 

@@ -8,21 +8,21 @@ from pincite.store.database import Database
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class WatchedFile:
     """A document that came from a file, and the checksum of its newest version."""
 
     document_id: str
     checksum: str
 
 
-class Origins:
+class WatchedFiles:
     """What is known of watched folders of the machine with this data folder, for one person at a time."""
 
     def __init__(self, database: Database, place: str) -> None:
         self._database = database
         self._place = place
 
-    async def below(self, scope: Scope, root: str) -> dict[str, Origin]:
+    async def below(self, scope: Scope, root: str) -> dict[str, WatchedFile]:
         """The documents kept in step with a root, by the path of their file below it."""
         query = (
             "select o.path, o.document_id, v.checksum from origin o join document d on d.id = o.document_id"
@@ -31,7 +31,7 @@ class Origins:
         )
         values = {"realms": list(scope.realms), "owner": scope.person, "place": self._place, "root": root}
         [found] = await self._database.at_once(scope.person, query, values=values)
-        return {path: Origin(document_id, checksum) for path, document_id, checksum in found}
+        return {path: WatchedFile(document_id, checksum) for path, document_id, checksum in found}
 
     async def tell(self, scope: Scope, root: str, documents: Mapping[str, str]) -> None:
         """Say which document each file is, by its path; a document has one file and a file one document."""

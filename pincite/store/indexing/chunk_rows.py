@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pincite.core.documents.document import Chunk, Level
+from pincite.core.documents.document import Chunk, ChunkLevel
 from pincite.store.database import Connection, rows
 from pincite.store.search.vocabulary import keep_words
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ChunkRow:
     """A chunk with everything it is found by; `forms` are its plain words, each with its term."""
 
     chunk: Chunk
@@ -24,7 +24,7 @@ class Entry:
 
 Keys = Mapping[tuple[int, int], int]
 """Edition and ordinal → the key of a passage."""
-Written = Sequence[tuple[int, Entry]]
+Written = Sequence[tuple[int, ChunkRow]]
 """Entries, each with the edition it belongs to."""
 
 
@@ -80,7 +80,7 @@ def _chunk_columns(entries: Written) -> dict[str, object]:
         "ordinal": [c.ordinal for c in chunks],
         "level": [int(c.level) for c in chunks],
         "parent": [c.parent for c in chunks],
-        "text": [c.text if c.level == Level.CHUNK else None for c in chunks],
+        "text": [c.text if c.level == ChunkLevel.CHUNK else None for c in chunks],
         "header": [c.header for c in chunks],
         "start_char": [c.start for c in chunks],
         "end_char": [c.end for c in chunks],

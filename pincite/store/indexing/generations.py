@@ -1,38 +1,12 @@
 """Indexes of the whole library: the one that is searched, one built beside it, those that stand by for a return."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from psycopg.types.json import Jsonb
 
+from pincite.core.operations import BuildProgress, BuildState, IndexBuild
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
-
-State = Literal["building", "serving", "standby"]
-
-
-@dataclass(frozen=True, slots=True)
-class Generation:
-    """One index: what it was made by, and whether it is searched; `failures` are documents it lacks, and why."""
-
-    id: int
-    signature: str
-    settings: Mapping[str, Any]
-    state: State
-    held: bool
-    failures: Mapping[str, str]
-    created_at: datetime
-    switched_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """How far the index that is built is: documents in all, those that have their part, and those that wait for it."""
-
-    documents: int
-    built: int
-    waiting: int
 
 
 class Generations:
@@ -63,19 +37,19 @@ class Generations:
                 (signature, Jsonb(dict(settings))),
             )
 
-    async def all(self) -> list[Generation]:
+    async def all(self) -> list[IndexBuild]:
         """Every index there is, the newest first."""
         async with self._database.transaction("") as connection:
-            return [Generation(*row) for row in await rows(connection, _ALL)]
+            return [IndexBuild(*row) for row in await rows(connection, _ALL)]
 
-    async def progress(self) -> Built | None:
+    async def progress(self) -> BuildProgress | None:
         """How far the one that is built is; None where none is."""
         async with self._database.transaction("") as connection:
             if await one(connection, "select from generation where state = 'building'") is None:
                 return None
             row = await one(connection, "select * from generation_progress()")
         assert row is not None
-        return Built(*row)
+        return BuildProgress(*row)
 
     async def build(self, signature: str, settings: Mapping[str, Any], *, held: bool) -> int | None:
         """Begin, or go on with, an index beside the one searched; None where that one is it."""
@@ -99,7 +73,7 @@ class Generations:
                 await connection.execute("update generation set held = true where id = %s", released)
             return switched
 
-    async def discard(self, state: State, *, days: int = 0) -> int:
+    async def discard(self, state: BuildState, *, days: int = 0) -> int:
         """Let go of the index that is built, or of those that stand by, where the last switch is so many days ago."""
         async with self._database.transaction("", local=LONG_WORK) as connection:
             row = await one(connection, _DISCARD, {"state": state, "days": days})

@@ -12,17 +12,17 @@ from psycopg.types.json import Jsonb
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Upload
 from pincite.core.documents.jobs import WAITED_FOR
-from pincite.core.request_context import Origin
+from pincite.core.request_context import RequestOrigin
 from pincite.store.access.permissions import hold_folders
 from pincite.store.database import Connection, one, rows
-from pincite.store.documents.blobs import Original, Originals
+from pincite.store.documents.blobs import Blobs, Original
 
 _GIVEN = ("title", "author", "description", "tags")
 """What an uploader may say about a file; it wins over what the file says about itself."""
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Schedule:
     """When a file is processed: held back until somebody says so, or at once, before loads or as part of one."""
 
     held: bool = False
@@ -35,14 +35,14 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class NewUpload:
     """A file that comes in, what it is, when it is its turn, and where it comes from."""
 
     upload: Upload
     mime: str
     checksum: str
-    turn: Turn
-    origin: Origin
+    turn: Schedule
+    origin: RequestOrigin
 
 
 def given(upload: Upload) -> dict[str, object]:
@@ -50,7 +50,7 @@ def given(upload: Upload) -> dict[str, object]:
     return {name: value for name in _GIVEN if (value := getattr(upload, name))}
 
 
-async def known(connection: Connection, scope: Scope, arrivals: Sequence[Arrival]) -> set[tuple[str, str]]:
+async def known(connection: Connection, scope: Scope, arrivals: Sequence[NewUpload]) -> set[tuple[str, str]]:
     """Folder and name of those that there is a document of already."""
     folders = [arrival.upload.folder for arrival in arrivals]
     names = [arrival.upload.name for arrival in arrivals]
@@ -63,7 +63,7 @@ async def taken(connection: Connection, ids: Sequence[str]) -> set[str]:
 
 
 async def insert(
-    connection: Connection, scope: Scope, originals: Originals, arrivals: Sequence[tuple[str, Arrival]]
+    connection: Connection, scope: Scope, originals: Blobs, arrivals: Sequence[tuple[str, NewUpload]]
 ) -> None:
     """Make documents of these ids, each with its first version, its bytes and its job."""
     moments = count(int(datetime.now(UTC).timestamp() * 1_000_000))
@@ -107,7 +107,7 @@ def version_id(microseconds: int) -> str:
     return datetime.fromtimestamp(whole, UTC).replace(microsecond=rest).strftime("%Y%m%dT%H%M%S%fZ")
 
 
-def _row(document_id: str, version: str, arrival: Arrival) -> dict[str, object]:
+def _row(document_id: str, version: str, arrival: NewUpload) -> dict[str, object]:
     upload = arrival.upload
     return {
         "id": document_id,

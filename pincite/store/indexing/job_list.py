@@ -18,7 +18,7 @@ TAKEN_S = 60.0
 """How long a job that is being cancelled is kept from workers, should the one who cancels it die halfway."""
 
 
-class Queue:
+class JobList:
     """Shows one person's jobs, and takes them away from whoever has them."""
 
     def __init__(self, database: Database) -> None:

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from psycopg.types.json import Jsonb
 
 from pincite.core.documents.document import Parsed
-from pincite.store.access.permissions import follow
+from pincite.store.access.permissions import move_realms
 from pincite.store.database import Connection, rows
-from pincite.store.indexing.chunk_rows import Entry
+from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.store.indexing.jobs import Job
 from pincite.store.search.corpus_stats import changed
 from pincite.store.search.pages import keep_pages
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class IndexTarget:
     """What an edition is made for: the index of one model and one way of cutting, searched or built `beside` it."""
 
     model: int
@@ -35,15 +35,15 @@ class Edition:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ParsedVersion:
     """What a version says and is found by; `notes` are what is missing of it."""
 
     parsed: Parsed
-    entries: Sequence[Entry] = ()
+    entries: Sequence[ChunkRow] = ()
     notes: Sequence[str] = ()
 
 
-async def serve(connection: Connection, served: Mapping[Edition, Found], index: Index) -> None:
+async def publish(connection: Connection, served: Mapping[Edition, ParsedVersion], index: IndexTarget) -> None:
     """Switch readers to these editions of one owner; or, for an index that is not searched yet, lay them ready."""
     values = {
         "editions": [edition.key for edition in served],
@@ -62,7 +62,7 @@ async def serve(connection: Connection, served: Mapping[Edition, Found], index: 
     if values["wanting"]:
         await connection.execute(_WANTING, values)
     for (document_id,) in await rows(connection, _SHARED, values):  # while it was being read
-        await follow(connection, [document_id])
+        await move_realms(connection, [document_id])
     if index.beside:
         await connection.execute("delete from job where id = any(%(jobs)s)", values)
         return
@@ -136,7 +136,7 @@ _SAY = """
 """
 
 
-def _document(edition: Edition, found: Found) -> dict[str, object]:
+def _document(edition: Edition, found: ParsedVersion) -> dict[str, object]:
     parsed = found.parsed
     return {
         "id": edition.job.document_id,
@@ -156,7 +156,7 @@ def digest_of(text: str) -> str:
     return hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
-def _texts(served: Mapping[Edition, Found]) -> dict[str, object]:
+def _texts(served: Mapping[Edition, ParsedVersion]) -> dict[str, object]:
     said = [found.parsed for found in served.values()]
     return {
         "versions": [edition.job.version for edition in served],

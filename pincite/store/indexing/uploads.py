@@ -13,21 +13,21 @@ from psycopg.types.json import Jsonb
 
 from pincite.concurrency import Batcher
 from pincite.core.accounts.access import Scope
-from pincite.core.accounts.audit import Told
-from pincite.core.documents.document import Document, Outcome, Status, Upload
-from pincite.core.request_context import Origin, origin
+from pincite.core.accounts.audit import AuditEntry
+from pincite.core.documents.document import Document, Status, Upload, UploadOutcome
+from pincite.core.request_context import RequestOrigin, origin
 from pincite.errors import NotFound, OverBudget, OverQuota
-from pincite.store.access.audit_log import note, note_from
+from pincite.store.access.audit_log import note_from, record
 from pincite.store.access.usage import Quota, check_quota
 from pincite.store.database import Connection, Database, one, rows
-from pincite.store.documents.blobs import Original, Originals
+from pincite.store.documents.blobs import Blobs, Original
 from pincite.store.documents.library import Library
 from pincite.store.documents.row import DOCUMENT, document_of
 from pincite.store.indexing import insert_documents as arrived
-from pincite.store.indexing.insert_documents import Arrival, Turn
+from pincite.store.indexing.insert_documents import NewUpload, Schedule
 from pincite.store.indexing.jobs import SMALL
 
-Taken = tuple[Document, Outcome]
+Taken = tuple[Document, UploadOutcome]
 
 
 def mint_id(owner: str, folder: str, name: str, data: bytes) -> str:
@@ -44,13 +44,13 @@ async def _new_id(connection: Connection, scope: Scope, upload: Upload) -> str:
     return document_id
 
 
-class Intake:
+class UploadStore:
     """Takes uploads in for one person at a time; `signature` says how files are indexed now, `quota` how much they may keep."""
 
     def __init__(
         self,
         database: Database,
-        originals: Originals,
+        originals: Blobs,
         signature: str,
         quota: Quota = Quota(),  # noqa: B008
     ) -> None:
@@ -68,18 +68,18 @@ class Intake:
         *,
         mime: str,
         checksum: str,
-        turn: Turn = Turn(),  # noqa: B008
-    ) -> tuple[Document, Outcome]:
+        turn: Schedule = Schedule(),  # noqa: B008
+    ) -> tuple[Document, UploadOutcome]:
         """Take an upload in: a new document, a new version, or nothing new; acknowledged means durable.
 
         Those that come in at the same time are taken in together.
         """
-        arrival = Arrival(upload, mime, checksum, turn, origin())
+        arrival = NewUpload(upload, mime, checksum, turn, origin())
         if len(upload.data) <= SMALL and (new := await self._arriving((scope, arrival))):
             return new, "new"
         return await self._take(scope, arrival)
 
-    async def _take_all(self, asked: Sequence[tuple[Scope, Arrival]]) -> list[Document | Exception | None]:
+    async def _take_all(self, asked: Sequence[tuple[Scope, NewUpload]]) -> list[Document | Exception | None]:
         """Those that are new beyond doubt; what became of one person's is no matter of another's."""
         new: dict[tuple[str, str, str], Document] = {}
         for scope in {scope.person: scope for scope, _ in asked}.values():
@@ -89,7 +89,7 @@ class Intake:
                 new |= {(scope.person, d.folder, d.name): d for d in await self._take_new(scope, own)}
         return [new.pop((scope.person, *_name(arrival)), None) for scope, arrival in asked]
 
-    async def _take_new(self, scope: Scope, arrivals: Mapping[tuple[str, str], Arrival]) -> list[Document]:
+    async def _take_new(self, scope: Scope, arrivals: Mapping[tuple[str, str], NewUpload]) -> list[Document]:
         """Take in what is new beyond doubt, in one transaction."""
         async with self._database.transaction(scope.person) as connection:
             known = await arrived.known(connection, scope, list(arrivals.values()))
@@ -108,11 +108,11 @@ class Intake:
             return []
         return await self._library.several(await self._library.scope(scope.person), list(minted))
 
-    async def _check_room(self, connection: Connection, arrivals: Sequence[Arrival], *, documents: int) -> None:
+    async def _check_room(self, connection: Connection, arrivals: Sequence[NewUpload], *, documents: int) -> None:
         size = sum(len(arrival.upload.data) for arrival in arrivals)
         await check_quota(connection, self._quota, documents=documents, size=size, jobs=len(arrivals))
 
-    async def _take(self, scope: Scope, arrival: Arrival) -> Taken:
+    async def _take(self, scope: Scope, arrival: NewUpload) -> Taken:
         """Take in one that may be anything."""
         upload = arrival.upload
         if same := await self._unchanged(scope, upload, arrival.checksum):
@@ -148,7 +148,7 @@ class Intake:
             for document in (document_of(row, self._signature) for row in found)
         }
 
-    async def _accept(self, scope: Scope, arrival: Arrival) -> tuple[str, Outcome]:
+    async def _accept(self, scope: Scope, arrival: NewUpload) -> tuple[str, UploadOutcome]:
         upload = arrival.upload
         async with self._database.transaction(scope.person) as connection:
             await connection.execute(  # the row is read afresh once it is ours: somebody may have changed it
@@ -172,8 +172,8 @@ class Intake:
             if latest_checksum != arrival.checksum:
                 await self._check_room(connection, [arrival], documents=0)
                 await self._insert_version(connection, scope, (document_id, realm, latest_id), arrival)
-                await note(
-                    connection, Told("document.change", f"document:{document_id}", details={"changed": ["file"]})
+                await record(
+                    connection, AuditEntry("document.change", f"document:{document_id}", details={"changed": ["file"]})
                 )
                 return document_id, "new_version"
             if status in (Status.PENDING, Status.PROCESSING) or (
@@ -184,7 +184,7 @@ class Intake:
             return document_id, "again"
 
     async def _insert_version(
-        self, connection: Connection, scope: Scope, of: tuple[str, int, str], arrival: Arrival
+        self, connection: Connection, scope: Scope, of: tuple[str, int, str], arrival: NewUpload
     ) -> None:
         """Insert a version of a document that lies in a realm and has had one before."""
         document_id, realm, after = of
@@ -218,10 +218,12 @@ class Intake:
         async with self._database.transaction(scope.person) as connection:
             found = await rows(connection, query, {"owner": scope.person, "ids": ids, "stale": stale})
             for document_id, version in found:
-                await self._queue(connection, scope, document_id, version, Turn(priority=priority))
+                await self._queue(connection, scope, document_id, version, Schedule(priority=priority))
         return [document_id for document_id, _ in found]
 
-    async def _queue(self, connection: Connection, scope: Scope, document_id: str, version: int, turn: Turn) -> None:
+    async def _queue(
+        self, connection: Connection, scope: Scope, document_id: str, version: int, turn: Schedule
+    ) -> None:
         await connection.execute(
             "insert into job (owner, document_id, version, place, priority, state) values (%s, %s, %s, %s, %s, %s)"
             " on conflict do nothing",
@@ -251,18 +253,18 @@ class Intake:
         return len(stray)
 
 
-def _added(arrivals: Mapping[str, Arrival]) -> list[tuple[Origin, Told]]:
+def _added(arrivals: Mapping[str, NewUpload]) -> list[tuple[RequestOrigin, AuditEntry]]:
     """What to note about new documents: those that came from one place together are one event."""
-    places: dict[Origin, list[str]] = {}
+    places: dict[RequestOrigin, list[str]] = {}
     for document_id, arrival in arrivals.items():
         places.setdefault(arrival.origin, []).append(document_id)
     return [
-        (place, Told("document.add", f"document:{ids[0]}" if len(ids) == 1 else None, details={"documents": ids}))
+        (place, AuditEntry("document.add", f"document:{ids[0]}" if len(ids) == 1 else None, details={"documents": ids}))
         for place, ids in places.items()
     ]
 
 
-def _name(arrival: Arrival) -> tuple[str, str]:
+def _name(arrival: NewUpload) -> tuple[str, str]:
     return arrival.upload.folder, arrival.upload.name
 
 

@@ -11,12 +11,12 @@ from psycopg.errors import ForeignKeyViolation
 from pincite.concurrency import Batcher
 from pincite.errors import Conflict, StoreDown
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
-from pincite.store.documents.versions import clear, lay_apart
+from pincite.store.documents.versions import archive_edition, clear
 from pincite.store.indexing import chunk_rows
 from pincite.store.indexing import publish as serving
-from pincite.store.indexing.chunk_rows import Entry
+from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.store.indexing.jobs import Job
-from pincite.store.indexing.publish import Edition, Found, Index, digest_of
+from pincite.store.indexing.publish import Edition, IndexTarget, ParsedVersion, digest_of
 
 T = TypeVar("T")
 K = TypeVar("K", str, tuple[str, int])
@@ -34,7 +34,7 @@ class Target:
     generation: int | None
 
 
-class Indexing:
+class EditionWriter:
     """Fills an edition nobody sees yet, batch by batch, then serves it in one short transaction.
 
     Small documents that are ready at the same time are written and served in one go. Where it works for an index that
@@ -43,7 +43,7 @@ class Indexing:
 
     def __init__(self, database: Database, model: int, signature: str, *, beside: bool = False) -> None:
         self._database = database
-        self._index = Index(model, signature, beside)
+        self._index = IndexTarget(model, signature, beside)
         self._targets = Batcher(self._find)
         self._known = Batcher(self._look_up)
         self._publishing = Batcher(self._publish_all)
@@ -109,7 +109,7 @@ class Indexing:
         keys: dict[int, int] = dict(await rows(connection, _BEGIN, values))
         return [Edition(target.job, keys[target.job.version], target.realm) for target in targets]
 
-    async def write(self, edition: Edition, entries: Sequence[Entry]) -> None:
+    async def write(self, edition: Edition, entries: Sequence[ChunkRow]) -> None:
         """Write a batch of passages with their words and vectors; all of it or nothing."""
         try:
             async with self._database.transaction(edition.job.owner, durable=False, local=LONG_WORK) as connection:
@@ -122,17 +122,17 @@ class Indexing:
         except ForeignKeyViolation as error:  # what was begun did not wait for the disk, and a crash may undo it
             raise StoreDown(_LOST) from error
 
-    async def serve(self, edition: Edition, found: Found) -> None:
+    async def serve(self, edition: Edition, found: ParsedVersion) -> None:
         """Switch readers to this edition, in one step; one with notes lacks something and counts as stale."""
         async with self._database.transaction(edition.job.owner, local=LONG_WORK) as connection:
             await connection.execute(_NO_SWITCH)
             await _hold(connection, edition.job)
             if edition.job.id not in await self._current(connection, [edition.job]):
                 raise Conflict(_OVERTAKEN)
-            await serving.serve(connection, {edition: found}, self._index)
+            await serving.publish(connection, {edition: found}, self._index)
         await self._switch()
 
-    async def publish(self, target: Target, found: Found) -> None:
+    async def publish(self, target: Target, found: ParsedVersion) -> None:
         """Begin, write and serve the edition of a document so small that it is one batch, all in one transaction."""
         try:
             await self._publishing((target, found))
@@ -142,7 +142,7 @@ class Indexing:
                 raise failed from None
 
     async def _publish_all(
-        self, ready: Sequence[tuple[Target, Found]], *, wait: bool = False
+        self, ready: Sequence[tuple[Target, ParsedVersion]], *, wait: bool = False
     ) -> list[Exception | None]:
         ended: dict[int, Exception | None] = {}
         for (owner, _), some in _grouped(ready, lambda one: (one[0].job.owner, one[0].realm)):
@@ -152,7 +152,7 @@ class Indexing:
         return [ended[target.job.id] for target, _ in ready]
 
     async def _publish_some(
-        self, connection: Connection, ready: Sequence[tuple[Target, Found]], wait: bool
+        self, connection: Connection, ready: Sequence[tuple[Target, ParsedVersion]], wait: bool
     ) -> dict[int, Exception | None]:
         """Publish these of one owner; how each ended."""
         jobs = [target.job for target, _ in ready]
@@ -166,7 +166,7 @@ class Indexing:
             served = {edition: found for edition, (_, found) in zip(editions, left, strict=True)}
             written = [(edition.key, entry) for edition, found in served.items() for entry in found.entries]
             await chunk_rows.write(connection, editions[0].realm, written, self._index.model)
-            await serving.serve(connection, served, self._index)
+            await serving.publish(connection, served, self._index)
         ended: dict[int, Exception | None] = {job.id: _Busy() for job in jobs}
         for job in free:
             ended[job.id] = None if job.id in current else Conflict(_OVERTAKEN if job.id in held else _GONE)
@@ -216,7 +216,7 @@ class Indexing:
             abandoned = await rows(connection, "select * from abandoned_editions()")
         for owner, key, keep in abandoned:
             async with self._database.transaction(owner, durable=False, local=LONG_WORK) as connection:
-                await (lay_apart if keep else clear)(connection, key)
+                await (archive_edition if keep else clear)(connection, key)
         return [len(abandoned)] * len(asked)
 
 

@@ -5,7 +5,6 @@ import os
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -15,14 +14,15 @@ import psycopg
 from psycopg import sql
 
 from pincite import __version__
-from pincite.core.accounts.audit import Told
+from pincite.core.accounts.audit import AuditEntry
 from pincite.core.documents.document import Progress
+from pincite.core.operations import Backup, BackupManifest, BackupTable
 from pincite.errors import DataFolderError, Invalid, NotAllowed
-from pincite.store.access.audit_log import Audit
+from pincite.store.access.audit_log import AuditLog
 from pincite.store.access.users import LOCAL
 from pincite.store.database import Connection, Database, one, rows
-from pincite.store.documents.blob_files import Files
-from pincite.store.operations.backup_file import Manifest, Table, Writer
+from pincite.store.documents.blob_files import BlobFiles
+from pincite.store.operations.backup_file import Writer
 
 PART = 8 * 2**20
 """Bytes of a table that are in memory at a time; a row that is longer is taken whole."""
@@ -34,18 +34,7 @@ TRACES = frozenset({"trace", "span"})
 Report = Callable[[Progress], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Backup:
-    """What was backed up; `missing` are files of versions that were not there to be copied."""
-
-    path: Path
-    bytes: int
-    documents: int
-    files: int
-    missing: tuple[str, ...]
-
-
-async def back_up(database: Database, files: Files, target: Path, *, traces: bool, report: Report) -> Backup:
+async def back_up(database: Database, files: BlobFiles, target: Path, *, traces: bool, report: Report) -> Backup:
     """Write everything into a file, which is there whole or not at all."""
     try:
         with _aside(target) as file, Writer(file) as writer:
@@ -65,7 +54,7 @@ async def back_up(database: Database, files: Files, target: Path, *, traces: boo
             (backup.documents, backup.bytes, traces),
         )
     details = {"documents": backup.documents, "bytes": backup.bytes, "traces": traces}
-    await Audit(database).note(LOCAL, Told("library.backup", details=details))
+    await AuditLog(database).record(LOCAL, AuditEntry("library.backup", details=details))
     return backup
 
 
@@ -97,7 +86,7 @@ def _aside(target: Path) -> Iterator[IO[bytes]]:
 
 @asynccontextmanager
 async def _moment(
-    admin: Connection, files: Files, writer: Writer, report: Report
+    admin: Connection, files: BlobFiles, writer: Writer, report: Report
 ) -> AsyncIterator[tuple[int, tuple[str, ...]]]:
     """One moment of the database all of whose files are in the backup: how many, and those that do not exist.
 
@@ -148,7 +137,9 @@ async def _tables(admin: Connection) -> list[tuple[str, list[str]]]:
     return [(name, columns[name]) for name in TopologicalSorter(refers).static_order() if name not in LEFT_OUT]
 
 
-async def _write_table(admin: Connection, writer: Writer, name: str, columns: Sequence[str], report: Report) -> Table:
+async def _write_table(
+    admin: Connection, writer: Writer, name: str, columns: Sequence[str], report: Report
+) -> BackupTable:
     copy_out = sql.SQL("copy (select {} from {}) to stdout (format binary)").format(
         sql.SQL(", ").join(map(sql.Identifier, columns)), sql.Identifier(name)
     )
@@ -168,17 +159,17 @@ async def _write_table(admin: Connection, writer: Writer, name: str, columns: Se
                 await put_away()
     await put_away()
     report(Progress(f"copying {name.replace('_', ' ')}", parts, parts, 0.0, of="part"))
-    return Table(name, tuple(columns), cursor.rowcount)
+    return BackupTable(name, tuple(columns), cursor.rowcount)
 
 
-async def _manifest(admin: Connection, tables: Sequence[Table], missing: Sequence[str]) -> Manifest:
+async def _manifest(admin: Connection, tables: Sequence[BackupTable], missing: Sequence[str]) -> BackupManifest:
     found = await one(
         admin,
         "select (select max(number) from migration), (select id from library), (select count(*) from document)",
     )
     assert found is not None
     counters = await rows(admin, "select sequencename, last_value from pg_sequences where schemaname = 'pincite'")
-    return Manifest(
+    return BackupManifest(
         pincite=__version__,
         schema=found[0],
         library=found[1],

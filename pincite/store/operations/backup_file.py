@@ -7,14 +7,14 @@ import json
 import re
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Self
 
+from pincite.core.operations import BACKUP_FORMAT, BackupManifest, BackupTable
 from pincite.errors import Unreadable
 
-FORMAT = 1
 MANIFEST = "manifest.json"
 LARGEST_MANIFEST = 64 * 2**20
 BLOCK = 2**20
@@ -27,32 +27,6 @@ Member = tuple[re.Match[str], Callable[[], bytes]]
 LIBRARY = re.compile(r"[A-Za-z0-9_-]{1,64}")
 NO_BACKUP = "is no backup of pincite, or is damaged"
 STRANGE = "it holds what no backup has"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """One table of a backup: its columns as they were written, and how many rows."""
-
-    name: str
-    columns: tuple[str, ...]
-    rows: int
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What a backup says of itself; `tables` stand in the order in which they can be put back."""
-
-    pincite: str
-    schema: int
-    library: str
-    made_at: str
-    documents: int
-    tables: tuple[Table, ...]
-    sequences: Mapping[str, int]
-    missing: tuple[str, ...]
-    members: int = 0
-    sha256: str = ""
-    format: int = FORMAT
 
 
 class Writer:
@@ -79,7 +53,7 @@ class Writer:
         with open(path, "rb") as file:
             self._add(name, path.stat().st_size, file)
 
-    def seal(self, manifest: Manifest) -> None:
+    def seal(self, manifest: BackupManifest) -> None:
         """Add the manifest as the last thing; without it the file is no backup."""
         told = {**asdict(manifest), "members": self._digest.members, "sha256": self._digest.hexdigest()}
         data = json.dumps(told, indent=1).encode()
@@ -101,7 +75,7 @@ def members(path: Path) -> Iterator[Member]:
                 yield found, file.read
 
 
-def check(path: Path, report: Callable[[int, int], None]) -> Manifest:
+def check(path: Path, report: Callable[[int, int], None]) -> BackupManifest:
     """Read a backup from end to end and give its manifest; `Unreadable` where a single bit is not as it was written."""
     digest, whole, manifest = _Digest(), path.stat().st_size, None
     try:
@@ -132,15 +106,17 @@ def check(path: Path, report: Callable[[int, int], None]) -> Manifest:
     return manifest
 
 
-def _manifest(path: Path, data: bytes) -> Manifest:
+def _manifest(path: Path, data: bytes) -> BackupManifest:
     try:
         told: dict[str, Any] = json.loads(data)
-        if told.get("format") != FORMAT:
+        if told.get("format") != BACKUP_FORMAT:
             raise Unreadable(
-                f"{path} has format {told.get('format')}, and this pincite reads {FORMAT}: install a newer one"
+                f"{path} has format {told.get('format')}, and this pincite reads {BACKUP_FORMAT}: install a newer one"
             )
-        tables = tuple(Table(str(one["name"]), tuple(one["columns"]), int(one["rows"])) for one in told.pop("tables"))
-        manifest = Manifest(**{**told, "missing": tuple(told["missing"]), "tables": tables})
+        tables = tuple(
+            BackupTable(str(one["name"]), tuple(one["columns"]), int(one["rows"])) for one in told.pop("tables")
+        )
+        manifest = BackupManifest(**{**told, "missing": tuple(told["missing"]), "tables": tables})
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise Unreadable(f"{path} {NO_BACKUP}: its manifest cannot be read") from error
     if not LIBRARY.fullmatch(manifest.library):

@@ -8,7 +8,16 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from pincite.core.accounts.access import Scope
-from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, Origin, Outcome, Place, Sampled, SetQuestion
+from pincite.core.evaluations import (
+    Evaluation,
+    EvaluationOutcome,
+    EvaluationSet,
+    Interval,
+    Place,
+    QuestionOrigin,
+    Sampled,
+    SetQuestion,
+)
 from pincite.errors import Conflict, NotFound
 from pincite.store.cursors import cursor_of, place_of
 from pincite.store.database import Connection, Database, one, rows
@@ -32,7 +41,7 @@ class Evaluations:
     # --- sets -------------------------------------------------------------------------------------------------
 
     async def keep_set(
-        self, scope: Scope, made_by: Origin, seed: int, questions: Sequence[SetQuestion]
+        self, scope: Scope, made_by: QuestionOrigin, seed: int, questions: Sequence[SetQuestion]
     ) -> EvaluationSet:
         """Keep questions as this person's next set; those of documents that went meanwhile are left out."""
         set_id = f"es_{secrets.token_urlsafe(9)}"
@@ -126,7 +135,7 @@ class Evaluations:
         """Say that a run goes on, and how far it is."""
         await self._change(scope, evaluation_id, progress=progress)
 
-    async def finish(self, scope: Scope, evaluation_id: str, outcome: Outcome) -> Evaluation:
+    async def finish(self, scope: Scope, evaluation_id: str, outcome: EvaluationOutcome) -> Evaluation:
         """Keep what a run brought."""
         await self._change(scope, evaluation_id, state="done", progress=1.0, outcome=Jsonb(_told(outcome)))
         return await self.get(scope, evaluation_id)
@@ -243,14 +252,14 @@ def _evaluation(row: tuple[Any, ...]) -> Evaluation:
     return replace(Evaluation(*row), outcome=None if row[10] is None else _outcome(row[10]))
 
 
-def _told(outcome: Outcome) -> dict[str, Any]:
+def _told(outcome: EvaluationOutcome) -> dict[str, Any]:
     """An outcome as JSON; the measures are a list, because the database would put an object's keys into its own order."""
     measures = [[name, one.value, one.low, one.high] for name, one in outcome.measures.items()]
     return {**asdict(outcome), "measures": measures}
 
 
-def _outcome(told: Mapping[str, Any]) -> Outcome:
-    return Outcome(
+def _outcome(told: Mapping[str, Any]) -> EvaluationOutcome:
+    return EvaluationOutcome(
         {name: Interval(*figures) for name, *figures in told["measures"]},
         {int(question): rank for question, rank in told["ranks"].items()},
         told["p50_ms"],

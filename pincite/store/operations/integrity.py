@@ -3,15 +3,15 @@
 import asyncio
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from pincite.config.settings import Rag
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Progress
+from pincite.core.operations import IntegrityReport
 from pincite.core.query.answer import Filters
 from pincite.store.database import LONG_WORK, Database, rows
-from pincite.store.documents.blob_files import Files
+from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.search.postgres_index import PostgresIndex
 
 BLOCK = 2**20
@@ -22,18 +22,7 @@ AMONG = 50
 Report = Callable[[Progress], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
-    """What was looked at, what is wrong, each in a line, and how many files no version knows."""
-
-    documents: int
-    files: int
-    searched: int
-    stray: int
-    wrong: tuple[str, ...]
-
-
-async def inspect(database: Database, files: Files, report: Report) -> Inspection:
+async def inspect(database: Database, files: BlobFiles, report: Report) -> IntegrityReport:
     """Look at everything of everybody, with their own rights; nothing is changed."""
     wrong: list[str] = []
     documents = searched = checked = 0
@@ -49,10 +38,10 @@ async def inspect(database: Database, files: Files, report: Report) -> Inspectio
             scope.person, "select count(*) from document where owner = me()", values={}
         )
         documents += count
-    return Inspection(documents, checked, searched, await stray_files(database, files), tuple(wrong))
+    return IntegrityReport(documents, checked, searched, await stray_files(database, files), tuple(wrong))
 
 
-async def stray_files(database: Database, files: Files) -> int:
+async def stray_files(database: Database, files: BlobFiles) -> int:
     """How many files no version knows: they go by themselves after an hour."""
     async with database.transaction("") as connection:
         known = {(str(d), str(v)) for d, v in await rows(connection, "select * from known_versions()")}
@@ -69,7 +58,7 @@ async def _people(database: Database) -> list[Scope]:
     return found
 
 
-async def _check_files(database: Database, files: Files, scope: Scope, wrong: list[str], report: Report) -> int:
+async def _check_files(database: Database, files: BlobFiles, scope: Scope, wrong: list[str], report: Report) -> int:
     """Whether every version's bytes are there, on the disk or in the database, and those that came in."""
     [versions] = await database.at_once(scope.person, _VERSIONS, values={}, local=LONG_WORK)
     for number, (document_id, version_id, name, checksum, in_database) in enumerate(versions, start=1):

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from pincite.config.settings import Settings
 from pincite.store.database import Database
-from pincite.store.documents.blob_files import Files
+from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.embedded.server import EmbeddedServer
 
 CONNECTIONS = 4
@@ -27,11 +27,11 @@ async def address(settings: Settings) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def library(settings: Settings) -> AsyncIterator[tuple[Database, Files]]:
+async def library(settings: Settings) -> AsyncIterator[tuple[Database, BlobFiles]]:
     """The database, brought up to date, and the raw files."""
     async with address(settings) as url:
         database = await Database.open(url, pool_size=CONNECTIONS)
         try:
-            yield database, Files(settings.data, await database.library_id())
+            yield database, BlobFiles(settings.data, await database.library_id())
         finally:
             await database.close()

@@ -5,20 +5,20 @@ A row that was deleted stays in its page, in the log and in what the planner has
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import psycopg
 from psycopg import sql
 
-from pincite.core.accounts.audit import Told
+from pincite.core.accounts.audit import AuditEntry
 from pincite.core.documents.document import Progress
+from pincite.core.operations import PurgeResult
 from pincite.errors import Conflict, DataFolderError, StoreDown
-from pincite.store.access.audit_log import Audit
+from pincite.store.access.audit_log import AuditLog
 from pincite.store.access.users import LOCAL
 from pincite.store.database import Connection, Database, one, rows
-from pincite.store.documents.blob_files import Files
-from pincite.store.documents.blobs import Originals
-from pincite.store.indexing.uploads import Intake
+from pincite.store.documents.blob_files import BlobFiles
+from pincite.store.documents.blobs import Blobs
+from pincite.store.indexing.uploads import UploadStore
 
 LOCK = 0x70757267  # "purg": one at a time in a database
 PATIENCE_S = 60.0
@@ -32,19 +32,9 @@ CLEARS_STATISTICS = 180_000
 Report = Callable[[Progress], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Purged:
-    """What was written anew; `log` tells whether the log was, too, which only the embedded server lets us do."""
-
-    tables: int
-    bytes_before: int
-    bytes_after: int
-    log: bool
-
-
-async def purge(database: Database, files: Files, *, embedded: bool, report: Report) -> Purged:
+async def purge(database: Database, files: BlobFiles, *, embedded: bool, report: Report) -> PurgeResult:
     """Write every table and index anew, and the log of an embedded server; others wait for a table at a time."""
-    await Intake(database, Originals(database, files, shared=not embedded), signature="").sweep()
+    await UploadStore(database, Blobs(database, files, shared=not embedded), signature="").sweep()
     async with database.administrator() as admin:
         if await one(admin, "select pg_try_advisory_lock(%s)", (LOCK,)) != (True,):
             raise Conflict("somebody else is purging this library; wait until that is done")
@@ -60,8 +50,8 @@ async def purge(database: Database, files: Files, *, embedded: bool, report: Rep
         report(Progress("rewriting", len(tables), len(tables), 0.0, of="table"))
         if embedded:
             await _renew_log(admin, report)
-        purged = Purged(len(tables), before, await _size(admin), log=embedded)
-    await Audit(database).note(LOCAL, Told("library.purge", details={"log": embedded}))
+        purged = PurgeResult(len(tables), before, await _size(admin), log=embedded)
+    await AuditLog(database).record(LOCAL, AuditEntry("library.purge", details={"log": embedded}))
     return purged
 
 

@@ -10,16 +10,17 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from pincite.core.accounts.audit import Told
+from pincite.core.accounts.audit import AuditEntry
 from pincite.core.documents.document import Progress
+from pincite.core.operations import BackupManifest, BackupTable
 from pincite.errors import Conflict, DataFolderError, NotAllowed, StoreDown, Unreadable
-from pincite.store.access.audit_log import note
+from pincite.store.access.audit_log import record
 from pincite.store.access.users import LOCAL
 from pincite.store.database import Connection, administrator_of, one, rows
-from pincite.store.documents.blob_files import Files
+from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.migrate import LOCK, index_vectors, migrate, migration_files
 from pincite.store.operations import backup_file
-from pincite.store.operations.backup_file import BLOCK, Manifest, Table
+from pincite.store.operations.backup_file import BLOCK
 
 Report = Callable[[Progress], None]
 MADE_BY_ITSELF = frozenset(
@@ -47,11 +48,11 @@ MADE_BY_ITSELF = frozenset(
 class Restored:
     """What was put back."""
 
-    manifest: Manifest
+    manifest: BackupManifest
     files: int
 
 
-def read_backup(path: Path, report: Report) -> Manifest:
+def read_backup(path: Path, report: Report) -> BackupManifest:
     """Check a backup from end to end before anything is made for it."""
     if not path.is_file():
         raise Unreadable(f"there is no backup {path}")
@@ -67,7 +68,7 @@ def read_backup(path: Path, report: Report) -> Manifest:
     return manifest
 
 
-async def restore(url: str, data: Path, path: Path, manifest: Manifest, report: Report) -> Restored:
+async def restore(url: str, data: Path, path: Path, manifest: BackupManifest, report: Report) -> Restored:
     """Put a checked backup into an empty database and its files into the data folder."""
     async with administrator_of(url) as admin:
         await admin.execute("select pg_advisory_lock(%s)", (LOCK,))  # nobody opens it meanwhile
@@ -79,7 +80,7 @@ async def restore(url: str, data: Path, path: Path, manifest: Manifest, report: 
             shutil.rmtree(place)
         aside = place.with_name(f"{manifest.library}.restoring")
         shutil.rmtree(aside, ignore_errors=True)
-        files = Files(data, aside.name)
+        files = BlobFiles(data, aside.name)
         await migrate(admin, upto=manifest.schema)
         try:
             async with admin.transaction():
@@ -103,7 +104,7 @@ async def restore(url: str, data: Path, path: Path, manifest: Manifest, report: 
         async with admin.transaction():
             await admin.execute("set local search_path = pincite, public")
             await admin.execute("select set_config('pincite.person', %s, true)", (LOCAL,))
-            await note(admin, Told("library.restore", details={"made_at": manifest.made_at}))
+            await record(admin, AuditEntry("library.restore", details={"made_at": manifest.made_at}))
     return Restored(manifest, count)
 
 
@@ -122,7 +123,7 @@ async def _clear(admin: Connection) -> None:
     await admin.execute("drop schema pincite cascade")
 
 
-async def _load(admin: Connection, files: Files, path: Path, manifest: Manifest, report: Report) -> int:
+async def _load(admin: Connection, files: BlobFiles, path: Path, manifest: BackupManifest, report: Report) -> int:
     """Write the raw files and the rows; returns how many files."""
     await _empty(admin, manifest)
     tables = {table.name: table for table in manifest.tables}
@@ -149,7 +150,7 @@ def _grouped(path: Path) -> Iterator[tuple[str | None, Iterator[backup_file.Memb
     yield from groupby(backup_file.members(path), key=lambda member: member[0]["table"])
 
 
-async def _empty(admin: Connection, manifest: Manifest) -> None:
+async def _empty(admin: Connection, manifest: BackupManifest) -> None:
     """What migrations wrote goes, too: the backup has all of it."""
     known = {str(name) for (name,) in await rows(admin, "select tablename from pg_tables where schemaname = 'pincite'")}
     if strange := {table.name for table in manifest.tables} - known:
@@ -158,7 +159,7 @@ async def _empty(admin: Connection, manifest: Manifest) -> None:
     await admin.execute(sql.SQL("truncate {}").format(tables))
 
 
-async def _fill(admin: Connection, table: Table, parts: Iterator[Callable[[], bytes]]) -> int:
+async def _fill(admin: Connection, table: BackupTable, parts: Iterator[Callable[[], bytes]]) -> int:
     statement = sql.SQL("copy {} ({}) from stdin (format binary)").format(
         sql.Identifier(table.name), sql.SQL(", ").join(map(sql.Identifier, table.columns))
     )
@@ -172,7 +173,7 @@ async def _fill(admin: Connection, table: Table, parts: Iterator[Callable[[], by
     return count
 
 
-async def _settle(admin: Connection, files: Files, manifest: Manifest) -> None:
+async def _settle(admin: Connection, files: BlobFiles, manifest: BackupManifest) -> None:
     """Numbers go on where they were, and what belongs to a data folder belongs to this one."""
     known = {
         str(name) for (name,) in await rows(admin, "select sequencename from pg_sequences where schemaname = 'pincite'")

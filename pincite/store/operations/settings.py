@@ -4,22 +4,21 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 import psycopg
 from psycopg.types.json import Jsonb
 
 from pincite.core.accounts.access import Caller
-from pincite.core.accounts.audit import EventName, Told
+from pincite.core.accounts.audit import AuditEntry, EventName
+from pincite.core.operations import ChangeKind, SettingChange
 from pincite.errors import StoreDown
-from pincite.store.access.audit_log import note
+from pincite.store.access.audit_log import record
 from pincite.store.database import Connection, Database, one, rows
 
 log = logging.getLogger(__name__)
 
-Kind = Literal["set", "reset", "undo", "apply"]
-_EVENTS: Mapping[Kind, EventName] = {
+_EVENTS: Mapping[ChangeKind, EventName] = {
     "set": "settings.set", "reset": "settings.reset", "undo": "settings.undo", "apply": "settings.apply",
 }  # fmt: skip
 LOCK = 0x70696E73  # "pins": one change at a time, in whichever process
@@ -30,36 +29,19 @@ LOOK_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One key that changed: from what to what, by whom, and whether that was taken back since."""
-
-    batch: int
-    kind: Kind
-    key: str
-    before: Any
-    after: Any
-    profile: str | None
-    undoes: int | None
-    person: str
-    key_id: str | None
-    changed_at: datetime
-    undone: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Stored:
     """What the database says now; `last` is the newest batch that was not taken back."""
 
     revision: int
     values: Mapping[str, Any]
-    last: tuple[Change, ...] = ()
+    last: tuple[SettingChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SettingsChange:
     """Changes to make together; a key that shall have none any more is None."""
 
-    kind: Kind
+    kind: ChangeKind
     values: Mapping[str, Any]
     profile: str | None = None
     undoes: int | None = None
@@ -77,7 +59,9 @@ class StoredSettings:
         async with self._database.transaction("") as connection:
             return await _stored(connection)
 
-    async def revise(self, caller: Caller, decide: Callable[[Stored], Awaitable[Wish]]) -> tuple[Change, ...]:
+    async def revise(
+        self, caller: Caller, decide: Callable[[Stored], Awaitable[SettingsChange]]
+    ) -> tuple[SettingChange, ...]:
         """Let `decide` say what to change, with everybody else kept waiting; it raises where nothing may.
 
         What changes nothing is not written. Waiting for one's turn happens here first, lest all connections wait.
@@ -92,10 +76,12 @@ class StoredSettings:
                 return ()
             await _write(connection, changed)
             recorded = await _record(connection, caller, replace(wish, values=changed), stored)
-            await note(connection, Told(_EVENTS[wish.kind], details={"keys": sorted(changed), "profile": wish.profile}))
+            await record(
+                connection, AuditEntry(_EVENTS[wish.kind], details={"keys": sorted(changed), "profile": wish.profile})
+            )
             return recorded
 
-    async def history(self, person: str, *, limit: int, before: int | None = None) -> list[Change]:
+    async def history(self, person: str, *, limit: int, before: int | None = None) -> list[SettingChange]:
         """Changes, newest first, whole batches of them; those of batches earlier than `before`."""
         async with self._database.transaction(person) as connection:
             batches = await rows(
@@ -142,7 +128,7 @@ async def _stored(connection: Connection) -> Stored:
     return Stored(int(row[0]), row[1])
 
 
-async def _last(connection: Connection) -> tuple[Change, ...]:
+async def _last(connection: Connection) -> tuple[SettingChange, ...]:
     row = await one(
         connection,
         "select max(b.batch) from setting_change b where b.kind <> 'undo'"
@@ -151,9 +137,9 @@ async def _last(connection: Connection) -> tuple[Change, ...]:
     return tuple(await _changes(connection, [row[0]] if row else []))
 
 
-async def _changes(connection: Connection, batches: Sequence[int]) -> list[Change]:
+async def _changes(connection: Connection, batches: Sequence[int]) -> list[SettingChange]:
     found = await rows(connection, _CHANGE + " where c.batch = any(%s) order by c.batch desc, c.id", (list(batches),))
-    return [Change(*row) for row in found]
+    return [SettingChange(*row) for row in found]
 
 
 async def _write(connection: Connection, changed: Mapping[str, Any]) -> None:
@@ -166,7 +152,9 @@ async def _write(connection: Connection, changed: Mapping[str, Any]) -> None:
     )
 
 
-async def _record(connection: Connection, caller: Caller, wish: Wish, stored: Stored) -> tuple[Change, ...]:
+async def _record(
+    connection: Connection, caller: Caller, wish: SettingsChange, stored: Stored
+) -> tuple[SettingChange, ...]:
     batch = stored.revision + 1
     await connection.execute(
         "insert into setting_change (batch, kind, key, before, after, profile, undoes, person, key_id)"

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from dataclasses import asdict, fields
 from typing import Any, LiteralString
 
 from psycopg import sql
@@ -11,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from pincite.core.accounts.access import Scope
 from pincite.core.query.answer import Degraded
-from pincite.core.traces import Content, Outcome, Span, Trace
+from pincite.core.traces import Content, Span, Trace, TraceFilter, TraceOutcome
 from pincite.errors import NotFound
 from pincite.store.cursors import cursor_of, place_of
 from pincite.store.database import LONG_WORK, Database, one, rows
@@ -20,21 +19,7 @@ WAIT_S = 1.0
 """How long whoever looks traces up waits for those that are being written."""
 
 
-@dataclass(frozen=True, slots=True)
-class TraceFilter:
-    """Which traces a list is about, newest first; one's own, or for an administrator everybody's."""
-
-    kind: str | None = None
-    errors: bool = False
-    slower_than_ms: float | None = None
-    since: datetime | None = None
-    limit: int = 100
-    cursor: str | None = None
-    everybody: bool = False
-    degraded: bool = False
-
-
-class Traces:
+class TraceStore:
     """Keeps traces for their owner; `on_their_way` are those of this process that are being written."""
 
     def __init__(self, database: Database) -> None:
@@ -154,7 +139,7 @@ def _trace(row: tuple[Any, ...], spans: Sequence[Span]) -> Trace:
     return Trace(
         row[0], row[1], row[2], row[3], row[4], row[5], row[6], tuple(Degraded(**note) for note in row[7]), tuple(spans),
         row[8], row[9], row[10], row[11],
-        outcome=Outcome(**_tuples(row[12])) if row[12] else None,
+        outcome=TraceOutcome(**_tuples(row[12])) if row[12] else None,
         content=Content(**_tuples(row[13])) if row[13] else None,
         owner=row[14],
     )  # fmt: skip

@@ -18,7 +18,7 @@ MOST = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class CorpusStats:
     """The sizes of the admitted documents, from their own totals, and what they are written in.
 
     `revision` is the state of the documents it was made in.
@@ -32,31 +32,31 @@ class Survey:
     revision: int = 0
 
 
-class Surveys:
+class CorpusStatsCache:
     """Remembers the survey of whole libraries, each for those who see the same; one under a filter is made anew."""
 
     def __init__(self) -> None:
-        self._made: dict[Scope, tuple[float, Survey]] = {}
+        self._made: dict[Scope, tuple[float, CorpusStats]] = {}
         self._vectors = (0.0, 0)
 
-    def remembered(self, scope: Scope, filters: Filters) -> Survey | None:
+    def remembered(self, scope: Scope, filters: Filters) -> CorpusStats | None:
         """What was found last; who scores by it makes sure that its revision is the one he searches."""
         made = None if scope_sql.narrowed(filters) else self._made.get(scope)
         return made[1] if made else None
 
-    async def make(self, database: Database, scope: Scope, filters: Filters) -> Survey:
+    async def make(self, database: Database, scope: Scope, filters: Filters) -> CorpusStats:
         """Look anew."""
         query = sql.SQL(_SURVEY).format(library=scope_sql.library(filters), documents=scope_sql.documents(filters))
         [[row]] = await database.at_once(scope.person, query, values=scope_sql.values(scope, filters))
         narrowed = scope_sql.narrowed(filters)
-        survey = Survey(row[0], row[1], row[2], narrowed, tuple(sorted(row[3])), int(row[4]))
+        survey = CorpusStats(row[0], row[1], row[2], narrowed, tuple(sorted(row[3])), int(row[4]))
         if not narrowed:
             if len(self._made) >= MOST:
                 self._made.clear()
             self._made[scope] = time.monotonic(), survey
         return survey
 
-    async def rough(self, database: Database, scope: Scope, filters: Filters) -> Survey:
+    async def rough(self, database: Database, scope: Scope, filters: Filters) -> CorpusStats:
         """A survey that may be a moment old: good enough to choose how to search, not to score by."""
         made = None if scope_sql.narrowed(filters) else self._made.get(scope)
         if made and time.monotonic() - made[0] < FRESH_S:

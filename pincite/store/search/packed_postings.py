@@ -41,7 +41,7 @@ class _Range:
     chunks: int
 
 
-class Packs:
+class PackedPostings:
     """Makes packs with the rights of whoever owns the documents, while others add, remove and search."""
 
     def __init__(self, database: Database, *, least: int = LEAST) -> None:
@@ -102,7 +102,7 @@ class Packs:
         return pack.chunks
 
 
-async def take_out(connection: Connection, editions: Sequence[int]) -> None:
+async def remove_editions(connection: Connection, editions: Sequence[int]) -> None:
     """Take editions out of the packs that hold them; before their postings go, with the editions locked."""
     for number, realm, state, chunks, gone, held in await rows(connection, _HOLDING, {"editions": list(editions)}):
         keys = [key for (key,) in await rows(connection, "select key from chunk where edition = any(%s)", (held,))]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Parsed
 from pincite.core.documents.pages import Page, pack, unpack
-from pincite.core.documents.positions import Extract, Leaf, leaves
+from pincite.core.documents.positions import PageText, TextSpan, leaves
 from pincite.store.database import Connection, Database
 
 LONG = 8 * 1024
@@ -43,7 +43,7 @@ def _columns(parsed: Parsed) -> dict[str, list[object]]:
     }
 
 
-def _parts(leaf: Leaf) -> Iterator[Leaf]:
+def _parts(leaf: PageText) -> Iterator[PageText]:
     """The page, or where it is long its parts, which begin with a mark each."""
     page = leaf.page
     if len(page.marks) < LONG:
@@ -53,12 +53,12 @@ def _parts(leaf: Leaf) -> Iterator[Leaf]:
     cuts = [marks[first : first + PART] for first in range(0, len(marks), PART)]
     starts = [page.start, *(cut[0].start for cut in cuts[1:]), leaf.end]
     for cut, start, end in zip(cuts, starts, starts[1:], strict=False):
-        yield Leaf(leaf.number, Page(start, page.kind, page.name, page.width, page.height, pack(cut)), end)
+        yield PageText(leaf.number, Page(start, page.kind, page.name, page.width, page.height, pack(cut)), end)
 
 
-async def touched(database: Database, extracts: Sequence[Extract], scope: Scope) -> list[list[Leaf]]:
+async def touched(database: Database, extracts: Sequence[TextSpan], scope: Scope) -> list[list[PageText]]:
     """The pages that each of these spans touches, or the parts of a long one that it does."""
-    found: list[list[Leaf]] = [[] for _ in extracts]
+    found: list[list[PageText]] = [[] for _ in extracts]
     values = {
         "documents": [one.document_id for one in extracts],
         "versions": [one.version for one in extracts],
@@ -78,14 +78,14 @@ class Pages:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def touched(self, scope: Scope, extract: Extract) -> list[Leaf]:
+    async def touched(self, scope: Scope, extract: TextSpan) -> list[PageText]:
         """The pages that a span touches."""
         [found] = await touched(self._database, [extract], scope)
         return found
 
     async def of(
-        self, scope: Scope, extract: Extract, *, number: int | None = None, name: str | None = None
-    ) -> tuple[list[Leaf], int]:
+        self, scope: Scope, extract: TextSpan, *, number: int | None = None, name: str | None = None
+    ) -> tuple[list[PageText], int]:
         """The parts of one page that a span touches, and how many pages there are; of all where none is named."""
         values: dict[str, object] = {"document": extract.document_id, "version": extract.version}
         values |= {
@@ -99,9 +99,9 @@ class Pages:
         return [_leaf(row) for row in rows], counted[0][0] or 0
 
 
-def _leaf(row: Sequence[object]) -> Leaf:
+def _leaf(row: Sequence[object]) -> PageText:
     number, kind, name, width, height, start, end, marks = row
-    return Leaf(number, Page(start, kind, name, width, height, bytes(marks)), end)  # type: ignore[arg-type, call-overload]
+    return PageText(number, Page(start, kind, name, width, height, bytes(marks)), end)  # type: ignore[arg-type, call-overload]
 
 
 _INSERT = """

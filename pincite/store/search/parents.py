@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import sql
 
 from pincite.core.accounts.access import Scope
-from pincite.core.query.answer import Found
+from pincite.core.query.answer import RetrievedChunk
 from pincite.store.database import Connection, rows
 
 MOST = 8000
@@ -39,18 +39,18 @@ _AROUND = """
 _ORDINALS = {1: sql.SQL("s.ordinal"), 0: sql.SQL("s.parent")}
 
 
-async def around(connection: Connection, keys: Sequence[int], level: int, scope: Scope) -> dict[int, Found]:
+async def around(connection: Connection, keys: Sequence[int], level: int, scope: Scope) -> dict[int, RetrievedChunk]:
     """What of a level each chunk stands in, by the chunk's key; text and offsets are of as much as is given."""
     values = {"keys": list(keys), "realms": list(scope.realms), "lead": LEAD, "most": MOST}
     found = await rows(connection, sql.SQL(_AROUND).format(ordinal=_ORDINALS[level]), values)
-    return {row[0]: _given(Found(*_tuples(row[4:])), start=row[1], line=row[2], low=row[3]) for row in found}
+    return {row[0]: _given(RetrievedChunk(*_tuples(row[4:])), start=row[1], line=row[2], low=row[3]) for row in found}
 
 
 def _tuples(row: Sequence[Any]) -> list[Any]:
     return [tuple(value) if isinstance(value, list) else value for value in row]
 
 
-def _given(whole: Found, *, start: int, line: int, low: int) -> Found:
+def _given(whole: RetrievedChunk, *, start: int, line: int, low: int) -> RetrievedChunk:
     """As much of a section or document as is given: all of it, or whole lines around the chunk that begins at `start`."""
     text, high = whole.text, low + len(whole.text)
     if high < whole.end_char and (cut := text.rfind("\n", start - low) + 1):

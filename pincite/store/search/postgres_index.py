@@ -11,12 +11,12 @@ from psycopg import sql
 
 from pincite.config.settings import Rag
 from pincite.core.accounts.access import Scope
-from pincite.core.documents.positions import Extract, Leaf
+from pincite.core.documents.positions import PageText, TextSpan
 from pincite.core.protocols import Fetched, Match, Titled, Vector
-from pincite.core.query.answer import Filters, Found
+from pincite.core.query.answer import Filters, RetrievedChunk
 from pincite.store.database import Database
 from pincite.store.search import bm25, pages, parents, scope_sql
-from pincite.store.search.corpus_stats import Survey, Surveys
+from pincite.store.search.corpus_stats import CorpusStats, CorpusStatsCache
 from pincite.store.search.postings import look_up
 from pincite.text.terms import query_terms
 
@@ -39,13 +39,13 @@ class PostgresIndex:
     """Search over PostgreSQL. Row-level security is the net; the same scope is also in each query."""
 
     def __init__(
-        self, database: Database, model: int, dimensions: int, rag: Rag, surveys: Surveys | None = None
+        self, database: Database, model: int, dimensions: int, rag: Rag, surveys: CorpusStatsCache | None = None
     ) -> None:
         self._database = database
         self._model = model
         self._dimensions = dimensions
         self._rag = rag
-        self._surveys = surveys or Surveys()
+        self._surveys = surveys or CorpusStatsCache()
 
     async def dense(self, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
         """The chunks nearest to a vector, by the cosine of their best window.
@@ -67,16 +67,16 @@ class PostgresIndex:
             found = await self._nearest(vector, survey, exact=True, scope=scope, filters=filters, limit=limit)
         return found
 
-    async def _partial(self, survey: Survey) -> bool:
+    async def _partial(self, survey: CorpusStats) -> bool:
         """Whether a filter or rights leave out some of what a walk through the index meets."""
         return survey.narrowed or survey.vectors < await self._surveys.vectors(self._database)
 
-    async def _small(self, survey: Survey) -> bool:
+    async def _small(self, survey: CorpusStats) -> bool:
         """Whether a filter or rights admit so little of the library that an HNSW walk would mostly meet the rest."""
         return survey.vectors < await self._surveys.vectors(self._database) * WALKED_FROM
 
     async def _nearest(
-        self, vector: Vector, survey: Survey, *, exact: bool, scope: Scope, filters: Filters, limit: int
+        self, vector: Vector, survey: CorpusStats, *, exact: bool, scope: Scope, filters: Filters, limit: int
     ) -> list[Match]:
         options = {"hnsw.ef_search": str(max(self._rag.ef_search, min(1000, limit))), **_ITERATIVE}
         query = _dense(scope_sql.shape(filters), exact, self._model, self._dimensions)
@@ -144,12 +144,12 @@ class PostgresIndex:
         [found] = await self._database.at_once(scope.person, query, values=values)
         return [Match(key, cosine) for key, cosine in found]
 
-    async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, Found]:
+    async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]:
         """The section (level 1) or document (level 0) that each of these chunks stands in."""
         async with self._database.transaction(scope.person) as connection:
             return await parents.around(connection, keys, level, scope)
 
-    async def pages(self, extracts: Sequence[Extract], *, scope: Scope) -> list[list[Leaf]]:
+    async def pages(self, extracts: Sequence[TextSpan], *, scope: Scope) -> list[list[PageText]]:
         """The pages that each of these spans of text touches."""
         return await pages.touched(self._database, extracts, scope)
 
@@ -243,22 +243,22 @@ def _nearest_of(vectors: int) -> sql.SQL:
     return sql.SQL(f"(select max(greatest({near}))::float8 from {{vectors}} w where {own})")  # noqa: S608 - all ours
 
 
-def _window_factor(survey: Survey) -> int:
+def _window_factor(survey: CorpusStats) -> int:
     """How many rows to read for every chunk wanted: one where each has one vector, more the more they have."""
     average = survey.vectors / max(1, survey.chunks)
     return max(1, min(WINDOW_FACTOR, math.ceil(2 * average) - 1))
 
 
-_LISTS = [place for place, field in enumerate(fields(Found)) if get_origin(field.type) is tuple]
+_LISTS = [place for place, field in enumerate(fields(RetrievedChunk)) if get_origin(field.type) is tuple]
 """Which columns are lists to the driver."""
 
 
-def found_of(row: tuple[Any, ...]) -> Found:
+def found_of(row: tuple[Any, ...]) -> RetrievedChunk:
     """A passage from the columns of `FOUND`."""
     values = list(row)
     for place in _LISTS:
         values[place] = tuple(values[place])
-    return Found(*values)
+    return RetrievedChunk(*values)
 
 
 def _literal(vector: Vector) -> str:

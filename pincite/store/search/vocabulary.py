@@ -8,7 +8,7 @@ from pincite.core.accounts.access import Scope
 from pincite.core.query.answer import Filters
 from pincite.store.database import Connection, Database
 from pincite.store.search import scope_sql
-from pincite.store.search.corpus_stats import Surveys
+from pincite.store.search.corpus_stats import CorpusStatsCache
 from pincite.text.terms import query_terms
 
 _LOCK = 0x776F7264  # "word": whoever forgets words of a realm waits for whoever else does
@@ -17,9 +17,9 @@ _LOCK = 0x776F7264  # "word": whoever forgets words of a realm waits for whoever
 class PostgresVocabulary:
     """Words of what a caller may see. Row-level security is the net; the same scope is also in each query."""
 
-    def __init__(self, database: Database, surveys: Surveys | None = None) -> None:
+    def __init__(self, database: Database, surveys: CorpusStatsCache | None = None) -> None:
         self._database = database
-        self._surveys = surveys or Surveys()
+        self._surveys = surveys or CorpusStatsCache()
 
     async def held(self, words: Collection[str], *, scope: Scope) -> frozenset[str]:
         """Those of the words that the caller's documents hold, in this form or in another of the same stem.

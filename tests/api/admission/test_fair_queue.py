@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pincite.api.admission import fair_queue as turns_module
-from pincite.api.admission.fair_queue import Turns
+from pincite.api.admission.fair_queue import FairQueue
 from pincite.config.settings import Limits
 from pincite.errors import OverBudget, Overloaded
 
@@ -16,7 +16,7 @@ class Room:
     """People who come in, stay until they are told to leave, and are written down in the order they got in."""
 
     def __init__(self, **rules: int) -> None:
-        self.turns = Turns(lambda: Limits(**rules))
+        self.turns = FairQueue(lambda: Limits(**rules))
         self.inside: list[str] = []
         self._stay: dict[int, asyncio.Event] = {}
         self._who: list[tuple[str, asyncio.Task[None]]] = []
@@ -162,7 +162,7 @@ def test_whoever_leaves_while_waiting_or_just_let_in_keeps_no_place() -> None:
 
 def test_a_place_is_left_once_however_often_that_is_said() -> None:
     async def run() -> None:
-        turns = Turns(lambda: Limits(at_once=2))
+        turns = FairQueue(lambda: Limits(at_once=2))
         async with turns.of("anna") as turn, turns.of("bob"):
             turn.leave()
             turn.leave()
@@ -174,7 +174,7 @@ def test_a_place_is_left_once_however_often_that_is_said() -> None:
 
 def test_where_there_is_patience_any_number_may_wait() -> None:
     async def visit(room: Room) -> None:
-        room.turns = Turns(lambda: Limits(at_once=1, waiting=1, waiting_per_user=1), patient=True)
+        room.turns = FairQueue(lambda: Limits(at_once=1, waiting=1, waiting_per_user=1), patient=True)
         await room.come("anna", *["bob"] * 20)
         room.turns.check("bob")
         assert (room.inside, room.turns._waiters()) == (["anna"], 20)
@@ -184,7 +184,7 @@ def test_where_there_is_patience_any_number_may_wait() -> None:
 
 def test_there_may_be_some_times_as_many_places() -> None:
     async def visit(room: Room) -> None:
-        room.turns = Turns(lambda: Limits(at_once=1), times=3)
+        room.turns = FairQueue(lambda: Limits(at_once=1), times=3)
         await room.come(*["anna"] * 5)
         assert len(room.inside) == 3
 

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from pincite.api.compat.openai import OWN
-from pincite.core.query.answer import Piece, Prompt
+from pincite.core.query.answer import Prompt, StreamPart
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
 from pincite.serialize.answers import footnotes
@@ -112,7 +112,7 @@ class Listener(ScriptedLLM):
         super().__init__(Options(answers=answers))
         self.prompts: list[Prompt] = []
 
-    def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         self.prompts.append(prompt)
         return super().write(prompt)
 
@@ -160,9 +160,9 @@ def test_a_profile_is_chosen_by_the_models_name(client: httpx2.Client, leave: st
 
 def test_a_cut_answer_ends_for_length(door: Door, client: httpx2.Client, leave: str) -> None:
     class Short(ScriptedLLM):
-        async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
-            yield Piece("Up to five vacation days")
-            yield Piece(finish_reason="length", model="short")
+        async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
+            yield StreamPart("Up to five vacation days")
+            yield StreamPart(finish_reason="length", model="short")
 
     with speaking(door, Short(Options())):
         told = client.post(PATH, json=asked()).json()
@@ -200,8 +200,8 @@ def test_errors_have_their_shape_wherever_they_come_from(client: httpx2.Client, 
 
 def test_a_stream_that_fails_ends_with_an_error_in_their_shape(door: Door, client: httpx2.Client, leave: str) -> None:
     class Bug(ScriptedLLM):
-        async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
-            yield Piece("Up to five vacation days carry over into the next year, ")
+        async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
+            yield StreamPart("Up to five vacation days carry over into the next year, ")
             raise RuntimeError("a bug")
 
     with speaking(door, Bug(Options())), client.stream("POST", PATH, json=asked(stream=True)) as response:
@@ -211,13 +211,13 @@ def test_a_stream_that_fails_ends_with_an_error_in_their_shape(door: Door, clien
 
 def test_a_model_that_is_down_is_told_and_the_answer_extracted(door: Door, client: httpx2.Client, leave: str) -> None:
     class Down(ScriptedLLM):
-        async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
             raise ProviderError("gone")
             yield
 
     with speaking(door, Down(Options())):
         told = client.post(PATH, json=asked()).json()
-    assert [note["stage"] for note in told["degraded"]] == ["generate"]
+    assert [note["stage"] for note in told["degraded"]] == ["llm_generation"]
     assert "five vacation days" in told["choices"][0]["message"]["content"]
 
 
@@ -226,7 +226,7 @@ def test_models_are_listed_and_shown(client: httpx2.Client, door: Door) -> None:
     names = [one["id"] for one in told["data"]]
     assert told["object"] == "list"
     assert names[:2] == [OWN, f"{OWN}:default"]
-    assert names[-1] == door.pincite.embedder.name
+    assert names[-1] == door.pincite.services.embedder.name
     for name in names:
         assert client.get(f"/v1/models/{name}").json() == {"id": name, "object": "model", "created": 0, "owned_by": OWN}
     assert_error(client.get("/v1/models/gpt-4"), 404, "not_found_error", "model_not_found")
@@ -234,7 +234,7 @@ def test_models_are_listed_and_shown(client: httpx2.Client, door: Door) -> None:
 
 def test_texts_become_vectors_as_numbers_or_packed(client: httpx2.Client, door: Door) -> None:
     told = client.post("/v1/embeddings", json={"model": "any", "input": ["cats", "dogs"], "user": "u"}).json()
-    assert (told["object"], told["model"]) == ("list", door.pincite.embedder.name)
+    assert (told["object"], told["model"]) == ("list", door.pincite.services.embedder.name)
     assert [(one["object"], one["index"]) for one in told["data"]] == [("embedding", 0), ("embedding", 1)]
     assert told["usage"]["prompt_tokens"] == told["usage"]["total_tokens"] > 0
     packed = client.post("/v1/embeddings", json={"model": "any", "input": "cats", "encoding_format": "base64"}).json()

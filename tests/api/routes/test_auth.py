@@ -28,7 +28,7 @@ def browser(door: Door, **more: Any) -> httpx2.Client:
 
 
 def test_the_link_makes_one_administrator_whoever_tries_at_once(fresh: Door) -> None:
-    token = fresh.do(fresh.pincite.logins.offer_setup())
+    token = fresh.do(fresh.pincite.services.logins.offer_setup())
     assert token
     assert len(token) > 40
 
@@ -46,7 +46,7 @@ def test_the_link_makes_one_administrator_whoever_tries_at_once(fresh: Door) -> 
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(attempt, range(8)))
     assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7
-    assert fresh.do(fresh.pincite.logins.offer_setup()) is None
+    assert fresh.do(fresh.pincite.services.logins.offer_setup()) is None
     with browser(fresh) as client:
         assert client.get(f"{API}/auth/ways").json() == {"oidc": False, "setup": False}
     [made] = [answer for answer in answers if answer.status_code == 200]
@@ -135,7 +135,7 @@ def test_what_a_browser_holds_is_nowhere_in_the_database(fresh: Door, alice: str
         held = client.cookies["pincite_login"]
 
     async def kept() -> str:
-        async with fresh.pincite.database.administrator() as admin:
+        async with fresh.pincite.services.database.administrator() as admin:
             found = [
                 await (await admin.execute(f"select * from pincite.{t}")).fetchall()
                 for t in ("login", "password", "setup")

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pincite.api.routes.chat import ChatBody
 from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import Session
-from pincite.core.query.answer import Question, Sampling, Turn
+from pincite.core.query.answer import Exchange, Question, Sampling
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.api.door import Door, assert_problem, events
 from tests.api.models import Talker, speaking
@@ -122,7 +122,7 @@ def test_an_asker_who_leaves_before_anything_was_kept_leaves_no_session(
     door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     reached = threading.Event()
-    sessions_, create = door.pincite.sessions, door.pincite.sessions.create
+    sessions_, create = door.pincite.services.sessions, door.pincite.services.sessions.create
     made: list[str] = []
 
     async def forever(*_: object) -> object:
@@ -132,7 +132,7 @@ def test_an_asker_who_leaves_before_anything_was_kept_leaves_no_session(
     async def created(scope: Scope) -> Session:
         made.append((session := await create(scope)).id)
         monkeypatch.setattr(
-            *((door.pincite.library, "scope_now") if where == "scope" else (sessions_, "recent")), forever
+            *((door.pincite.services.library, "scope_now") if where == "scope" else (sessions_, "recent")), forever
         )
         return session
 
@@ -211,5 +211,5 @@ def test_messages_become_turns() -> None:
         "three",
         top_k=3,
         sampling=Sampling(system_prompt="S"),
-        conversation=(Turn("one", "one", ""), Turn("two", "two", "2a\n\n2b")),
+        conversation=(Exchange("one", "one", ""), Exchange("two", "two", "2a\n\n2b")),
     )

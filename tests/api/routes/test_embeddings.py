@@ -19,14 +19,14 @@ def vectors(client: httpx2.Client, texts: object) -> list[list[float]]:
 def test_one_text_or_several(door: Door, reader: httpx2.Client) -> None:
     [one] = vectors(reader, "cats purr")
     assert vectors(reader, ["dogs bark", "cats purr"])[1] == one
-    assert len(one) == door.pincite.embedder.dimensions
+    assert len(one) == door.pincite.services.embedder.dimensions
     assert math.hypot(*one) == pytest.approx(1)
-    assert reader.post("/api/v1/embedding", json={"input": "x"}).json()["model"] == door.pincite.embedder.name
+    assert reader.post("/api/v1/embedding", json={"input": "x"}).json()["model"] == door.pincite.services.embedder.name
 
 
 def test_a_long_text_is_seen_to_its_end(door: Door, reader: httpx2.Client) -> None:
     long = "cats " * 300
-    assert len(door.pincite.embedder.windows(long)) > 1
+    assert len(door.pincite.services.embedder.windows(long)) > 1
     plain, ended, short = vectors(reader, [long, long + "dogs " * 150, "cats"])
     assert math.hypot(*ended) == pytest.approx(1)
     assert plain == pytest.approx(short, abs=1e-3)

@@ -80,12 +80,12 @@ def test_readers_change_nothing_and_the_top_is_no_folder(reader: httpx2.Client, 
 def test_questions_about_a_folder_are_answered_under_its_prompt_and_label(open_pincite: Callable[..., Any]) -> None:
     async def go(stub: StubLLM) -> None:
         async with open_pincite(llm__base_url=stub.url, llm__model="stub-1") as pincite:
-            pincite.workers.start()
+            pincite.services.workers.start()
             for folder in ("hr/rules", "it"):
-                added = await pincite.upload(Upload("a.md", b"Cats purr when they sleep.", folder))
-                await pincite.wait([added.document.id])
+                added = await pincite.documents.upload(Upload("a.md", b"Cats purr when they sleep.", folder))
+                await pincite.documents.wait([added.document.id])
             scope = await pincite.scope()
-            await pincite.folders.make(scope, Folder("hr", "Answer like a lawyer.", "Human resources"))
+            await pincite.services.folders.make(scope, Folder("hr", "Answer like a lawyer.", "Human resources"))
 
             async def system(folder: str | None, **sampling: Any) -> tuple[str, list[str | None]]:
                 question = Question("When do cats purr?", filters=Filters(folder=folder))

@@ -22,7 +22,7 @@ def test_without_its_database_it_lives_and_is_not_ready(anyone: httpx2.Client, m
     async def down(*_: object) -> None:
         raise StoreDown("10.9.8.7 refused the connection")
 
-    monkeypatch.setattr(health, "health", down)
+    monkeypatch.setattr("pincite.engine.admin.health", down)
     assert anyone.get("/api/v1/health/live").status_code == 200
     response = anyone.get("/api/v1/health/ready")
     assert_problem(response, 503, "store_down")
@@ -33,7 +33,7 @@ def test_a_database_that_says_nothing_counts_as_down(anyone: httpx2.Client, monk
     async def hangs(*_: object) -> None:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(health, "health", hangs)
+    monkeypatch.setattr("pincite.engine.admin.health", hangs)
     monkeypatch.setattr(health, "READY_S", 0.05)
     assert_problem(anyone.get("/api/v1/health/ready"), 503, "store_down")
 

@@ -219,11 +219,11 @@ def test_one_upload_is_not_behind_a_load_of_many(postgres: str, database_url: st
     """A hundred files of a folder wait; what a person uploads then is done next."""
     with Door(data, **{"database.url": database_url, "ingest.workers": 0}) as quiet, quiet.client() as client:
         for n in range(100):
-            quiet.do(quiet.pincite.upload(_file(f"{n:03}.md"), priority=1))
+            quiet.do(quiet.pincite.documents.upload(_file(f"{n:03}.md"), priority=1))
         assert upload(client, "mine.md", "Somebody waits for this.").status_code == 202
         first = listed(client)[0]
         assert (first["name"], first["priority"]) == ("mine.md", 0)
-        taken = quiet.do(quiet.pincite.jobs.claim("w", 60))
+        taken = quiet.do(quiet.pincite.services.jobs.claim("w", 60))
         assert taken is not None
         assert taken.document_id == first["document_id"]
         with psycopg.connect(database_url) as connection:

@@ -83,7 +83,7 @@ def test_a_model_that_fails_is_told_and_the_answer_extracted(
 ) -> None:
     with speaking(door, ScriptedLLM(Options(fail="no model today"))):
         answer = client.post("/api/v1/query", json={"query": "vacation days carry over", "folder": "questions"}).json()
-    assert answer["degraded"] == [{"stage": "generate", "reason": "no model today"}]
+    assert answer["degraded"] == [{"stage": "llm_generation", "reason": "no model today"}]
     assert answer["metadata"]["model"] == "extractive"
 
 

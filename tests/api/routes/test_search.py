@@ -177,7 +177,7 @@ def test_fusion_searches_the_parts_and_says_what_took_a_model(
     found = search(client, query=query, strategy="fusion")
     texts = {one["text"] for one in found["plan"]["searches"]}
     assert texts == {query, "How many vacation days carry over", "who pays train tickets"}
-    assert {one["stage"] for one in found["degraded"]} == {"step_back", "query_expansion"}
+    assert {one["stage"] for one in found["degraded"]} == {"step_back", "query_variations"}
 
 
 def test_strategies_want_more_or_less(door: Door, client: httpx2.Client) -> None:

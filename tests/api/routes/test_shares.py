@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from pincite.api.paths import API
+from pincite.core.accounts.conversations import SHARE_LINK_PREFIX
 from pincite.store.conversations.answer_json import GAP, WITHHELD
-from pincite.store.conversations.share_links import PREFIX
 from tests.api.door import Door, assert_problem
 from tests.api.guests import Guest, guest, share, suspend
 
@@ -93,8 +93,10 @@ def test_a_link_is_256_random_bits_of_its_own_kept_as_a_hash_and_in_no_log(
         while f"{API}/shares/sh_-" not in (logged := told_to_the_log(caplog)):  # written once the answer is out
             assert time.monotonic() < give_up
             time.sleep(0.01)
-    assert len({one.removeprefix(PREFIX) for one in links}) == 50
-    assert all(one.startswith(PREFIX) and len(one) == len(PREFIX) + 43 for one in links)  # 32 bytes in base64
+    assert len({one.removeprefix(SHARE_LINK_PREFIX) for one in links}) == 50
+    assert all(
+        one.startswith(SHARE_LINK_PREFIX) and len(one) == len(SHARE_LINK_PREFIX) + 43 for one in links
+    )  # 32 bytes in base64
     assert not any(one in logged for one in links)
     listed = sharer.client.get(f"{API}/shares").text
     assert not any(one in listed for one in links)
@@ -115,7 +117,7 @@ def test_a_link_needs_a_reader_who_may_come_in(door: Door, sharer: Guest, other:
 def test_a_link_ends_with_its_removal_and_with_its_owner(door: Door, sharer: Guest, other: Guest) -> None:
     answer = ask(sharer)
     first, second, third = (link(sharer, answer) for _ in range(3))
-    never = assert_problem(other.client.get(f"{API}/shares/{PREFIX}{'x' * 43}"), 404, "not_found")["detail"]
+    never = assert_problem(other.client.get(f"{API}/shares/{SHARE_LINK_PREFIX}{'x' * 43}"), 404, "not_found")["detail"]
     assert_problem(other.client.delete(f"{API}/shares/{first['id']}"), 404, "not_found")
     assert sharer.client.delete(f"{API}/shares/{first['id']}").json() == {
         "reference": first["reference"],

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from pincite.evaluate.questions.own_documents import Wish, make_set
+from pincite.evaluate.questions.own_documents import EvalRequest, make_set
 from tests.api.door import Door, assert_problem, completed, upload
 
 API = "/api/v1"
@@ -95,7 +95,7 @@ def test_the_index_is_shown_and_switched_by_administrators_only(client: httpx2.C
 def test_an_index_is_compared_before_it_is_switched_to(database_url: str, data: Path) -> None:
     with Door(data, **{"database.url": database_url}) as door, door.client() as client:
         door.add("", handbook=SAMPLE.read_text(encoding="utf-8"))
-        door.do(make_set(door.pincite, Wish(questions=10), report=lambda _progress: None))
+        door.do(make_set(door.pincite, EvalRequest(questions=10), report=lambda _progress: None))
         assert_problem(client.post(f"{API}/index/compare"), 409, "conflict")
         client.put(f"{API}/settings", json={"values": {"chunking.size": 77}})
         assert client.post(f"{API}/documents/reindex", json={"hold": True}).status_code == 202

@@ -177,12 +177,12 @@ def test_other_host_names_are_refused(door: Door) -> None:
 
 def test_a_key_that_is_revoked_is_shown_out(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(authenticate, "STILL_WELCOME_S", 0.05)
-    key, key_id = door.do(door.pincite.keys.create("local", "short", "reader", None))
+    key, key_id = door.do(door.pincite.services.keys.create("local", "short", "reader", None))
     talker = Talker(pause_s=0.001)
     with speaking(door, talker), dial(door, key) as socket:
         socket.send(json.dumps(ASKED))
         talker.wait("began")
-        door.do(door.pincite.keys.revoke("local", key_id))
+        door.do(door.pincite.services.keys.revoke("local", key_id))
         assert hear(socket, "error")[-1][1]["code"] == "unauthorized"
         with pytest.raises(ConnectionClosed) as closed:
             hear(socket, "never")

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from pincite.api.streaming import answer_streams
-from pincite.api.streaming.answer_streams import Stream, Streams, Told
+from pincite.api.streaming.answer_streams import Stream, StreamEvent, Streams
 from pincite.core.query.answer import Answer
 from pincite.core.run import Event, Planned, Started, Token
 from pincite.errors import Conflict, Invalid, NotAllowed, NotFound, OverBudget
@@ -42,12 +42,12 @@ class Speaker:
             self.stopped.set()
 
 
-def names(told: list[Told]) -> list[tuple[int, str]]:
+def names(told: list[StreamEvent]) -> list[tuple[int, str]]:
     return [(one.number, one.event) for one in told]
 
 
-async def hear(stream: Stream, after: int, count: int) -> list[Told]:
-    heard: list[Told] = []
+async def hear(stream: Stream, after: int, count: int) -> list[StreamEvent]:
+    heard: list[StreamEvent] = []
     async with stream.listening():
         async for told in stream.follow(after, every_s=5):
             assert told is not None

@@ -6,7 +6,7 @@ from typing import NoReturn
 import pytest
 from starlette.requests import ClientDisconnect
 
-from pincite.api.streaming.disconnect import gone, unless, unless_gone
+from pincite.api.streaming.disconnect import gone, unless, until_disconnect
 
 
 async def stays() -> dict[str, str]:
@@ -23,7 +23,7 @@ def test_the_result_is_handed_on() -> None:
     async def work() -> int:
         return 7
 
-    assert asyncio.run(unless_gone(stays, work())) == 7
+    assert asyncio.run(until_disconnect(stays, work())) == 7
 
 
 def test_an_error_is_handed_on() -> None:
@@ -31,7 +31,7 @@ def test_an_error_is_handed_on() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(unless_gone(stays, work()))
+        asyncio.run(until_disconnect(stays, work()))
 
 
 def test_a_client_that_leaves_cancels_the_work_and_waits_for_its_end() -> None:
@@ -45,7 +45,7 @@ def test_a_client_that_leaves_cancels_the_work_and_waits_for_its_end() -> None:
             ended.append(True)
 
     with pytest.raises(ClientDisconnect):
-        asyncio.run(unless_gone(leaves, work()))
+        asyncio.run(until_disconnect(leaves, work()))
     assert ended
 
 
@@ -59,7 +59,7 @@ def test_the_rest_of_a_body_is_not_taken_for_leaving() -> None:
         await asyncio.sleep(0.01)
         return 7
 
-    assert asyncio.run(unless_gone(receive, work())) == 7
+    assert asyncio.run(until_disconnect(receive, work())) == 7
 
 
 def test_whatever_else_ends_it_cancels_the_work_too() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from pincite.api.middleware import authenticate
 from pincite.api.streaming import sse
-from pincite.api.streaming.answer_streams import Ask, Stream, Told
-from pincite.core.query.answer import Answer, Piece
+from pincite.api.streaming.answer_streams import Ask, Stream, StreamEvent
+from pincite.core.query.answer import Answer, StreamPart
 from pincite.core.run import Planned, Started, Token
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.api.door import Door, assert_problem, events
@@ -78,7 +78,7 @@ def test_a_stream_that_fails_ends_with_a_problem(
 ) -> None:
     class Broken(ScriptedLLM):
         async def write(self, prompt):  # type: ignore[no-untyped-def]
-            yield Piece("Five days. ")
+            yield StreamPart("Five days. ")
             raise ZeroDivisionError("a secret")
 
     with speaking(door, Broken(Options())):
@@ -136,12 +136,12 @@ def test_a_run_that_was_cut_off_leaves_a_trace(door: Door, client: httpx2.Client
 def test_a_key_that_is_revoked_hears_no_more(door: Door, shelf: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(authenticate, "STILL_WELCOME_S", 0.05)
     talker = Talker()
-    key, key_id = door.do(door.pincite.keys.create("local", "short", "reader", None))
+    key, key_id = door.do(door.pincite.services.keys.create("local", "short", "reader", None))
     with speaking(door, talker), door.client(None) as client:
         client.headers["Authorization"] = f"Bearer {key}"
         with client.stream("POST", "/api/v1/query", json={**ASKED, "folder": shelf}) as response:
             talker.wait("began")
-            door.do(door.pincite.keys.revoke("local", key_id))
+            door.do(door.pincite.services.keys.revoke("local", key_id))
             heard = events(response.iter_lines())
         assert heard[-1][0] == "error"
         assert heard[-1][1]["code"] == "unauthorized"
@@ -188,6 +188,6 @@ def test_a_silent_stream_is_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_line_ends_inside_data_do_not_break_a_frame() -> None:
-    framed = sse.frame(Told.of(1, "token", {"text": "a\n\nevent: done\r\ndata: {}\u2028ü"}), numbered=False)
+    framed = sse.frame(StreamEvent.of(1, "token", {"text": "a\n\nevent: done\r\ndata: {}\u2028ü"}), numbered=False)
     assert framed.count(b"\n") == 3
     assert events(framed.decode().split("\n")) == [("token", {"text": "a\n\nevent: done\r\ndata: {}\u2028ü"})]

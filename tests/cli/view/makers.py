@@ -13,7 +13,7 @@ from pincite.core.query.answer import (
     Confidence,
     Groundedness,
     Hit,
-    Placing,
+    ScoreContribution,
     SearchResult,
     Source,
     Sufficiency,
@@ -80,7 +80,7 @@ def document(name: str = "file.md", **more: object) -> Document:
 FAILED = {"status": Status.ERROR, "error": Failure("not_utf8", "byte 4 is not UTF-8")}
 
 
-def hit(text: str, score: float, *placings: Placing, **more: object) -> Hit:
+def hit(text: str, score: float, *placings: ScoreContribution, **more: object) -> Hit:
     return Hit(found(text, **more), score, 0.5, 0.9, score, placings)  # type: ignore[arg-type]
 
 

@@ -96,10 +96,10 @@ def test_lines_of_an_answer_stay_lines() -> None:
 
 
 def test_what_was_missing_and_what_to_mind_is_said() -> None:
-    made = answer("x", (), (), warnings=("mind this",), degraded=(Degraded("generate", "the model is down"),))
+    made = answer("x", (), (), warnings=("mind this",), degraded=(Degraded("llm_generation", "the model is down"),))
     told = seen(lambda screen: print_answer(screen, made))
     assert "Warning     mind this\n" in told
-    assert "Left out    generate: the model is down\n" in told
+    assert "Left out    llm_generation: the model is down\n" in told
 
 
 def test_a_long_quote_is_cut() -> None:

@@ -1,7 +1,7 @@
 """The doctor's findings in a terminal."""
 
-from pincite.cli.checkup import Finding
 from pincite.cli.view.doctor import print_findings
+from pincite.engine.diagnose import Finding
 
 from .makers import seen
 

@@ -7,7 +7,7 @@ import pytest
 
 from pincite.cli.view.evaluation import print_comparison, print_evaluation, print_evaluations, print_runs
 from pincite.cli.view.screen import Screen
-from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, Outcome, Place, SetQuestion
+from pincite.core.evaluations import Evaluation, EvaluationOutcome, EvaluationSet, Interval, Place, SetQuestion
 from pincite.evaluate.measure.bootstrap import mean
 from pincite.evaluate.questions.own_documents import scores
 from tests.evaluate.makers import comparison
@@ -21,7 +21,9 @@ SET = EvaluationSet("es_1", 2, "words", 0, 40, NOW, QUESTIONS)
 
 def run(name: str, ranks: dict[int, int | None], **settings: object) -> Evaluation:
     measures = {measure: mean(values) for measure, values in scores(list(ranks.values())).items()}
-    outcome = Outcome(measures, ranks, 50.0 if settings else 90.0, 120.0, ("embedding: down",) if settings else ())
+    outcome = EvaluationOutcome(
+        measures, ranks, 50.0 if settings else 90.0, 120.0, ("embedding: down",) if settings else ()
+    )
     return Evaluation(name, "es_1", 2, "done", 1.0, 3, settings, NOW, NOW, None, outcome)
 
 

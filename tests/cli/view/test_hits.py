@@ -6,7 +6,7 @@ import pytest
 
 from pincite.cli.view.hits import SNIPPET, print_explained, print_hits, snippet
 from pincite.config.settings import Rag
-from pincite.core.query.answer import Adjustment, Degraded, Placing, Scale
+from pincite.core.query.answer import Adjustment, Degraded, Scale, ScoreContribution
 from tests.builders import plan
 
 from .makers import hit, result, seen
@@ -32,21 +32,32 @@ def test_hits_are_numbered_with_score_place_and_snippet() -> None:
 
 @pytest.mark.parametrize("width", [60, 120])
 def test_nothing_is_wider_than_the_screen(width: int) -> None:
-    found = result(hit("Cats purr. " * 50, 0.9, Placing("dense", 0, 1, 0.7, 0.5), heading_path=("H" * 90,)))
+    found = result(hit("Cats purr. " * 50, 0.9, ScoreContribution("dense", 0, 1, 0.7, 0.5), heading_path=("H" * 90,)))
     told = seen(lambda screen: print_explained(screen, found, "cats", Rag()), width=width)
     assert max(map(len, told.splitlines())) <= width
 
 
 def test_what_was_missing_is_said() -> None:
-    told = seen(lambda screen: print_hits(screen, result(degraded=(Degraded("embedding", "it is down"),)), "x"))
-    assert told == "Nothing was found.\n\nLeft out    embedding: it is down\n"
+    told = seen(lambda screen: print_hits(screen, result(degraded=(Degraded("query_embedding", "it is down"),)), "x"))
+    assert told == "Nothing was found.\n\nLeft out    query_embedding: it is down\n"
 
 
 def test_shares_can_be_worked_out_from_what_is_printed() -> None:
     words, meaning, named = Scale(0.5, 0.0, 16.0), Scale(0.5, 0.0, 1.0), Scale(0.2, 0.0, 1.0)
     found = result(
-        hit("a", 0.75, Placing("dense", 0, 1, 0.9, 0.45, meaning), Placing("lexical", 0, 1, 9.6, 0.3, words)),
-        hit("b", 0.5, Placing("dense", 0, None, 0.7, 0.35, meaning), Placing("named", 0, 1, 0.75, 0.15, named), key=2),
+        hit(
+            "a",
+            0.75,
+            ScoreContribution("dense", 0, 1, 0.9, 0.45, meaning),
+            ScoreContribution("lexical", 0, 1, 9.6, 0.3, words),
+        ),
+        hit(
+            "b",
+            0.5,
+            ScoreContribution("dense", 0, None, 0.7, 0.35, meaning),
+            ScoreContribution("named", 0, 1, 0.75, 0.15, named),
+            key=2,
+        ),
     )
     told = seen(lambda screen: print_explained(screen, found, "x", Rag()), width=120)
     assert "share = weight × (raw − low) / span; the score is the sum of the shares" in told
@@ -59,15 +70,15 @@ def test_shares_can_be_worked_out_from_what_is_printed() -> None:
 
 
 def test_ranks_are_worked_out_by_their_constant() -> None:
-    found = result(hit("a", 1 / 31, Placing("dense", 0, 1, 0.8, 1 / 31)))
+    found = result(hit("a", 1 / 31, ScoreContribution("dense", 0, 1, 0.8, 1 / 31)))
     told = seen(lambda screen: print_explained(screen, found, "x", Rag(fusion="rrf", rrf_k=30)))
     assert "share = 1 / (30 + rank); the score is the sum of the shares" in told
     assert "weight" not in told
 
 
 def test_a_rerankers_score_is_told_from_the_place_of_those_it_did_not_see() -> None:
-    one = replace(hit("a", 0.7, Placing("dense", 0, 1, 0.8, 0.5)), hybrid_score=0.5, rerank_score=0.7)
-    other = replace(hit("b", 0.7, Placing("dense", 0, 2, 0.6, 0.3), key=2), hybrid_score=0.3)
+    one = replace(hit("a", 0.7, ScoreContribution("dense", 0, 1, 0.8, 0.5)), hybrid_score=0.5, rerank_score=0.7)
+    other = replace(hit("b", 0.7, ScoreContribution("dense", 0, 2, 0.6, 0.3), key=2), hybrid_score=0.3)
     told = seen(lambda screen: print_explained(screen, result(one, other), "x", Rag(reranker="cosine")), width=120)
     assert "0.5000; then the reranker's score counts: 0.7000" in told
     assert "0.3000; not among those the reranker saw, so after them: 0.7000" in told
@@ -90,7 +101,7 @@ def test_a_snippet_leaves_out_the_heading_that_stands_above_it() -> None:
 
 def test_penalties_and_spreading_are_told_in_figures() -> None:
     low = replace(
-        hit("a", 0.35, Placing("dense", 0, 1, 0.8, 0.5), content_type="image_credits"),
+        hit("a", 0.35, ScoreContribution("dense", 0, 1, 0.8, 0.5), content_type="image_credits"),
         hybrid_score=0.5,
         adjustments=(Adjustment("penalty", 0.3, 0.5, 0.35),),
     )
@@ -111,8 +122,8 @@ def test_a_hit_that_stands_for_others_names_them() -> None:
 def test_places_for_several_texts_are_what_adds_up() -> None:
     scale = Scale(0.5, 0.0, 1.0)
     placings = (
-        Placing("dense", 0, 1, 0.8, 0.4, scale), Placing("dense", 1, 2, 0.6, 0.3, scale),
-        Placing("query", 0, 1, 0.4, 1 / 61), Placing("query", 1, 2, 0.3, 1 / 62),
+        ScoreContribution("dense", 0, 1, 0.8, 0.4, scale), ScoreContribution("dense", 1, 2, 0.6, 0.3, scale),
+        ScoreContribution("query", 0, 1, 0.4, 1 / 61), ScoreContribution("query", 1, 2, 0.3, 1 / 62),
     )  # fmt: skip
     asked = replace(plan("a and b"), extra=("only b",))
     found = result(hit("a", 1 / 61 + 1 / 62, *placings), plan=asked)
@@ -125,9 +136,10 @@ def test_places_for_several_texts_are_what_adds_up() -> None:
 
 def test_further_parts_are_told_with_their_own_weights() -> None:
     parts = [
-        Placing("part", 0, n, 0.4, weight * 0.4, Scale(weight, 0.0, 1.0)) for n, weight in ((2, 0.25), (3, 0.0625))
+        ScoreContribution("part", 0, n, 0.4, weight * 0.4, Scale(weight, 0.0, 1.0))
+        for n, weight in ((2, 0.25), (3, 0.0625))
     ]
-    found = result(hit("a", 0.925, Placing("dense", 0, 1, 0.8, 0.8, Scale(1.0, 0.0, 1.0)), *parts))
+    found = result(hit("a", 0.925, ScoreContribution("dense", 0, 1, 0.8, 0.8, Scale(1.0, 0.0, 1.0)), *parts))
     told = seen(lambda screen: print_explained(screen, found, "x", Rag()), width=150)
     assert "part 2: weight 0.25" in told
     assert "part 3: weight 0.0625" in told

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from pincite.cli.view.keys import print_keys
-from pincite.store.access.api_keys import Key
+from pincite.core.accounts.users import ApiKey
 
 from .makers import DAY, seen
 
@@ -12,9 +12,9 @@ SOON = datetime.now(UTC) + timedelta(days=3)
 
 def test_each_key_says_whether_it_counts() -> None:
     keys = [
-        Key("0123456789abcdef", "ann", "page", "reader", DAY, None, None),
-        Key("1", "x" * 100, "x" * 200, "editor", DAY, SOON, None),
-        Key("2", "ann", "old", "editor", DAY, DAY, None), Key("3", "bob", "gone", "administrator", DAY, SOON, DAY),
+        ApiKey("0123456789abcdef", "ann", "page", "reader", DAY, None, None),
+        ApiKey("1", "x" * 100, "x" * 200, "editor", DAY, SOON, None),
+        ApiKey("2", "ann", "old", "editor", DAY, DAY, None), ApiKey("3", "bob", "gone", "administrator", DAY, SOON, DAY),
     ]  # fmt: skip
     lines = seen(lambda screen: print_keys(screen, keys)).splitlines()
     assert [line.split()[-1] for line in lines[1:]] == ["counts", f"{SOON:%Y-%m-%d}", "expired", "revoked"]

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from pincite.cli.view.replay import print_replay
-from pincite.core.traces import Outcome
+from pincite.core.traces import TraceOutcome
 from pincite.tracing.replay import Replay, moves, word_changes
 
 from .makers import seen
 from .test_traces import trace
 
-BEFORE = trace(outcome=Outcome(0.82, "high", 1.0, ("d1.v.0",), ("d1.v.0",), 9, "m"))
-AFTER = trace(id="f" * 32, outcome=Outcome(0.4, "low", 0.5, (), (), 9, "n"), duration_ms=50.0)
+BEFORE = trace(outcome=TraceOutcome(0.82, "high", 1.0, ("d1.v.0",), ("d1.v.0",), 9, "m"))
+AFTER = trace(id="f" * 32, outcome=TraceOutcome(0.4, "low", 0.5, (), (), 9, "n"), duration_ms=50.0)
 REPLAY = Replay(
     BEFORE, AFTER, {"rag.fusion": ("relative_score", "rrf")},
     moves([("d1.v.0", 0.9), ("d1.v.1", 0.8), ("d2.v.7", 0.7)], [("d1.v.1", 0.03), ("d1.v.0", 0.02), ("d3.v.0", 0.01)]),

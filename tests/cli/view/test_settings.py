@@ -15,8 +15,8 @@ from pincite.cli.view.settings import (
     shown,
 )
 from pincite.config.schema import catalogue
-from pincite.engine.live_settings import Line, Outcome
-from pincite.store.operations.settings import Change
+from pincite.core.operations import SettingChange
+from pincite.engine.live_settings import Line, SettingsOutcome
 
 from .makers import DAY, seen
 
@@ -29,9 +29,9 @@ def line(name: str, value: Any, source: Any = "default", **more: Any) -> Line:
     return Line(catalogue()[name], value, source, more.pop("set", value is not None), **more)
 
 
-def change(key: str, before: Any, after: Any, **more: Any) -> Change:
+def change(key: str, before: Any, after: Any, **more: Any) -> SettingChange:
     values = {"batch": 1, "kind": "set", "profile": None, "undoes": None, "person": "local", "key_id": None}
-    return Change(key=key, before=before, after=after, changed_at=DAY, **{**values, **more})  # type: ignore[arg-type]
+    return SettingChange(key=key, before=before, after=after, changed_at=DAY, **{**values, **more})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -64,7 +64,7 @@ def test_what_is_ignored_is_said() -> None:
 
 
 def test_a_change_is_told_step_by_step() -> None:
-    outcome = Outcome(1, (change("rag.top_k", None, 3), change("llm.model", "a", None)), ())
+    outcome = SettingsOutcome(1, (change("rag.top_k", None, 3), change("llm.model", "a", None)), ())
     configured = {"rag.top_k": 10, "llm.model": None}
     told = seen(lambda screen: print_outcome(screen, outcome, configured, ["mind this"]))
     assert told.splitlines() == ["rag.top_k  10 → 3", "llm.model  a → (none)", "mind this"]

@@ -55,7 +55,7 @@ def test_a_trace_is_a_waterfall() -> None:
 def test_what_was_set_asked_and_missing_is_told() -> None:
     full = trace(
         content=Content("Why \x1b[31m?"), settings={"rag.fusion": "rrf"}, error="Invalid: no",
-        degraded=(Degraded("embedding", "it is down"),),
+        degraded=(Degraded("query_embedding", "it is down"),),
     )  # fmt: skip
     shown = seen(lambda screen: print_trace(screen, full))
     assert "  Why \\x1b[31m?\n" in shown
@@ -73,10 +73,10 @@ def test_narrow_screens_are_kept_to(width: int) -> None:
 
 def test_a_list_has_a_line_for_each() -> None:
     traces = [
-        trace(content=Content("Why?")), trace(error="Invalid: no"), trace(degraded=(Degraded("embedding", "down"),)),
+        trace(content=Content("Why?")), trace(error="Invalid: no"), trace(degraded=(Degraded("query_embedding", "down"),)),
     ]  # fmt: skip
     lines = seen(lambda screen: print_traces(screen, traces)).splitlines()
-    assert [line.split("ms")[1].strip() for line in lines[1:]] == ["Why?", "✗ Invalid: no", "! without embedding"]
+    assert [line.split("ms")[1].strip() for line in lines[1:]] == ["Why?", "✗ Invalid: no", "! without query_embedding"]
     assert max(map(len, lines)) <= 80
     narrow = seen(lambda screen: print_traces(screen, traces), width=60).splitlines()
     assert narrow[1].split() == ["0123456789ab", "12:00:00", "query", "100.0", "ms", "Why?"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pincite.core.accounts.audit import BEGINNING, Anchor, Link, Verdict, chained, ended, followed
+from pincite.core.accounts.audit import BEGINNING, Anchor, ChainCheck, Link, chained, ended, followed
 
 CONTENTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), min_size=1, max_size=12)
 
@@ -18,7 +18,7 @@ def chain_of(contents: list[str]) -> list[Link]:
     return links
 
 
-def checked(links: list[Link], head: Anchor, known: Anchor | None = None) -> Verdict:
+def checked(links: list[Link], head: Anchor, known: Anchor | None = None) -> ChainCheck:
     verdict = followed(BEGINNING, links, known)
     return verdict if verdict.fault else ended(verdict.reached, head, known)
 
@@ -31,9 +31,9 @@ def head_of(links: list[Link]) -> Anchor:
 def test_a_chain_as_it_was_written_holds_and_can_be_checked_in_parts(contents: list[str], data: st.DataObject) -> None:
     links = chain_of(contents)
     known = data.draw(st.sampled_from([head_of(links[: n + 1]) for n in range(len(links))]))
-    assert checked(links, head_of(links), known) == Verdict(head_of(links))
+    assert checked(links, head_of(links), known) == ChainCheck(head_of(links))
     cut = data.draw(st.integers(0, len(links)))
-    assert followed(followed(BEGINNING, links[:cut]).reached, links[cut:]) == Verdict(head_of(links))
+    assert followed(followed(BEGINNING, links[:cut]).reached, links[cut:]) == ChainCheck(head_of(links))
 
 
 @given(CONTENTS, st.data())

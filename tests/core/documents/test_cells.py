@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pincite.core.documents.cells import Cells, cells, letters
-from pincite.core.documents.pages import Mark
+from pincite.core.documents.pages import PageMark
 from pincite.parsers.markdown_out.writer import one_line, row
 
 
@@ -27,14 +27,14 @@ def test_ranges_are_joined_and_written() -> None:
 
 def test_the_kth_cell_of_a_row_is_the_kth_column_of_its_range() -> None:
     text = r"| a\|b |  | 3,5 |"
-    found = cells(Mark(100, 100 + len(text), ref="C7:E7"), text)
+    found = cells(PageMark(100, 100 + len(text), ref="C7:E7"), text)
     assert [(cell.ref, text[cell.start - 100 : cell.end - 100]) for cell in found] == [
         ("C7", r"a\|b"), ("D7", ""), ("E7", "3,5"),
     ]  # fmt: skip
 
 
 def test_a_row_of_another_table_stays_whole() -> None:
-    mark = Mark(5, 14, ref="table 2, row 3")
+    mark = PageMark(5, 14, ref="table 2, row 3")
     assert cells(mark, "| a | b |") == (mark,)
 
 
@@ -42,11 +42,11 @@ def test_a_row_of_another_table_stays_whole() -> None:
 def test_every_cell_is_found_again_whatever_is_in_it(values: list[str], first: int) -> None:
     text = row(values)
     ref = f"{letters(first)}7:{letters(first + len(values) - 1)}7"
-    found = cells(Mark(0, len(text), ref=ref), text)
+    found = cells(PageMark(0, len(text), ref=ref), text)
     assert [text[cell.start : cell.end] for cell in found] == [one_line(value).replace("|", r"\|") for value in values]
     assert [cell.ref for cell in found] == [f"{letters(first + nth)}7" for nth in range(len(values))]
 
 
 def test_a_cell_that_stands_alone_is_whole_whatever_is_in_it() -> None:
-    mark = Mark(0, 16, ref="A1")
+    mark = PageMark(0, 16, ref="A1")
     assert cells(mark, "Title | of sheet") == (mark,)

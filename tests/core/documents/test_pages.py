@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pincite.core.documents.pages import Mark, Page, pack
+from pincite.core.documents.pages import Page, PageMark, pack
 
 BOXES = st.tuples(*[st.integers(-50_000, 50_000).map(lambda edge: edge / 10)] * 4)
 WHERE = st.one_of(st.fixed_dictionaries({"box": BOXES}), st.fixed_dictionaries({"ref": st.text(max_size=20)}))
@@ -12,18 +12,18 @@ WHERE = st.one_of(st.fixed_dictionaries({"box": BOXES}), st.fixed_dictionaries({
 def test_what_is_packed_comes_out_again(rows: list[tuple[int, int, dict[str, object]]]) -> None:
     marks, last = [], 0
     for gap, length, where in rows:
-        marks.append(Mark(last + gap, last + gap + length, **where))  # type: ignore[arg-type]
+        marks.append(PageMark(last + gap, last + gap + length, **where))  # type: ignore[arg-type]
         last += gap + length
     assert Page(0, marks=pack(marks)).placed() == tuple(marks)
 
 
-@pytest.mark.parametrize("marks", [(Mark(5, 9), Mark(8, 12)), (Mark(5, 4),)])
-def test_marks_that_overlap_or_run_backwards_are_refused(marks: tuple[Mark, ...]) -> None:
+@pytest.mark.parametrize("marks", [(PageMark(5, 9), PageMark(8, 12)), (PageMark(5, 4),)])
+def test_marks_that_overlap_or_run_backwards_are_refused(marks: tuple[PageMark, ...]) -> None:
     with pytest.raises(ValueError, match="begins before"):
         pack(marks)
 
 
 def test_of_many_marks_those_of_a_span_are_unpacked() -> None:
-    page = Page(0, marks=pack([Mark(10 * n, 10 * n + 5, ref=str(n)) for n in range(100)]))
+    page = Page(0, marks=pack([PageMark(10 * n, 10 * n + 5, ref=str(n)) for n in range(100)]))
     assert [mark.ref for mark in page.placed(202, 231)] == ["20", "21", "22", "23"]
     assert page.placed(2000, 3000) == ()

@@ -2,20 +2,20 @@ from collections.abc import Sequence
 
 import pytest
 
-from pincite.core.documents.pages import Mark, Page, PageKind, pack
-from pincite.core.documents.positions import Leaf, Stretch, at_ref, in_box, in_words, leaves, lines, locate
+from pincite.core.documents.pages import Page, PageKind, PageMark, pack
+from pincite.core.documents.positions import PageText, Slice, at_ref, in_box, in_words, leaves, lines, locate
 
 WORDS = "Five days carry over.\nTell your manager."
 SHEET = "| Item | Price |\n| --- | --- |\n| Pens | 3,50 |\n| Ink \\| blue | 12 |"
 
 
-def words(text: str, at: int = 0) -> list[Mark]:
+def words(text: str, at: int = 0) -> list[PageMark]:
     """A mark for every word, ten points wide, lines twenty points apart."""
     marks, here = [], at
     for down, line in enumerate(text.split("\n")):
         for across, word in enumerate(line.split(" ")):
             left, top = 10.0 * across, 20.0 * down
-            marks.append(Mark(here, here + len(word), box=(left, top, left + 9, top + 12)))
+            marks.append(PageMark(here, here + len(word), box=(left, top, left + 9, top + 12)))
             here += len(word) + 1
     return marks
 
@@ -24,20 +24,20 @@ def sheet(name: str = "Prices", at: int = 0) -> Page:
     rows = SHEET.split("\n")
     starts = [at + sum(len(row) + 1 for row in rows[:n]) for n in range(len(rows))]
     refs = {0: "B2:C2", 2: "B3:C3", 3: "B4:C4"}
-    marks = [Mark(starts[n], starts[n] + len(rows[n]), ref=ref) for n, ref in refs.items()]
+    marks = [PageMark(starts[n], starts[n] + len(rows[n]), ref=ref) for n, ref in refs.items()]
     return Page(at, "sheet", name, marks=pack(marks))
 
 
 def placed(pages: Sequence[Page], text: str, sought: str) -> tuple[str | None, int]:
     start = text.index(sought)
-    found = locate(leaves(pages, len(text)), start, start + len(sought), Stretch(text))
+    found = locate(leaves(pages, len(text)), start, start + len(sought), Slice(text))
     return in_words(found), len(found)
 
 
 def test_a_quote_on_a_page_has_a_box_for_each_line() -> None:
     page = Page(0, marks=pack(words(WORDS)))
     start = WORDS.index("carry")
-    [place] = locate(leaves([page], len(WORDS)), start, WORDS.index("your") + 4, Stretch(WORDS))
+    [place] = locate(leaves([page], len(WORDS)), start, WORDS.index("your") + 4, Slice(WORDS))
     assert place.boxes == ((20.0, 0.0, 39.0, 12.0), (0.0, 20.0, 19.0, 32.0))
     assert in_words([place]) == "page 1"
 
@@ -52,7 +52,7 @@ def test_boxes_of_another_column_are_another_line() -> None:
 def test_a_quote_over_two_pages_names_both() -> None:
     text = WORDS + "\n\n" + WORDS
     pages = [Page(0, marks=pack(words(WORDS))), Page(len(WORDS) + 2, marks=pack(words(WORDS, len(WORDS) + 2)))]
-    found = locate(leaves(pages, len(text)), 30, len(WORDS) + 10, Stretch(text))
+    found = locate(leaves(pages, len(text)), 30, len(WORDS) + 10, Slice(text))
     assert [place.number for place in found] == [1, 2]
     assert in_words(found) == "pages 1–2"
 
@@ -73,7 +73,7 @@ def test_a_quote_in_a_sheet_has_its_cells(sought: str, place: str) -> None:
 
 def test_where_a_row_is_not_at_hand_the_whole_of_it_is_named() -> None:
     start = SHEET.index("3,50")
-    [place] = locate([Leaf(1, sheet(), len(SHEET))], start, start + 4, Stretch("3,50", start))
+    [place] = locate([PageText(1, sheet(), len(SHEET))], start, start + 4, Slice("3,50", start))
     assert place.ref == "B3:C3"
 
 
@@ -90,9 +90,9 @@ def test_where_a_row_is_not_at_hand_the_whole_of_it_is_named() -> None:
     ],
 )
 def test_other_places_are_told_by_their_references(kind: PageKind, refs: list[str], expected: str | None) -> None:
-    marks = [Mark(10 * n, 10 * n + 5, ref=ref) for n, ref in enumerate(refs)]
+    marks = [PageMark(10 * n, 10 * n + 5, ref=ref) for n, ref in enumerate(refs)]
     page = Page(0, kind, "report.pdf", marks=pack(marks))
-    assert in_words(locate([Leaf(1, page, 100)], 0, 100, Stretch("x" * 100))) == expected
+    assert in_words(locate([PageText(1, page, 100)], 0, 100, Slice("x" * 100))) == expected
 
 
 def test_parts_of_one_page_are_one_place() -> None:
@@ -100,11 +100,11 @@ def test_parts_of_one_page_are_one_place() -> None:
     marks = page.placed()
     cut = marks[2].start
     halves = [
-        Leaf(1, Page(0, "sheet", "Prices", marks=pack(marks[:2])), cut),
-        Leaf(1, Page(cut, "sheet", "Prices", marks=pack(marks[2:])), len(SHEET)),
+        PageText(1, Page(0, "sheet", "Prices", marks=pack(marks[:2])), cut),
+        PageText(1, Page(cut, "sheet", "Prices", marks=pack(marks[2:])), len(SHEET)),
     ]
-    assert locate(halves, 0, len(SHEET), Stretch(SHEET)) == locate(
-        leaves([page], len(SHEET)), 0, len(SHEET), Stretch(SHEET)
+    assert locate(halves, 0, len(SHEET), Slice(SHEET)) == locate(
+        leaves([page], len(SHEET)), 0, len(SHEET), Slice(SHEET)
     )
 
 
@@ -112,37 +112,37 @@ def test_parts_of_one_page_are_one_place() -> None:
 def test_from_the_place_back_to_the_very_text(sought: str) -> None:
     [leaf] = leaves([sheet()], len(SHEET))
     start = SHEET.index(sought)
-    [place] = locate([leaf], start, start + len(sought), Stretch(SHEET))
-    assert at_ref(leaf, place.ref, Stretch(SHEET)) == (start, start + len(sought))
+    [place] = locate([leaf], start, start + len(sought), Slice(SHEET))
+    assert at_ref(leaf, place.ref, Slice(SHEET)) == (start, start + len(sought))
 
 
 def test_a_range_of_cells_is_read_from_its_first_to_its_last() -> None:
     [leaf] = leaves([sheet()], len(SHEET))
-    start, end = at_ref(leaf, "b3:c4", Stretch(SHEET)) or (0, 0)
+    start, end = at_ref(leaf, "b3:c4", Slice(SHEET)) or (0, 0)
     assert SHEET[start:end] == "Pens | 3,50 |\n| Ink \\| blue | 12"
-    assert at_ref(leaf, "Z99", Stretch(SHEET)) is None
-    assert at_ref(leaf, "paragraph 1", Stretch(SHEET)) is None
+    assert at_ref(leaf, "Z99", Slice(SHEET)) is None
+    assert at_ref(leaf, "paragraph 1", Slice(SHEET)) is None
 
 
 def test_the_cells_of_a_workbook_inside_something_else_are_found_too() -> None:
-    marks = [Mark(mark.start, mark.end, ref=f"sheet Prices, {mark.ref}") for mark in sheet().placed()]
+    marks = [PageMark(mark.start, mark.end, ref=f"sheet Prices, {mark.ref}") for mark in sheet().placed()]
     [leaf] = leaves([Page(0, "part", "prices.xlsx", marks=pack(marks))], len(SHEET))
     start = SHEET.index("3,50")
-    found = locate([leaf], start, start + 4, Stretch(SHEET))
+    found = locate([leaf], start, start + 4, Slice(SHEET))
     assert in_words(found) == "part prices.xlsx, sheet Prices, C3"
-    assert at_ref(leaf, found[0].ref, Stretch(SHEET)) == (start, start + 4)
-    assert at_ref(leaf, "C3", Stretch(SHEET)) is None
-    whole = locate([leaf], 0, len(SHEET), Stretch(SHEET))
+    assert at_ref(leaf, found[0].ref, Slice(SHEET)) == (start, start + 4)
+    assert at_ref(leaf, "C3", Slice(SHEET)) is None
+    whole = locate([leaf], 0, len(SHEET), Slice(SHEET))
     assert in_words(whole) == "part prices.xlsx, sheet Prices, B2:C4"
 
 
 @pytest.mark.parametrize(("first", "last"), [(0, 0), (0, 1), (2, 3), (1, 2), (0, 3)])
 def test_whatever_several_pieces_are_called_leads_back_to_them(first: int, last: int) -> None:
     refs = ["paragraph 1", "paragraph 2", "table 1, row 1", "table 1, row 2"]
-    marks = [Mark(10 * n, 10 * n + 5, ref=ref) for n, ref in enumerate(refs)]
+    marks = [PageMark(10 * n, 10 * n + 5, ref=ref) for n, ref in enumerate(refs)]
     [leaf] = leaves([Page(0, "text", marks=pack(marks))], 40)
-    [place] = locate([leaf], marks[first].start, marks[last].end, Stretch("x" * 40))
-    assert at_ref(leaf, place.ref, Stretch("x" * 40)) == (marks[first].start, marks[last].end)
+    [place] = locate([leaf], marks[first].start, marks[last].end, Slice("x" * 40))
+    assert at_ref(leaf, place.ref, Slice("x" * 40)) == (marks[first].start, marks[last].end)
 
 
 def test_a_box_back_to_the_words_in_it() -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from pincite.engine.connectors import folder_sync
-from pincite.engine.connectors.folder_sync import Changes, Keeper
+from pincite.engine.connectors.folder_sync import Changes, FolderSync
 from pincite.errors import StoreDown
-from pincite.ingest.accept.folder_scan import Root
+from pincite.ingest.accept.folder_scan import WatchedFolder
 
 Open = Callable[..., Any]
 
@@ -27,16 +27,16 @@ def box(tmp_path: Path) -> Path:
 
 
 def with_keeper(
-    open_pincite: Open, box: Path, test: Callable[[Any, Keeper], Coroutine[Any, Any, None]], **how: Any
+    open_pincite: Open, box: Path, test: Callable[[Any, FolderSync], Coroutine[Any, Any, None]], **how: Any
 ) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            await test(pincite, Keeper(pincite, Root.of(box), **how))
+            await test(pincite, FolderSync(pincite, WatchedFolder.of(box), **how))
 
     asyncio.run(go())
 
 
-async def twice(keeper: Keeper) -> Changes:
+async def twice(keeper: FolderSync) -> Changes:
     """The first look sees a change, the second finds it steady."""
     assert not (await keeper.step()).any
     return await keeper.step()
@@ -44,11 +44,11 @@ async def twice(keeper: Keeper) -> Changes:
 
 async def places(pincite: Any) -> dict[str, str]:
     """Path in the library → id."""
-    return {f"{one.folder}/{one.name}": one.id for one in await pincite.documents()}
+    return {f"{one.folder}/{one.name}": one.id for one in await pincite.documents.all()}
 
 
 def test_new_changed_and_removed_files_are_followed(open_pincite: Open, box: Path) -> None:
-    async def test(pincite: Any, keeper: Keeper) -> None:
+    async def test(pincite: Any, keeper: FolderSync) -> None:
         begun = await keeper.begin()
         assert {path: one.outcome for path, one in begun.added.items()} == dict.fromkeys(
             ("a.md", "b.md", "deep/c.md"), "new"
@@ -75,14 +75,14 @@ def test_new_changed_and_removed_files_are_followed(open_pincite: Open, box: Pat
 def test_a_renamed_file_keeps_its_document_and_nothing_is_indexed_again(
     open_pincite: Open, box: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def test(pincite: Any, keeper: Keeper) -> None:
+    async def test(pincite: Any, keeper: FolderSync) -> None:
         await keeper.begin()
         before = await places(pincite)
 
         async def never(_passages: Any) -> Any:
             raise AssertionError("nothing was to be embedded")
 
-        monkeypatch.setattr(pincite.workers._shop().lane, "embed", never)
+        monkeypatch.setattr(pincite.services.workers._shop().lane, "embed", never)
         (box / "a.md").rename(box / "z.md")
         (box / "deep").rename(box / "moved")
         changes = await twice(keeper)
@@ -94,13 +94,13 @@ def test_a_renamed_file_keeps_its_document_and_nothing_is_indexed_again(
             "box/b.md": before["box/b.md"],
             "box/moved/c.md": before["box/deep/c.md"],
         }
-        assert {one.versions for one in await pincite.documents()} == {1}
+        assert {one.versions for one in await pincite.documents.all()} == {1}
 
     with_keeper(open_pincite, box, test)
 
 
 def test_a_file_renamed_over_another_is_that_ones_new_version(open_pincite: Open, box: Path) -> None:
-    async def test(pincite: Any, keeper: Keeper) -> None:
+    async def test(pincite: Any, keeper: FolderSync) -> None:
         await keeper.begin()
         before = await places(pincite)
         (box / "a.md").rename(box / "b.md")
@@ -113,13 +113,13 @@ def test_a_file_renamed_over_another_is_that_ones_new_version(open_pincite: Open
 
 
 def test_what_changed_while_nobody_watched_is_made_up_for(open_pincite: Open, box: Path) -> None:
-    async def test(pincite: Any, keeper: Keeper) -> None:
+    async def test(pincite: Any, keeper: FolderSync) -> None:
         await keeper.begin()
         before = await places(pincite)
         (box / "a.md").rename(box / "z.md")
         (box / "b.md").unlink()
         (box / "deep/c.md").write_text("New words.\n")
-        changes = await Keeper(pincite, Root.of(box)).begin()
+        changes = await FolderSync(pincite, WatchedFolder.of(box)).begin()
         assert changes.moved == {"z.md": "a.md"}
         assert list(changes.removed) == ["b.md"]
         assert {path: one.outcome for path, one in changes.added.items()} == {"deep/c.md": "new_version"}
@@ -129,7 +129,7 @@ def test_what_changed_while_nobody_watched_is_made_up_for(open_pincite: Open, bo
 
 
 def test_documents_that_came_otherwise_are_left_alone(open_pincite: Open, box: Path, tmp_path: Path) -> None:
-    async def test(pincite: Any, keeper: Keeper) -> None:
+    async def test(pincite: Any, keeper: FolderSync) -> None:
         (tmp_path / "own.md").write_text("By hand.\n")
         await pincite.add(tmp_path / "own.md", folder="box")
         await pincite.add(box / "a.md", folder="box")  # the same place: from now on it is the file's
@@ -142,7 +142,7 @@ def test_documents_that_came_otherwise_are_left_alone(open_pincite: Open, box: P
 
 
 def test_documents_of_removed_files_can_be_kept(open_pincite: Open, box: Path) -> None:
-    async def test(pincite: Any, keeper: Keeper) -> None:
+    async def test(pincite: Any, keeper: FolderSync) -> None:
         await keeper.begin()
         (box / "a.md").unlink()
         changes = await twice(keeper)
@@ -154,7 +154,7 @@ def test_documents_of_removed_files_can_be_kept(open_pincite: Open, box: Path) -
 
 
 def test_a_file_is_taken_in_only_when_nobody_writes_it_any_more(open_pincite: Open, box: Path) -> None:
-    async def test(pincite: Any, keeper: Keeper) -> None:
+    async def test(pincite: Any, keeper: FolderSync) -> None:
         await keeper.begin()
         for n in range(3):
             (box / "a.md").write_text("Growing. " * (n + 1))
@@ -171,7 +171,7 @@ def test_a_file_is_taken_in_only_when_nobody_writes_it_any_more(open_pincite: Op
 def test_a_folder_that_is_gone_empty_or_another_removes_nothing(
     open_pincite: Open, box: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def test(pincite: Any, keeper: Keeper) -> None:
+    async def test(pincite: Any, keeper: FolderSync) -> None:
         await keeper.begin()
         aside = box.rename(box.with_name("aside"))
         assert not (await twice(keeper)).any
@@ -179,7 +179,7 @@ def test_a_folder_that_is_gone_empty_or_another_removes_nothing(
         box.mkdir()
         assert not (await twice(keeper)).any
         assert "another folder than before" in caplog.text
-        assert len((await Keeper(pincite, Root.of(box)).begin()).kept) == 3
+        assert len((await FolderSync(pincite, WatchedFolder.of(box)).begin()).kept) == 3
         assert "is empty" in caplog.text
         assert len(await places(pincite)) == 3
         box.rmdir()
@@ -190,7 +190,7 @@ def test_a_folder_that_is_gone_empty_or_another_removes_nothing(
 
 
 def test_a_file_that_cannot_be_read_is_told_once(open_pincite: Open, box: Path) -> None:
-    async def test(pincite: Any, keeper: Keeper) -> None:
+    async def test(pincite: Any, keeper: FolderSync) -> None:
         (box / "lying.pdf").write_text("no PDF at all")
         begun = await keeper.begin()
         assert "its bytes are text" in str(begun.refused["lying.pdf"])
@@ -200,7 +200,7 @@ def test_a_file_that_cannot_be_read_is_told_once(open_pincite: Open, box: Path) 
 
 
 def test_in_a_git_tree_a_file_that_becomes_ignored_goes(open_pincite: Open, box: Path) -> None:
-    async def test(pincite: Any, keeper: Keeper) -> None:
+    async def test(pincite: Any, keeper: FolderSync) -> None:
         await keeper.begin()
         (box / ".gitignore").write_text("deep/\n")
         assert list((await twice(keeper)).removed) == ["deep/c.md"]
@@ -212,7 +212,7 @@ def test_in_a_git_tree_a_file_that_becomes_ignored_goes(open_pincite: Open, box:
 def test_watching_goes_on_while_a_part_is_down_and_ends_when_cancelled(
     open_pincite: Open, box: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def test(pincite: Any, keeper: Keeper) -> None:
+    async def test(pincite: Any, keeper: FolderSync) -> None:
         await keeper.begin()
         monkeypatch.setattr(folder_sync, "LOOK_S", 0.01)
         monkeypatch.setattr(folder_sync, "SELDOM_S", 0.05)

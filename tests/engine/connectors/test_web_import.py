@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pincite.core.documents.document import AddedAll, Progress, Reading, Upload
-from pincite.engine.connectors.web_import import Gatherer, in_unicode, is_address, place_of
+from pincite.core.documents.document import AddedAll, Progress, ReadRequest, Upload
+from pincite.engine.connectors.web_import import WebImporter, in_unicode, is_address, place_of
 from pincite.errors import Invalid, NotAllowed
 from pincite.outbound.fetch import Fetched
 from pincite.outbound.url_policy import Rules
@@ -30,13 +30,16 @@ def site() -> Iterator[ModelServer]:
 
 
 def with_gatherer(
-    open_pincite: Open, site: ModelServer, test: Callable[[Any, Gatherer], Coroutine[Any, Any, None]], **settings: Any
+    open_pincite: Open,
+    site: ModelServer,
+    test: Callable[[Any, WebImporter], Coroutine[Any, Any, None]],
+    **settings: Any,
 ) -> None:
     async def go() -> None:
         allowed = (site.url.removeprefix("http://"),)
         chosen = {"web__enabled": True, "web__delay_s": 0, "web__allow_hosts": allowed} | settings
         async with open_pincite(**chosen) as pincite:
-            await test(pincite, Gatherer(pincite))
+            await test(pincite, WebImporter(pincite))
 
     asyncio.run(go())
 
@@ -51,14 +54,14 @@ def names(result: AddedAll) -> list[str]:
 
 
 def test_a_page_becomes_a_document_that_knows_its_address(open_pincite: Open, site: ModelServer) -> None:
-    async def test(pincite: Any, gatherer: Gatherer) -> None:
+    async def test(pincite: Any, gatherer: WebImporter) -> None:
         url, heard = f"{site.url}/docs/tea", list[Progress]()
         result = await gatherer.add_all([url], "web", heard.append)
         [added] = result.added
         assert (added.outcome, added.document.status, added.document.source_uri) == ("new", "completed", url)
         assert (added.document.folder, added.document.name) == ("web/127.0.0.1/docs", "tea.html")
         assert (added.document.title, added.document.mime) == ("Tea", "text/html")
-        passage = await pincite.read(Reading(None, source_uri=url))
+        passage = await pincite.documents.read(ReadRequest(None, source_uri=url))
         assert passage.content.strip() == "Green tea steeps for two minutes."
         assert heard[0] == Progress("fetching", 1, 1, 0.0, of="page")
 
@@ -66,7 +69,7 @@ def test_a_page_becomes_a_document_that_knows_its_address(open_pincite: Open, si
 
 
 def test_adding_again_asks_whether_it_changed(open_pincite: Open, site: ModelServer) -> None:
-    async def test(_pincite: Any, gatherer: Gatherer) -> None:
+    async def test(_pincite: Any, gatherer: WebImporter) -> None:
         url = f"{site.url}/docs/tea"
         [first] = (await gatherer.add_all([url])).added
         page, site.replies["/docs/tea"] = site.replies["/docs/tea"], Reply(status=304)
@@ -83,7 +86,7 @@ def test_adding_again_asks_whether_it_changed(open_pincite: Open, site: ModelSer
 
 
 def test_two_pages_of_one_name_are_two_documents(open_pincite: Open, site: ModelServer) -> None:
-    async def test(_pincite: Any, gatherer: Gatherer) -> None:
+    async def test(_pincite: Any, gatherer: WebImporter) -> None:
         site.says("/docs/tea.html", b"<p>Another page.", kind="text/html")
         result = await gatherer.add_all([f"{site.url}/docs/tea", f"{site.url}/docs/tea.html"])
         assert len({one.document.id for one in result.added}) == 2
@@ -95,7 +98,7 @@ def test_two_pages_of_one_name_are_two_documents(open_pincite: Open, site: Model
 
 
 def test_a_sitemap_adds_its_pages_of_the_same_host(open_pincite: Open, site: ModelServer) -> None:
-    async def test(_pincite: Any, gatherer: Gatherer) -> None:
+    async def test(_pincite: Any, gatherer: WebImporter) -> None:
         site.says("/docs/coffee", b"# Coffee\n\nBlack.", kind="text/markdown")
         pages = [
             f"{site.url}/docs/tea",
@@ -117,7 +120,7 @@ def test_a_sitemap_adds_its_pages_of_the_same_host(open_pincite: Open, site: Mod
 def test_a_sitemap_adds_so_many_pages_and_is_never_taken_for_a_page_again(
     open_pincite: Open, site: ModelServer
 ) -> None:
-    async def test(_pincite: Any, gatherer: Gatherer) -> None:
+    async def test(_pincite: Any, gatherer: WebImporter) -> None:
         for number in range(5):
             site.says(f"/{number}", f"<p>Page {number}".encode(), kind="text/html")
         site.replies["/s.xml"] = urlset(f"{site.url}/s.xml", *(f"{site.url}/{number}" for number in range(5)))
@@ -129,7 +132,7 @@ def test_a_sitemap_adds_so_many_pages_and_is_never_taken_for_a_page_again(
 
 
 def test_what_is_wrong_with_one_page_does_not_stop_the_others(open_pincite: Open, site: ModelServer) -> None:
-    async def test(_pincite: Any, gatherer: Gatherer) -> None:
+    async def test(_pincite: Any, gatherer: WebImporter) -> None:
         site.says("/app", b"\0\1\2", kind="application/octet-stream")
         site.says("/lie.pdf", b"<p>no PDF", kind="application/pdf")
         urls = ["http://10.0.0.1/", "ftp://x/", f"{site.url}/app", f"{site.url}/lie.pdf", f"{site.url}/docs/tea"]
@@ -146,20 +149,20 @@ def test_what_is_wrong_with_one_page_does_not_stop_the_others(open_pincite: Open
 
 
 def test_one_page_is_taken_in_with_what_is_said_about_it(open_pincite: Open, site: ModelServer) -> None:
-    async def test(pincite: Any, gatherer: Gatherer) -> None:
+    async def test(pincite: Any, gatherer: WebImporter) -> None:
         page = Upload("", b"", "in", f"{site.url}/docs/tea", title="My tea", tags=("a",))
         added = await gatherer.add(page, start=False)
         assert (added.document.title, added.document.tags, added.document.status) == ("My tea", ("a",), "pending")
         site.replies["/s.xml"] = urlset(f"{site.url}/docs/tea")
         with pytest.raises(Invalid, match="sitemap"):
             await gatherer.add(Upload("", b"", "", f"{site.url}/s.xml"))
-        assert len(await pincite.documents()) == 1
+        assert len(await pincite.documents.all()) == 1
 
     with_gatherer(open_pincite, site, test)
 
 
 def test_it_is_off_by_default_and_says_which_setting_turns_it_on(open_pincite: Open, site: ModelServer) -> None:
-    async def test(_pincite: Any, gatherer: Gatherer) -> None:
+    async def test(_pincite: Any, gatherer: WebImporter) -> None:
         [(_, error)] = (await gatherer.add_all([f"{site.url}/docs/tea"])).refused
         assert isinstance(error, NotAllowed)
         assert "web.enabled" in str(error)

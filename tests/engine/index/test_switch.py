@@ -9,13 +9,13 @@ import pytest
 
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import LOCAL, Caller
+from pincite.core.accounts.audit import AuditFilter
 from pincite.core.documents.document import Upload
 from pincite.core.query.answer import Filters, Question
 from pincite.engine.app import AsyncPincite
 from pincite.engine.index.switch import index_values, overlaid
 from pincite.errors import Conflict, NotAllowed, NotFound
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.store.access.audit_log import AuditFilter
 
 Open = Callable[..., Any]
 OTHER = {"embedding.provider": "cosine"}
@@ -51,16 +51,16 @@ def library(database_url: str, tmp_path: Path) -> Open:
 
 
 async def put(pincite: AsyncPincite, name: str, text: str) -> str:
-    pincite.workers.start()
-    added = await pincite.upload(Upload(name, text.encode()))
+    pincite.services.workers.start()
+    added = await pincite.documents.upload(Upload(name, text.encode()))
     async with asyncio.timeout(180):
-        await pincite.wait([added.document.id])
+        await pincite.documents.wait([added.document.id])
     return added.document.id
 
 
 async def switched(pincite: AsyncPincite) -> None:
     async with asyncio.timeout(180):
-        while (await pincite.switchover.standing()).building:
+        while (await pincite.services.index_switch.standing()).building:
             await asyncio.sleep(0.02)
 
 
@@ -71,7 +71,7 @@ async def best(pincite: AsyncPincite, text: str, **filters: Any) -> tuple[str, b
 
 
 async def now(pincite: AsyncPincite) -> Any:
-    [[(moment,)]] = await pincite.database.at_once("", "select clock_timestamp()", values={})
+    [[(moment,)]] = await pincite.services.database.at_once("", "select clock_timestamp()", values={})
     return moment
 
 
@@ -97,13 +97,13 @@ def test_three_releases_are_asked_each_as_of_its_time_and_are_gone_once_removed(
                 assert f"{words} litres" in answer.citations[0].quote
             early = await pincite.search(Question("lamp", filters=Filters(as_of=times[0])))
             assert "Lamp" not in {hit.chunk.title for hit in early.hits}
-            found = await pincite.difference(ids["pump.md"])
+            found = await pincite.documents.difference(ids["pump.md"])
             changed = [(line.kind, line.text) for hunk in found.hunks for line in hunk.lines if line.kind != "same"]
             assert changed == [("removed", "The pump holds twenty litres."), ("added", "The pump holds thirty litres.")]
-            first = (await pincite.library.versions(await pincite.scope(), ids["pump.md"]))[-1].id
-            assert (await pincite.difference(ids["pump.md"], first)).before == first
+            first = (await pincite.services.library.versions(await pincite.scope(), ids["pump.md"]))[-1].id
+            assert (await pincite.documents.difference(ids["pump.md"], first)).before == first
             with pytest.raises(NotFound, match="nothing to compare"):
-                await pincite.difference(ids["fan.md"])
+                await pincite.documents.difference(ids["fan.md"])
             await pincite.remove(ids["pump.md"])
             for time in (None, *times):
                 left = await pincite.search(Question("How much does the pump hold?", filters=Filters(as_of=time)))
@@ -135,7 +135,7 @@ def test_an_answer_given_while_a_document_changes_is_from_the_old_version_or_the
             changing = False
             await asyncio.gather(*asking)
             assert len(seen) > 1
-            assert len(await pincite.library.versions(await pincite.scope(), document)) == 9
+            assert len(await pincite.services.library.versions(await pincite.scope(), document)) == 9
 
     asyncio.run(go())
 
@@ -155,19 +155,19 @@ def test_searches_never_fail_while_another_index_is_built_and_switch_once(librar
                 while going:
                     found = await pincite.search("subject word7")
                     assert found.hits[0].chunk.document_name == "7.md"
-                    models.append(pincite.embedder.name)
+                    models.append(pincite.services.embedder.name)
 
             asking = [asyncio.create_task(ask()) for _ in range(2)]
-            await pincite.control.set(OTHER, LOCAL)
-            assert await pincite.reindex() == 12
+            await pincite.services.live_settings.set(OTHER, LOCAL)
+            assert await pincite.admin.reindex() == 12
             added = await put(pincite, "new.md", "# New\n\nThis came meanwhile: marmalade.\n")
             await switched(pincite)
-            await pincite.wait([added])  # begun before the switch, it is made anew after it
+            await pincite.documents.wait([added])  # begun before the switch, it is made anew after it
             await pincite.search("subject word7")
             going = False
             await asyncio.gather(*asking)
             assert [one for n, one in enumerate(models) if n and models[n - 1] != one] in ([], ["other/1"])
-            assert pincite.embedder.name == "other/1"
+            assert pincite.services.embedder.name == "other/1"
             assert await best(pincite, "came meanwhile marmalade") == ("# New\n\nThis came meanwhile: marmalade.", True)
             assert not (await pincite.get(added)).stale
 
@@ -180,19 +180,19 @@ def test_one_can_return_to_the_index_before_and_what_came_since_is_there(library
         async with library() as pincite:
             await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
             with pytest.raises(NotFound, match="no earlier index"):
-                await pincite.roll_back()
-            await pincite.control.set(OTHER, LOCAL)
-            await pincite.reindex()
+                await pincite.admin.roll_back_index()
+            await pincite.services.live_settings.set(OTHER, LOCAL)
+            await pincite.admin.reindex()
             await switched(pincite)
             await put(pincite, "b.md", "# B\n\nBeta waves.\n")
-            await pincite.roll_back()
+            await pincite.admin.roll_back_index()
             await switched(pincite)
             for letter in ("Alpha", "Beta"):
                 assert await best(pincite, f"{letter} waves") == (f"# {letter[0]}\n\n{letter} waves.", True)
-            assert pincite.embedder.name == "scripted/1"
-            assert await pincite.discard_index() == 1
-            assert [one.state for one in (await pincite.switchover.standing()).all] == ["serving"]
-            noted, _ = await pincite.audit.list(LOCAL.person, AuditFilter(event="index"))
+            assert pincite.services.embedder.name == "scripted/1"
+            assert await pincite.admin.discard_index() == 1
+            assert [one.state for one in (await pincite.services.index_switch.standing()).all] == ["serving"]
+            noted, _ = await pincite.services.audit.list(LOCAL.person, AuditFilter(event="index"))
             assert [one.event for one in noted] == ["index.discard", "index.rollback"]
             assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
 
@@ -204,17 +204,17 @@ def test_the_index_before_goes_by_itself_so_many_days_after_the_switch(library: 
     async def go() -> None:
         async with library() as pincite:
             await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
-            await pincite.control.set(OTHER, LOCAL)
-            await pincite.reindex()
+            await pincite.services.live_settings.set(OTHER, LOCAL)
+            await pincite.admin.reindex()
             await switched(pincite)
             for days, left in ((29, 2), (31, 1)):
-                async with pincite.database.transaction("") as connection:
+                async with pincite.services.database.transaction("") as connection:
                     await connection.execute(
                         "update generation set switched_at = now() - make_interval(days => %s)", (days,)
                     )
                 await pincite._tidy()
-                assert len((await pincite.switchover.standing()).all) == left
-            async with pincite.database.administrator() as admin:
+                assert len((await pincite.services.index_switch.standing()).all) == left
+            async with pincite.services.database.administrator() as admin:
                 kept = await (await admin.execute("select count(*) from pincite.edition")).fetchall()
             assert kept == [(1,)]
             assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
@@ -228,28 +228,30 @@ def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) 
         async with library() as pincite:
             await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
             with pytest.raises(Conflict, match="no index is being built"):
-                await pincite.switch()
-            await pincite.control.set(OTHER, LOCAL)
+                await pincite.admin.switch_index()
+            await pincite.services.live_settings.set(OTHER, LOCAL)
             with pytest.raises(NotAllowed):
-                await pincite.reindex(caller=READER)
-            await pincite.workers.stop()
-            await pincite.reindex(hold=True)
+                await pincite.admin.reindex(caller=READER)
+            await pincite.services.workers.stop()
+            await pincite.admin.reindex(hold=True)
             with pytest.raises(Conflict, match="0 of 1 documents are built, 1 wait"):
-                await pincite.switch()
-            pincite.workers.start()
+                await pincite.admin.switch_index()
+            pincite.services.workers.start()
             async with asyncio.timeout(180):
-                while (built := (await pincite.switchover.standing()).building) and built.waiting:
+                while (built := (await pincite.services.index_switch.standing()).building) and built.waiting:
                     await asyncio.sleep(0.02)
             assert built
             assert (built.documents, built.built) == (1, 1)
             assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
-            assert pincite.embedder.name == "scripted/1"
-            await pincite.switchover.switch_if_built()
-            assert (await pincite.switchover.standing()).building  # it waits for a word, though one was said too early
-            await pincite.switch()
-            [noted], _ = await pincite.audit.list(LOCAL.person, AuditFilter(event="index.switch"))
+            assert pincite.services.embedder.name == "scripted/1"
+            await pincite.services.index_switch.switch_if_built()
+            assert (
+                await pincite.services.index_switch.standing()
+            ).building  # it waits for a word, though one was said too early
+            await pincite.admin.switch_index()
+            [noted], _ = await pincite.services.audit.list(LOCAL.person, AuditFilter(event="index.switch"))
             assert (noted.person, noted.details) == ("local", {"documents": 1})
-            assert pincite.embedder.name == "other/1"
+            assert pincite.services.embedder.name == "other/1"
             assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
 
     asyncio.run(go())
@@ -261,15 +263,15 @@ def test_a_build_that_was_cut_off_leaves_the_old_index_searched_and_goes_on_late
         async with library() as pincite:
             for number in range(6):
                 await put(pincite, f"{number}.md", f"# {number}\n\nText number{number} here.\n")
-            await pincite.workers.stop()
-            await pincite.control.set(OTHER, LOCAL)
-            assert await pincite.reindex() == 6
+            await pincite.services.workers.stop()
+            await pincite.services.live_settings.set(OTHER, LOCAL)
+            assert await pincite.admin.reindex() == 6
         async with library() as pincite:  # nobody works: as after a kill
-            assert pincite.embedder.name == "scripted/1"
+            assert pincite.services.embedder.name == "scripted/1"
             assert await best(pincite, "number3 text") == ("# 3\n\nText number3 here.", True)
             other = library()
             async with other:  # another process follows without being asked
-                pincite.workers.start()
+                pincite.services.workers.start()
                 await switched(pincite)
                 assert await best(other, "number3 text") == ("# 3\n\nText number3 here.", True)
                 assert other.embedder.name == "other/1"
@@ -285,23 +287,23 @@ def test_an_index_is_never_built_upon_a_text_that_is_read_otherwise_by_now(libra
                 await put(pincite, "a.md", "# A\n\nGreen apples."),
                 await put(pincite, "b.md", "# B\n\nRed pears."),
             )
-            async with pincite.database.transaction("local") as connection:  # as an earlier release read it
+            async with pincite.services.database.transaction("local") as connection:  # as an earlier release read it
                 await connection.execute("update version set text = 'B: Red pears.' where document_id = %s", (two,))
-            await pincite.control.set(OTHER, LOCAL)
-            await pincite.reindex()
+            await pincite.services.live_settings.set(OTHER, LOCAL)
+            await pincite.admin.reindex()
             async with asyncio.timeout(60):
-                while (await pincite.switchover.standing()).building or await pincite.jobs.waiting(
+                while (await pincite.services.index_switch.standing()).building or await pincite.services.jobs.waiting(
                     await pincite.scope(), [one, two]
                 ):
                     await asyncio.sleep(0.05)
             scope = await pincite.scope()
-            text = await pincite.library.text(scope, two)
+            text = await pincite.services.library.text(scope, two)
             assert text.text == "# B\n\nRed pears."
             for hit in (await pincite.search("red pears")).hits:
                 chunk = hit.chunk
-                whole = (await pincite.library.text(scope, chunk.document_id)).text
+                whole = (await pincite.services.library.text(scope, chunk.document_id)).text
                 assert whole[chunk.start_char : chunk.end_char] == chunk.text
-            assert (await pincite.library.stale(scope)) == 0
+            assert (await pincite.services.library.stale(scope)) == 0
 
     asyncio.run(go())
 
@@ -310,9 +312,9 @@ def test_an_index_is_never_built_upon_a_text_that_is_read_otherwise_by_now(libra
 def test_a_library_without_documents_takes_other_settings_at_once(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
-            await pincite.control.set(OTHER, LOCAL)
-            assert pincite.embedder.name == "other/1"
-            assert not (await pincite.switchover.standing()).wanting
+            await pincite.services.live_settings.set(OTHER, LOCAL)
+            assert pincite.services.embedder.name == "other/1"
+            assert not (await pincite.services.index_switch.standing()).wanting
 
     asyncio.run(go())
 
@@ -321,16 +323,16 @@ def test_documents_are_indexed_anew_in_place_where_nothing_else_is_asked_for(ope
     async def go() -> None:
         async with open_pincite() as pincite:
             document = await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
-            assert await pincite.reindex(stale=True) == 0
-            async with pincite.database.transaction("local") as connection:
+            assert await pincite.admin.reindex(stale=True) == 0
+            async with pincite.services.database.transaction("local") as connection:
                 await connection.execute("update edition set signature = 'earlier'")
             assert (await pincite.get(document)).stale
             with pytest.raises(NotFound, match="no document 'nope'"):
-                await pincite.reindex(["nope"])
-            assert await pincite.reindex([document]) == 1
-            await pincite.wait([document])
+                await pincite.admin.reindex(["nope"])
+            assert await pincite.admin.reindex([document]) == 1
+            await pincite.documents.wait([document])
             assert not (await pincite.get(document)).stale
-            assert len(await pincite.library.versions(await pincite.scope(), document)) == 1
+            assert len(await pincite.services.library.versions(await pincite.scope(), document)) == 1
 
     asyncio.run(go())
 

@@ -11,7 +11,7 @@ import pytest
 from pincite.config.settings import Settings
 from pincite.config.sources import load_settings
 from pincite.engine.index import tools
-from pincite.engine.index.tools import Workbench, Workbenches
+from pincite.engine.index.tools import IndexTools, IndexToolsPool
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.store.database import Database
 
@@ -42,8 +42,8 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Makers:
 @pytest.fixture
 def opened(database_url: str) -> Opened:
     @asynccontextmanager
-    async def open_benches() -> AsyncIterator[tuple[Workbenches, Database]]:
-        database, benches = await Database.open(database_url, pool_size=2), Workbenches()
+    async def open_benches() -> AsyncIterator[tuple[IndexToolsPool, Database]]:
+        database, benches = await Database.open(database_url, pool_size=2), IndexToolsPool()
         try:
             yield benches, database
         finally:
@@ -73,7 +73,7 @@ def test_two_who_ask_at_once_get_the_same_one_made_beside_the_loop(opened: Opene
 def test_other_rules_for_failures_load_no_other_embedder(opened: Opened, made: Makers, local: bool) -> None:
     made.local = local
 
-    async def go() -> tuple[Workbench, Workbench]:
+    async def go() -> tuple[IndexTools, IndexTools]:
         async with opened() as (benches, database):
             return await benches.get(chosen(), database), await benches.get(chosen(resilience__retries=1), database)
 
@@ -91,7 +91,7 @@ def test_one_that_nobody_can_be_using_is_closed_and_no_other(
         async with opened() as (benches, database):
             closed: list[str] = []
 
-            async def adopt(name: str, question_s: float) -> Workbench:
+            async def adopt(name: str, question_s: float) -> IndexTools:
                 settings = chosen(embedding__model=name, llm__question_timeout_s=question_s)
                 bench = await benches.get(settings, database)
 

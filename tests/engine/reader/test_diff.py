@@ -1,7 +1,7 @@
 import random
 
+from pincite.core.documents.document import VersionText
 from pincite.engine.reader.diff import Difference, difference
-from pincite.store.documents.library import VersionText
 
 
 def version(text: str, number: int = 1, **about: object) -> VersionText:

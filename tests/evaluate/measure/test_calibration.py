@@ -2,13 +2,13 @@
 
 import pytest
 
-from pincite.core.evaluations import Outcome
+from pincite.core.evaluations import EvaluationOutcome
 from pincite.evaluate.measure.calibration import binned, calibration_error, reliability, share
 
 
 def test_first_passages_rated_alike_are_counted_together() -> None:
     ranks: dict[int, int | None] = {1: 1, 2: 2, 3: 1, 4: None, 5: 1}
-    outcome = Outcome({}, ranks, 1.0, 2.0, (), {1: 0.82, 2: 0.88, 3: 1.0, 4: 0.0})
+    outcome = EvaluationOutcome({}, ranks, 1.0, 2.0, (), {1: 0.82, 2: 0.88, 3: 1.0, 4: 0.0})
     bins = reliability(outcome)
     assert [(one.low, one.questions) for one in bins] == [(0.0, 1), (0.8, 2), (0.9, 1)]
     assert [one.observed.value for one in bins] == [0.0, 0.5, 1.0]
@@ -16,7 +16,7 @@ def test_first_passages_rated_alike_are_counted_together() -> None:
 
 
 def test_a_run_that_kept_no_relevances_has_no_bins() -> None:
-    assert reliability(Outcome({}, {1: 1}, 1.0, 1.0)) == ()
+    assert reliability(EvaluationOutcome({}, {1: 1}, 1.0, 1.0)) == ()
 
 
 def test_the_interval_of_a_share_is_wilsons() -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from pincite.core.query.answer import Piece, Prompt
+from pincite.core.query.answer import Prompt, StreamPart
 from pincite.errors import ProviderBusy
 from pincite.evaluate.questions import llm_questions
 from pincite.evaluate.questions.llm_questions import Written, usable, write_questions
@@ -21,13 +21,13 @@ class Writer:
         self.answers = list(answers)
         self.asked: list[Prompt] = []
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         self.asked.append(prompt)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
         for part in answer:
-            yield Piece(part)
+            yield StreamPart(part)
 
 
 def written(llm: Writer, count: int, passages: int = 1) -> Written:
@@ -67,9 +67,9 @@ def test_a_model_that_keeps_failing_is_left_alone() -> None:
 
 def test_a_model_that_takes_too_long_is_a_failed_call(monkeypatch: pytest.MonkeyPatch) -> None:
     class Slow(Writer):
-        async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
             await asyncio.Event().wait()
-            yield Piece("never")
+            yield StreamPart("never")
 
     monkeypatch.setattr(llm_questions, "LONGEST_S", 0.05)
     assert "longer than" in written(Slow("x"), 1).notes[0]

@@ -11,7 +11,7 @@ from pincite.config.settings import Settings
 from pincite.core.evaluations import Evaluation, EvaluationSet, Place, SetQuestion
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, NotFound
-from pincite.evaluate.questions.own_documents import Wish, change, make_set, rank_of, run_set, settings_to_try
+from pincite.evaluate.questions.own_documents import EvalRequest, change, make_set, rank_of, run_set, settings_to_try
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.builders import answering, hit
 
@@ -40,7 +40,7 @@ def library(open_pincite: Callable[..., Any]) -> Callable[..., Any]:
 
 
 async def made(pincite: AsyncPincite, **wish: Any) -> EvaluationSet:
-    found, notes = await make_set(pincite, Wish(**{"questions": 30, **wish}), report=silent)
+    found, notes = await make_set(pincite, EvalRequest(**{"questions": 30, **wish}), report=silent)
     assert notes == ()
     return found
 
@@ -50,11 +50,11 @@ def test_a_set_is_made_kept_and_versioned_and_points_into_the_documents(library:
         first, second = await made(pincite), await made(pincite, seed=1)
         assert (first.version, second.version, first.made_by, first.size) == (1, 2, "words", 30)
         scope = await pincite.scope()
-        assert await pincite.evaluations.get_set(scope) == second
+        assert await pincite.services.evaluations.get_set(scope) == second
         assert [one.text for one in first.questions] != [one.text for one in second.questions]
         assert len({one.kind for one in first.questions}) == 4
         for question in first.questions:
-            text = (await pincite.library.text(scope, question.place.document_id)).text
+            text = (await pincite.services.library.text(scope, question.place.document_id)).text
             stands = text[question.place.start : question.place.end]
             shared = {word for word in question.text.split() if word in stands}
             assert shared, question
@@ -77,14 +77,14 @@ def test_a_run_is_kept_and_the_next_one_knows_what_changed(library: Callable[...
         lexical = settings_to_try(pincite.settings, {"rag.alpha": 0})
         first = await run_set(pincite, questions, lexical, report=silent)
         assert (first.state, first.set_version, first.settings) == ("done", 1, {"rag.alpha": 0.0})
-        assert await pincite.evaluations.before(scope, first) is None
+        assert await pincite.services.evaluations.before(scope, first) is None
         assert first.outcome is not None
         assert set(first.outcome.ranks) == {one.id for one in questions.questions}
         assert next(iter(first.outcome.measures)) == "nDCG@10"
         assert first.outcome.measures["recall@100"].value > 0.9
-        assert await pincite.evaluations.get(scope, first.id) == first
+        assert await pincite.services.evaluations.get(scope, first.id) == first
         meaning = await run_set(pincite, questions, settings_to_try(pincite.settings, {"rag.alpha": 1}), report=silent)
-        assert await pincite.evaluations.before(scope, meaning) == first
+        assert await pincite.services.evaluations.before(scope, meaning) == first
         told = change(first, meaning)
         assert told.questions == 30
         assert told.measures["nDCG@10"].verdict == "worse"  # the scripted embedder knows no meaning
@@ -98,16 +98,16 @@ def test_questions_of_a_removed_document_are_gone_and_those_of_a_new_version_are
 ) -> None:
     async def test(pincite: AsyncPincite) -> Evaluation:
         questions = await made(pincite)
-        handbook, telescope = sorted(await pincite.documents(), key=lambda one: one.name)
+        handbook, telescope = sorted(await pincite.documents.all(), key=lambda one: one.name)
         left = [one for one in questions.questions if one.place.document_id == telescope.id]
         assert 0 < len(left) < 30
         await pincite.remove(handbook.id)
-        after = await pincite.evaluations.get_set(await pincite.scope(), questions.id)
+        after = await pincite.services.evaluations.get_set(await pincite.scope(), questions.id)
         assert [one.id for one in after.questions] == [one.id for one in left]
         changed = tmp_path / telescope.name
         changed.write_text((SAMPLES / telescope.name).read_text(encoding="utf-8") + "\nMore.\n", encoding="utf-8")
         await pincite.add(changed)
-        stale = await pincite.evaluations.get_set(await pincite.scope(), questions.id)
+        stale = await pincite.services.evaluations.get_set(await pincite.scope(), questions.id)
         assert not any(one.current for one in stale.questions)
         return await run_set(pincite, stale, pincite.settings, report=silent)
 
@@ -119,8 +119,8 @@ def test_an_empty_library_has_nothing_to_ask(open_pincite: Callable[..., Any]) -
     async def main() -> None:
         async with open_pincite() as pincite:
             with pytest.raises(NotFound, match="no question set yet"):
-                await pincite.evaluations.get_set(await pincite.scope())
-            await make_set(pincite, Wish(), report=silent)
+                await pincite.services.evaluations.get_set(await pincite.scope())
+            await make_set(pincite, EvalRequest(), report=silent)
 
     with pytest.raises(Invalid, match="no question could be made from 0 passages"):
         asyncio.run(main())
@@ -128,7 +128,7 @@ def test_an_empty_library_has_nothing_to_ask(open_pincite: Callable[..., Any]) -
 
 def test_only_a_configured_model_can_write_questions(library: Callable[..., Any]) -> None:
     async def test(pincite: AsyncPincite) -> None:
-        await make_set(pincite, Wish(by="model"), report=silent)
+        await make_set(pincite, EvalRequest(by="model"), report=silent)
 
     with pytest.raises(Invalid, match="no model is configured"):
         library(test)
@@ -139,7 +139,7 @@ def test_a_configured_model_writes_the_questions(library: Callable[..., Any]) ->
         heard: list[Any] = []
         asked = "Where at the observatory are the station, the telescope and the dome?"
         with answering(pincite, ScriptedLLM(Options(answers=(asked,)))):
-            written, _ = await make_set(pincite, Wish(questions=23), report=heard.append)
+            written, _ = await make_set(pincite, EvalRequest(questions=23), report=heard.append)
             assert [step.done for step in heard] == list(range(1, len(heard) + 1))
             return written, await made(pincite, by="words")
 

@@ -9,7 +9,8 @@ from pincite.config.sources import load_settings
 from pincite.core.documents.document import Upload
 from pincite.errors import BadRequest, Invalid, TooLarge, Unsupported
 from pincite.ingest.accept import accept as accept_module
-from pincite.ingest.accept.accept import Accepted, check, clean_folder, clean_name, largest
+from pincite.ingest.accept.accept import Accepted, clean_folder, clean_name, largest
+from pincite.ingest.accept.accept import accept as check
 from pincite.parsers import file_types
 from tests.pdf_maker import make_pdf
 

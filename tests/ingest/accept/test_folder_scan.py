@@ -8,7 +8,7 @@ import pytest
 
 from pincite.errors import BadRequest, Invalid
 from pincite.ingest.accept.collect import LIBRARY_MARK
-from pincite.ingest.accept.folder_scan import Root
+from pincite.ingest.accept.folder_scan import WatchedFolder
 
 
 def write(top: Path, *names: str) -> None:
@@ -23,7 +23,7 @@ def git(top: Path, *words: str) -> None:
 
 
 def names(top: Path) -> list[str]:
-    return sorted(Root.of(top).look().files)
+    return sorted(WatchedFolder.of(top).look().files)
 
 
 def test_a_tree_holds_what_can_be_read_and_neither_hidden_nor_temporary_files(tmp_path: Path) -> None:
@@ -65,18 +65,18 @@ def test_without_git_a_working_tree_is_not_watched(tmp_path: Path, monkeypatch: 
     git(tmp_path, "init")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BadRequest, match="install git"):
-        Root.of(tmp_path).look()
+        WatchedFolder.of(tmp_path).look()
 
 
 def test_what_git_says_is_told(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: nowhere\n")
     with pytest.raises(BadRequest, match=r"git cannot list .*not a git repository"):
-        Root.of(tmp_path).look()
+        WatchedFolder.of(tmp_path).look()
 
 
 def test_a_stamp_changes_with_its_file_even_where_the_times_are_set_back(tmp_path: Path) -> None:
     write(tmp_path, "a.md")
-    before, root = os.stat(tmp_path / "a.md"), Root.of(tmp_path)
+    before, root = os.stat(tmp_path / "a.md"), WatchedFolder.of(tmp_path)
     first = root.look()
     assert root.look() == first
     (tmp_path / "a.md").write_text("Other.\n")
@@ -94,7 +94,7 @@ def test_a_folder_that_cannot_be_read_is_not_taken_for_empty(tmp_path: Path, mon
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    tree = Root.of(tmp_path).look()
+    tree = WatchedFolder.of(tmp_path).look()
     assert list(tree.files) == ["a.md"]
     assert tree.knows("gone.md")
     assert not tree.knows("shut/b.md")
@@ -102,9 +102,9 @@ def test_a_folder_that_cannot_be_read_is_not_taken_for_empty(tmp_path: Path, mon
 
 def test_a_root_says_where_in_the_library_its_files_go(tmp_path: Path) -> None:
     write(tmp_path, "box/deep/a.md")
-    root = Root.of(tmp_path / "box" / ".." / "box", "/in/")
+    root = WatchedFolder.of(tmp_path / "box" / ".." / "box", "/in/")
     assert (root.folder, root.file("deep/a.md").folder, root.file("a.md").folder) == ("in/box", "in/box/deep", "in/box")
     with pytest.raises(Invalid, match="only a folder can be watched"):
-        Root.of(tmp_path / "box/deep/a.md")
+        WatchedFolder.of(tmp_path / "box/deep/a.md")
     with pytest.raises(OSError, match="gone"):
-        Root(tmp_path / "gone", "").look()
+        WatchedFolder(tmp_path / "gone", "").look()

@@ -5,7 +5,7 @@ import pytest
 from pincite.config.sources import load_settings
 from pincite.core.documents.document import Upload
 from pincite.errors import Unsupported
-from pincite.ingest.accept.accept import check
+from pincite.ingest.accept.accept import accept
 from pincite.ingest.accept.unsupported import FOREIGN
 from pincite.parsers import file_types
 
@@ -14,7 +14,7 @@ SETTINGS = load_settings({}, env={})
 
 def told(name: str, data: bytes = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") -> str:
     with pytest.raises(Unsupported) as caught:
-        check(Upload(name, data), SETTINGS)
+        accept(Upload(name, data), SETTINGS)
     return str(caught.value)
 
 

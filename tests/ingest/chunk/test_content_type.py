@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from pincite.config.settings import Chunking
-from pincite.core.documents.document import ContentType, Level
+from pincite.core.documents.document import ChunkLevel, ContentType
 from pincite.ingest.chunk.content_type import label
-from pincite.ingest.read.parse_and_chunk import prepare
+from pincite.ingest.read.parse_and_chunk import parse_and_chunk
 
 GLOSSARIES = [
     ("## Glossary\n\n**Aperture**: the opening that lets light in.\n\n**Zenith**: the point overhead.", ("Guide", "Glossary")),
@@ -97,10 +97,10 @@ def test_what_no_label_fits_stays_what_it_is_made_of_and_code_always_does() -> N
 
 def test_labels_reach_the_chunks_of_a_file_and_never_the_whole_document() -> None:
     text = "# Guide\n\n## Contents\n\n- [Care](#care)\n- [Glossary](#glossary)\n\n## Care\n\nKeep it dry.\n\n## Glossary\n\nDome: a roof.\n"
-    chunks = prepare(text.encode(), "markdown", Chunking()).chunks
-    labels = [(chunk.heading_path[-1], chunk.content_type) for chunk in chunks if chunk.level is Level.CHUNK]
+    chunks = parse_and_chunk(text.encode(), "markdown", Chunking()).chunks
+    labels = [(chunk.heading_path[-1], chunk.content_type) for chunk in chunks if chunk.level is ChunkLevel.CHUNK]
     assert labels == [("Guide", "prose"), ("Contents", "contents"), ("Care", "prose"), ("Glossary", "glossary")]
-    assert {chunk.content_type for chunk in chunks if chunk.level is Level.DOCUMENT} <= {"prose", "list"}
+    assert {chunk.content_type for chunk in chunks if chunk.level is ChunkLevel.DOCUMENT} <= {"prose", "list"}
 
 
 def test_the_sample_documents_raise_no_false_alarm() -> None:
@@ -108,7 +108,7 @@ def test_the_sample_documents_raise_no_false_alarm() -> None:
     labelled = [
         (path.name, chunk.heading_path, chunk.content_type)
         for path in sorted(folder.rglob("*.md"))
-        for chunk in prepare(path.read_bytes(), "markdown", Chunking()).chunks
+        for chunk in parse_and_chunk(path.read_bytes(), "markdown", Chunking()).chunks
         if chunk.content_type in ("glossary", "contents", "image_credits", "hypothetical_question")
     ]
     assert all(kind == "glossary" and "lossar" in " ".join(path) for _, path, kind in labelled), labelled

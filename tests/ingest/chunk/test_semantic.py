@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pincite.config.settings import Chunking
-from pincite.core.documents.document import Chunk, Level, Parsed
+from pincite.core.documents.document import Chunk, ChunkLevel, Parsed
 from pincite.errors import ProviderError
 from pincite.ingest.chunk.sections import sections
 from pincite.ingest.chunk.semantic import cuts, runs, semantic
@@ -35,7 +35,7 @@ def rows(text: str, chunking: Chunking = CHUNKING, markup: str = "markdown") -> 
 
 
 def passages(text: str, chunking: Chunking = CHUNKING) -> list[str]:
-    return [row.text for row in rows(text, chunking) if row.level is Level.CHUNK]
+    return [row.text for row in rows(text, chunking) if row.level is ChunkLevel.CHUNK]
 
 
 def test_a_passage_ends_where_the_subject_changes():
@@ -52,7 +52,7 @@ def test_a_text_of_one_subject_is_cut_only_where_it_is_full():
 def test_a_table_is_a_passage_of_its_own_and_keeps_its_header_when_it_is_taken_apart():
     assert passages(f"{CATS[0]}\n\n{TABLE}\n\n{CATS[1]}") == [CATS[0].strip(), TABLE, CATS[1].strip()]
     long = TABLE + "".join(f"\n| Port {n} | {n} |" for n in range(20))
-    found = [row for row in rows(long) if row.level is Level.CHUNK]
+    found = [row for row in rows(long) if row.level is ChunkLevel.CHUNK]
     assert len(found) > 1
     assert all(row.header == "| port | ships |\n|---|---|" for row in found[1:])
     assert {row.content_type for row in found} == {"table"}
@@ -93,9 +93,9 @@ def test_every_passage_is_a_slice_and_together_they_hold_all_but_white_space(tex
     for number, row in enumerate(found):
         assert (row.ordinal, row.text) == (number, text[row.start : row.end])
         assert row.start_line == text.count("\n", 0, row.start) + 1
-        if row.level is Level.CHUNK:
+        if row.level is ChunkLevel.CHUNK:
             parent = found[row.parent or 0]
-            assert parent.level is Level.SECTION
+            assert parent.level is ChunkLevel.SECTION
             assert parent.start <= row.start < row.end <= parent.end
             assert not covered & set(range(row.start, row.end))
             covered |= set(range(row.start, row.end))

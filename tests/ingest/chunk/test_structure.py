@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pincite.core.documents.document import Chunk, Level, Parsed
+from pincite.core.documents.document import Chunk, ChunkLevel, Parsed
 from pincite.core.documents.pages import Page
 from pincite.ingest.chunk.sections import sections
 from pincite.ingest.chunk.structure import chunk
@@ -26,7 +26,7 @@ def rows(text: str, size: int = 40, overlap: int = 0, markup: str = "markdown", 
 
 
 def passages(text: str, size: int = 40, overlap: int = 0, markup: str = "markdown") -> list[Chunk]:
-    return [row for row in rows(text, size, overlap, markup) if row.level is Level.CHUNK]
+    return [row for row in rows(text, size, overlap, markup) if row.level is ChunkLevel.CHUNK]
 
 
 def texts(text: str, size: int = 40, overlap: int = 0, markup: str = "markdown") -> list[str]:
@@ -45,12 +45,12 @@ def test_the_document_its_sections_and_their_passages_in_reading_order():
     found = rows(text)
     assert [row.ordinal for row in found] == list(range(len(found)))
     assert [(row.level, row.parent) for row in found] == [
-        (Level.DOCUMENT, None),
-        (Level.SECTION, 0),
-        (Level.CHUNK, 1),
-        (Level.SECTION, 0),
-        (Level.CHUNK, 3),
-        (Level.CHUNK, 3),
+        (ChunkLevel.DOCUMENT, None),
+        (ChunkLevel.SECTION, 0),
+        (ChunkLevel.CHUNK, 1),
+        (ChunkLevel.SECTION, 0),
+        (ChunkLevel.CHUNK, 3),
+        (ChunkLevel.CHUNK, 3),
     ]
     assert [row.heading_path for row in found] == [(), ("A",), ("A",), ("A", "B"), ("A", "B"), ("A", "B")]
     assert found[0].text == text.strip()
@@ -287,7 +287,7 @@ def test_passages_are_never_too_large_even_where_the_counts_of_parts_do_not_add_
 
     parsed = Parsed("\n\n".join([(SENTENCE * 2).strip(), "Short one.", SENTENCE.strip()] * 9), "plain")
     found = chunk(parsed, sections(parsed), size=size, overlap=12, tokenizer=Awkward())
-    assert all(Awkward().count(row.text) <= size for row in found if row.level is Level.CHUNK)
+    assert all(Awkward().count(row.text) <= size for row in found if row.level is ChunkLevel.CHUNK)
 
 
 # Invariants over generated documents
@@ -356,12 +356,12 @@ def check_rows(text: str, found: list[Chunk], size: int, overlap: int) -> None:
             parent = by_ordinal[row.parent]
             assert parent.level == row.level - 1
             assert parent.start <= row.start < row.end <= parent.end
-        if row.level is Level.CHUNK:
+        if row.level is ChunkLevel.CHUNK:
             assert row.heading_path == by_ordinal[row.parent or 0].heading_path
             assert row.tokens <= size or (row.content_type == "code" and row.tokens <= size * CODE_LIMIT)
             seen[row.start : row.end] = b"\1" * len(row.text)
     assert all(covered or char.isspace() for char, covered in zip(text, seen, strict=True))
-    for left, right in pairwise(row for row in found if row.level is Level.CHUNK):
+    for left, right in pairwise(row for row in found if row.level is ChunkLevel.CHUNK):
         assert left.start < right.start
         assert left.end < right.end
         if left.parent == right.parent and right.start < left.end:
@@ -382,7 +382,7 @@ def test_no_document_breaks_the_rules(draft: Draft, size: int, overlap: int):
         for start, end in spans:
             if count(text[start:end].strip()) <= limit:
                 end = start + len(text[start:end].rstrip())
-                cuts = [at for row in found if row.level is Level.CHUNK for at in (row.start, row.end)]
+                cuts = [at for row in found if row.level is ChunkLevel.CHUNK for at in (row.start, row.end)]
                 assert not [at for at in cuts if start < at < end]
 
 

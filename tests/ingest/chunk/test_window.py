@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pincite.config.settings import Chunking
-from pincite.core.documents.document import Chunk, Level, Parsed
+from pincite.core.documents.document import Chunk, ChunkLevel, Parsed
 from pincite.ingest.chunk.sections import sections
 from pincite.ingest.chunk.window import window
 from pincite.text.tokens import Tokenizer
@@ -23,7 +23,7 @@ def rows(text: str, chunking: Chunking = SMALL, **fields: object) -> list[Chunk]
 
 
 def passages(text: str, chunking: Chunking = SMALL) -> list[Chunk]:
-    return [row for row in rows(text, chunking) if row.level is Level.CHUNK]
+    return [row for row in rows(text, chunking) if row.level is ChunkLevel.CHUNK]
 
 
 def test_a_window_is_full_to_four_fifths_at_least_and_begins_with_the_end_of_the_one_before():
@@ -44,14 +44,14 @@ def test_a_window_ends_with_a_paragraph_or_a_sentence_where_one_ends_in_time():
 def test_aware_of_headings_no_window_reaches_beyond_its_section():
     text = f"# A\n\nShort.\n\n# B\n\n{SENTENCE * 3}"
     found = rows(text)
-    assert [row.heading_path for row in found if row.level is Level.CHUNK][:2] == [("A",), ("B",)]
-    assert next(row.text for row in found if row.level is Level.CHUNK) == "# A\n\nShort."
+    assert [row.heading_path for row in found if row.level is ChunkLevel.CHUNK][:2] == [("A",), ("B",)]
+    assert next(row.text for row in found if row.level is ChunkLevel.CHUNK) == "# A\n\nShort."
 
 
 def test_unaware_of_headings_windows_go_on_and_belong_to_the_section_they_begin_in():
     text = f"# A\n\nShort.\n\n# B\n\n{SENTENCE * 3}"
     found = rows(text, SMALL.model_copy(update={"header_aware": False}))
-    first, *others = [row for row in found if row.level is Level.CHUNK]
+    first, *others = [row for row in found if row.level is ChunkLevel.CHUNK]
     assert first.text.startswith("# A\n\nShort.\n\n# B\n\nThe quick")
     assert first.heading_path == ("A",)
     assert {row.heading_path for row in others} == {("B",)}
@@ -78,13 +78,13 @@ def test_every_window_is_a_slice_and_together_they_hold_all_but_white_space(
         assert row.start_line == text.count("\n", 0, row.start) + 1
         assert row.end_line == text.count("\n", 0, row.end - 1) + 1
         assert row.text == row.text.strip()
-        if row.level is Level.CHUNK:
+        if row.level is ChunkLevel.CHUNK:
             assert len(row.text) <= size
             parent = found[row.parent or 0]
-            assert parent.level is Level.SECTION
+            assert parent.level is ChunkLevel.SECTION
             assert parent.start <= row.start < parent.end
             assert not header_aware or row.end <= parent.end
             covered |= set(range(row.start, row.end))
     assert {at for at, char in enumerate(text) if not char.isspace()} <= covered
-    starts = [row.start for row in found if row.level is Level.CHUNK]
+    starts = [row.start for row in found if row.level is ChunkLevel.CHUNK]
     assert starts == sorted(set(starts))

@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 
 from pincite.errors import ProviderError, Unavailable
-from pincite.ingest.embed.bulk_embedder import Lane, open_lane
+from pincite.ingest.embed.bulk_embedder import BulkEmbedder, open_bulk_embedder
 from tests.ingest.fake_embedder import FakeEmbedder, Options, starts, vector
 
 PROVIDER = "tests.ingest.fake_embedder"
 
 
 @asynccontextmanager
-async def lane_of(diary: Path, batch: int = 10, **options: Any) -> AsyncIterator[Lane]:
+async def lane_of(diary: Path, batch: int = 10, **options: Any) -> AsyncIterator[BulkEmbedder]:
     """A lane in front of the fake; `diary` tells what processes there were."""
     known = {"diary": diary, **options}
-    lane = open_lane(FakeEmbedder(Options(**known)), provider=PROVIDER, options=known, batch=batch)
+    lane = open_bulk_embedder(FakeEmbedder(Options(**known)), provider=PROVIDER, options=known, batch=batch)
     try:
         yield lane
     finally:
@@ -58,7 +58,7 @@ def test_every_window_of_every_passage_gets_its_vector(diary: Path) -> None:
 def test_a_remote_embedder_is_asked_here_in_batches(diary: Path) -> None:
     async def ask() -> None:
         embedder = FakeEmbedder(Options(diary, local=False))
-        lane = open_lane(embedder, provider="nobody", options={}, batch=3)
+        lane = open_bulk_embedder(embedder, provider="nobody", options={}, batch=3)
         assert await lane.embed(PASSAGES) == expected(PASSAGES)
         assert embedder.batches == [3, 3, 1]
         await lane.close()
@@ -130,7 +130,7 @@ def test_a_failure_in_the_process_is_told(options: dict[str, str], message: str,
 def test_a_process_that_made_another_embedder_is_refused(diary: Path) -> None:
     async def ask() -> None:
         told = {"diary": diary, "label": "another"}
-        lane = open_lane(FakeEmbedder(Options(diary)), provider=PROVIDER, options=told, batch=1)
+        lane = open_bulk_embedder(FakeEmbedder(Options(diary)), provider=PROVIDER, options=told, batch=1)
         await lane.embed(PASSAGES)
 
     with pytest.raises(ProviderError, match="made 'another' where 'fake' was asked for"):

@@ -3,13 +3,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from pincite.core.documents.document import NO_HEADINGS, Chunk, Level
+from pincite.core.documents.document import NO_HEADINGS, Chunk, ChunkLevel
 from pincite.ingest.embed.embed import embed, embedded_text, lead
-from pincite.store.indexing.chunk_rows import Entry
+from pincite.store.indexing.chunk_rows import ChunkRow
 from tests.builders import chunk
 
 CHUNKS = [
-    chunk(0, "all of it", level=Level.DOCUMENT),
+    chunk(0, "all of it", level=ChunkLevel.DOCUMENT),
     chunk(1, "Cats purr."),
     chunk(2, "| a | 1 |", header="| name | n |\n|---|---|"),
     chunk(3, "Cats purr."),
@@ -18,7 +18,7 @@ CHUNKS = [
 
 def run(
     known: dict[bytes, list[list[float]]], chunks: Sequence[Chunk] = CHUNKS, title: str | None = None
-) -> tuple[list[tuple[str, str]], list[Entry]]:
+) -> tuple[list[tuple[str, str]], list[ChunkRow]]:
     asked: list[tuple[str, str]] = []
 
     async def lane(passages: Sequence[tuple[str, str]]) -> list[list[list[float]]]:

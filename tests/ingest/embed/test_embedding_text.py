@@ -64,12 +64,12 @@ def test_equal_texts_of_two_documents_are_embedded_once_and_under_labels_twice(
 ) -> None:
     async def go() -> None:
         async with open_pincite(chunking__lead=lead) as pincite:
-            pincite.workers.start()
+            pincite.services.workers.start()
             for name in ("one.md", "two.md"):
-                added = await pincite.upload(Upload(name, b"Cats purr."))
-                await pincite.wait([added.document.id])
+                added = await pincite.documents.upload(Upload(name, b"Cats purr."))
+                await pincite.documents.wait([added.document.id])
             query = "select count(distinct hash) from vector v join document d on d.served = v.edition"
-            [[(found,)]] = await pincite.database.at_once("local", query, values={})
+            [[(found,)]] = await pincite.services.database.at_once("local", query, values={})
             assert (await pincite.search("Cats purr.")).hits[0].chunk.vectorized_text is None
             assert found == expected
 

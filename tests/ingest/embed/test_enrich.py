@@ -26,9 +26,9 @@ def enriched(stub: StubLLM, **others: Any) -> dict[str, Any]:
 
 
 async def add(pincite: Any, name: str = "pets.md", data: bytes = TEXT) -> Any:
-    pincite.workers.start()
-    added = await pincite.upload(Upload(name, data))
-    await pincite.wait([added.document.id])
+    pincite.services.workers.start()
+    added = await pincite.documents.upload(Upload(name, data))
+    await pincite.documents.wait([added.document.id])
     return await pincite.get(added.document.id)
 
 
@@ -85,7 +85,7 @@ def test_an_equal_passage_is_not_asked_about_again_and_what_was_written_goes_wit
 
 async def kept(pincite: Any) -> dict[str, int]:
     query = "select document_id, count(*) from enrichment group by document_id"
-    [found] = await pincite.database.at_once("local", query, values={})
+    [found] = await pincite.services.database.at_once("local", query, values={})
     return dict(found)
 
 

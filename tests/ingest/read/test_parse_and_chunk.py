@@ -10,7 +10,7 @@ from pincite.core.documents.document import Parsed
 from pincite.core.documents.pages import Page
 from pincite.errors import SettingsError, Unreadable
 from pincite.ingest.read import parse_and_chunk as module
-from pincite.ingest.read.parse_and_chunk import from_json, prepare, to_json
+from pincite.ingest.read.parse_and_chunk import from_json, parse_and_chunk, to_json
 from tests.pdf_maker import Line, make_pdf
 
 MARKDOWN = "---\ntitle: Größe\ntags: [a, b]\n---\n# Eins\n\nText – mehr.\n\n| a |\n|---|\n| 1 |\n".encode()
@@ -19,7 +19,7 @@ CHUNKING = Chunking(size=50, overlap=10)
 
 
 def test_text_and_chunks_of_all_levels():
-    prepared = prepare(MARKDOWN, "markdown", CHUNKING)
+    prepared = parse_and_chunk(MARKDOWN, "markdown", CHUNKING)
     assert prepared.parsed.title == "Größe"
     assert [row.level for row in prepared.chunks] == [0, 1, 2]
     assert prepared.chunks[2].heading_path == ("Eins",)
@@ -27,7 +27,7 @@ def test_text_and_chunks_of_all_levels():
 
 
 def test_chunks_of_a_pdf_know_their_page():
-    passages = [row for row in prepare(PDF, "pdf", CHUNKING).chunks if row.level == 2]
+    passages = [row for row in parse_and_chunk(PDF, "pdf", CHUNKING).chunks if row.level == 2]
     assert [(row.heading_path, row.page) for row in passages] == [(("Eins",), 1), (("Zwei",), 2)]
     assert [row.place for row in passages] == ["page 1", "page 2"]
 
@@ -36,37 +36,37 @@ def test_chunks_of_a_pdf_know_their_page():
 def test_a_page_that_no_page_could_be_has_no_size(size: float, monkeypatch: pytest.MonkeyPatch):
     parsed = Parsed("text", "plain", pages=(Page(0, name="a\0b", width=size, height=20.0),))
     monkeypatch.setattr(module.plugins, "load", lambda *_: SimpleNamespace(parse=lambda _: parsed))
-    [page] = prepare(b"x", "any", CHUNKING).parsed.pages
+    [page] = parse_and_chunk(b"x", "any", CHUNKING).parsed.pages
     assert (page.name, page.width, page.height) == ("a b", 0.0, 20.0)
 
 
 def test_the_settings_decide_size_and_tokenizer():
     text = ("word " * 200 + "日本語" * 50).encode()
-    small = prepare(text, "plain", Chunking(size=20, overlap=0))
-    other = prepare(text, "plain", Chunking(size=20, overlap=0, tokenizer="o200k_base"))
+    small = parse_and_chunk(text, "plain", Chunking(size=20, overlap=0))
+    other = parse_and_chunk(text, "plain", Chunking(size=20, overlap=0, tokenizer="o200k_base"))
     assert max(row.tokens for row in small.chunks if row.level == 2) <= 20
     assert small.chunks[0].tokens > other.chunks[0].tokens
 
 
 @pytest.mark.parametrize(("data", "parser"), [(MARKDOWN, "markdown"), (PDF, "pdf"), (b"x", "plain")])
 def test_what_goes_through_json_comes_back_the_same(data: bytes, parser: str):
-    prepared = prepare(data, parser, CHUNKING)
+    prepared = parse_and_chunk(data, parser, CHUNKING)
     assert from_json(json.loads(to_json(prepared))) == prepared
 
 
 def test_the_text_of_a_chunk_travels_once():
-    assert to_json(prepare(b"unrepeatable", "plain", CHUNKING)).count(b"unrepeatable") == 1
+    assert to_json(parse_and_chunk(b"unrepeatable", "plain", CHUNKING)).count(b"unrepeatable") == 1
 
 
 def test_an_unknown_parser_is_named():
     with pytest.raises(SettingsError, match="markdown"):
-        prepare(b"x", "nonesuch", CHUNKING)
+        parse_and_chunk(b"x", "nonesuch", CHUNKING)
 
 
 def test_endless_text_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "MAX_TEXT", 5)
     with pytest.raises(Unreadable) as caught:
-        prepare(b"longer", "plain", CHUNKING)
+        parse_and_chunk(b"longer", "plain", CHUNKING)
     assert caught.value.code == "limit"
 
 
@@ -77,5 +77,5 @@ def test_a_parser_that_finds_nothing_makes_no_document(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(module.plugins, "load", lambda *_: Blank())
     with pytest.raises(Unreadable) as caught:
-        prepare(b"x", "plain", CHUNKING)
+        parse_and_chunk(b"x", "plain", CHUNKING)
     assert caught.value.code == "empty"

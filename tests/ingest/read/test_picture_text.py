@@ -6,7 +6,7 @@ import pytest
 from pincite.config.settings import Chunking
 from pincite.core.query.pictures import picture_of
 from pincite.errors import Unreadable
-from pincite.ingest.read.picture_text import Legible
+from pincite.ingest.read.picture_text import OcrPictureReader
 from pincite.ingest.read.reader_pool import Reader
 from tests.picture_maker import draw, saved
 
@@ -17,7 +17,7 @@ def text_in(data: bytes) -> str:
     async def go() -> str:
         reader = Reader(children=1, memory_mb=2048, timeout_s=60)
         try:
-            return await Legible(reader, Chunking()).text_in(picture_of(data))
+            return await OcrPictureReader(reader, Chunking()).text_in(picture_of(data))
         finally:
             await reader.close()
 

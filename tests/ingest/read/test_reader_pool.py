@@ -12,7 +12,8 @@ import pytest
 from pincite.config.settings import Chunking
 from pincite.errors import Unavailable, Unreadable
 from pincite.ingest.read import reader_pool
-from pincite.ingest.read.reader_pool import Isolation, Reader, isolation, prepare
+from pincite.ingest.read.parse_and_chunk import parse_and_chunk
+from pincite.ingest.read.reader_pool import Isolation, Reader, isolation
 from pincite.ingest.read.sandbox import NETWORK
 
 MARKDOWN = "---\ntitle: Größe\ntags: [a, b]\n---\n# Eins\n\nText – mehr.\n\n| a |\n|---|\n| 1 |\n".encode()
@@ -21,7 +22,7 @@ CHUNKING = Chunking(size=50, overlap=10)
 HOSTILE = """
 import ctypes, os, signal, socket, struct, sys, threading, time
 from dataclasses import dataclass
-from pincite.core.documents.document.document import Parsed
+from pincite.core.documents.document import Parsed
 from pincite.core.progress import tell
 
 
@@ -169,7 +170,7 @@ def test_a_child_reads_as_we_would(tmp_path: Path):
 
     async def run() -> None:
         async with reader() as made:
-            expected = prepare(MARKDOWN, "markdown", CHUNKING)
+            expected = parse_and_chunk(MARKDOWN, "markdown", CHUNKING)
             assert await made.read(MARKDOWN, "markdown", CHUNKING) == expected
             first = pid(made)
             assert await made.read(file, "markdown", CHUNKING) == expected

@@ -45,7 +45,7 @@ def test_a_file_is_answered_with_its_text():
 def test_failures_are_told_and_those_of_unknown_effect_end_the_child(
     error: BaseException, leaves: bool, code: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(child, "prepare", raising(error))
+    monkeypatch.setattr(child, "parse_and_chunk", raising(error))
     leaving, reply = child._answer(HEADER, b"x", 100)
     assert leaving == leaves
     assert json.loads(reply)["failure"]["code"] == code

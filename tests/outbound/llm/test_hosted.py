@@ -3,7 +3,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from pincite.core.protocols import Offered
-from pincite.core.query.answer import Message, Piece, Prompt, Sampling
+from pincite.core.query.answer import Message, Prompt, Sampling, StreamPart
 from pincite.outbound.client import Server
 from pincite.outbound.llm.hosted import Options, Order, ServedLLM
 
@@ -22,8 +22,8 @@ class Echo(ServedLLM):
         self.orders.append(order)
         return {}
 
-    async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
-        yield Piece("x", finish_reason="stop")
+    async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[StreamPart, None]:
+        yield StreamPart("x", finish_reason="stop")
 
 
 def ordered(wish: Sampling = Sampling(), **options: Any) -> Order:  # noqa: B008

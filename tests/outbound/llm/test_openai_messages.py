@@ -1,6 +1,6 @@
 import base64
 
-from pincite.core.query.answer import Message, Piece, Prompt, Usage
+from pincite.core.query.answer import Message, Prompt, StreamPart, Usage
 from pincite.core.query.pictures import Picture
 from pincite.core.query.tools import Tool, ToolCall
 from pincite.outbound.llm.openai_messages import messages_of, piece_of_event, tools_of
@@ -38,7 +38,7 @@ def test_calls_are_told_with_the_end_and_not_before() -> None:
         "usage": {"prompt_tokens": 3, "completion_tokens": 4},
     }
     assert [piece_of_event(event, calls).calls for event in (begun, more)] == [(), ()]
-    assert piece_of_event(end, calls) == Piece(finish_reason="tool_calls", usage=Usage(3, 4), calls=(CALL,))
+    assert piece_of_event(end, calls) == StreamPart(finish_reason="tool_calls", usage=Usage(3, 4), calls=(CALL,))
     assert piece_of_event({}, calls).calls == (CALL,)
 
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Piece, Usage
+from pincite.core.query.answer import StreamPart, Usage
 from pincite.outbound.llm.parse import piece_of, text_of, usage_of, window_of
 
 
@@ -30,7 +30,7 @@ def test_a_cost_that_cannot_be_is_none(count: Any) -> None:
 
 
 def test_a_piece_has_text_and_names_or_nothing() -> None:
-    assert piece_of(None, {"why": 1}, 5) == Piece()
-    assert piece_of("a", "st\ud800op", "m") == Piece("a", finish_reason="st\ufffdop", model="m")
+    assert piece_of(None, {"why": 1}, 5) == StreamPart()
+    assert piece_of("a", "st\ud800op", "m") == StreamPart("a", finish_reason="st\ufffdop", model="m")
     with pytest.raises(TypeError):
         piece_of(["a"])

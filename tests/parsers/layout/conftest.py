@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from pincite.parsers.layout.lines import Piece, pieces
+from pincite.parsers.layout.lines import LinePiece, pieces
 from pincite.parsers.layout.words import Word
 
 MakeWords = Callable[..., list[Word]]
-MakePiece = Callable[..., Piece]
+MakePiece = Callable[..., LinePiece]
 
 _ADVANCE = 0.5
 """Times the size: how wide every letter is, and the space between two words."""
@@ -35,7 +35,7 @@ def words() -> MakeWords:
 def line(words: MakeWords) -> MakePiece:
     """A line that begins at a place."""
 
-    def make(text: str, x: float = 0, base: float = 100, size: float = 10, bold: bool = False) -> Piece:
+    def make(text: str, x: float = 0, base: float = 100, size: float = 10, bold: bool = False) -> LinePiece:
         (only,) = pieces(words(text, x, base, size, bold))
         return only
 

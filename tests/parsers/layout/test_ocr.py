@@ -6,14 +6,14 @@ import numpy
 import pytest
 
 from pincite.parsers.layout import ocr
-from pincite.parsers.layout.document import bound
-from pincite.parsers.layout.words import Leaf
+from pincite.parsers.layout.document import build_document
+from pincite.parsers.layout.words import PageWords
 from tests.picture_maker import draw
 
 LINES = ["Snow report", "The path is under 40 cm of snow.", "Nobody walks to the dome alone."]
 
 
-def read(picture: Any) -> Leaf:
+def read(picture: Any) -> PageWords:
     return ocr.read_picture(numpy.asarray(picture), *picture.size)
 
 
@@ -28,7 +28,7 @@ def test_a_blank_picture_is_not_looked_at(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize("turn", [0, 90, 180, 270])
 def test_text_is_read_whichever_way_the_picture_lies(turn: int):
     picture = draw(LINES, turn=turn)
-    book = bound([read(picture)])
+    book = build_document([read(picture)])
     assert book.text == f"# {LINES[0]}\n\n{LINES[1]}\n{LINES[2]}"
     assert (book.pages[0].width, book.pages[0].height) == picture.size
 
@@ -52,7 +52,7 @@ def test_a_picture_much_higher_than_wide_is_read_in_bands_that_cut_no_line():
     picture = draw(lines, size=30)
     assert picture.height > 4 * picture.width
     (sheet,) = read(picture).sheets
-    text = bound([Leaf(*picture.size, (sheet,))]).text
+    text = build_document([PageWords(*picture.size, (sheet,))]).text
     assert [line for line in text.split("\n") if line][1:] == lines[1:]  # the first is larger than the picture
     assert sheet.words[-1].box[1] > 0.9 * picture.height
 

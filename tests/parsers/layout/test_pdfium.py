@@ -6,11 +6,11 @@ import pypdfium2
 import pytest
 
 from pincite.parsers.layout.pdfium import is_scan, read_leaf
-from pincite.parsers.layout.words import Leaf
+from pincite.parsers.layout.words import PageWords
 from tests.pdf_maker import Line, Link, Note, Rule, make_pdf
 
 
-def leaf(data: bytes) -> Leaf:
+def leaf(data: bytes) -> PageWords:
     with closing(pypdfium2.PdfDocument(data)) as document:
         return read_leaf(document, 0)
 

@@ -4,7 +4,7 @@ import pytest
 
 from pincite.errors import Unreadable
 from pincite.parsers.markdown_out.tables import has_header, tell
-from pincite.parsers.markdown_out.writer import Manuscript
+from pincite.parsers.markdown_out.writer import MarkdownWriter
 
 
 def told(*rows: str, first: int = 1, side_by_side: bool = True) -> tuple[str, list[str]]:
@@ -14,7 +14,7 @@ def told(*rows: str, first: int = 1, side_by_side: bool = True) -> tuple[str, li
         for number, line in enumerate(rows, first)
         if (held := {at: cell.replace("_", " ") for at, cell in enumerate(line.split(), 1) if cell != "."})
     ]
-    out = Manuscript()
+    out = MarkdownWriter()
     out.page("sheet")
     tell(cells, out, side_by_side=side_by_side)
     text, (page,) = out.done()
@@ -75,7 +75,7 @@ def test_what_stands_far_apart_belongs_to_no_table():
 
 def test_a_table_that_would_be_mostly_blank_and_huge_is_refused():
     wide = (1, dict.fromkeys(range(1, 16_000), "x"))
-    out = Manuscript()
+    out = MarkdownWriter()
     with pytest.raises(Unreadable, match="10001 rows and 15999 columns"):
         tell([wide, *((number, {1: "x", 2: "y"}) for number in range(2, 10_002))], out)
 
@@ -122,7 +122,7 @@ def test_a_table_without_a_header_has_a_blank_one():
 @pytest.mark.slow
 def test_many_blank_rows_cost_no_more_than_the_others():
     rows = [(number * 2, {1: f"{number}", 2: "x"}) for number in range(20_000)]
-    out = Manuscript()
+    out = MarkdownWriter()
     out.page("sheet")
     tell(rows, out)
     assert len(out.done()[1][0].placed()) == 20_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pincite.parsers.markdown_out.writer import BULLET, Items, Manuscript, escaped, heading, link, one_line, table
+from pincite.parsers.markdown_out.writer import BULLET, Items, MarkdownWriter, escaped, heading, link, one_line, table
 from pincite.text.markdown_blocks import blocks
 from pincite.text.sentences import normalise
 
@@ -77,7 +77,7 @@ def test_items_stand_under_what_they_belong_to():
 
 
 def test_a_manuscript_knows_where_everything_stands():
-    out = Manuscript()
+    out = MarkdownWriter()
     out.page("sheet", "empty")
     out.page("sheet", "one")
     out.block("# One  ", "title")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pincite.core.documents.document import Reading
+from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
-from pincite.core.query.answer import Answer, Piece, Prompt, Question
+from pincite.core.query.answer import Answer, Prompt, Question, StreamPart
 from pincite.core.query.tools import Step
 from pincite.core.run import Event, Run, SourcesFound, Stepped, Token
 from pincite.errors import NotFound, ProviderBusy, ProviderRefused, StoreDown
@@ -31,14 +31,14 @@ class Shelf:
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
 
-    async def read(self, reading: Reading, **_: Any) -> Opened:
+    async def read(self, reading: ReadRequest, **_: Any) -> Opened:
         if self.error:
             raise self.error
         if reading.document_id != "doc9":
             raise NotFound(f"there is no document '{reading.document_id}'")
         return Opened("doc9", "v1", "Ada", (found("Ada liked tea.", key=9),), 1, 1, 1)
 
-    async def find(self, reading: Reading, text: str, **_: Any) -> Opened:
+    async def find(self, reading: ReadRequest, text: str, **_: Any) -> Opened:
         return replace(await self.read(reading), places=(1,), found=1)
 
 
@@ -47,7 +47,7 @@ def asked(make_run: Callable[..., Run]) -> Callable[..., tuple[Answer, Run, list
     def ask(llm: Any, *, shelf: Any = None, **settings: Any) -> tuple[Answer, Run, list[Event]]:
         events: list[Event] = []
         run = make_run(TEXTS, RANKS, RANKS, llm=llm, events=events, **settings)
-        run.kit = replace(run.kit, shelf=shelf or Shelf())
+        run.kit = replace(run.kit, document_reader=shelf or Shelf())
         run.kit.index.chunks[9] = found("Ada liked tea.", key=9)  # type: ignore[attr-defined]
         return asyncio.run(answer(run, Question(ASKED, mode="agent"))), run, events
 
@@ -63,7 +63,7 @@ class Eager(Calling):
     def __init__(self) -> None:
         super().__init__(DONE)
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         self._turns = (("", [("rag_search", {"queries": [f"mill {len(self.prompts)}"]})]) if prompt.tools else DONE,)
         async for piece in super().write(prompt):
             yield piece
@@ -128,7 +128,7 @@ def test_endless_calls_end_with_the_answer_being_asked_for(asked: Ask) -> None:
     assert "No more tools can be called" in llm.prompts[-1].messages[-1].content
     assert len(result.metadata.steps) == 4
     assert result.metadata.model == "extractive"  # it had nothing to say even then
-    assert any(note.stage == "work" for note in result.degraded)
+    assert any(note.stage == "agent" for note in result.degraded)
 
 
 def test_whoever_reaches_the_last_turn_answers_and_the_answer_says_so(asked: Ask) -> None:
@@ -234,7 +234,7 @@ def test_the_setting_says_whether_tools_are_offered(asked: Ask, setting: bool, t
 def test_a_model_that_fails_on_the_way_leaves_the_rest_to_rules(asked: Ask) -> None:
     result, _, _ = asked(Calling(DONE, fail=ProviderBusy("it is away")))
     assert result.metadata.model == "extractive"
-    assert [note.stage for note in result.degraded] == ["work"]
+    assert [note.stage for note in result.degraded] == ["agent"]
     assert steps(result)[0] == ("rag_search", False)
     assert result.citations
     assert all(citation.matched for citation in result.citations)
@@ -244,7 +244,7 @@ def test_a_model_that_only_repeats_its_sources_has_not_answered(asked: Ask) -> N
     class Parrot(Calling):
         """Says again what it was told last."""
 
-        async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
             self._turns = (prompt.messages[-1].content,)
             async for piece in super().write(prompt):
                 yield piece

@@ -3,14 +3,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pincite.core.documents.document import Reading
+from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
 from pincite.core.query.answer import Hit, Plan
 from pincite.core.run import Event, Run, SourcesFound, Stepped
 from pincite.errors import Unavailable
-from pincite.query.agent.rule_based import follow
-from pincite.query.agent.scratchpad import Desk
-from pincite.query.agent.tools import Hands
+from pincite.query.agent.rule_based import agent_by_rules
+from pincite.query.agent.scratchpad import Scratchpad
+from pincite.query.agent.tools import ToolBackend
 from pincite.query.prompt.budget import tokenizer
 from pincite.query.prompt.templates import template
 from pincite.query.understand.intent import read
@@ -23,7 +23,7 @@ ADA = hit("Ada Bright was born in Karlsruhe.", key=2, title="Ada Bright")
 class Library:
     def __init__(self, down: bool = False) -> None:
         self.searched: list[list[str]] = []
-        self.opened: list[Reading] = []
+        self.opened: list[ReadRequest] = []
         self.down = down
 
     async def search(self, queries: Sequence[str]) -> list[Hit]:
@@ -33,22 +33,22 @@ class Library:
         about_ada = any("Ada" in query for query in queries)
         return [ADA] if about_ada else [MILL]
 
-    async def read(self, reading: Reading) -> tuple[Opened, Sequence[Hit]]:
+    async def read(self, reading: ReadRequest) -> tuple[Opened, Sequence[Hit]]:
         self.opened.append(reading)
         return Opened("doc1", "v1", "Mill", (), 1, 2, 2), [hit("It has four floors.", key=3)]
 
-    async def find(self, reading: Reading, text: str) -> Any:
+    async def find(self, reading: ReadRequest, text: str) -> Any:
         raise AssertionError("nothing is looked for letter by letter")
 
 
 def followed(
     make_run: Callable[..., Run], asked: Plan, library: Library, **settings: Any
-) -> tuple[Desk, list[Event], Run]:
+) -> tuple[Scratchpad, list[Event], Run]:
     events: list[Event] = []
     run = make_run(events=events, **settings)
-    desk = Desk(template("agent/source"), tokenizer("cl100k_base"))
-    hands = Hands(library.search, library.read, library.find)
-    asyncio.run(follow(run, asked, desk, hands))
+    desk = Scratchpad(template("agent/source"), tokenizer("cl100k_base"))
+    hands = ToolBackend(library.search, library.read, library.find)
+    asyncio.run(agent_by_rules(run, asked, desk, hands))
     return desk, events, run
 
 
@@ -64,14 +64,14 @@ def test_names_that_the_best_sentences_bring_in_are_searched_next(make_run: Call
 
 def test_the_parts_of_a_question_are_searched_at_once(make_run: Callable[..., Run]) -> None:
     library, text = Library(), "Who built the mill, and when does the canteen open?"
-    followed(make_run, replace(plan(text), reading=read(text)), library)
+    followed(make_run, replace(plan(text), analysis=read(text)), library)
     assert len(library.searched[0]) == 3
     assert library.searched[0][0] == text
 
 
 def test_the_section_of_the_best_passage_is_read_where_a_list_is_wanted(make_run: Callable[..., Run]) -> None:
     library, text = Library(), "List all floors of the mill."
-    listed = replace(plan(text), reading=replace(read(text), intent="LIST"))
+    listed = replace(plan(text), analysis=replace(read(text), intent="LIST"))
     desk, _, _ = followed(make_run, listed, library)
     assert library.opened
     assert desk.steps[-1].tool == "read_document"

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from pincite.query.agent.scratchpad import MOST, Desk, last_line
+from pincite.query.agent.scratchpad import MOST, Scratchpad, last_line
 from pincite.query.prompt.budget import tokenizer
 from pincite.query.prompt.templates import template
 from tests.builders import hit
@@ -8,8 +8,8 @@ from tests.builders import hit
 WIDE = 10_000
 
 
-def desk() -> Desk:
-    return Desk(template("agent/source"), tokenizer("cl100k_base"))
+def desk() -> Scratchpad:
+    return Scratchpad(template("agent/source"), tokenizer("cl100k_base"))
 
 
 def test_a_passage_keeps_its_number_however_often_it_is_found() -> None:

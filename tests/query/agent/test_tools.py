@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from pincite.core.documents.document import Reading
+from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
 from pincite.core.query.answer import Hit
 from pincite.core.query.tools import ToolCall
 from pincite.errors import NotFound, Unavailable
-from pincite.query.agent.tools import MOST_ARGUMENTS, TOOLS, Hands, Result, example, offered, use
+from pincite.query.agent.tools import MOST_ARGUMENTS, TOOLS, Result, ToolBackend, example, offered, use
 from tests.builders import hit
 
 
@@ -24,13 +24,13 @@ class Shelf:
         self.asked.append(list(queries))
         return [hit("Cats purr.")]
 
-    async def read(self, reading: Reading) -> tuple[Opened, list[Hit]]:
+    async def read(self, reading: ReadRequest) -> tuple[Opened, list[Hit]]:
         self.asked.append(reading)
         if reading.document_id == "secret":
             raise NotFound("there is no document 'secret'")
         return Opened("doc1", "v1", "Cats", (), 1, 9, 80, "Sleep"), [hit("Cats sleep.")]
 
-    async def find(self, reading: Reading, text: str) -> tuple[Opened, list[Hit]]:
+    async def find(self, reading: ReadRequest, text: str) -> tuple[Opened, list[Hit]]:
         self.asked.append((reading, text))
         if text == "down":
             raise Unavailable("the database is away")
@@ -40,8 +40,8 @@ class Shelf:
         ]
 
     @property
-    def hands(self) -> Hands:
-        return Hands(self.search, self.read, self.find)
+    def hands(self) -> ToolBackend:
+        return ToolBackend(self.search, self.read, self.find)
 
 
 def call(name: str, arguments: Any, shelf: Shelf | None = None) -> Result:
@@ -97,7 +97,7 @@ def test_a_document_is_read_as_asked() -> None:
     result = call(
         "read_document", {"doc_id": "d", "section": "S", "start_line": 2, "end_line": 3, "version": "v"}, shelf
     )
-    assert shelf.asked == [Reading("d", None, "S", 2, 3, "v")]
+    assert shelf.asked == [ReadRequest("d", None, "S", 2, 3, "v")]
     assert result.said == "lines 1 to 9 of 80, section Sleep"
 
 

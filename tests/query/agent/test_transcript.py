@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.core.query.answer import Question, Turn
+from pincite.core.query.answer import Exchange, Question
 from pincite.core.query.tools import ToolCall
 from pincite.core.run import Run
 from pincite.errors import ProviderError
-from pincite.query.agent.scratchpad import Desk
+from pincite.query.agent.scratchpad import Scratchpad
 from pincite.query.agent.transcript import GONE, Transcript
 from pincite.query.prompt.budget import tokenizer
 from pincite.query.prompt.templates import template
@@ -21,7 +21,7 @@ CALL = ToolCall("c1", "rag_search", '{"queries": ["mill"]}')
 def begin(make_run: Callable[..., Run]) -> Callable[..., Transcript]:
     def make(question: Question | None = None, window: int = 8192) -> Transcript:
         asked = question or Question("Who built the mill?")
-        desk = Desk(template("agent/source"), tokenizer("cl100k_base"), boundary="=== b ===")
+        desk = Scratchpad(template("agent/source"), tokenizer("cl100k_base"), boundary="=== b ===")
         run = make_run(llm=Calling("x", window=window), llm__max_tokens=200)
         return Transcript.of(run, replace(plan(asked.text), question=asked), desk)
 
@@ -33,7 +33,7 @@ Begin = Callable[..., Transcript]
 
 def test_it_begins_with_rules_conversation_and_question(begin: Begin) -> None:
     asked = Question(
-        "And who built it?", conversation=(Turn("Is there a mill?", "Is there a mill?", "Yes [Source 1]."),)
+        "And who built it?", conversation=(Exchange("Is there a mill?", "Is there a mill?", "Yes [Source 1]."),)
     )
     asked = replace(asked, sampling=replace(asked.sampling, system_prompt="Be brief."))
     messages = begin(asked).prompt(tools=True, native=True).messages

@@ -8,7 +8,7 @@ import pytest
 from pincite.config.settings import Cache
 from pincite.core.accounts.access import Scope
 from pincite.core.protocols import Alike, Looked, ToKeep, Vector
-from pincite.core.query.answer import Answer, Question, Turn
+from pincite.core.query.answer import Answer, Exchange, Question
 from pincite.core.run import Run
 from pincite.errors import StoreDown
 from pincite.providers.extractive import Extractive
@@ -110,12 +110,13 @@ def test_without_an_embedder_only_the_very_same_words_are_recognised(make_run: C
     assert asker.ask(ASKED, embedder=down).metadata.cached
     other = asker.ask(f"Please tell me {ASKED}", embedder=down)
     assert not other.metadata.cached
-    assert [note.stage for note in other.degraded] == ["embedding"]
+    assert [note.stage for note in other.degraded] == ["query_embedding"]
     assert len(asker.cache.entries) == 1
 
 
 @pytest.mark.parametrize(
-    ("fail", "stage", "in_the_answer"), [("look", "look_up", True), ("keep", "keep", False), ("slow", "keep", False)]
+    ("fail", "stage", "in_the_answer"),
+    [("look", "cache_lookup", True), ("keep", "cache_saving", False), ("slow", "cache_saving", False)],
 )
 def test_a_cache_that_fails_costs_no_answer(
     make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, fail: str, stage: str, in_the_answer: bool
@@ -139,7 +140,9 @@ def test_a_question_that_a_model_made_whole_is_looked_up_and_its_answer_is_not_k
 
     asker = Asker(make_run)
     model = Rewriting(Options())
-    said = (Turn("When does unused leave expire in Chur?", "When does unused leave expire in Chur?", "On 31 March."),)
+    said = (
+        Exchange("When does unused leave expire in Chur?", "When does unused leave expire in Chur?", "On 31 March."),
+    )
     follow_up = Question("And in Bern?", conversation=said)
     first = asker.ask(follow_up, llm=model)
     assert (first.metadata.cached, asker.cache.entries) == (False, [])
@@ -157,7 +160,7 @@ def test_sentences_that_code_chose_owe_nothing_to_a_conversation(make_run: Calla
     run = make_run(TEXTS, dict(RANKS), dict(RANKS), embedder=embedder)
     chooser = Extractive(embedder)
     run.kit = replace(run.kit, cache=asker.cache, llm=chooser, extractive=chooser)
-    said = (Turn("When does the canteen open?", "When does the canteen open?", "At noon."),)
+    said = (Exchange("When does the canteen open?", "When does the canteen open?", "At noon."),)
     asyncio.run(answer(run, Question(ASKED, conversation=said)))
     assert [entry.question for entry in asker.cache.entries] == [ASKED]
 

@@ -11,7 +11,7 @@ from pincite.core.run import Event, Run, Token
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.query.ensemble import drafts as ensemble
-from pincite.query.ensemble.drafts import variations, vote, written
+from pincite.query.ensemble.drafts import gather_drafts, variations, voting
 from tests.builders import hit, prompt
 
 SOURCES = (hit("Unused days expire on 31 March."), hit("Five days carry over."))
@@ -25,7 +25,7 @@ def draft(text: str, cost: int = 10) -> Draft:
 
 
 def voted(run: Run, *texts: str) -> Draft:
-    return asyncio.run(vote(run, prompt("q", *SOURCES), [draft(text) for text in texts]))
+    return asyncio.run(voting(run, prompt("q", *SOURCES), [draft(text) for text in texts]))
 
 
 def test_the_draft_with_most_that_others_say_and_sources_hold_is_given(make_run: Callable[..., Run]) -> None:
@@ -93,7 +93,7 @@ async def _hangs() -> Draft:
 
 
 def gathered(*drafts: Coroutine[Any, Any, Draft]) -> tuple[list[str], str]:
-    found, why = asyncio.run(written(drafts))
+    found, why = asyncio.run(gather_drafts(drafts))
     return [one.text for one in found], why
 
 
@@ -124,7 +124,7 @@ def test_who_leaves_ends_all_drafts() -> None:
             finally:
                 ended += 1
 
-        task = asyncio.create_task(written([hangs(), hangs(), hangs()]))
+        task = asyncio.create_task(gather_drafts([hangs(), hangs(), hangs()]))
         await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

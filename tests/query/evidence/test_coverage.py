@@ -7,7 +7,7 @@ import pytest
 
 from pincite.core.query.answer import Entity
 from pincite.core.run import Run
-from pincite.query.evidence.coverage import MOST, aspects_of, coverage_of, refine
+from pincite.query.evidence.coverage import MOST, aspects_of, coverage_of, evidence_selection
 from pincite.text.terms import terms
 from tests.builders import hit, plan
 
@@ -56,17 +56,17 @@ def test_coverage_is_the_share_of_words_that_are_held() -> None:
 
 
 def test_evidence_says_which_words_it_lacks(make_run: Callable[..., Run]) -> None:
-    evidence = asyncio.run(refine(make_run(), plan("Do cats purr in Patagonia?"), [hit("Cats purr.")]))
+    evidence = asyncio.run(evidence_selection(make_run(), plan("Do cats purr in Patagonia?"), [hit("Cats purr.")]))
     assert evidence.missing == ("Patagonia",)
     assert 0.6 < evidence.coverage < 0.7
 
 
 def test_no_hits_are_no_evidence(make_run: Callable[..., Run]) -> None:
-    evidence = asyncio.run(refine(make_run(), plan("cats"), []))
+    evidence = asyncio.run(evidence_selection(make_run(), plan("cats"), []))
     assert evidence.hits == ()
     assert evidence.coverage == 0.0
 
 
 def test_no_answer_stands_on_more_than_so_many(make_run: Callable[..., Run]) -> None:
     hits = [hit(f"cat {key}", key=key) for key in range(MOST + 5)]
-    assert list(asyncio.run(refine(make_run(), plan("cats"), hits)).hits) == hits[:MOST]
+    assert list(asyncio.run(evidence_selection(make_run(), plan("cats"), hits)).hits) == hits[:MOST]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pincite.core.query.answer import Hit
 from pincite.core.run import Run
-from pincite.query.evidence.expand_documents import widen
+from pincite.query.evidence.expand_documents import document_expansion
 from tests.builders import found, hit, plan
 from tests.query.conftest import MemoryIndex
 
@@ -23,7 +23,7 @@ def widened(run: Run, hits: Sequence[Hit] = (HIT,)) -> list[Hit]:
         key: found(text, key=key, document_id="doc1" if key != 4 else "doc4") for key, text in texts.items()
     }
     index.chunks[5] = replace(index.chunks[5], content_type="hypothetical_question")
-    return asyncio.run(widen(run, plan("cats purr"), hits))
+    return asyncio.run(document_expansion(run, plan("cats purr"), hits))
 
 
 def test_what_else_is_near_enough_joins_after_what_was_found(make_run: Callable[..., Run]) -> None:

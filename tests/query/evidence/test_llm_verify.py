@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 
-from pincite.core.query.answer import Hit, Piece, Prompt
+from pincite.core.query.answer import Hit, Prompt, StreamPart
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
-from pincite.query.evidence.llm_verify import read_verdicts, verify
+from pincite.query.evidence.llm_verify import model_verification, read_verdicts
 from tests.builders import hit, plan
 
 HITS = [hit("cats purr", key=1), hit("dogs bark", key=2), hit("cats sleep", key=3)]
@@ -22,13 +22,13 @@ class Judge(ScriptedLLM):
         super().__init__(Options(window=window))
         self.says, self.asked = says, list[Prompt]()
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         self.asked.append(prompt)
-        yield Piece(self.says, finish_reason="stop", model="judge")
+        yield StreamPart(self.says, finish_reason="stop", model="judge")
 
 
 def kept(run: Run, hits: Sequence[Hit] = HITS) -> list[int]:
-    return [found.chunk.key for found in asyncio.run(verify(run, plan("why do cats purr"), hits))]
+    return [found.chunk.key for found in asyncio.run(model_verification(run, plan("why do cats purr"), hits))]
 
 
 def test_one_call_judges_all_and_low_ones_are_removed(make_run: Callable[..., Run]) -> None:
@@ -44,9 +44,9 @@ def test_one_call_judges_all_and_low_ones_are_removed(make_run: Callable[..., Ru
 )
 def test_verdicts_that_cannot_be_read_are_an_error_and_the_rules_hold(make_run: Callable[..., Run], said: str) -> None:
     run = make_run(llm=Judge(said))
-    assert asyncio.run(run.attempt(HITS, verify, plan("cats"), HITS)) == HITS
+    assert asyncio.run(run.attempt(HITS, model_verification, plan("cats"), HITS)) == HITS
     [note] = run.degraded
-    assert note.stage == "verify"
+    assert note.stage == "model_verification"
     assert "the rules alone judged" in note.reason
 
 

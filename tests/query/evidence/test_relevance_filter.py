@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Hit, Placing
+from pincite.core.query.answer import Hit, ScoreContribution
 from pincite.core.run import Run
-from pincite.query.evidence.relevance_filter import FAR, LOW, sift
+from pincite.query.evidence.relevance_filter import FAR, LOW, relevance_filter
 from tests.builders import hit, plan
 
 
 def kept(run: Run, hits: Sequence[Hit]) -> list[int]:
-    return [found.chunk.key for found in asyncio.run(sift(run, plan("why do cats purr"), hits))]
+    return [found.chunk.key for found in asyncio.run(relevance_filter(run, plan("why do cats purr"), hits))]
 
 
 def test_what_is_weak_is_left_out(make_run: Callable[..., Run]) -> None:
@@ -27,7 +27,7 @@ def test_the_threshold_reads_what_the_settings_say(make_run: Callable[..., Run])
     by_relevance = make_run(**{"rag.similarity_threshold": 0.5})
     by_cosine = make_run(**{"rag.similarity_threshold": 0.5, "rag.threshold_on": "similarity"})
     assert (kept(by_relevance, hits), kept(by_cosine, hits)) == ([1], [2])
-    by_cosine.note("vectors", "some are of another model")  # and then there is no cosine to go by
+    by_cosine.degrade("vectors", "some are of another model")  # and then there is no cosine to go by
     assert kept(by_cosine, hits) == [1]
 
 
@@ -45,7 +45,7 @@ def test_verification_removes_what_is_near_by_cosine_alone(make_run: Callable[..
 
 
 def test_what_was_found_by_its_name_goes_with_what_is_relevant_and_never_alone(make_run: Callable[..., Run]) -> None:
-    named = replace(hit("the director", key=2, relevance=0.001), placings=(Placing("named", 0, 1, 0.5, 0.1),))
+    named = replace(hit("the director", key=2, relevance=0.001), placings=(ScoreContribution("named", 0, 1, 0.5, 0.1),))
     assert kept(make_run(), [hit("the film", key=1), named]) == [1, 2]
     assert kept(make_run(), [named]) == []
 

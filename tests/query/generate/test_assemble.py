@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pincite.core.query.answer import Evidence, Hints, Plan, Prompt, Question, Reading, Sampling, Turn
+from pincite.core.query.answer import Evidence, Exchange, Hints, Plan, Prompt, Question, QuestionAnalysis, Sampling
 from pincite.core.run import Event, Run, SourcesFound
 from pincite.errors import Invalid
 from pincite.providers.scripted import Options, ScriptedLLM
-from pincite.query.generate.assemble import assemble, sandwich
+from pincite.query.generate.assemble import prompt_assembly, sandwich
 from pincite.text.invisible import visible
 from pincite.text.tokens import Tokenizer
 from tests.builders import Named, hit, plan
@@ -23,7 +23,7 @@ TOKENIZER = Tokenizer()
 
 
 def assembled(run: Run, asked: Plan | None = None, *hits: Any) -> Prompt:
-    return asyncio.run(assemble(run, asked or plan("why?"), Evidence(hits or (hit("Cats purr."),), 1.0)))
+    return asyncio.run(prompt_assembly(run, asked or plan("why?"), Evidence(hits or (hit("Cats purr."),), 1.0)))
 
 
 def tokens(prompt: Prompt) -> int:
@@ -103,7 +103,7 @@ def test_no_part_of_a_prompt_exceeds_its_share(
 ) -> None:  # fmt: skip
     run = make_run(llm=Named(model, window), context__template=template)
     hits = tuple(hit(word * size, key=n, title=f"T{n}") for n, size in enumerate(sizes, 1))
-    conversation = tuple(Turn(word * q, "", word * a) for q, a in turns)
+    conversation = tuple(Exchange(word * q, "", word * a) for q, a in turns)
     wanted = replace(plan(word * asked), question=Question(word * asked, conversation=conversation))
     prompt = assembled(run, wanted, *hits)
     if not prompt.sources:
@@ -139,7 +139,11 @@ def test_the_wish_for_a_longer_answer_ends_at_its_share(make_run: Callable[..., 
 
 
 def test_the_last_turns_are_told_whole_and_without_their_old_marks(make_run: Callable[..., Run]) -> None:
-    turns = (Turn("old?", "old?", "gone " * 2000), Turn("q1?", "q1?", "Yes. [Source 2]"), Turn("cut?", "cut?", ""))
+    turns = (
+        Exchange("old?", "old?", "gone " * 2000),
+        Exchange("q1?", "q1?", "Yes. [Source 2]"),
+        Exchange("cut?", "cut?", ""),
+    )
     asked = replace(plan("q2?"), question=Question("q2?", conversation=turns))
     messages = assembled(make_run(), asked).messages
     assert [(m.role, m.content) for m in messages[1:]] == [("user", "q1?"), ("assistant", "Yes."), ("user", "q2?")]
@@ -148,7 +152,7 @@ def test_the_last_turns_are_told_whole_and_without_their_old_marks(make_run: Cal
 def test_the_embedded_answerer_is_told_no_conversation(make_run: Callable[..., Run]) -> None:
     run = make_run()
     run.kit = replace(run.kit, llm=run.kit.extractive)
-    asked = replace(plan("q2?"), question=Question("q2?", conversation=(Turn("q1?", "q1?", "Yes."),)))
+    asked = replace(plan("q2?"), question=Question("q2?", conversation=(Exchange("q1?", "q1?", "Yes."),)))
     assert len(assembled(run, asked).messages) == 2
 
 
@@ -179,7 +183,7 @@ def test_instructions_longer_than_their_share_are_refused_and_it_says_by_how_muc
 def test_the_answer_is_asked_for_in_the_form_the_question_wants(make_run: Callable[..., Run]) -> None:
     wanted = {"list": "one item a line", "comparison": "point by point", "factual": "directly"}
     for template, words in wanted.items():
-        prompt = assembled(make_run(), replace(plan("q"), reading=Reading(hints=Hints(template=template))))
+        prompt = assembled(make_run(), replace(plan("q"), analysis=QuestionAnalysis(hints=Hints(template=template))))
         assert words in prompt.messages[0].content
 
 

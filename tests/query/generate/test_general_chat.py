@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.core.query.answer import Answer, Question, Sampling, Turn
+from pincite.core.query.answer import Answer, Exchange, Question, Sampling
 from pincite.core.run import Event, Planned, Run, SourcesFound, Token
 from pincite.errors import Invalid
 from pincite.providers.scripted import Options, ScriptedLLM
-from pincite.query.generate.general_chat import talk
+from pincite.query.generate.general_chat import general_prompt
 from pincite.query.pipeline import answer
 from tests.builders import Named, plan
 
 TEXTS, RANKS = {1: "Every employee has 30 days of leave."}, {1: 0.8}
-BEFORE = (Turn("When does it open?", "When does it open?", "At nine. [Source 1]"),)
+BEFORE = (Exchange("When does it open?", "When does it open?", "At nine. [Source 1]"),)
 
 
 def ask(run: Run, question: Question) -> Answer:
@@ -51,7 +51,7 @@ def test_a_model_that_fails_leaves_the_sentence_and_it_is_said(make_run: Callabl
     run = make_run(llm=ScriptedLLM(Options(fail="connection refused")), rag__mode="manual")
     result = ask(run, Question("How many days of leave?"))
     assert "Ask me something" in result.text
-    assert [note.stage for note in result.degraded] == ["generate"]
+    assert [note.stage for note in result.degraded] == ["llm_generation"]
 
 
 def test_a_request_can_do_without_the_documents_and_with_them(make_run: Callable[..., Run]) -> None:
@@ -69,7 +69,7 @@ def test_marks_of_a_model_that_saw_no_source_cite_nothing(make_run: Callable[...
 
 def test_the_model_sees_the_conversation_and_the_callers_wish(make_run: Callable[..., Run]) -> None:
     asked = Question("What did I just ask?", conversation=BEFORE, sampling=Sampling(system_prompt="Be brief."))
-    made = asyncio.run(talk(make_run(llm=Named("gpt-4o")), replace(plan(asked.text), question=asked)))
+    made = asyncio.run(general_prompt(make_run(llm=Named("gpt-4o")), replace(plan(asked.text), question=asked)))
     assert made is not None
     assert [message.role for message in made.messages] == ["system", "user", "assistant", "user"]
     assert made.messages[0].content.startswith("Be brief.\n\nYou are the assistant")
@@ -80,4 +80,4 @@ def test_the_model_sees_the_conversation_and_the_callers_wish(make_run: Callable
 def test_what_does_not_fit_into_the_models_window_is_refused(make_run: Callable[..., Run]) -> None:
     asked = Question("Hi", sampling=Sampling(system_prompt="word " * 2000))
     with pytest.raises(Invalid, match="too long"):
-        asyncio.run(talk(make_run(llm=Named(window=1000)), replace(plan("Hi"), question=asked)))
+        asyncio.run(general_prompt(make_run(llm=Named(window=1000)), replace(plan("Hi"), question=asked)))

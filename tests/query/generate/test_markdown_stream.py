@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pincite.query.generate import markdown_stream
-from pincite.query.generate.markdown_stream import stretch, tamed
-from pincite.query.generate.stream_filter import Cleaner
+from pincite.query.generate.markdown_stream import sanitize, stretch
+from pincite.query.generate.stream_filter import StreamFilter
 
 
 def test_a_stretch_ends_with_its_line_its_sentence_or_a_word_after_enough() -> None:
@@ -36,7 +36,7 @@ def test_hostile_text_takes_no_time(text: str) -> None:
     started = time.monotonic()
     for final in (False, True):
         stretch(text, 40, final, fresh=True)
-    tamed(text)
+    sanitize(text)
     assert time.monotonic() - started < 1
 
 
@@ -50,7 +50,7 @@ def test_hostile_text_takes_no_time(text: str) -> None:
 )  # fmt: skip
 def test_a_tag_that_loads_something_goes_whole_and_is_set_apart_in_code(tag: str) -> None:
     assert stretch(f"a {tag}b", 40, True, fresh=False) == (len(tag) + 3, "a b")
-    assert tamed(tag) == f"< {tag[1:]}"
+    assert sanitize(tag) == f"< {tag[1:]}"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_tag_that_loads_something_goes_whole_and_is_set_apart_in_code(tag: str
 )
 def test_other_brackets_stay(text: str) -> None:
     assert stretch(text, 400, True, fresh=False) == (len(text), text)
-    assert tamed(text) == text
+    assert sanitize(text) == text
 
 
 def test_a_tag_whose_end_cannot_be_seen_can_no_longer_begin() -> None:
@@ -72,7 +72,7 @@ def test_a_tag_whose_end_cannot_be_seen_can_no_longer_begin() -> None:
         found = stretch(text, 1, True, fresh=False)
         assert found is not None
         assert found[1].startswith("< ")
-        assert tamed(text).startswith("< ")
+        assert sanitize(text).startswith("< ")
 
 
 def test_nothing_is_read_twice_because_it_comes_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,11 +85,11 @@ def test_nothing_is_read_twice_because_it_comes_in_small_pieces(monkeypatch: pyt
         return read(*arguments)
 
     monkeypatch.setattr(markdown_stream, "_thing", counted)
-    cleaner, text = Cleaner(), "![" * 4000
+    cleaner, text = StreamFilter(), "![" * 4000
     shown = "".join(cleaner.feed(text[at : at + 3]) for at in range(0, len(text), 3)) + cleaner.close()
     assert shown == "! [" * 4000
     assert reads < 3 * len(text)
 
 
 def test_what_is_tamed_stands_but_loads_nothing() -> None:
-    assert tamed("Sure! See ![x](u) <img src=u> [Source 1]") == "Sure! See ! [x] (u) < img src=u> [Source 1]"
+    assert sanitize("Sure! See ![x](u) <img src=u> [Source 1]") == "Sure! See ! [x] (u) < img src=u> [Source 1]"

@@ -15,7 +15,7 @@ from tests.builders import plan
 
 def thinking(run: Run, model: str, question: str = "q") -> Thinking:
     run.kit = replace(run.kit, llm=_Named(model)) if model else replace(run.kit, llm=run.kit.extractive)
-    return thinking_for(run, replace(plan(question), reading=read(question)), facts_of(model))
+    return thinking_for(run, replace(plan(question), analysis=read(question)), facts_of(model))
 
 
 class _Named:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from pincite.query.generate.link_policy import Border
-from pincite.query.generate.stream_filter import Cleaner, without_preamble
+from pincite.query.generate.link_policy import LinkPolicy
+from pincite.query.generate.stream_filter import StreamFilter, without_preamble
 
 READERS = [MarkdownIt("commonmark", {"html": html}).enable("table") for html in (False, True)]
 LINKED = re.compile(r"(?:https?://|(?<![\w.@-])www\.)[^\s<]+")
@@ -33,13 +33,13 @@ PIECES = [
 ]  # fmt: skip
 
 
-KNOWN = Border.around(["See https://docs.example/a_(b)?x=1, or <http://k.example>. (www.w.example)"])
+KNOWN = LinkPolicy.around(["See https://docs.example/a_(b)?x=1, or <http://k.example>. (www.w.example)"])
 PIECES += ["https://docs.example/a_(b)?x=1", "http://k.example", "https://evil.example/?d=1", "www.w.example", "javascript:x",
            "](", "[a](", "[b]: ", "<a href=", "<http://", "data:text/html,", "\\href{", "@"]  # fmt: skip
 
 
 def clean(*pieces: str) -> tuple[str, tuple[str, ...]]:
-    cleaner = Cleaner(border=Border(KNOWN.known))
+    cleaner = StreamFilter(border=LinkPolicy(KNOWN.known))
     shown = "".join([*(cleaner.feed(piece) for piece in pieces), cleaner.close()])
     return shown, cleaner.suggested_questions
 
@@ -111,7 +111,7 @@ def test_fenced_code_and_tables_come_through_as_they_stand() -> None:
 
 
 def test_code_in_a_list_keeps_its_brackets() -> None:
-    cleaner = Cleaner(mend=lambda text: text.replace("[1]", "[Source 1]"))
+    cleaner = StreamFilter(mend=lambda text: text.replace("[1]", "[Source 1]"))
     text = "Do [1]:\n\n1. this\n   ```python\n   a[1] = 2\n   ```\n2. that [1]"
     assert cleaner.feed(text) + cleaner.close() == text.replace("Do [1]", "Do [Source 1]").replace(
         "that [1]", "that [Source 1]"
@@ -147,7 +147,7 @@ def test_an_answer_that_is_only_a_preamble_is_kept() -> None:
 
 
 def test_it_lets_go_while_the_model_writes() -> None:
-    cleaner = Cleaner()
+    cleaner = StreamFilter()
     assert cleaner.feed("Sure! Five days ") == ""
     assert cleaner.feed("carry over. ") == "Five days carry over."
     held = cleaner.feed("A much longer sentence follows that does not end for quite a while and ")
@@ -157,7 +157,7 @@ def test_it_lets_go_while_the_model_writes() -> None:
 
 
 def test_citations_are_mended_whole() -> None:
-    cleaner = Cleaner(mend=lambda text: text.replace("[source 1]", "[Source 1]"))
+    cleaner = StreamFilter(mend=lambda text: text.replace("[source 1]", "[Source 1]"))
     text = "One two three four five six seven eight nine [source 1] `[source 1]`."
     shown = "".join([*(cleaner.feed(char) for char in text), cleaner.close()])
     assert shown.count("[Source 1]") == 2

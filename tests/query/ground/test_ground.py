@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pincite.core.query.answer import Answer, Draft, Evidence
 from pincite.core.run import Run
-from pincite.query.ground.ground import ground
+from pincite.query.ground.ground import grounding
 from tests.builders import hit, plan, prompt
 
 HITS = (
@@ -21,7 +21,7 @@ HITS = (
 def grounded(run: Run, text: str) -> Answer:
     asked = "When do unused days expire?"
     draft = Draft(text, "m", "stop")
-    return asyncio.run(ground(run, plan(asked), Evidence(HITS, 1.0), prompt(asked, *HITS), draft))
+    return asyncio.run(grounding(run, plan(asked), Evidence(HITS, 1.0), prompt(asked, *HITS), draft))
 
 
 def test_a_citation_that_does_not_hold_says_why_and_so_does_a_warning(make_run: Callable[..., Run]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.core.query.answer import Piece, Prompt
+from pincite.core.query.answer import Prompt, StreamPart
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.citations.claims import Claim
@@ -23,9 +23,9 @@ class Listening(Named):
 
     asked = ""
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         self.asked = prompt.messages[0].content
-        yield Piece("1: yes", finish_reason="stop")
+        yield StreamPart("1: yes", finish_reason="stop")
 
 
 def test_each_claim_is_shown_beside_its_passage_fenced(make_run: Callable[..., Run]) -> None:

@@ -3,10 +3,10 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from pincite.core.query.answer import Piece, Prompt, Question, Sampling, Usage
+from pincite.core.query.answer import Prompt, Question, Sampling, StreamPart, Usage
 from pincite.core.run import Run
 from pincite.errors import ProviderError
-from pincite.query.prompt.helper_call import WARM, Bounds, prompted, said
+from pincite.query.prompt.helper_call import WARM, Bounds, complete, render_prompt
 
 BOUNDS = Bounds(seconds=5, tokens=50, characters=20)
 
@@ -18,18 +18,18 @@ class Model:
         self.name, self.window = name, window
         self._words, self._delay_s, self.closed = words, delay_s, False
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         try:
             for word in self._words:
                 await asyncio.sleep(self._delay_s)
-                yield Piece(word)
-            yield Piece(finish_reason="stop", usage=Usage(7, 3))
+                yield StreamPart(word)
+            yield StreamPart(finish_reason="stop", usage=Usage(7, 3))
         finally:
             self.closed = True
 
 
 def prompt_of(run: Run, question: Question) -> Prompt | None:
-    return prompted("expand/step-back", question, {"question": question.text}, BOUNDS, run=run)
+    return render_prompt("expand/step-back", question, {"question": question.text}, BOUNDS, run=run)
 
 
 def test_a_prompt_is_one_message_within_the_models_window(make_run: Callable[..., Run]) -> None:
@@ -49,7 +49,7 @@ def test_no_more_is_read_than_was_asked_for_and_the_model_is_let_go(make_run: Ca
     run = make_run(llm=model)
     made = prompt_of(run, Question("How tall?"))
     assert made is not None
-    assert asyncio.run(said(made, BOUNDS, run=run)) == "word word word word "
+    assert asyncio.run(complete(made, BOUNDS, run=run)) == "word word word word "
     assert model.closed
 
 
@@ -59,7 +59,7 @@ def test_one_that_takes_too_long_is_an_error_that_says_so(make_run: Callable[...
     made = prompt_of(run, Question("How tall?"))
     assert made is not None
     with pytest.raises(ProviderError, match=r"longer than 0\.05 s"):
-        asyncio.run(said(made, Bounds(0.05, 50, 20), run=run))
+        asyncio.run(complete(made, Bounds(0.05, 50, 20), run=run))
     assert model.closed
 
 
@@ -67,7 +67,7 @@ def test_what_it_cost_is_in_the_span_of_whoever_asked(make_run: Callable[..., Ru
     run = make_run(llm=Model("yes"))
 
     async def stage(run: Run, made: Prompt) -> str:
-        return await said(made, BOUNDS, run=run)
+        return await complete(made, BOUNDS, run=run)
 
     made = prompt_of(run, Question("How tall?"))
     assert made is not None

@@ -6,7 +6,7 @@ import pytest
 
 from pincite.core.query.answer import Hit, summands
 from pincite.core.run import Run
-from pincite.query.rank.hierarchy import FURTHER, LENT, apart, combined, lift, rise
+from pincite.query.rank.hierarchy import FURTHER, LENT, combined, drop_nested, level_promotion, parent_boost
 from tests.builders import hit, plan
 
 
@@ -24,7 +24,7 @@ def test_a_whole_counts_as_its_best_part_and_a_little_of_the_next() -> None:
 
 
 def test_passages_gain_by_the_document_and_the_section_they_stand_in(make_run: Callable[..., Run]) -> None:
-    found = asyncio.run(rise(make_run(), plan("q"), HITS))
+    found = asyncio.run(parent_boost(make_run(), plan("q"), HITS))
     for one in found:
         before = next(hit.score for hit in HITS if hit.chunk.key == one.chunk.key)
         section, document = one.placings
@@ -33,7 +33,7 @@ def test_passages_gain_by_the_document_and_the_section_they_stand_in(make_run: C
     assert found[0].placings[1].raw == 0.8  # a document of one passage has its score
     assert [one.chunk.key for one in found] == [1, 2, 3, 4]
     alone = [part(1, 0.60, "a"), part(2, 0.58, "b"), part(3, 0.57, "b"), part(4, 0.56, "b")]
-    assert [one.chunk.key for one in asyncio.run(rise(make_run(), plan("q"), alone))] == [2, 3, 4, 1]
+    assert [one.chunk.key for one in asyncio.run(parent_boost(make_run(), plan("q"), alone))] == [2, 3, 4, 1]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_passages_gain_by_the_document_and_the_section_they_stand_in(make_run: C
 def test_wholes_are_results_with_the_scores_of_their_parts(
     make_run: Callable[..., Run], levels: tuple[int, ...], found: list[tuple[int, float]]
 ) -> None:
-    lifted = asyncio.run(lift(make_run(), replace(plan("q"), levels=levels), HITS))
+    lifted = asyncio.run(level_promotion(make_run(), replace(plan("q"), levels=levels), HITS))
     assert sorted((one.chunk.level, round(one.score, 6)) for one in lifted) == sorted(
         (level, round(score, 6)) for level, score in found
     )
@@ -56,7 +56,7 @@ def test_wholes_are_results_with_the_scores_of_their_parts(
 
 
 def test_what_a_whole_is_made_of_is_told(make_run: Callable[..., Run]) -> None:
-    [_, b] = asyncio.run(lift(make_run(), replace(plan("q"), levels=(0,)), HITS))
+    [_, b] = asyncio.run(level_promotion(make_run(), replace(plan("q"), levels=(0,)), HITS))
     assert [(place.via, place.rank, place.raw) for place in b.placings] == [("part", 2, 0.58), ("part", 3, 0.5)]
     assert b.score == pytest.approx(0.6 + sum(place.share for place in summands(b.placings)))
     assert b.score == pytest.approx(combined([0.6, 0.58, 0.5]))
@@ -65,7 +65,9 @@ def test_what_a_whole_is_made_of_is_told(make_run: Callable[..., Run]) -> None:
 def test_a_document_replaced_meanwhile_is_left_out(make_run: Callable[..., Run]) -> None:
     run = make_run()
     run.kit.index.vanish = {1}  # type: ignore[attr-defined]
-    assert [one.chunk.document_id for one in asyncio.run(lift(run, replace(plan("q"), levels=(0,)), HITS))] == ["doc2"]
+    assert [
+        one.chunk.document_id for one in asyncio.run(level_promotion(run, replace(plan("q"), levels=(0,)), HITS))
+    ] == ["doc2"]
 
 
 def test_an_answer_uses_no_section_beside_the_passage_it_holds() -> None:
@@ -74,7 +76,7 @@ def test_an_answer_uses_no_section_beside_the_passage_it_holds() -> None:
 
     passage, section, other = place(1, 2, 10, 20), place(2, 1, 0, 50), place(3, 2, 60, 70)
     elsewhere, whole = place(4, 1, 0, 50, "b"), place(5, 0, 0, 99)
-    assert apart([passage, section, other, elsewhere, whole]) == [passage, other, elsewhere]
-    assert apart([section, passage, other]) == [section, other]
+    assert drop_nested([passage, section, other, elsewhere, whole]) == [passage, other, elsewhere]
+    assert drop_nested([section, passage, other]) == [section, other]
     overlapping = [place(1, 2, 0, 50), place(2, 2, 10, 20)]
-    assert apart(overlapping) == overlapping
+    assert drop_nested(overlapping) == overlapping

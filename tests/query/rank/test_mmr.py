@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pincite.config.settings import Rag
-from pincite.query.rank.mmr import diversified, diversifies
+from pincite.query.rank.mmr import diversifies, mmr
 from pincite.query.understand.intent import read
 from tests.builders import hit, plan
 
@@ -18,12 +18,12 @@ HITS = [
 
 
 def test_something_else_goes_before_more_of_the_same() -> None:
-    assert [one.chunk.key for one in diversified(HITS, 0.5, 4)] == [1, 3, 2, 4]
-    assert [one.chunk.key for one in diversified(HITS, 1.0, 4)] == [1, 2, 3, 4]
+    assert [one.chunk.key for one in mmr(HITS, 0.5, 4)] == [1, 3, 2, 4]
+    assert [one.chunk.key for one in mmr(HITS, 1.0, 4)] == [1, 2, 3, 4]
 
 
 def test_scores_never_rise_and_can_be_worked_out_again() -> None:
-    chosen = diversified(HITS, 0.6, 4)
+    chosen = mmr(HITS, 0.6, 4)
     assert [one.score for one in chosen] == sorted((one.score for one in chosen), reverse=True)
     for one in chosen:
         [step] = one.adjustments
@@ -33,17 +33,17 @@ def test_scores_never_rise_and_can_be_worked_out_again() -> None:
 
 def test_two_passages_of_one_document_are_alike_whatever_they_say() -> None:
     hits = [hit("a b c", key=1, score=1.0, document_id="x"), hit("d e f", key=2, score=0.5, document_id="x")]
-    assert diversified(hits, 0.5, 2)[1].adjustments[0].amount == 0.5
+    assert mmr(hits, 0.5, 2)[1].adjustments[0].amount == 0.5
 
 
 def test_equal_scores_and_single_hits_are_no_trouble() -> None:
     same = [hit("a", key=1, score=0.3), hit("b", key=2, score=0.3)]
-    assert [one.chunk.key for one in diversified(same, 0.7, 2)] == [1, 2]
-    assert diversified(HITS[:1], 0.7, 4) == HITS[:1]
+    assert [one.chunk.key for one in mmr(same, 0.7, 2)] == [1, 2]
+    assert mmr(HITS[:1], 0.7, 4) == HITS[:1]
 
 
 def test_comparisons_are_spread_unless_forbidden_and_others_only_where_wished() -> None:
-    comparison = replace(plan("a or b"), reading=read("Compare a and b"))
+    comparison = replace(plan("a or b"), analysis=read("Compare a and b"))
     modes = [Rag(mmr=mode) for mode in ("off", "auto", "on")]  # type: ignore[arg-type]
     assert [diversifies(comparison, rag) for rag in modes] == [False, True, True]
     assert [diversifies(plan("a"), rag) for rag in modes] == [False, False, True]

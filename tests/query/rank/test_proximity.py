@@ -6,12 +6,12 @@ import pytest
 from pincite.core.query.answer import Hit
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedReranker
-from pincite.query.rank.proximity import NEAR, closeness, look_closer
+from pincite.query.rank.proximity import NEAR, closeness, proximity_boost
 from tests.builders import hit, plan
 
 
 def looked_at(run: Run, text: str, *hits: Hit) -> list[Hit]:
-    return asyncio.run(look_closer(run, plan(text), hits))
+    return asyncio.run(proximity_boost(run, plan(text), hits))
 
 
 @pytest.mark.parametrize(

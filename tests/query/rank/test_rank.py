@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Hints, Hit, Plan, Reading
+from pincite.core.query.answer import Hints, Hit, Plan, QuestionAnalysis
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.models.calibration import WORDS_ALONE
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.query.rank.rank import capped, rank
+from pincite.query.rank.rank import capped, ranking
 from pincite.query.rank.relevance import relevance
 from tests.builders import hit, plan
 
@@ -48,19 +48,19 @@ HITS = [hit("cats purr", key=1, score=0.9), hit("dogs bark", key=2, score=0.5), 
 
 
 def ranked(run: Run, asked: Plan | None = None, hits: Sequence[Hit] = HITS) -> list[int]:
-    return [found.chunk.key for found in asyncio.run(rank(run, asked or plan("cats"), hits))]
+    return [found.chunk.key for found in asyncio.run(ranking(run, asked or plan("cats"), hits))]
 
 
 def test_a_reranker_orders_anew_and_the_fused_score_is_kept(make_run: Callable[..., Run]) -> None:
     run = make_run(reranker=Reranker([0.1, 0.9, 0.5]))
     assert ranked(run) == [2, 3, 1]
-    best = asyncio.run(rank(run, plan("cats"), HITS))[0]
+    best = asyncio.run(ranking(run, plan("cats"), HITS))[0]
     assert (best.score, best.rerank_score, best.hybrid_score) == (0.9, 0.9, 0.5)
 
 
 def test_only_the_best_are_shown_to_the_reranker_and_the_others_follow_them(make_run: Callable[..., Run]) -> None:
     run = make_run(reranker=Reranker([0.1, 0.9]), **{"rag.rerank_top": 2})
-    found = asyncio.run(rank(run, plan("cats"), HITS))
+    found = asyncio.run(ranking(run, plan("cats"), HITS))
     told = [(one.chunk.key, one.score, one.rerank_score) for one in found]
     assert told == [(2, 0.9, 0.9), (1, 0.1, 0.1), (3, 0.1, 0.1)]
 
@@ -81,7 +81,7 @@ def test_a_reranker_that_fails_or_talks_nonsense_leaves_the_order_and_is_noted(m
     for scores in (None, *wrong):
         run = make_run(reranker=Reranker(scores))
         assert ranked(run) == [1, 2, 3]
-        assert [note.stage for note in run.degraded] == ["rerank"]
+        assert [note.stage for note in run.degraded] == ["reranking"]
 
 
 def test_a_penalty_acts_on_the_last_score_also_after_a_reranker(make_run: Callable[..., Run]) -> None:
@@ -117,7 +117,7 @@ def test_comparisons_draw_on_several_documents(
         hit("dogs bark", key=3, score=0.75, document_id="b"),
         hit("stones are silent", key=4, score=0.1, document_id="c"),
     ]
-    asked = replace(plan("cats or dogs"), reading=Reading(hints=Hints(mmr=compares)))
+    asked = replace(plan("cats or dogs"), analysis=QuestionAnalysis(hints=Hints(mmr=compares)))
     assert ranked(make_run(rag__mmr=mmr, rag__mmr_lambda=0.5), asked, hits) == order
 
 
@@ -132,7 +132,7 @@ def test_where_it_cannot_be_asked_relevance_comes_from_words_and_that_is_noted(m
     embedder = Stranger(down=True)
     embedder.name = "silent/1"
     run = make_run(embedder=embedder)
-    best = asyncio.run(rank(run, plan("cats"), HITS))[0]
+    best = asyncio.run(ranking(run, plan("cats"), HITS))[0]
     assert [note.stage for note in run.degraded] == ["calibrate"]
     assert best.relevance == relevance(["cats"], best.chunk, 0.0, WORDS_ALONE)
 

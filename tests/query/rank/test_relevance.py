@@ -1,5 +1,5 @@
 from pincite.models.calibration import FITTED, WORDS_ALONE
-from pincite.query.rank.relevance import coverage, held_terms, relevance
+from pincite.query.rank.relevance import chunk_terms, coverage, relevance
 from tests.builders import found
 
 
@@ -16,7 +16,7 @@ def test_a_nearer_passage_is_more_relevant() -> None:
 
 def test_title_and_headings_count_as_held() -> None:
     passage = found("30 days.", title="Leave", heading_path=("Rules", "Carry-over"))
-    assert coverage("leave carry", held_terms(passage), "en") == 1.0
+    assert coverage("leave carry", chunk_terms(passage), "en") == 1.0
 
 
 def test_a_question_without_words_is_covered_by_nothing() -> None:

@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.query.rank.score_opened import weigh
+from pincite.query.rank.score_opened import passage_scoring
 from tests.builders import found, plan
 
 TEXTS = {1: "The mill was built in 1902.", 2: "The canteen opens at noon."}
@@ -12,7 +12,7 @@ TEXTS = {1: "The mill was built in 1902.", 2: "The canteen opens at noon."}
 def test_what_was_opened_is_as_relevant_as_it_is_and_keeps_its_order(make_run: Callable[..., Run]) -> None:
     run = make_run(TEXTS, {1: 0.9, 2: 0.1}, {})
     passages = [found(TEXTS[2], key=2), found(TEXTS[1], key=1)]
-    canteen, mill = asyncio.run(weigh(run, plan("When was the mill built?"), passages))
+    canteen, mill = asyncio.run(passage_scoring(run, plan("When was the mill built?"), passages))
     assert (canteen.chunk.key, mill.chunk.key) == (2, 1)
     assert mill.relevance > canteen.relevance
     assert mill.similarity == 0.9
@@ -21,7 +21,7 @@ def test_what_was_opened_is_as_relevant_as_it_is_and_keeps_its_order(make_run: C
 def test_without_the_embedder_it_goes_by_words_and_says_so(make_run: Callable[..., Run]) -> None:
     run = make_run(TEXTS, {}, {}, embedder=ScriptedEmbedder(Options(fail="away")))
     [mill, canteen] = asyncio.run(
-        weigh(run, plan("When was the mill built?"), [found(TEXTS[1]), found(TEXTS[2], key=2)])
+        passage_scoring(run, plan("When was the mill built?"), [found(TEXTS[1]), found(TEXTS[2], key=2)])
     )
     assert mill.relevance > canteen.relevance
-    assert [note.stage for note in run.degraded] == ["embedding"]
+    assert [note.stage for note in run.degraded] == ["query_embedding"]

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Piece, Plan, Prompt, Question
+from pincite.core.query.answer import Plan, Prompt, Question, StreamPart
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.prompt.helper_call import Bounds
 from pincite.query.retrieve import query_expansion as stage
-from pincite.query.retrieve.query_expansion import expand, lines
-from pincite.query.understand.understand import understand
+from pincite.query.retrieve.query_expansion import lines, query_expansion
+from pincite.query.understand.understand import query_analysis
 
 VARIATIONS = "1. How high is the tower?\n2. What is the height of the building?\n3. tower elevation\n4. one too many"
 GENERAL = "More general question: How tall are towers?"
@@ -29,7 +29,7 @@ class Model:
         self.now = self.most = 0
         self._fails, self._delay_s, self._says = fails, delay_s, says
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         shown = prompt.messages[0].content
         self.prompts.append(shown)
         self.now += 1
@@ -39,14 +39,14 @@ class Model:
         if self._fails and self._fails in shown:
             raise ProviderError("connection refused")
         by_ending = {"Other words:": VARIATIONS, "Passage:": SUPPOSED, "More general question:": GENERAL}
-        yield Piece(
+        yield StreamPart(
             self._says if self._says is not None else next(by_ending[end] for end in by_ending if shown.endswith(end))
         )
 
 
 def expanded(run: Run, question: Question) -> Plan:
     async def go() -> Plan:
-        return await run.step(expand, await understand(run, question))
+        return await run.step(query_expansion, await query_analysis(run, question))
 
     return asyncio.run(go())
 
@@ -94,7 +94,7 @@ def test_without_a_model_the_parts_are_searched_and_what_is_missing_is_said(make
     run.kit = replace(run.kit, llm=run.kit.extractive)
     plan = expanded(run, Question("Who was older, Ada Byron or Karl Lindner?", strategy="fusion"))
     assert plan.extra == ("Who was older, Ada Byron", "Who was older, Karl Lindner")
-    assert [note.stage for note in run.degraded] == ["step_back", "query_expansion"]
+    assert [note.stage for note in run.degraded] == ["step_back", "query_variations"]
     assert "none is configured" in run.degraded[0].reason
     run.degraded.clear()
     assert expanded(run, Question("q")).extra == ()
@@ -114,7 +114,7 @@ def test_a_model_that_takes_too_long_is_not_waited_for(
     monkeypatch.setattr(stage, "LINES", Bounds(0.05, 200, 1200))
     run = make_run(llm=Model(delay_s=30), rag__query_expansion_enabled=True)
     assert expanded(run, Question("How tall is the tower in Bern?")).extra == ()
-    assert [note.stage for note in run.degraded] == ["query_expansion"]
+    assert [note.stage for note in run.degraded] == ["query_variations"]
     assert "longer than 0.05 s" in run.degraded[0].reason
 
 
@@ -153,7 +153,7 @@ def test_a_question_too_long_for_the_model_is_not_put_to_it(make_run: Callable[.
     run = make_run(llm=model, rag__query_expansion_enabled=True)
     assert expanded(run, Question("word " * 200)).extra == ()
     assert model.prompts == []
-    assert [note.stage for note in run.degraded] == ["query_expansion"]
+    assert [note.stage for note in run.degraded] == ["query_variations"]
 
 
 def test_lexical_search_alone_supposes_nothing(make_run: Callable[..., Run]) -> None:

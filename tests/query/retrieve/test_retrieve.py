@@ -7,8 +7,8 @@ import pytest
 from pincite.core.query.answer import Question
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.query.retrieve.retrieve import retrieve
-from pincite.query.understand.understand import understand
+from pincite.query.retrieve.retrieve import retrieval
+from pincite.query.understand.understand import query_analysis
 
 TEXTS = {1: "one", 2: "two", 3: "three", 4: "four"}
 DENSE = {1: 0.9, 2: 0.5, 3: 0.1}
@@ -18,8 +18,8 @@ ASKED = Question("q")
 
 def hits(run: Run, question: Question = ASKED) -> dict[int, float]:
     async def go() -> dict[int, float]:
-        plan = await understand(run, question)
-        return {hit.chunk.key: round(hit.score, 6) for hit in await retrieve(run, plan)}
+        plan = await query_analysis(run, question)
+        return {hit.chunk.key: round(hit.score, 6) for hit in await retrieval(run, plan)}
 
     return asyncio.run(go())
 
@@ -52,7 +52,7 @@ def test_every_score_can_be_recomputed_from_its_placings(make_run: Callable[...,
     run = make_run(TEXTS, DENSE, LEXICAL)
 
     async def go() -> list[Any]:
-        return await retrieve(run, await understand(run, Question("q")))
+        return await retrieval(run, await query_analysis(run, Question("q")))
 
     for hit in asyncio.run(go()):
         assert hit.score == pytest.approx(sum(place.share for place in hit.placings))
@@ -70,7 +70,7 @@ def test_one_engine_alone(make_run: Callable[..., Run], strategy: Any, calls: se
 def test_without_an_embedder_words_are_searched_and_it_is_said(make_run: Callable[..., Run], strategy: Any) -> None:
     run = make_run(TEXTS, DENSE, LEXICAL, embedder=ScriptedEmbedder(Options(fail="it is down")))
     assert list(hits(run, Question("q", strategy=strategy))) == [2, 4, 1]
-    assert [(note.stage, "it is down" in note.reason) for note in run.degraded] == [("embedding", True)]
+    assert [(note.stage, "it is down" in note.reason) for note in run.degraded] == [("query_embedding", True)]
 
 
 @pytest.mark.parametrize(("strategy", "found"), [("hybrid", [2, 4, 1]), ("dense_only", [2, 4, 1])])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pincite.core.query.answer import Evidence, Hit, Plan, Question
-from pincite.query.retrieve.second_pass import aimed, merged, toward
+from pincite.query.retrieve.second_pass import merge, next_query, plan_for
 from pincite.query.understand.intent import read
 from pincite.query.understand.understand import searching
 from tests.builders import hit, plan
@@ -14,7 +14,7 @@ FILM = hit("Blue Hour is a film directed by Ines Calder and Otto Brandt.", key=1
 
 
 def asked(text: str) -> Plan:
-    return searching(replace(plan(text), question=Question(text), reading=read(text)))
+    return searching(replace(plan(text), question=Question(text), analysis=read(text)))
 
 
 def evidence(*hits: Hit, missing: tuple[str, ...] = ()) -> Evidence:
@@ -23,32 +23,34 @@ def evidence(*hits: Hit, missing: tuple[str, ...] = ()) -> Evidence:
 
 def test_nothing_is_looked_for_where_all_is_covered_or_nothing_was_found() -> None:
     question = asked("Who directed Blue Hour?")
-    assert not question.reading.is_multi_hop
-    assert toward(question, evidence(FILM)) == ""
-    assert toward(question, evidence(missing=("directed",))) == ""
+    assert not question.analysis.is_multi_hop
+    assert next_query(question, evidence(FILM)) == ""
+    assert next_query(question, evidence(missing=("directed",))) == ""
 
 
 def test_words_that_nothing_holds_are_looked_for_with_the_names_that_the_best_passage_adds() -> None:
     question = asked("In which town was the director of Blue Hour born?")
-    assert toward(question, evidence(FILM, missing=("town", "born"))) == "town director born Ines Calder Otto Brandt"
+    assert (
+        next_query(question, evidence(FILM, missing=("town", "born"))) == "town director born Ines Calder Otto Brandt"
+    )
 
 
 def test_the_next_step_is_looked_for_even_where_another_passage_holds_its_words() -> None:
     other = hit("In the town of Wick every director was born.", key=2)
     question = asked("In which town was the director of the film that Otto Brandt paid for born?")
-    assert question.reading.is_multi_hop
-    assert toward(question, evidence(FILM, other)) == "town director paid born Blue Hour Ines Calder"
+    assert question.analysis.is_multi_hop
+    assert next_query(question, evidence(FILM, other)) == "town director paid born Blue Hour Ines Calder"
 
 
 def test_a_part_of_the_question_that_nothing_is_about_is_looked_for_as_it_stands() -> None:
     question = asked("When does the museum open, and who restores the clocks?")
     museum = hit("The museum opens at ten and closes when it is dark.", key=2)
-    assert toward(question, evidence(museum, missing=("restores", "clocks"))) == "who restores the clocks"
+    assert next_query(question, evidence(museum, missing=("restores", "clocks"))) == "who restores the clocks"
 
 
 def test_the_second_search_is_for_that_alone_and_judged_by_what_was_asked() -> None:
     question = asked("Who directed Blue Hour?")
-    second = aimed(question, "town born")
+    second = plan_for(question, "town born")
     assert {(search.text, search.query) for search in second.searches} == {("town born", 1)}
     assert {search.via for search in second.searches} == {"dense", "lexical"}
     assert (second.queries, second.searched) == (question.queries, (question.text, "town born"))
@@ -57,10 +59,10 @@ def test_the_second_search_is_for_that_alone_and_judged_by_what_was_asked() -> N
 def test_both_looks_are_joined_by_rank_and_each_passage_stands_once() -> None:
     first = [hit("a", key=1, score=0.9), hit("b", key=2, score=0.8)]
     second = [hit("c", key=3, score=0.7), hit("b", key=2, score=0.6)]
-    joined = merged(first, second, most=3)
+    joined = merge(first, second, most=3)
     assert [one.chunk.key for one in joined] == [2, 1, 3]
     for one in joined:
         looks = [place for place in one.placings if place.via == "look"]
         assert one.score == pytest.approx(sum(place.share for place in looks))
-    assert [one.chunk.key for one in merged(first, second, most=2)] == [2, 1]
+    assert [one.chunk.key for one in merge(first, second, most=2)] == [2, 1]
     assert joined[0].relevance == first[1].relevance

@@ -7,9 +7,9 @@ import pytest
 
 from pincite.core.query.answer import Hit, Question
 from pincite.core.run import Run
-from pincite.query.retrieve.retrieve import retrieve
+from pincite.query.retrieve.retrieve import retrieval
 from pincite.query.retrieve.title_links import called, names_in
-from pincite.query.understand.understand import understand
+from pincite.query.understand.understand import query_analysis
 
 TEXTS = {1: "Vertigo was directed by Alfred Hitchcock.", 2: "Films are long.", 3: "He was born in Leytonstone."}
 DENSE = {1: 0.9, 2: 0.5, 3: 0.1}
@@ -21,7 +21,7 @@ def hits(run: Run, text: str = "Who made it?", titles: Mapping[str, int] = TITLE
     index.titles = dict(titles)
 
     async def go() -> list[Hit]:
-        return await retrieve(run, await understand(run, Question(text, **more)))
+        return await retrieval(run, await query_analysis(run, Question(text, **more)))
 
     return asyncio.run(go())
 

@@ -2,12 +2,12 @@ import time
 
 import pytest
 
-from pincite.core.query.answer import Turn
+from pincite.core.query.answer import Exchange
 from pincite.query.understand.coreference import standalone
 
 
-def turns(*questions: str, answer: str = "") -> list[Turn]:
-    return [Turn(question, question, answer) for question in questions]
+def turns(*questions: str, answer: str = "") -> list[Exchange]:
+    return [Exchange(question, question, answer) for question in questions]
 
 
 @pytest.mark.parametrize(
@@ -102,5 +102,5 @@ def test_questions_do_not_grow_from_turn_to_turn() -> None:
     said = turns("Is the dome heated in winter?")
     for asked in ["Why?", "And on Sunday?", "Does that hold for guests?", "Is that so?", "Why?", "With dogs?"] * 5:
         whole = standalone(asked, said)
-        said.append(Turn(asked, whole, ""))
+        said.append(Exchange(asked, whole, ""))
         assert len(whole) < 300

@@ -1,9 +1,9 @@
 import pytest
 
-from pincite.core.query.answer import Turn
+from pincite.core.query.answer import Exchange
 from pincite.query.understand.followup import is_follow_up, pointer
 
-BEFORE = (Turn("When does the cable car run?", "When does the cable car run?", "At eight."),)
+BEFORE = (Exchange("When does the cable car run?", "When does the cable car run?", "At eight."),)
 
 LEANING = [
     "And in Germany?", "Und in Österreich?", "Why?", "Warum?", "What about the canteen?", "Was ist mit der Kantine?",

@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Question, Turn
+from pincite.core.query.answer import Exchange, Question
 from pincite.core.run import Run
 from pincite.errors import NotFound
-from pincite.query.understand.history import recall
+from pincite.query.understand.history import history_lookup
 from tests.builders import Named
 
-TURNS = tuple(Turn(f"q{n}", f"q{n}", f"a{n}") for n in range(20))
+TURNS = tuple(Exchange(f"q{n}", f"q{n}", f"a{n}") for n in range(20))
 
 
 class Kept:
     """Twenty turns of one session."""
 
-    async def recent(self, scope: Any, session_id: str, turns: int) -> tuple[Turn, ...]:
+    async def recent(self, scope: Any, session_id: str, turns: int) -> tuple[Exchange, ...]:
         if session_id != "s1":
             raise NotFound(f"there is no session '{session_id}'")
         return TURNS[len(TURNS) - turns :]
@@ -26,9 +26,9 @@ class Kept:
         raise AssertionError("nothing is kept here")
 
 
-def recalled(run: Run, **question: Any) -> tuple[Turn, ...]:
+def recalled(run: Run, **question: Any) -> tuple[Exchange, ...]:
     run.kit = replace(run.kit, memory=Kept())
-    return asyncio.run(recall(run, Question("q", **question))).conversation
+    return asyncio.run(history_lookup(run, Question("q", **question))).conversation
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_the_setting_caps_it(make_run: Callable[..., Run]) -> None:
 
 
 def test_what_the_caller_sends_along_is_taken_instead(make_run: Callable[..., Run]) -> None:
-    own = (Turn("mine", "mine", "yes"),)
+    own = (Exchange("mine", "mine", "yes"),)
     assert recalled(make_run(), session_id="s1", conversation=own) == own
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pincite.core.query.answer import Reading
+from pincite.core.query.answer import QuestionAnalysis
 from pincite.query.understand.intent import read
 
 
@@ -20,7 +20,7 @@ class Labelled:
 
 LINES = (Path(__file__).parent / "labelled_questions.tsv").read_text(encoding="utf-8").splitlines()
 LABELLED = [Labelled(*line.split("\t")) for line in LINES if not line.startswith("#")]
-DIMENSIONS: dict[str, Callable[[Labelled, Reading], bool]] = {
+DIMENSIONS: dict[str, Callable[[Labelled, QuestionAnalysis], bool]] = {
     "intent": lambda label, found: label.intent == found.intent,
     "type": lambda label, found: label.type == found.type,
     "hops": lambda label, found: (label.hops == "several") == found.is_multi_hop,

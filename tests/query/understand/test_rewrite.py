@@ -5,16 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.core.query.answer import Piece, Prompt, Question, Sampling, Turn
+from pincite.core.query.answer import Exchange, Prompt, Question, Sampling, StreamPart
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
 from pincite.query.understand import rewrite as stage
-from pincite.query.understand.rewrite import doubt_about, made_whole, rewrite, transcript
+from pincite.query.understand.rewrite import doubt_about, made_whole, query_rewriting, transcript
 from pincite.text.tokens import Tokenizer
 
 BEFORE = (
-    Turn("When does the cable car run in winter?", "When does the cable car run in winter?", "At 08:10. [Source 1]"),
+    Exchange(
+        "When does the cable car run in winter?", "When does the cable car run in winter?", "At 08:10. [Source 1]"
+    ),
 )
 FOLLOW_UP = "And in summer?"
 WHOLE = "When does the cable car run in summer?"
@@ -29,14 +31,14 @@ class Model:
         self.name, self._says, self._delay_s = name, says, delay_s
         self.prompts: list[Prompt] = []
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         self.prompts.append(prompt)
         await asyncio.sleep(self._delay_s)
-        yield Piece(self._says)
+        yield StreamPart(self._says)
 
 
-def rewritten(run: Run, text: str = FOLLOW_UP, conversation: tuple[Turn, ...] = BEFORE) -> Question:
-    return asyncio.run(rewrite(run, Question(text, conversation=conversation)))
+def rewritten(run: Run, text: str = FOLLOW_UP, conversation: tuple[Exchange, ...] = BEFORE) -> Question:
+    return asyncio.run(query_rewriting(run, Question(text, conversation=conversation)))
 
 
 def test_a_model_makes_the_question_whole(make_run: Callable[..., Run]) -> None:
@@ -101,7 +103,7 @@ def test_on_any_doubt_the_question_stays_as_asked(make_run: Callable[..., Run], 
 
 
 def test_german_compounds_of_what_was_said_are_not_invented() -> None:
-    before = (Turn("Wann fährt die Seilbahn?", "Wann fährt die Seilbahn?", "Im Winter um acht."),)
+    before = (Exchange("Wann fährt die Seilbahn?", "Wann fährt die Seilbahn?", "Im Winter um acht."),)
     assert doubt_about("Was kostet eine Seilbahnfahrt im Winter?", "Was kostet sie im Winter?", before) is None
 
 
@@ -113,15 +115,15 @@ def test_a_model_that_fails_or_takes_too_long_leaves_the_question_as_asked_and_i
     with pytest.raises(ProviderError, match="longer than"):
         rewritten(run)
     question = Question(FOLLOW_UP, conversation=BEFORE)
-    assert asyncio.run(run.attempt(question, rewrite, question)) == question
-    assert [note.stage for note in run.degraded] == ["rewrite"]
+    assert asyncio.run(run.attempt(question, query_rewriting, question)) == question
+    assert [note.stage for note in run.degraded] == ["query_rewriting"]
 
 
 @pytest.mark.parametrize("window", [200, 2_000, 8_000, 128_000])
 @pytest.mark.parametrize("word", ["word ", "Überraschungsmoment ", "猫が鳴く", "🙂", "\n"])
 @pytest.mark.parametrize("asked", [1, 400, 4000])
 def test_the_prompt_fits_the_models_window(make_run: Callable[..., Run], window: int, word: str, asked: int) -> None:
-    said = tuple(Turn(f"q{n} {word * 1000}", "", f"a{n} {word * 1000}") for n in range(5))
+    said = tuple(Exchange(f"q{n} {word * 1000}", "", f"a{n} {word * 1000}") for n in range(5))
     model = Model()
     model.window = window
     rewritten(make_run(llm=model), f"And {(word * asked)[:asked]}?", said)
@@ -135,14 +137,14 @@ def test_the_prompt_fits_the_models_window(make_run: Callable[..., Run], window:
 
 def test_the_model_a_question_asks_for_decides_who_rewrites_it(make_run: Callable[..., Run]) -> None:
     model, question = Model(), Question(FOLLOW_UP, conversation=BEFORE, sampling=Sampling("llama3.2:1b"))
-    assert asyncio.run(rewrite(make_run(llm=model), question)).guessed
+    assert asyncio.run(query_rewriting(make_run(llm=model), question)).guessed
     assert model.prompts == []
 
 
 def test_what_it_cost_is_told(make_run: Callable[..., Run]) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=(WHOLE,))))
     question = Question(FOLLOW_UP, conversation=BEFORE)
-    assert asyncio.run(run.step(rewrite, question)).standalone == WHOLE
+    assert asyncio.run(run.step(query_rewriting, question)).standalone == WHOLE
     told = run.spans[0].attributes
     assert told["gen_ai.usage.input_tokens"] == told["prompt_tokens"] > 100
     assert told["gen_ai.usage.output_tokens"] == 8
@@ -151,7 +153,7 @@ def test_what_it_cost_is_told(make_run: Callable[..., Run]) -> None:
 def test_an_endless_conversation_sent_along_is_read_only_so_far(make_run: Callable[..., Run]) -> None:
     run = make_run()
     run.kit = replace(run.kit, llm=run.kit.extractive)
-    long = (Turn("Who? " * 20_000, "Who? " * 20_000, "x" * 10_000 + " Ada Byron"), Turn("", "", "A-" * 50_000))
+    long = (Exchange("Who? " * 20_000, "Who? " * 20_000, "x" * 10_000 + " Ada Byron"), Exchange("", "", "A-" * 50_000))
     started = time.monotonic()
     result = rewritten(run, "What did he do?", long)
     assert time.monotonic() - started < 5
@@ -160,7 +162,7 @@ def test_an_endless_conversation_sent_along_is_read_only_so_far(make_run: Callab
 
 
 def test_a_model_sees_the_last_six_messages_and_500_characters_of_each() -> None:
-    turns = [Turn(f"q{n}\nx" + " and so on" * 99, f"q{n}", "" if n == 3 else "long " * 200) for n in range(5)]
+    turns = [Exchange(f"q{n}\nx" + " and so on" * 99, f"q{n}", "" if n == 3 else "long " * 200) for n in range(5)]
     lines = transcript(turns)
     assert [line.split()[:2] for line in lines] == [
         ["Assistant:", "long"], ["User:", "q2"], ["Assistant:", "long"], ["User:", "q3"], ["User:", "q4"],
@@ -171,7 +173,7 @@ def test_a_model_sees_the_last_six_messages_and_500_characters_of_each() -> None
 
 def test_a_conversation_sent_along_is_understood_turn_by_turn() -> None:
     asked = ["When does the cable car run?", "What does it cost?", "Who runs it?"]
-    whole = made_whole([Turn(text, text, "") for text in asked], 4000)
+    whole = made_whole([Exchange(text, text, "") for text in asked], 4000)
     assert [turn.standalone for turn in whole] == [
         "When does the cable car run?", "What does the cable car cost?", "Who runs the cable car?",
     ]  # fmt: skip

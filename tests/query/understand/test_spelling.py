@@ -18,7 +18,7 @@ from pincite.core.query.answer import Filters, Question
 from pincite.core.run import Run
 from pincite.errors import StoreDown
 from pincite.query.pipeline import search
-from pincite.query.understand.spelling import MOST, correct
+from pincite.query.understand.spelling import MOST, spelling_correction
 from pincite.text.terms import words
 
 TEXT = "Employees carry five vacation days over into the new year; the Kubernetes cluster rests meanwhile."
@@ -50,7 +50,7 @@ def corrected(make_run: Callable[..., Run]) -> Callable[..., str | None]:
         run = make_run(**settings)
         run.kit = replace(run.kit, vocabulary=vocabulary or MemoryVocabulary())
         asked = Question(question) if isinstance(question, str) else question
-        return asyncio.run(correct(run, asked)).corrected
+        return asyncio.run(spelling_correction(run, asked)).corrected
 
     return ask
 
@@ -103,7 +103,7 @@ def test_beside_a_corrected_name_what_was_asked_is_searched_too(make_run: Callab
         plan, _ = asyncio.run(search(run, Question(asked)))
         assert plan.searched == ((meant, asked) if "Kube" in asked else (meant,))
     whole = Question("And that?", standalone="Does the Kubernets cluster rest?")
-    assert asyncio.run(correct(run, whole)).guessed is False
+    assert asyncio.run(spelling_correction(run, whole)).guessed is False
 
 
 def test_a_german_word_in_a_question_that_seems_english_stays(corrected: Callable[..., str | None]) -> None:
@@ -146,7 +146,7 @@ def test_words_of_the_documents_never_change(make_run: Callable[..., Run]) -> No
         run.kit = replace(run.kit, vocabulary=MemoryVocabulary(" ".join(known)))
         asked = [*known, *others]
         order.shuffle(asked)
-        after = asyncio.run(correct(run, Question(" ".join(asked)))).meant.split()
+        after = asyncio.run(spelling_correction(run, Question(" ".join(asked)))).meant.split()
         assert [new for old, new in zip(asked, after, strict=True) if old in known] == [o for o in asked if o in known]
 
     holds()
@@ -157,7 +157,7 @@ def test_a_vocabulary_that_is_down_leaves_the_question_and_a_note(make_run: Call
     run.kit = replace(run.kit, vocabulary=MemoryVocabulary(error=StoreDown("the database is away")))
     plan, hits = asyncio.run(search(run, Question("vacaton days over")))
     assert (plan.text, len(hits)) == ("vacaton days over", 1)
-    assert [note.stage for note in run.degraded] == ["correct"]
+    assert [note.stage for note in run.degraded] == ["spelling_correction"]
 
 
 def test_the_trace_tells_how_many_words_and_none_of_them(make_run: Callable[..., Run]) -> None:

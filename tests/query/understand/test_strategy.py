@@ -5,13 +5,17 @@ import pytest
 from pincite.config.settings import Rag
 from pincite.core.query.answer import Question, Strategy
 from pincite.query.understand.intent import read
-from pincite.query.understand.strategy import WAYS, breadth_of, chosen, routed
+from pincite.query.understand.strategy import STRATEGIES, breadth_of, chosen, routed
 
 
 def test_every_strategy_has_its_own_way() -> None:
-    assert set(WAYS) == set(get_args(Strategy))
+    assert set(STRATEGIES) == set(get_args(Strategy))
     assert set(get_args(Rag.model_fields["strategy"].annotation)) == {"auto", *get_args(Strategy)}
-    ways = [(way.engines, way.breadth, way.reads, way.reranked) for name, way in WAYS.items() if name != "hierarchical"]
+    ways = [
+        (way.engines, way.breadth, way.reads, way.reranked)
+        for name, way in STRATEGIES.items()
+        if name != "hierarchical"
+    ]
     assert len(set(ways)) == len(ways)  # hierarchical differs from two_stage in what its second stage does
 
 

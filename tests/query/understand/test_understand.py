@@ -7,7 +7,7 @@ import pytest
 
 from pincite.core.query.answer import Question, Search
 from pincite.core.run import Run
-from pincite.query.understand.understand import understand
+from pincite.query.understand.understand import query_analysis
 
 
 @pytest.mark.parametrize(
@@ -23,19 +23,19 @@ from pincite.query.understand.understand import understand
 def test_the_strategy_decides_the_searches(
     make_run: Callable[..., Run], question: Question, settings: dict[str, Any], strategy: str, engines: list[str]
 ) -> None:
-    plan = asyncio.run(understand(make_run(**settings), question))
+    plan = asyncio.run(query_analysis(make_run(**settings), question))
     assert plan.strategy == strategy
     assert [search.via for search in plan.searches] == engines
 
 
 def test_each_query_is_searched_by_each_engine(make_run: Callable[..., Run]) -> None:
-    plan = asyncio.run(understand(make_run(), Question("a", also=("b",))))
+    plan = asyncio.run(query_analysis(make_run(), Question("a", also=("b",))))
     assert Search("b", "lexical", 1) in plan.searches
     assert len(plan.searches) == 4
 
 
 def test_a_large_top_k_widens_the_search(make_run: Callable[..., Run]) -> None:
-    plan = asyncio.run(understand(make_run(), Question("a", top_k=500)))
+    plan = asyncio.run(query_analysis(make_run(), Question("a", top_k=500)))
     assert plan.candidates == 500
 
 
@@ -43,11 +43,11 @@ def test_a_follow_up_is_searched_by_what_it_means_and_a_guess_beside_what_was_as
     make_run: Callable[..., Run],
 ) -> None:
     asked = Question("And in summer?", standalone="When does it open in summer?")
-    plan = asyncio.run(understand(make_run(), asked))
+    plan = asyncio.run(query_analysis(make_run(), asked))
     assert plan.text == "When does it open in summer?"
     assert {(search.text, search.weight) for search in plan.searches} == {(plan.text, 1.0)}
     guess = replace(asked, guessed=True)
-    plan = asyncio.run(understand(make_run(), guess))
+    plan = asyncio.run(query_analysis(make_run(), guess))
     assert {(search.text, search.query, search.weight) for search in plan.searches} == {
         ("When does it open in summer?", 0, 0.3), ("And in summer?", 1, 1.0),
     }  # fmt: skip
@@ -55,13 +55,13 @@ def test_a_follow_up_is_searched_by_what_it_means_and_a_guess_beside_what_was_as
 
 
 def test_the_plan_says_what_kind_of_answer_is_wanted(make_run: Callable[..., Run]) -> None:
-    assert asyncio.run(understand(make_run(), Question("List all telescopes."))).intent == "LIST"
+    assert asyncio.run(query_analysis(make_run(), Question("List all telescopes."))).intent == "LIST"
 
 
 def test_the_plan_says_why_it_is_as_it_is(make_run: Callable[..., Run]) -> None:
     run = make_run(rag__strategy="auto")
-    plan = asyncio.run(run.step(understand, Question("Compare Alpha and Beta since 2019")))
-    assert plan.reading.entities != ()
+    plan = asyncio.run(run.step(query_analysis, Question("Compare Alpha and Beta since 2019")))
+    assert plan.analysis.entities != ()
     intent, kind, strategy, passages, level = plan.reasons
     assert intent.startswith("intent COMPARISON (0.")
     assert kind.startswith("type comparative (0.")
@@ -72,7 +72,7 @@ def test_the_plan_says_why_it_is_as_it_is(make_run: Callable[..., Run]) -> None:
     )
     told = run.spans[0].attributes
     assert (told["intent"], told["question_type"], told["strategy"]) == ("COMPARISON", "comparative", "fusion")
-    assert told["intent_confidence"] == plan.reading.intent_confidence
+    assert told["intent_confidence"] == plan.analysis.intent_confidence
     assert "Alpha" not in str(told)
 
 
@@ -88,7 +88,7 @@ def test_the_plan_says_why_it_is_as_it_is(make_run: Callable[..., Run]) -> None:
 def test_levels_are_those_of_the_request_before_those_that_serve_the_question(
     make_run: Callable[..., Run], question: Question, levels: tuple[int, ...]
 ) -> None:
-    plan = asyncio.run(understand(make_run(), question))
+    plan = asyncio.run(query_analysis(make_run(), question))
     assert plan.levels == levels
     assert (plan.reads >= 300 and plan.candidates >= 300) == (levels != (2,))
 
@@ -108,12 +108,12 @@ def test_levels_are_those_of_the_request_before_those_that_serve_the_question(
 def test_the_mode_decides_whether_documents_are_looked_into_unless_the_request_does(
     make_run: Callable[..., Run], mode: str, wish: bool | None, text: str, looked: bool
 ) -> None:
-    plan = asyncio.run(understand(make_run(rag__mode=mode), Question(text, retrieve=wish)))
+    plan = asyncio.run(query_analysis(make_run(rag__mode=mode), Question(text, retrieve=wish)))
     assert plan.retrieves is looked
 
 
 def test_what_a_reranker_sees_is_the_strategys(make_run: Callable[..., Run]) -> None:
     def seen(strategy: Any) -> int | None:
-        return asyncio.run(understand(make_run(), Question("q", strategy=strategy))).rerank_top
+        return asyncio.run(query_analysis(make_run(), Question("q", strategy=strategy))).rerank_top
 
     assert [seen(strategy) for strategy in ("dense_only", "hybrid", "two_stage")] == [0, 20, 50]

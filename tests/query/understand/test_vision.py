@@ -11,7 +11,7 @@ from pincite.core.query.tools import Abilities
 from pincite.core.run import Run
 from pincite.errors import Invalid, Unreadable
 from pincite.query.pipeline import answer
-from pincite.query.understand.vision import Seen, shown
+from pincite.query.understand.vision import PictureContext, shown
 from tests.builders import Calling
 from tests.picture_maker import draw, saved
 
@@ -41,7 +41,7 @@ def ask(
     run = make_run(texts, RANKS if texts else {}, RANKS if texts else {}, llm=llm, **settings)
     if llm is None:
         run.kit = replace(run.kit, llm=run.kit.extractive)
-    run.kit = replace(run.kit, eyes=eyes)
+    run.kit = replace(run.kit, picture_reader=eyes)
     question = Question(ASKED, mode="vision", pictures=(Picture("image/png", saved(draw(["E42"])), 2, 2),))
     return asyncio.run(answer(run, question)), run
 
@@ -80,7 +80,7 @@ def test_one_that_does_not_see_is_given_the_text_in_it_fenced_and_the_answer_say
     assert "Picture 1:\n=== " in said
     assert "ERROR E42 door" in said
     assert llm.prompts[0].messages[-1].pictures == ()
-    [note] = [note for note in result.degraded if note.stage == "vision"]
+    [note] = [note for note in result.degraded if note.stage == "picture_reading"]
     assert "calling does not see pictures (llm.vision); the text in the pictures was read instead" in note.reason
 
 
@@ -95,7 +95,7 @@ def test_where_nothing_can_be_read_the_answer_knows_nothing_of_it_and_says_why(
     make_run: Callable[..., Run], eyes: Any
 ) -> None:
     result, _ = ask(make_run, Calling(SEEN), eyes)
-    assert {note.stage for note in result.degraded} == {"vision", "ocr"}
+    assert {note.stage for note in result.degraded} == {"picture_reading"}
     assert any("knows nothing of them" in note.reason for note in result.degraded)
 
 
@@ -108,6 +108,6 @@ def test_pictures_and_their_mode_belong_together(make_run: Callable[..., Run], m
 def test_what_is_read_in_pictures_goes_with_every_order_of_the_passages() -> None:
     orders = tuple((Message("system", name), Message("user", "q")) for name in ("one", "two", "three"))
     prompt = Prompt("q", orders[0], (), 10, reordered=orders[1:])
-    full = shown(prompt, Seen(words=("ERROR E42",)), "cl100k_base")
+    full = shown(prompt, PictureContext(words=("ERROR E42",)), "cl100k_base")
     assert [messages[0].content for messages in (full.messages, *full.reordered)] == ["one", "two", "three"]
     assert all("ERROR E42" in messages[-1].content for messages in (full.messages, *full.reordered))

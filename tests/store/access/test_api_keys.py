@@ -4,12 +4,12 @@ from typing import Any
 import pytest
 
 from pincite.errors import NotFound, Unauthorized
-from pincite.store.access.api_keys import Keys
+from pincite.store.access.api_keys import ApiKeys
 
 
 def test_a_key_is_known_until_it_is_revoked(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        keys = Keys(shelf.database)
+        keys = ApiKeys(shelf.database)
         key, key_id = await keys.create("local", "laptop", "reader", None)
         caller = await keys.recognise(key)
         assert (caller.person, caller.role, caller.key_id) == ("local", "reader", key_id)
@@ -27,14 +27,14 @@ def test_a_key_is_known_until_it_is_revoked(with_shelf: Any) -> None:
 def test_an_unknown_key_counts_for_nothing(with_shelf: Any, wrong: str) -> None:
     async def test(shelf: Any) -> None:
         with pytest.raises(Unauthorized):
-            await Keys(shelf.database).recognise(wrong)
+            await ApiKeys(shelf.database).recognise(wrong)
 
     with_shelf(test)
 
 
 def test_a_key_ends_by_itself(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        keys = Keys(shelf.database)
+        keys = ApiKeys(shelf.database)
         key, _ = await keys.create("local", "short", "reader", 0)
         await asyncio.sleep(0.01)
         with pytest.raises(Unauthorized):
@@ -47,7 +47,7 @@ def test_a_key_ends_by_itself(with_shelf: Any) -> None:
 
 def test_the_key_itself_is_nowhere_in_the_database(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        key, _ = await Keys(shelf.database).create("local", "laptop", "reader", None)
+        key, _ = await ApiKeys(shelf.database).create("local", "laptop", "reader", None)
         assert len(key) > 40
         async with shelf.database.transaction("local") as connection:
             rows = await (await connection.execute("select * from api_key")).fetchall()

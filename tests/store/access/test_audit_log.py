@@ -6,23 +6,23 @@ from typing import Any
 import psycopg
 import pytest
 
-from pincite.core.accounts.audit import Anchor, Told
-from pincite.core.request_context import Origin
+from pincite.core.accounts.audit import Anchor, AuditEntry, AuditFilter, read_anchor
+from pincite.core.request_context import RequestOrigin
 from pincite.errors import Invalid, NotAllowed
 from pincite.store.access import audit_log as store
-from pincite.store.access.api_keys import Keys
-from pincite.store.access.audit_log import Audit, AuditFilter, note, note_from, read_anchor
-from pincite.store.access.users import People
+from pincite.store.access.api_keys import ApiKeys
+from pincite.store.access.audit_log import AuditLog, note_from, record
+from pincite.store.access.users import Users
 from pincite.store.database import rows
 
 
 def test_events_tell_who_did_what_to_whom(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        people, audit = People(shelf.database), Audit(shelf.database)
+        people, audit = Users(shelf.database), AuditLog(shelf.database)
         await people.add("local", "anna", "administrator")
         await people.add("local", "bob", "reader")
         await people.change_role("anna", "bob", "editor")
-        _, key_id = await Keys(shelf.database).create("anna", "k", "reader", None, by="local")
+        _, key_id = await ApiKeys(shelf.database).create("anna", "k", "reader", None, by="local")
         events, following = await audit.list("local", AuditFilter())
         told = [(one.event, one.person, one.subject, one.outcome) for one in events]
         assert told == [
@@ -40,7 +40,7 @@ def test_events_tell_who_did_what_to_whom(with_shelf: Any) -> None:
 
 def test_a_list_is_filtered_and_goes_on_page_by_page(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        people, audit = People(shelf.database), Audit(shelf.database)
+        people, audit = Users(shelf.database), AuditLog(shelf.database)
         for name in ("anna", "bob"):
             await people.add("local", name, "reader")
         await people.suspend("local", "bob", suspended=True)
@@ -67,21 +67,21 @@ def test_what_is_undone_was_not_noted(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         async def half() -> None:
             async with shelf.database.transaction("local") as connection:
-                await note(connection, Told("logout"))
+                await record(connection, AuditEntry("logout"))
                 await connection.execute("select 1 / 0")
 
         with pytest.raises(psycopg.errors.DivisionByZero):
             await half()
-        assert await Audit(shelf.database).list("local", AuditFilter()) == ([], None)
-        assert (await Audit(shelf.database).verify("local")).fault is None
+        assert await AuditLog(shelf.database).list("local", AuditFilter()) == ([], None)
+        assert (await AuditLog(shelf.database).verify("local")).fault is None
 
     with_shelf(test)
 
 
 def test_only_administrators_read_it_and_nobody_changes_it(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        audit = Audit(shelf.database)
-        await People(shelf.database).add("local", "bob", "editor")
+        audit = AuditLog(shelf.database)
+        await Users(shelf.database).add("local", "bob", "editor")
         for by in ("bob", "", "nobody"):
             assert (await audit.list(by, AuditFilter()))[0] == []
             with pytest.raises(NotAllowed):
@@ -108,7 +108,7 @@ def test_somebody_else_cannot_be_named_as_who_did_it(with_shelf: Any) -> None:
                 """select note_events('[{"event": "logout", "person": "eve", "at": "1999-01-01", "outcome": "done",
                 "subject": null, "address": "", "key_id": null, "request_id": "", "details": {}}]')"""
             )
-        [event], _ = await Audit(shelf.database).list("local", AuditFilter())
+        [event], _ = await AuditLog(shelf.database).list("local", AuditFilter())
         assert (event.person, event.at.year > 2000) == ("local", True)
 
     with_shelf(test)
@@ -131,9 +131,9 @@ def test_somebody_else_cannot_be_named_as_who_did_it(with_shelf: Any) -> None:
 )  # fmt: skip
 def test_what_the_owner_of_the_database_does_to_it_is_noticed(with_shelf: Any, tampering: str, fault: str) -> None:
     async def test(shelf: Any) -> None:
-        audit = Audit(shelf.database)
+        audit = AuditLog(shelf.database)
         for name in ("a", "b", "c", "d"):
-            await People(shelf.database).add("local", name, "reader")
+            await Users(shelf.database).add("local", name, "reader")
         held = await audit.verify("local")
         assert (held.fault, held.reached.number) == (None, 4)
         async with shelf.database.administrator() as admin:
@@ -150,8 +150,8 @@ def test_events_at_the_same_time_make_one_chain(with_shelf: Any, monkeypatch: py
     monkeypatch.setattr(store, "PAGE", 7)
 
     async def test(shelf: Any) -> None:
-        audit = Audit(shelf.database)
-        await asyncio.gather(*(audit.note("local", Told("logout", f"user:{n}")) for n in range(50)))
+        audit = AuditLog(shelf.database)
+        await asyncio.gather(*(audit.record("local", AuditEntry("logout", f"user:{n}")) for n in range(50)))
         verdict = await audit.verify("local")
         assert (verdict.fault, verdict.reached.number) == (None, 50)
         async with shelf.database.transaction("local") as connection:
@@ -164,7 +164,7 @@ def test_events_at_the_same_time_make_one_chain(with_shelf: Any, monkeypatch: py
 def test_whoever_stops_in_the_middle_does_not_keep_others_from_noting_something(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         async with shelf.database.transaction("local") as connection:
-            await note(connection, Told("logout"))
+            await record(connection, AuditEntry("logout"))
             patience = "select current_setting('idle_in_transaction_session_timeout'), current_setting('lock_timeout')"
             assert await rows(connection, patience) == [("10s", "15s")]
         async with shelf.database.transaction("local") as connection:
@@ -176,11 +176,11 @@ def test_whoever_stops_in_the_middle_does_not_keep_others_from_noting_something(
 def test_files_that_come_in_together_are_one_event(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         ids = await asyncio.gather(*(shelf.accept(f"{n}.md", f"number {n}") for n in range(20)))
-        events, _ = await Audit(shelf.database).list("local", AuditFilter(event="document.add"))
+        events, _ = await AuditLog(shelf.database).list("local", AuditFilter(event="document.add"))
         assert len(events) < 20
         assert sorted(one for event in events for one in event.details["documents"]) == sorted(ids)
         await shelf.accept("0.md", "another text")
-        [changed], _ = await Audit(shelf.database).list("local", AuditFilter(event="document.change"))
+        [changed], _ = await AuditLog(shelf.database).list("local", AuditFilter(event="document.change"))
         assert (changed.subject, changed.details) == (f"document:{ids[0]}", {"changed": ["file"]})
 
     with_shelf(test)
@@ -188,11 +188,11 @@ def test_files_that_come_in_together_are_one_event(with_shelf: Any) -> None:
 
 def test_what_comes_from_several_places_keeps_them_apart(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        places = [Origin("10.0.0.1", "k1", "r1"), Origin("10.0.0.2")]
+        places = [RequestOrigin("10.0.0.1", "k1", "r1"), RequestOrigin("10.0.0.2")]
         async with shelf.database.transaction("local") as connection:
-            await note_from(connection, [(place, Told("logout")) for place in places])
-        events, _ = await Audit(shelf.database).list("local", AuditFilter())
-        assert [Origin(one.address, one.key_id, one.request_id) for one in reversed(events)] == places
+            await note_from(connection, [(place, AuditEntry("logout")) for place in places])
+        events, _ = await AuditLog(shelf.database).list("local", AuditFilter())
+        assert [RequestOrigin(one.address, one.key_id, one.request_id) for one in reversed(events)] == places
 
     with_shelf(test)
 

@@ -5,26 +5,25 @@ from typing import Any
 import pytest
 from psycopg.errors import InsufficientPrivilege
 
-from pincite.core.accounts.access import Scope
-from pincite.core.documents.document import Access, Upload
+from pincite.core.accounts.access import Scope, ShareRequest
+from pincite.core.documents.document import Access, DocumentChange, Listing, Upload
 from pincite.core.query.answer import Filters
 from pincite.errors import Conflict, Invalid, NotFound
 from pincite.store.access import permissions as module
-from pincite.store.access.permissions import Rights, Wish, refile
-from pincite.store.access.users import People
+from pincite.store.access.permissions import Permissions, refile
+from pincite.store.access.users import Users
 from pincite.store.database import REMEMBER, rows
 from pincite.store.documents.folders import Folders
-from pincite.store.documents.library import Listing
-from pincite.store.documents.rename import Filing, Refiled
+from pincite.store.documents.rename import DocumentEditor
 from pincite.store.operations.integrity import inspect
-from pincite.store.search.packed_postings import Packs
+from pincite.store.search.packed_postings import PackedPostings
 from pincite.store.search.vocabulary import PostgresVocabulary
 
 ALL = Filters()
 
 
 async def people(shelf: Any, *names: str, **groups: Sequence[str]) -> None:
-    everybody = People(shelf.database)
+    everybody = Users(shelf.database)
     for name in names:
         await everybody.add("local", name, "reader")
     for group, members in groups.items():
@@ -45,8 +44,8 @@ async def found(shelf: Any, person: str, words: str) -> set[str]:
 
 
 async def share(shelf: Any, document_id: str, **wish: Any) -> None:
-    rights, scope = Rights(shelf.database), await shelf.scope()
-    await rights.share(scope, document_id, await rights.readers(scope, Wish(**wish)))
+    rights, scope = Permissions(shelf.database), await shelf.scope()
+    await rights.share(scope, document_id, await rights.readers(scope, ShareRequest(**wish)))
 
 
 async def realm_mismatches(shelf: Any) -> list[Any]:
@@ -124,7 +123,7 @@ def test_a_packed_document_that_is_taken_back_is_found_by_nobody_else(with_shelf
         documents = [await shelf.put(f"{n}.md", f"common word number{n}") for n in range(6)]
         for document in documents:
             await share(shelf, document, users=("bob",))
-        await Packs(shelf.database, least=1).make()
+        await PackedPostings(shelf.database, least=1).make()
         assert await found(shelf, "bob", "common") == set(documents)
         await share(shelf, documents[2])
         assert await found(shelf, "bob", "common") == set(documents) - {documents[2]}
@@ -137,13 +136,13 @@ def test_a_packed_document_that_is_taken_back_is_found_by_nobody_else(with_shelf
 def test_a_folder_passes_its_rights_on_unless_something_nearer_says_otherwise(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await people(shelf, "bob", "carol", staff=["bob"])
-        rights, scope = Rights(shelf.database), await shelf.scope()
+        rights, scope = Permissions(shelf.database), await shelf.scope()
         top = await shelf.put("a.md", "crane", folder="hr")
         deep = await shelf.put("b.md", "crane", folder="hr/pay")
         own = await shelf.put("c.md", "crane", folder="hr/pay")
         await shelf.put("d.md", "crane", folder="hrx")
         await share(shelf, own, users=("carol",))
-        await rights.share_folder(scope, "hr", await rights.readers(scope, Wish(groups=("staff",))))
+        await rights.share_folder(scope, "hr", await rights.readers(scope, ShareRequest(groups=("staff",))))
         assert await found(shelf, "bob", "crane") == {top, deep}
         assert await found(shelf, "carol", "crane") == {own}
         later = await shelf.put("e.md", "crane", folder="hr")
@@ -162,15 +161,15 @@ def test_a_folder_passes_its_rights_on_unless_something_nearer_says_otherwise(wi
 def test_rights_follow_a_document_or_folder_that_is_moved(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await people(shelf, "bob")
-        rights, scope = Rights(shelf.database), await shelf.scope()
-        await rights.share_folder(scope, "open", await rights.readers(scope, Wish(users=("bob",))))
+        rights, scope = Permissions(shelf.database), await shelf.scope()
+        await rights.share_folder(scope, "open", await rights.readers(scope, ShareRequest(users=("bob",))))
         one = await shelf.put("a.md", "stork", folder="shut")
         await shelf.put("b.md", "stork", folder="elsewhere")
-        await Filing(shelf.database).refile(await shelf.scope(), one, Refiled(folder="open"))
+        await DocumentEditor(shelf.database).refile(await shelf.scope(), one, DocumentChange(folder="open"))
         assert await found(shelf, "bob", "stork") == {one}
         await Folders(shelf.database).move(await shelf.scope(), "open", "moved")
         assert await found(shelf, "bob", "stork") == {one}  # what a folder says goes with it
-        await Filing(shelf.database).refile(await shelf.scope(), one, Refiled(folder="shut"))
+        await DocumentEditor(shelf.database).refile(await shelf.scope(), one, DocumentChange(folder="shut"))
         assert await found(shelf, "bob", "stork") == set()
         assert await realm_mismatches(shelf) == []
 
@@ -182,8 +181,8 @@ def test_what_is_shared_while_it_is_being_read_lies_where_its_readers_look(with_
         from collections import Counter
 
         from pincite.core.documents.document import Parsed
-        from pincite.store.indexing.chunk_rows import Entry
-        from pincite.store.indexing.publish import Found
+        from pincite.store.indexing.chunk_rows import ChunkRow
+        from pincite.store.indexing.publish import ParsedVersion
         from pincite.text.sentences import fingerprint
         from tests.builders import chunk
 
@@ -192,10 +191,10 @@ def test_what_is_shared_while_it_is_being_read_lies_where_its_readers_look(with_
         document_id = await shelf.accept("a.md", "swan")
         job = await shelf.jobs.claim("tester", 60)
         edition = await shelf.indexing.begin(await shelf.indexing.target(job))
-        entry = Entry(chunk(0, "swan"), fingerprint("swan"), Counter(["swan"]), b"h", [await shelf.vector("swan")])
+        entry = ChunkRow(chunk(0, "swan"), fingerprint("swan"), Counter(["swan"]), b"h", [await shelf.vector("swan")])
         await share(shelf, document_id, users=("bob",))
         await shelf.indexing.write(edition, [entry])
-        await shelf.indexing.serve(edition, Found(Parsed("swan", "markdown")))
+        await shelf.indexing.serve(edition, ParsedVersion(Parsed("swan", "markdown")))
         assert await realm_mismatches(shelf) == []
         assert await found(shelf, "bob", "swan") == {document_id}
 
@@ -215,7 +214,7 @@ def test_a_change_that_was_cut_off_counts_and_is_finished_later(with_shelf: Any)
             assert await refile(connection, "local", [one]) == [one]
         assert await realm_mismatches(shelf) != []
         assert await found(shelf, "bob", "egret") == {other}  # nothing of it is read back
-        assert await Rights(shelf.database).settle() == 1
+        assert await Permissions(shelf.database).settle() == 1
         assert await realm_mismatches(shelf) == []
         assert await found(shelf, "local", "egret") >= {one, other}
 
@@ -235,8 +234,8 @@ def test_a_reader_changes_nothing_even_where_a_check_was_forgotten(with_shelf: A
         bob = await shelf.library.scope("bob")
         for call in (
             shelf.removal.remove(bob, one),
-            Filing(shelf.database).refile(bob, one, Refiled(title="mine now")),
-            Rights(shelf.database).share(bob, one, ("everyone",)),
+            DocumentEditor(shelf.database).refile(bob, one, DocumentChange(title="mine now")),
+            Permissions(shelf.database).share(bob, one, ("everyone",)),
         ):
             with pytest.raises(NotFound):
                 await call
@@ -260,11 +259,11 @@ def test_only_the_owner_is_told_who_else_may_read(with_shelf: Any) -> None:
 def test_somebody_unknown_cannot_be_shared_with(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await people(shelf, "bob")
-        rights, scope = Rights(shelf.database), await shelf.scope()
-        for wish in (Wish(users=("bob", "nobody")), Wish(groups=("bob",))):
+        rights, scope = Permissions(shelf.database), await shelf.scope()
+        for wish in (ShareRequest(users=("bob", "nobody")), ShareRequest(groups=("bob",))):
             with pytest.raises(Invalid):
                 await rights.readers(scope, wish)
-        assert await rights.readers(scope, Wish(users=("BOB", "local"))) == ("user:bob",)
+        assert await rights.readers(scope, ShareRequest(users=("BOB", "local"))) == ("user:bob",)
 
     with_shelf(test)
 
@@ -272,7 +271,7 @@ def test_somebody_unknown_cannot_be_shared_with(with_shelf: Any) -> None:
 def test_an_upload_may_say_itself_who_reads_it(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await people(shelf, "bob")
-        rights, scope = Rights(shelf.database), await shelf.scope()
+        rights, scope = Permissions(shelf.database), await shelf.scope()
         await rights.share_folder(scope, "open", ("everyone",))
         for name, readers in (("shut.md", ()), ("bobs.md", ("user:bob",)), ("open.md", None)):
             upload = Upload(name, b"text", "open", readers=readers)
@@ -314,7 +313,7 @@ def test_nobody_and_whoever_is_suspended_see_nothing(with_shelf: Any) -> None:
         await people(shelf, "bob")
         await share(shelf, await shelf.put("a.md", "rail"), everyone=True)
         assert (await shelf.library.scope("bob")).realms
-        await People(shelf.database).suspend("local", "bob", suspended=True)
+        await Users(shelf.database).suspend("local", "bob", suspended=True)
         assert await shelf.library.scope("bob") == Scope("bob", ())
         assert await shelf.library.scope("") == Scope("", ())
         assert await shelf.library.scope("never heard of") == Scope("never heard of", ())
@@ -351,14 +350,14 @@ def test_many_documents_follow_in_batches_to_wherever_each_belongs(
 
     async def test(shelf: Any) -> None:
         await people(shelf, "bob", "carol", staff=["bob"])
-        rights, scope = Rights(shelf.database), await shelf.scope()
+        rights, scope = Permissions(shelf.database), await shelf.scope()
         moved = [await shelf.put(f"{n}.md", f"ibis number{n}", "ibis again", folder="hr") for n in range(10)]
         own = await shelf.put("own.md", "ibis alone", folder="hr")
         kept = [await shelf.put(f"k{n}.md", f"ibis kept{n}") for n in range(3)]
         if packed:
-            await Packs(shelf.database, least=1).make()
+            await PackedPostings(shelf.database, least=1).make()
         await share(shelf, own, users=("carol",))
-        await rights.share_folder(scope, "hr", await rights.readers(scope, Wish(groups=("staff",))))
+        await rights.share_folder(scope, "hr", await rights.readers(scope, ShareRequest(groups=("staff",))))
         assert await found(shelf, "bob", "ibis") == set(moved)
         assert await found(shelf, "carol", "ibis") == {own}
         assert await found(shelf, "local", "ibis") == {*moved, own, *kept}
@@ -401,12 +400,12 @@ def test_whoever_reads_nothing_finds_nothing_whatever_they_ask(with_shelf: Any) 
 def test_what_somebody_leaves_behind_is_given_to_an_heir_and_read_by_the_same_people(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await people(shelf, "ada", "bob", "carol", staff=["bob"])
-        everybody, rights = People(shelf.database), Rights(shelf.database)
+        everybody, rights = Users(shelf.database), Permissions(shelf.database)
         ids = {}
         for name, folder in (("private", ""), ("shared", "open/deep"), ("heirs", "")):
             ids[name] = await shelf.put(f"{name}.md", f"osprey {name}", folder=folder)
         scope = await shelf.scope()
-        await rights.share_folder(scope, "open", await rights.readers(scope, Wish(groups=("staff",))))
+        await rights.share_folder(scope, "open", await rights.readers(scope, ShareRequest(groups=("staff",))))
         await share(shelf, ids["heirs"], users=("carol",))
         ada, carol = await everybody.get("local", "ada"), await everybody.get("local", "carol")
         async with shelf.database.administrator() as admin:  # ada has all of it, and carol something of her own

@@ -9,14 +9,14 @@ import pytest
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Upload
 from pincite.errors import Invalid, NotAllowed, NotFound, OverBudget, OverQuota
-from pincite.store.access.usage import Budgets, Quota
-from pincite.store.access.users import People
+from pincite.store.access.usage import Quota, UsageStore
+from pincite.store.access.users import Users
 from pincite.store.database import rows
-from pincite.store.indexing.uploads import Intake
+from pincite.store.indexing.uploads import UploadStore
 
 
 async def bob_of(shelf: Any) -> Scope:
-    await People(shelf.database).add("local", "bob", "editor")
+    await Users(shelf.database).add("local", "bob", "editor")
     scope: Scope = await shelf.library.scope("bob")
     return scope
 
@@ -24,7 +24,7 @@ async def bob_of(shelf: Any) -> Scope:
 def test_a_budget_is_taken_in_parts_until_nothing_is_left(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await bob_of(shelf)
-        budgets = Budgets(shelf.database)
+        budgets = UsageStore(shelf.database)
         taken = [await budgets.take("requests_per_minute", 45, person="bob", share=4) for _ in range(6)]
         assert [one.amount for one in taken] == [11, 11, 11, 11, 1, 0]
         assert [one.used for one in taken] == [0, 11, 22, 33, 44, 45]
@@ -41,7 +41,7 @@ def test_a_budget_is_taken_in_parts_until_nothing_is_left(with_shelf: Any) -> No
 def test_many_who_take_at_once_get_no_more_than_there_is(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await bob_of(shelf)
-        budgets = Budgets(shelf.database)
+        budgets = UsageStore(shelf.database)
         taken = await asyncio.gather(
             *(budgets.take("requests_per_minute", 7, person="bob", share=7) for _ in range(50))
         )
@@ -53,7 +53,7 @@ def test_many_who_take_at_once_get_no_more_than_there_is(with_shelf: Any) -> Non
 def test_tokens_are_set_aside_whole_or_not_at_all_and_corrected_afterwards(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await bob_of(shelf)
-        budgets = Budgets(shelf.database)
+        budgets = UsageStore(shelf.database)
         taken = await asyncio.gather(*(budgets.reserve("bob", "tokens_per_day", 1000, 3500) for _ in range(50)))
         assert sorted(one.amount for one in taken)[-4:] == [0, 1000, 1000, 1000]
         await budgets.settle("bob", "tokens_per_day", -2990)
@@ -67,7 +67,7 @@ def test_tokens_are_set_aside_whole_or_not_at_all_and_corrected_afterwards(with_
 def test_of_fifty_streams_at_once_as_many_begin_as_may(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await bob_of(shelf)
-        budgets, leaving, begun = Budgets(shelf.database), asyncio.Event(), 0
+        budgets, leaving, begun = UsageStore(shelf.database), asyncio.Event(), 0
 
         async def stream() -> None:
             nonlocal begun
@@ -93,7 +93,7 @@ def test_of_fifty_streams_at_once_as_many_begin_as_may(with_shelf: Any) -> None:
 def test_a_stream_of_a_server_that_died_is_over_by_itself(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await bob_of(shelf)
-        budgets = Budgets(shelf.database)
+        budgets = UsageStore(shelf.database)
         lost = budgets.streaming("bob", 1, 0.05)
         await lost.__aenter__()
         await asyncio.sleep(0.1)
@@ -120,7 +120,7 @@ def test_of_fifty_uploads_at_once_exactly_those_are_taken_in_that_fit(
 ) -> None:
     async def test(shelf: Any) -> None:
         scope = await bob_of(shelf)
-        intake = Intake(shelf.database, shelf.originals, "s1", quota)
+        intake = UploadStore(shelf.database, shelf.originals, "s1", quota)
         ended = await asyncio.gather(
             *(
                 intake.accept(scope, Upload(f"{n}.md", b"x" * size), mime="text/markdown", checksum=str(n))
@@ -131,7 +131,7 @@ def test_of_fifty_uploads_at_once_exactly_those_are_taken_in_that_fit(
         refused = [one for one in ended if isinstance(one, Exception)]
         assert {one.code for one in refused} == {code}  # type: ignore[attr-defined]
         assert len(ended) - len(refused) == fit
-        used = await Budgets(shelf.database).used("local", "bob")
+        used = await UsageStore(shelf.database).used("local", "bob")
         assert (used.documents, used.jobs, used.storage_bytes) == (fit, fit, fit * size)
         assert len(list(tmp_path.rglob("*Z"))) == fit  # and no file is left
 
@@ -141,7 +141,7 @@ def test_of_fifty_uploads_at_once_exactly_those_are_taken_in_that_fit(
 def test_storage_counts_every_version_and_a_removed_document_makes_room(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         scope = await bob_of(shelf)
-        intake = Intake(shelf.database, shelf.originals, "s1", Quota(storage_mb=1))
+        intake = UploadStore(shelf.database, shelf.originals, "s1", Quota(storage_mb=1))
 
         async def accept(name: str, size: int) -> str:
             upload = Upload(name, b"x" * size)
@@ -163,10 +163,10 @@ def test_storage_counts_every_version_and_a_removed_document_makes_room(with_she
 
 def test_the_owner_of_the_data_folder_keeps_as_much_as_they_like(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        shelf.intake = Intake(shelf.database, shelf.originals, "s1", Quota(documents=1))
+        shelf.intake = UploadStore(shelf.database, shelf.originals, "s1", Quota(documents=1))
         for name in ("a.md", "b.md"):
             await shelf.accept(name, name)
-        await Budgets(shelf.database).allow("local", "local", {"documents": 2})  # unless they wish otherwise
+        await UsageStore(shelf.database).allow("local", "local", {"documents": 2})  # unless they wish otherwise
         with pytest.raises(OverQuota):
             await shelf.accept("c.md", "c")
 
@@ -176,7 +176,7 @@ def test_the_owner_of_the_data_folder_keeps_as_much_as_they_like(with_shelf: Any
 def test_a_limit_of_ones_own_wins_and_only_administrators_give_one(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await bob_of(shelf)
-        budgets = Budgets(shelf.database)
+        budgets = UsageStore(shelf.database)
         await budgets.allow("local", "bob", {"requests_per_minute": 3, "streams": 0})
         assert (await budgets.take("requests_per_minute", 1000, person="bob")).most == 3
         async with budgets.streaming("bob", 1, 60), budgets.streaming("bob", 1, 60):
@@ -204,7 +204,7 @@ def test_what_somebody_uses_is_told_to_them_and_to_administrators_only(with_shel
     async def test(shelf: Any) -> None:
         await bob_of(shelf)
         await shelf.put("a.md", "one text")
-        budgets = Budgets(shelf.database)
+        budgets = UsageStore(shelf.database)
         assert (await budgets.used("local", "local")).documents == 1
         with pytest.raises(NotFound):
             await budgets.used("bob", "local")

@@ -2,17 +2,18 @@ from typing import Any
 
 import pytest
 
+from pincite.core.accounts.access import ShareRequest
+from pincite.core.documents.document import Listing
 from pincite.errors import Conflict, Invalid, NotAllowed, NotFound, Unauthorized
-from pincite.store.access.api_keys import Keys
-from pincite.store.access.permissions import Rights, Wish
-from pincite.store.access.users import People
+from pincite.store.access.api_keys import ApiKeys
+from pincite.store.access.permissions import Permissions
+from pincite.store.access.users import Users
 from pincite.store.database import rows
-from pincite.store.documents.library import Listing
 
 
 def test_people_are_added_and_found_by_name_whatever_its_case(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        people = People(shelf.database)
+        people = Users(shelf.database)
         made = await people.add("local", "  Anna  Weber ", "editor")
         assert (made.id, made.name, made.role, made.suspended) == ("Anna Weber", "Anna Weber", "editor", False)
         assert await people.get("local", "anna weber") == made
@@ -29,7 +30,7 @@ def test_people_are_added_and_found_by_name_whatever_its_case(with_shelf: Any) -
 
 def test_only_administrators_manage_people_even_where_a_check_was_forgotten(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        people = People(shelf.database)
+        people = Users(shelf.database)
         await people.add("local", "bob", "editor")
         await people.add_group("local", "staff")
         for by in ("bob", "", "nobody"):
@@ -52,7 +53,7 @@ def test_only_administrators_manage_people_even_where_a_check_was_forgotten(with
 
 def test_an_administrator_may_step_back(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        people = People(shelf.database)
+        people = Users(shelf.database)
         await people.add("local", "bob", "administrator")
         assert (await people.change_role("bob", "bob", "reader")).role == "reader"
         assert (await people.get("local", "bob")).role == "reader"
@@ -64,7 +65,7 @@ def test_an_administrator_may_step_back(with_shelf: Any) -> None:
 
 def test_a_key_is_worth_no_more_than_its_owner(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        people, keys = People(shelf.database), Keys(shelf.database)
+        people, keys = Users(shelf.database), ApiKeys(shelf.database)
         await people.add("local", "bob", "administrator")
         key, _ = await keys.create("bob", "k", "administrator", None, by="local")
         metrics, _ = await keys.create("bob", "m", "metrics", None, by="local")
@@ -92,7 +93,7 @@ def test_a_key_is_worth_no_more_than_its_owner(with_shelf: Any) -> None:
 
 def test_nobody_shuts_out_the_owner_of_the_data_folder(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        people = People(shelf.database)
+        people = Users(shelf.database)
         await people.add("local", "boss", "administrator")
         for change in (
             people.remove("boss", "local"),
@@ -109,7 +110,7 @@ def test_somebody_who_owns_documents_is_not_removed(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         from pincite.core.documents.document import Upload
 
-        people = People(shelf.database)
+        people = Users(shelf.database)
         await people.add("local", "bob", "editor")
         scope = await shelf.library.scope("bob")
         await shelf.intake.accept(scope, Upload("a.md", b"x"), mime="text/markdown", checksum="x")
@@ -123,12 +124,12 @@ def test_somebody_who_owns_documents_is_not_removed(with_shelf: Any) -> None:
 
 def test_a_group_of_the_same_name_inherits_nothing(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        people, rights = People(shelf.database), Rights(shelf.database)
+        people, rights = Users(shelf.database), Permissions(shelf.database)
         await people.add("local", "bob", "reader")
         await people.add_group("local", "staff")
         await people.join("local", "staff", "bob")
         one = await shelf.put("a.md", "dunlin", folder="hr")
-        staff = await rights.readers(await shelf.scope(), Wish(groups=("staff",)))
+        staff = await rights.readers(await shelf.scope(), ShareRequest(groups=("staff",)))
         await rights.share(await shelf.scope(), one, staff)
         await rights.share_folder(await shelf.scope(), "hr", staff)
         assert (await shelf.library.get(await shelf.scope(), one)).access.groups == ("staff",)

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from pincite.config.settings import Cache
-from pincite.core.accounts.access import Scope
+from pincite.core.accounts.access import Scope, ShareRequest
 from pincite.core.protocols import ToKeep
 from pincite.core.query.answer import Answer, Related, Source
 from pincite.errors import StoreDown
-from pincite.store.access.permissions import Rights, Wish
-from pincite.store.access.users import People
+from pincite.store.access.permissions import Permissions
+from pincite.store.access.users import Users
 from pincite.store.conversations.answer_cache import AnswerCache, documents_of, forget_answers
 from pincite.store.database import rows
 from tests.builders import answer as an_answer
@@ -56,7 +56,7 @@ def test_an_answer_is_found_by_its_words_and_by_words_like_them(with_shelf: Any)
 
 def test_of_two_who_may_read_the_same_neither_meets_an_answer_of_the_other_in_a_thousand_tries(with_shelf: Any) -> None:
     async def main(shelf: Any) -> None:
-        people, cache, rights = People(shelf.database), AnswerCache(shelf.database), Rights(shelf.database)
+        people, cache, rights = Users(shelf.database), AnswerCache(shelf.database), Permissions(shelf.database)
         await people.add_group("local", "staff")
         both = [(await people.add("local", name, "reader")).id for name in ("anna", "ben")]
         for name in ("anna", "ben"):
@@ -66,13 +66,13 @@ def test_of_two_who_may_read_the_same_neither_meets_an_answer_of_the_other_in_a_
         for document, wish in zip(
             documents, ({"everyone": True}, {"groups": ("staff",)}, {"users": ("anna",)}, {}), strict=True
         ):
-            await rights.share(own, document, await rights.readers(own, Wish(**wish)))
+            await rights.share(own, document, await rights.readers(own, ShareRequest(**wish)))
         numbers, crossings, hits = random.Random(7), 0, 0
         for probe in range(1000):
             person = both[probe % 2]
             if probe % 100 == 50:  # what they may read changes all the time
                 own, wish = await shelf.scope(), numbers.choice([{"users": ("anna",)}, {"users": ("ben",)}, {}])
-                await rights.share(own, documents[2], await rights.readers(own, Wish(**wish)))
+                await rights.share(own, documents[2], await rights.readers(own, ShareRequest(**wish)))
             scope, question = await shelf.library.scope(person), f"Who said {numbers.randrange(20)} of it?"
             looked = await cache.look(scope, KEY, question)
             near = await cache.alike(scope, KEY, await shelf.vector(question), 0.0)
@@ -90,10 +90,10 @@ def test_of_two_who_may_read_the_same_neither_meets_an_answer_of_the_other_in_a_
 
 def test_an_entry_of_somebody_else_cannot_be_read_even_by_its_id(with_shelf: Any) -> None:
     async def main(shelf: Any) -> None:
-        anna = await People(shelf.database).add("local", "anna", "reader")
+        anna = await Users(shelf.database).add("local", "anna", "reader")
         document, cache = await shelf.put("a.md", "Said."), AnswerCache(shelf.database)
         own = await shelf.scope()
-        await Rights(shelf.database).share(own, document, ("everyone",))
+        await Permissions(shelf.database).share(own, document, ("everyone",))
         await kept(shelf, own, "Who?", about(document))
         looked = await cache.look(own, KEY, "Who?")
         assert looked.same is not None
@@ -147,10 +147,10 @@ def test_an_answer_that_names_a_document_goes_with_it(with_shelf: Any) -> None:
 
 def test_many_writers_at_once_keep_no_more_than_allowed_and_nobody_elses_give_way(with_shelf: Any) -> None:
     async def main(shelf: Any) -> None:
-        anna = (await People(shelf.database).add("local", "anna", "reader")).id
+        anna = (await Users(shelf.database).add("local", "anna", "reader")).id
         document = await shelf.put("a.md", "Said.")
         own, cache = await shelf.scope(), AnswerCache(shelf.database)
-        await Rights(shelf.database).share(own, document, ("everyone",))
+        await Permissions(shelf.database).share(own, document, ("everyone",))
         theirs = await shelf.library.scope(anna)
         await kept(shelf, theirs, "Who?", about(document))
         looked = await cache.look(own, KEY, "Who?")

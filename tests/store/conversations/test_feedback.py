@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from pincite.errors import Invalid, NotFound
-from pincite.store.access.users import People
-from pincite.store.conversations.feedback import Opinions
+from pincite.store.access.users import Users
+from pincite.store.conversations.feedback import FeedbackStore
 from pincite.store.conversations.sessions import Sessions
 from pincite.store.database import rows
 from tests.store.conversations.test_share_links import answered
@@ -15,10 +15,10 @@ from tests.store.conversations.test_share_links import answered
 def test_one_rates_ones_own_answers_and_administrators_see_it_without_them(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         for name in ("ada", "bob"):
-            await People(shelf.database).add("local", name, "reader")
+            await Users(shelf.database).add("local", name, "reader")
         await answered(shelf, "ada", "a_1")
         opinions, ada, bob = (
-            Opinions(shelf.database),
+            FeedbackStore(shelf.database),
             await shelf.library.scope("ada"),
             await shelf.library.scope("bob"),
         )
@@ -45,7 +45,7 @@ def test_one_rates_ones_own_answers_and_administrators_see_it_without_them(with_
 
 def test_a_long_list_goes_on_where_it_ended(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        opinions, scope = Opinions(shelf.database), await shelf.scope()
+        opinions, scope = FeedbackStore(shelf.database), await shelf.scope()
         for number in range(5):
             await answered(shelf, "local", f"a_{number}")
             await opinions.rate(scope, f"a_{number}", "up", "")

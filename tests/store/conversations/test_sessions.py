@@ -7,7 +7,7 @@ import pytest
 
 from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import KeptTurn
-from pincite.core.query.answer import Turn
+from pincite.core.query.answer import Exchange
 from pincite.errors import Invalid, NotFound
 from pincite.store.conversations import sessions as store
 from pincite.store.conversations.sessions import Sessions
@@ -48,7 +48,7 @@ def test_a_cut_answer_is_remembered_as_a_question_only(with_shelf: Any) -> None:
         for number in range(4):
             await sessions.keep(scope, session.id, turn(f"q{number}", f"a{number}", complete=number != 3))
         assert await sessions.recent(scope, session.id, 2) == (
-            Turn("q2", "q2 (alone)", "a2"), Turn("q3", "q3 (alone)", ""),
+            Exchange("q2", "q2 (alone)", "a2"), Exchange("q3", "q3 (alone)", ""),
         )  # fmt: skip
 
     with_shelf(test)

@@ -7,9 +7,9 @@ import pytest
 
 from pincite.core.accounts.conversations import KeptTurn
 from pincite.errors import NotFound
-from pincite.store.access.users import People
+from pincite.store.access.users import Users
 from pincite.store.conversations.sessions import Sessions
-from pincite.store.conversations.share_links import Shares
+from pincite.store.conversations.share_links import ShareLinks
 from pincite.store.database import rows
 from tests.builders import answer
 
@@ -24,9 +24,13 @@ async def answered(shelf: Any, person: str, answer_id: str) -> None:
 def test_a_link_is_kept_as_a_hash_and_its_row_is_its_owners(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         for name in ("ada", "bob"):
-            await People(shelf.database).add("local", name, "reader")
+            await Users(shelf.database).add("local", name, "reader")
         await answered(shelf, "ada", "a_1")
-        shares, ada, bob = Shares(shelf.database), await shelf.library.scope("ada"), await shelf.library.scope("bob")
+        shares, ada, bob = (
+            ShareLinks(shelf.database),
+            await shelf.library.scope("ada"),
+            await shelf.library.scope("bob"),
+        )
         link, made = await shares.create(ada, "a_1", 1)
         async with shelf.database.administrator() as admin:
             [(kept,)] = await rows(admin, "select row_to_json(s)::text from pincite.share s")
@@ -49,7 +53,7 @@ def test_a_link_is_kept_as_a_hash_and_its_row_is_its_owners(with_shelf: Any) -> 
 def test_a_link_that_has_expired_opens_nothing_and_is_cleared_away(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await answered(shelf, "local", "a_1")
-        shares, scope = Shares(shelf.database), await shelf.scope()
+        shares, scope = ShareLinks(shelf.database), await shelf.scope()
         link, _ = await shares.create(scope, "a_1", 1)
         await shares.forget_expired()
         assert (await shares.open(scope, link)).answer.id == "a_1"

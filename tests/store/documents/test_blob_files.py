@@ -3,11 +3,11 @@ from pathlib import Path
 import pytest
 
 from pincite.errors import DataFolderError
-from pincite.store.documents.blob_files import Files
+from pincite.store.documents.blob_files import BlobFiles
 
 
 def test_bytes_come_back_and_only_the_owner_may_read_them(tmp_path: Path) -> None:
-    files = Files(tmp_path, "lib")
+    files = BlobFiles(tmp_path, "lib")
     files.write("doc", "v1", b"\x00bytes")
     assert files.read("doc", "v1") == b"\x00bytes"
     path = files.path("doc", "v1")
@@ -15,7 +15,7 @@ def test_bytes_come_back_and_only_the_owner_may_read_them(tmp_path: Path) -> Non
 
 
 def test_removing_takes_all_versions(tmp_path: Path) -> None:
-    files = Files(tmp_path, "lib")
+    files = BlobFiles(tmp_path, "lib")
     files.write("doc", "v1", b"1")
     files.write("doc", "v2", b"2")
     for version in ("v1", "v2", "v2"):
@@ -24,13 +24,13 @@ def test_removing_takes_all_versions(tmp_path: Path) -> None:
 
 
 def test_a_place_is_named_once(tmp_path: Path) -> None:
-    assert Files(tmp_path, "lib").place == Files(tmp_path, "lib").place != Files(tmp_path, "other").place
+    assert BlobFiles(tmp_path, "lib").place == BlobFiles(tmp_path, "lib").place != BlobFiles(tmp_path, "other").place
 
 
 def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import os
 
-    files = Files(tmp_path, "lib")
+    files = BlobFiles(tmp_path, "lib")
 
     def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
@@ -44,4 +44,4 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.M
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(DataFolderError, match="cannot write to"):
-        Files(tmp_path / "file", "lib")
+        BlobFiles(tmp_path / "file", "lib")

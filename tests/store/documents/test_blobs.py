@@ -6,18 +6,18 @@ import pytest
 
 from pincite.core.documents.document import Upload
 from pincite.errors import NotFound, Unreadable
-from pincite.store.documents.blob_files import Files
-from pincite.store.documents.blobs import PIECE, Originals
+from pincite.store.documents.blob_files import BlobFiles
+from pincite.store.documents.blobs import PIECE, Blobs
 from pincite.store.documents.library import Library
 from pincite.store.indexing.jobs import Jobs
-from pincite.store.indexing.uploads import Intake
+from pincite.store.indexing.uploads import UploadStore
 
 DATA = b"first piece" * (PIECE // 11 + 5) + b"and the last"
 
 
-async def taken_in(shelf: Any, originals: Originals, data: bytes = DATA) -> Any:
+async def taken_in(shelf: Any, originals: Blobs, data: bytes = DATA) -> Any:
     upload, checksum = Upload("big.md", data), hashlib.sha256(data).hexdigest()
-    intake = Intake(shelf.database, originals, "s1")
+    intake = UploadStore(shelf.database, originals, "s1")
     document, _ = await intake.accept(await shelf.scope(), upload, mime="text/markdown", checksum=checksum)
     return document
 
@@ -30,10 +30,10 @@ async def pieces(shelf: Any) -> int:
 def test_a_shared_database_holds_the_bytes_and_no_disk_does(with_shelf: Any, tmp_path: Path) -> None:
     async def test(shelf: Any) -> None:
         scope = await shelf.scope()
-        document = await taken_in(shelf, Originals(shelf.database, shelf.files, shared=True))
+        document = await taken_in(shelf, Blobs(shelf.database, shelf.files, shared=True))
         assert list(tmp_path.glob("files/*/*/*")) == []
         assert await pieces(shelf) == 2
-        elsewhere = Originals(shelf.database, Files(tmp_path / "another machine", "lib"), shared=True)
+        elsewhere = Blobs(shelf.database, BlobFiles(tmp_path / "another machine", "lib"), shared=True)
         assert await elsewhere.read("local", document.id, document.version) == DATA
         assert (await Library(shelf.database, elsewhere, "s1").raw(scope, document.id))[1] == DATA
         assert await Jobs(shelf.database, elsewhere.files.place).claim("w", 60) is not None
@@ -47,7 +47,7 @@ def test_files_from_before_the_database_was_shared_are_still_read(with_shelf: An
     async def test(shelf: Any) -> None:
         document = await taken_in(shelf, shelf.originals)
         assert await pieces(shelf) == 0
-        shared = Originals(shelf.database, shelf.files, shared=True)
+        shared = Blobs(shelf.database, shelf.files, shared=True)
         assert await shared.read("local", document.id, document.version) == DATA
 
     with_shelf(test)
@@ -55,7 +55,7 @@ def test_files_from_before_the_database_was_shared_are_still_read(with_shelf: An
 
 def test_bytes_that_were_tampered_with_are_refused(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        originals = Originals(shelf.database, shelf.files, shared=True)
+        originals = Blobs(shelf.database, shelf.files, shared=True)
         document = await taken_in(shelf, originals)
         async with shelf.database.transaction("local") as connection:
             await connection.execute("update piece set bytes = 'x' where number = 1")
@@ -67,7 +67,7 @@ def test_bytes_that_were_tampered_with_are_refused(with_shelf: Any) -> None:
 
 def test_what_is_not_there_or_not_ones_own_is_missing(with_shelf: Any, tmp_path: Path) -> None:
     async def test(shelf: Any) -> None:
-        originals = Originals(shelf.database, shelf.files, shared=True)
+        originals = Blobs(shelf.database, shelf.files, shared=True)
         document = await taken_in(shelf, originals)
         for person, version in (
             ("local", "20200101T000000000000Z"),
@@ -77,7 +77,7 @@ def test_what_is_not_there_or_not_ones_own_is_missing(with_shelf: Any, tmp_path:
             with pytest.raises(NotFound):
                 await originals.read(person, document.id, version)
         on_disk = await taken_in(shelf, shelf.originals, b"other bytes")
-        elsewhere = Originals(shelf.database, Files(tmp_path / "b", "lib"), shared=False)
+        elsewhere = Blobs(shelf.database, BlobFiles(tmp_path / "b", "lib"), shared=False)
         with pytest.raises(NotFound, match="not in this data folder"):
             await elsewhere.read("local", on_disk.id, on_disk.version)
 

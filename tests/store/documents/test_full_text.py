@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 
 from pincite.core.accounts.access import Scope
-from pincite.core.documents.document import Reading
+from pincite.core.documents.document import ReadRequest
 from pincite.core.query.answer import Filters
 from pincite.errors import NotFound
-from pincite.store.documents.full_text import Volumes
+from pincite.store.documents.full_text import FullTextReader
 
 ALL = Filters()
 
@@ -15,7 +15,9 @@ ALL = Filters()
 def test_a_document_is_opened_with_its_text_and_passages_in_order(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         document_id = await shelf.put("a.md", "# A\n\nCats purr.\n")
-        volume = await Volumes(shelf.database).open(Reading(document_id), scope=await shelf.scope(), filters=ALL)
+        volume = await FullTextReader(shelf.database).open(
+            ReadRequest(document_id), scope=await shelf.scope(), filters=ALL
+        )
         assert volume.text.document_id == document_id
         assert "Cats purr." in volume.text.text
         assert volume.passages
@@ -29,7 +31,7 @@ def test_a_document_is_opened_with_its_text_and_passages_in_order(with_shelf: An
 def test_what_the_scope_or_a_filter_leaves_out_is_as_if_it_were_not_there(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         document_id = await shelf.put("a.md", "mine", folder="hr")
-        volumes, scope = Volumes(shelf.database), await shelf.scope()
+        volumes, scope = FullTextReader(shelf.database), await shelf.scope()
         said = set()
         out = [
             (Scope("stranger", scope.realms), ALL), (Scope("stranger", ()), ALL), (Scope("local", ()), ALL),
@@ -38,12 +40,12 @@ def test_what_the_scope_or_a_filter_leaves_out_is_as_if_it_were_not_there(with_s
         ]  # fmt: skip
         for who, filters in out:
             with pytest.raises(NotFound) as raised:
-                await volumes.open(Reading(document_id), scope=who, filters=filters)
+                await volumes.open(ReadRequest(document_id), scope=who, filters=filters)
             said.add(str(raised.value).replace(document_id, "ID"))
         with pytest.raises(NotFound) as raised:
-            await volumes.open(Reading("nowhere"), scope=scope, filters=ALL)
+            await volumes.open(ReadRequest("nowhere"), scope=scope, filters=ALL)
         assert said == {str(raised.value).replace("nowhere", "ID")}
         inside = Filters(folder="hr", document_ids=(document_id,), as_of=datetime.now(UTC) + timedelta(days=1))
-        assert (await volumes.open(Reading(document_id), scope=scope, filters=inside)).text.text == "mine"
+        assert (await volumes.open(ReadRequest(document_id), scope=scope, filters=inside)).text.text == "mine"
 
     with_shelf(test)

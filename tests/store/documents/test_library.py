@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from pincite.core.accounts.access import Scope
+from pincite.core.documents.document import Listing
 from pincite.errors import Invalid, NotFound
-from pincite.store.documents.library import Listing
 
 
 def test_a_document_of_somebody_else_is_not_there(with_shelf: Any) -> None:

@@ -98,8 +98,8 @@ def test_no_column_of_any_table_holds_a_word_of_what_was_removed(
     open_pincite: Any, database_url: str, tmp_path: Path
 ) -> None:
     from pincite.core.query.answer import Question
-    from pincite.evaluate.questions.own_documents import Wish, make_set
-    from pincite.store.search.packed_postings import Packs
+    from pincite.evaluate.questions.own_documents import EvalRequest, make_set
+    from pincite.store.search.packed_postings import PackedPostings
 
     body = "The key of the {0} room hangs behind the blue cup. {0} is a word that nobody else has written."
     paper = tmp_path / f"{CANARY}.md"
@@ -115,14 +115,14 @@ def test_no_column_of_any_table_holds_a_word_of_what_was_removed(
             await pincite._tidy()
             (tmp_path / "kept.md").write_text("# Kept\n\nThe cat is fed at half past six.")
             await pincite.add(tmp_path / "kept.md")
-            assert await Packs(pincite.database, least=1).make()
-            session = await pincite.sessions.create(await pincite.scope(), "")
+            assert await PackedPostings(pincite.services.database, least=1).make()
+            session = await pincite.services.sessions.create(await pincite.scope(), "")
             answer = await pincite.ask(Question("Where does the key hang?", session_id=session.id))
             assert CANARY in answer.text
             thinking = ScriptedLLM(Options(answers=(f"<think>So it is {CANARY}.</think>It hangs there. [Source 1]",)))
             with answering(pincite, thinking):
                 await pincite.ask(Question("Where does the key hang?", fresh=True))
-            await make_set(pincite, Wish(questions=20, by="words"), report=lambda _progress: None)
+            await make_set(pincite, EvalRequest(questions=20, by="words"), report=lambda _progress: None)
             with psycopg.connect(database_url) as other:
                 other.execute(
                     "insert into pincite.enrichment (document_id, realm, hash, summary, questions)"

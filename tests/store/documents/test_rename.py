@@ -4,18 +4,19 @@ from typing import Any
 
 import pytest
 
+from pincite.core.documents.document import DocumentChange
 from pincite.errors import Conflict, NotFound
-from pincite.store.documents.rename import Filing, Refiled
+from pincite.store.documents.rename import DocumentEditor
 
 
 def test_a_document_gets_another_title_tags_folder_and_name_and_keeps_its_id(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        scope, filing = await shelf.scope(), Filing(shelf.database)
+        scope, filing = await shelf.scope(), DocumentEditor(shelf.database)
         document_id = await shelf.put("a.md", "Cats purr.", folder="old")
-        await filing.refile(scope, document_id, Refiled("Cats", ("x", "y"), "new/place", "b.md"))
+        await filing.refile(scope, document_id, DocumentChange("Cats", ("x", "y"), "new/place", "b.md"))
         found = await shelf.library.get(scope, document_id)
         assert (found.title, found.tags, found.folder, found.name) == ("Cats", ("x", "y"), "new/place", "b.md")
-        await filing.refile(scope, document_id, Refiled(tags=()))
+        await filing.refile(scope, document_id, DocumentChange(tags=()))
         found = await shelf.library.get(scope, document_id)
         assert (found.title, found.tags, found.folder) == ("Cats", (), "new/place")
 
@@ -26,7 +27,7 @@ def test_a_title_that_is_the_files_name_follows_it(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         scope, document_id = await shelf.scope(), await shelf.put("a.md", "Cats purr.")
         assert (await shelf.library.get(scope, document_id)).title == "a.md"
-        await Filing(shelf.database).refile(scope, document_id, Refiled(name="b.md"))
+        await DocumentEditor(shelf.database).refile(scope, document_id, DocumentChange(name="b.md"))
         assert (await shelf.library.get(scope, document_id)).title == "b.md"
 
     with_shelf(test)
@@ -34,12 +35,12 @@ def test_a_title_that_is_the_files_name_follows_it(with_shelf: Any) -> None:
 
 def test_no_document_takes_anothers_place(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        scope, filing = await shelf.scope(), Filing(shelf.database)
+        scope, filing = await shelf.scope(), DocumentEditor(shelf.database)
         first, _ = await shelf.put("a.md", "Cats."), await shelf.put("a.md", "Dogs.", folder="other")
         with pytest.raises(Conflict, match="same name in the folder 'other'"):
-            await filing.refile(scope, first, Refiled(folder="other"))
+            await filing.refile(scope, first, DocumentChange(folder="other"))
         with pytest.raises(NotFound):
-            await filing.refile(scope, "nonesuch", Refiled(folder="other"))
+            await filing.refile(scope, "nonesuch", DocumentChange(folder="other"))
 
     with_shelf(test)
 
@@ -47,7 +48,7 @@ def test_no_document_takes_anothers_place(with_shelf: Any) -> None:
 def test_the_same_file_may_come_in_again_where_one_was_moved_away(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         scope, first = await shelf.scope(), await shelf.put("a.md", "Cats purr.")
-        await Filing(shelf.database).refile(scope, first, Refiled(folder="away"))
+        await DocumentEditor(shelf.database).refile(scope, first, DocumentChange(folder="away"))
         second = await shelf.put("a.md", "Cats purr.")
         assert second != first
         assert (await shelf.library.get(scope, first)).folder == "away"

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pincite.core.query.answer import Filters
-from pincite.store.documents.versions import History
+from pincite.store.documents.versions import VersionArchive
 
 ROWS = "select (select count(*) from pincite.{0}), (select count(*) from pincite.past_{0})"
 
@@ -92,7 +92,7 @@ def test_versions_beyond_what_is_kept_go_with_all_that_was_made_of_them(with_she
             await shelf.library.several(await shelf.scope(), [await shelf.accept("a.md", "state 3 of things")])
         )[0]
         await shelf.indexing.clear_abandoned()
-        history = History(shelf.database, shelf.files)
+        history = VersionArchive(shelf.database, shelf.files)
         assert await history.forget(keep=0, days=0) == 0
         assert await history.forget(keep=0, days=1) == 0
         gone = (await shelf.library.versions(await shelf.scope(), document.id))[2:]
@@ -115,7 +115,7 @@ def test_what_was_replaced_long_ago_goes_by_its_age(with_shelf: Any) -> None:
                 "update version set created_at = created_at - interval '10 days' where id <= (select max(id) from version where document_id = %s and key < (select max(key) from version))",
                 (document,),
             )
-        assert await History(shelf.database, shelf.files).forget(keep=0, days=5) == 1
+        assert await VersionArchive(shelf.database, shelf.files).forget(keep=0, days=5) == 1
         assert len(await shelf.library.versions(await shelf.scope(), document)) == 2
 
     with_shelf(test)

@@ -3,12 +3,12 @@
 from typing import Any
 
 from pincite.core.accounts.access import Scope
-from pincite.store.documents.watched_files import Origins
+from pincite.store.documents.watched_files import WatchedFiles
 
 
 def test_a_document_has_one_file_and_a_file_one_document(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        scope, origins = await shelf.scope(), Origins(shelf.database, "here")
+        scope, origins = await shelf.scope(), WatchedFiles(shelf.database, "here")
         first, second = await shelf.put("a.md", "A."), await shelf.put("b.md", "B.")
         await origins.tell(scope, "/docs", {"a.md": first, "b.md": second})
         found = await origins.below(scope, "/docs")
@@ -24,11 +24,11 @@ def test_a_document_has_one_file_and_a_file_one_document(with_shelf: Any) -> Non
 
 def test_another_root_place_or_person_knows_nothing_of_it(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        scope, origins = await shelf.scope(), Origins(shelf.database, "here")
+        scope, origins = await shelf.scope(), WatchedFiles(shelf.database, "here")
         document_id = await shelf.put("a.md", "A.")
         await origins.tell(scope, "/docs", {"a.md": document_id})
         assert await origins.below(scope, "/doc") == {}
-        assert await Origins(shelf.database, "there").below(scope, "/docs") == {}
+        assert await WatchedFiles(shelf.database, "there").below(scope, "/docs") == {}
         assert await origins.below(Scope("somebody", scope.realms), "/docs") == {}
         await origins.tell(Scope("somebody", ()), "/docs", {"x.md": document_id})
         assert list(await origins.below(scope, "/docs")) == ["a.md"]

@@ -1,7 +1,7 @@
 from typing import Any
 
 from pincite.store.indexing import chunk_rows
-from pincite.store.indexing.chunk_rows import Entry
+from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.store.indexing.jobs import Room
 from tests.builders import chunk
 
@@ -14,7 +14,7 @@ def test_passages_of_several_editions_are_written_at_once_and_each_keeps_its_own
         editions = [await shelf.indexing.begin(await shelf.indexing.target(job)) for job in jobs]
         vectors = [await shelf.vector(word) for word in ("apples", "pears")]
         entries = [
-            (edition.key, Entry(chunk(0, word), "c", {word: 2}, b"h" + bytes([n]), [vectors[n]], forms={word: word}))
+            (edition.key, ChunkRow(chunk(0, word), "c", {word: 2}, b"h" + bytes([n]), [vectors[n]], forms={word: word}))
             for n, (edition, word) in enumerate(zip(editions, ("apples", "pears"), strict=True))
         ]
         async with shelf.database.transaction("local") as connection:

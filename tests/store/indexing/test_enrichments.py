@@ -16,9 +16,9 @@ WRITTEN = {b"h1": Enriched("About cats.", ("Who purrs?",)), b"h2": Enriched("", 
 def test_what_was_kept_is_known_to_its_owner_alone(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            await pincite.upload(Upload("cats.md", b"Cats purr.", author="Ann", tags=("a",)))
-            job = await pincite.jobs.claim("tester", 60)
-            store = Enrichments(pincite.database)
+            await pincite.documents.upload(Upload("cats.md", b"Cats purr.", author="Ann", tags=("a",)))
+            job = await pincite.services.jobs.claim("tester", 60)
+            store = Enrichments(pincite.services.database)
             about = await store.about(job)
             assert (about.document_id, about.name, about.author, about.tags) == (
                 job.document_id,
@@ -37,10 +37,10 @@ def test_what_was_kept_is_known_to_its_owner_alone(open_pincite: Callable[..., A
 def test_a_document_that_is_gone_keeps_nothing(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            await pincite.upload(Upload("cats.md", b"Cats purr."))
-            job = await pincite.jobs.claim("tester", 60)
+            await pincite.documents.upload(Upload("cats.md", b"Cats purr."))
+            job = await pincite.services.jobs.claim("tester", 60)
             await pincite.remove(job.document_id)
-            store = Enrichments(pincite.database)
+            store = Enrichments(pincite.services.database)
             await store.keep(job, WRITTEN)
             assert await store.known("local", [b"h1"]) == {}
             with pytest.raises(Conflict):

@@ -2,19 +2,19 @@ from typing import Any
 
 from pincite.core.documents.document import Parsed
 from pincite.store.indexing.generations import Generations
-from pincite.store.indexing.publish import Found
-from pincite.store.indexing.write_edition import Indexing
+from pincite.store.indexing.publish import ParsedVersion
+from pincite.store.indexing.write_edition import EditionWriter
 
 
 async def build(shelf: Any, signature: str) -> int:
     """Do every job that waits for the index that is built; how many there were."""
     done = 0
-    indexing = Indexing(shelf.database, shelf.indexing._index.model, signature, beside=True)
+    indexing = EditionWriter(shelf.database, shelf.indexing._index.model, signature, beside=True)
     while job := await shelf.jobs.claim("builder", 60):
         target = await shelf.indexing.target(job)
         assert target.generation is not None
         edition = await indexing.begin(target)
-        await indexing.serve(edition, Found(Parsed("x", "markdown")))
+        await indexing.serve(edition, ParsedVersion(Parsed("x", "markdown")))
         done += 1
     return done
 

@@ -3,7 +3,7 @@ import hashlib
 from typing import Any
 
 from pincite.core.documents.document import Upload
-from pincite.store.indexing.insert_documents import Turn, version_id
+from pincite.store.indexing.insert_documents import Schedule, version_id
 
 
 def test_a_versions_id_is_its_moment() -> None:
@@ -17,7 +17,7 @@ def test_files_that_come_in_at_once_are_taken_in_together_each_as_what_it_is(wit
         async def accept(name: str, text: str, **more: Any) -> Any:
             upload = Upload(name, text.encode(), **more)
             checksum = hashlib.sha256(upload.data).hexdigest()
-            turn = Turn(held=name == "held.md")
+            turn = Schedule(held=name == "held.md")
             return await shelf.intake.accept(scope, upload, mime="text/markdown", checksum=checksum, turn=turn)
 
         await asyncio.gather(accept("known.md", "as it is"), accept("changed.md", "before"))

@@ -5,14 +5,14 @@ import pytest
 
 from pincite.core.documents.document import Failure
 from pincite.errors import Conflict, Invalid, NotFound
-from pincite.store.indexing.job_list import Queue
+from pincite.store.indexing.job_list import JobList
 
 STATES: tuple[Any, ...] = ("running", "waiting", "held")
 
 
 def test_jobs_in_hand_come_first_and_say_who_has_them(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        queue, scope = Queue(shelf.database), await shelf.scope()
+        queue, scope = JobList(shelf.database), await shelf.scope()
         for n in range(3):
             await shelf.accept(f"{n}.md", f"text {n}")
         await shelf.jobs.claim("host:1:0", 60)
@@ -23,7 +23,7 @@ def test_jobs_in_hand_come_first_and_say_who_has_them(with_shelf: Any) -> None:
         assert [(job.state, job.name, job.worker) for job in jobs] == [
             ("running", "0.md", "host:1:0"), ("running", "1.md", "host:2:1"), ("waiting", "2.md", None),
         ]  # fmt: skip
-        assert (jobs[1].stage, jobs[1].progress) == ("embedding", 0.25)
+        assert (jobs[1].stage, jobs[1].progress) == ("query_embedding", 0.25)
         assert jobs[1].remaining_s is not None
 
     with_shelf(test)
@@ -34,7 +34,7 @@ def test_a_job_whose_worker_died_waits(with_shelf: Any) -> None:
         await shelf.accept("a.md", "text")
         await shelf.jobs.claim("dies", 0.01)
         await asyncio.sleep(0.05)
-        [job], _ = await Queue(shelf.database).page(await shelf.scope(), limit=10)
+        [job], _ = await JobList(shelf.database).page(await shelf.scope(), limit=10)
         assert (job.state, job.worker, job.attempts) == ("waiting", None, 1)
 
     with_shelf(test)
@@ -42,7 +42,7 @@ def test_a_job_whose_worker_died_waits(with_shelf: Any) -> None:
 
 def test_the_summary_counts_and_tells_the_rate_of_the_last_minute(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        queue, scope = Queue(shelf.database), await shelf.scope()
+        queue, scope = JobList(shelf.database), await shelf.scope()
         assert (await queue.summary(scope)).documents_per_s is None
         for n in range(4):
             await shelf.put(f"{n}.md", f"text {n}", f"more {n}")
@@ -62,7 +62,7 @@ def test_the_summary_counts_and_tells_the_rate_of_the_last_minute(with_shelf: An
 
 def test_jobs_are_listed_by_their_state_and_for_a_day_after_their_end(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        queue, scope = Queue(shelf.database), await shelf.scope()
+        queue, scope = JobList(shelf.database), await shelf.scope()
         for n in range(3):
             await shelf.put(f"{n}.md", f"text {n}")
         await shelf.accept("bad.md", "text")
@@ -93,7 +93,7 @@ def test_jobs_are_listed_by_their_state_and_for_a_day_after_their_end(with_shelf
 
 def test_a_job_that_is_taken_is_nobodys_to_write_any_more(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        queue, scope = Queue(shelf.database), await shelf.scope()
+        queue, scope = JobList(shelf.database), await shelf.scope()
         document_id = await shelf.accept("a.md", "text")
         job = await shelf.jobs.claim("w", 60)
         edition = await shelf.indexing.begin(await shelf.indexing.target(job))
@@ -114,7 +114,7 @@ def test_a_job_that_is_taken_is_nobodys_to_write_any_more(with_shelf: Any) -> No
 
 def test_jobs_that_are_still_there_have_not_ended_and_removed_documents_have_no_status(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        queue, scope = Queue(shelf.database), await shelf.scope()
+        queue, scope = JobList(shelf.database), await shelf.scope()
         await shelf.accept("a.md", "text")
         jobs, _ = await queue.page(scope, limit=10)
         assert await queue.ended(scope, jobs) == []
@@ -129,7 +129,7 @@ def test_jobs_that_are_still_there_have_not_ended_and_removed_documents_have_no_
 def test_what_is_no_cursor_is_refused(with_shelf: Any, cursor: str) -> None:
     async def test(shelf: Any) -> None:
         with pytest.raises(Invalid, match="cursor"):
-            await Queue(shelf.database).page(await shelf.scope(), limit=1, cursor=cursor)
+            await JobList(shelf.database).page(await shelf.scope(), limit=1, cursor=cursor)
 
     with_shelf(test)
 

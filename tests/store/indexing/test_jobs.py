@@ -159,7 +159,7 @@ def test_asking_again_forgets_tries_that_were_cut_off(with_shelf: Any) -> None:
 
 def test_held_documents_wait_until_started(with_shelf: Any) -> None:
     from pincite.core.documents.document import Upload
-    from pincite.store.indexing.insert_documents import Turn
+    from pincite.store.indexing.insert_documents import Schedule
 
     async def test(shelf: Any) -> None:
         scope = await shelf.scope()
@@ -167,7 +167,7 @@ def test_held_documents_wait_until_started(with_shelf: Any) -> None:
         for name in ("a.md", "b.md"):
             upload = Upload(name, name.encode())
             held, _ = await shelf.intake.accept(
-                scope, upload, mime="text/markdown", checksum=name, turn=Turn(held=True)
+                scope, upload, mime="text/markdown", checksum=name, turn=Schedule(held=True)
             )
             ids.append(held.id)
         assert await shelf.jobs.claim("w", 60) is None
@@ -212,9 +212,9 @@ async def own(shelf: Any, person: str) -> Any:
 
 async def take_in(shelf: Any, scope: Any, name: str, priority: int) -> None:
     from pincite.core.documents.document import Upload
-    from pincite.store.indexing.insert_documents import Turn
+    from pincite.store.indexing.insert_documents import Schedule
 
-    upload, turn = Upload(name, name.encode()), Turn(priority=priority)
+    upload, turn = Upload(name, name.encode()), Schedule(priority=priority)
     await shelf.intake.accept(scope, upload, mime="text/markdown", checksum=name, turn=turn)
 
 
@@ -298,7 +298,7 @@ def test_waiting_for_a_part_that_is_down_takes_longer_each_time_and_is_no_try(wi
 
 
 def test_nothing_is_processing_without_somebody_alive_who_does_it(with_shelf: Any) -> None:
-    from pincite.store.documents.library import Listing
+    from pincite.core.documents.document import Listing
 
     async def test(shelf: Any) -> None:
         scope, document_id = await shelf.scope(), await shelf.accept("a.md", "text")

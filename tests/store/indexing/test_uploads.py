@@ -2,7 +2,7 @@ import asyncio
 from typing import Any
 
 from pincite.core.documents.document import Status
-from pincite.store.indexing.publish import Found
+from pincite.store.indexing.publish import ParsedVersion
 from pincite.store.indexing.uploads import mint_id
 
 
@@ -68,7 +68,7 @@ def test_what_the_uploader_said_wins_over_the_file(with_shelf: Any) -> None:
         found = Parsed(
             "text", "markdown", title="Found", author="Ann", tags=("y",), source_urls=("https://example.org",)
         )
-        await shelf.indexing.serve(edition, Found(found))
+        await shelf.indexing.serve(edition, ParsedVersion(found))
         served = await shelf.library.get(scope, document.id)
         assert (served.title, served.author, served.tags, served.source_urls) == (
             "Given", "Ann", ("x",), ("https://example.org",),
@@ -107,16 +107,16 @@ def test_many_new_versions_of_one_name_at_once_all_come_in(with_shelf: Any) -> N
 def test_another_database_leaves_the_files_of_this_one_alone(with_shelf: Any, tmp_path: Any) -> None:
     import os
 
-    from pincite.store.documents.blob_files import Files
-    from pincite.store.documents.blobs import Originals
-    from pincite.store.indexing.uploads import Intake
+    from pincite.store.documents.blob_files import BlobFiles
+    from pincite.store.documents.blobs import Blobs
+    from pincite.store.indexing.uploads import UploadStore
 
     async def test(shelf: Any) -> None:
         document_id = await shelf.put("a.md", "kept")
         for path in tmp_path.glob("files/*/*/*"):
             os.utime(path, (0, 0))
-        other = Intake(
-            shelf.database, Originals(shelf.database, Files(tmp_path, "another library"), shared=False), "s1"
+        other = UploadStore(
+            shelf.database, Blobs(shelf.database, BlobFiles(tmp_path, "another library"), shared=False), "s1"
         )
         assert await other.sweep() == 0
         assert (await shelf.library.raw(await shelf.scope(), document_id))[1] == b"kept"

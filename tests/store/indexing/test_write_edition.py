@@ -4,13 +4,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from pincite.core.documents.document import Level, Parsed, Status
+from pincite.core.documents.document import ChunkLevel, Parsed, Status
 from pincite.errors import Conflict, NotFound
 from pincite.store.database import one
 from pincite.store.indexing import publish as serving
-from pincite.store.indexing.chunk_rows import Entry
+from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.store.indexing.jobs import Room
-from pincite.store.indexing.publish import Found
+from pincite.store.indexing.publish import ParsedVersion
 from tests.builders import chunk
 
 
@@ -24,8 +24,8 @@ async def rows_left(shelf: Any) -> int:
     return int(row[0])
 
 
-def entry(n: int = 0) -> Entry:
-    return Entry(chunk(n, f"passage {n}"), "c", {"passag": 1}, b"h%d" % n, [[1.0] + [0.0] * 31])
+def entry(n: int = 0) -> ChunkRow:
+    return ChunkRow(chunk(n, f"passage {n}"), "c", {"passag": 1}, b"h%d" % n, [[1.0] + [0.0] * 31])
 
 
 async def begun(shelf: Any, name: str = "a.md", text: str = "text") -> tuple[str, Any]:
@@ -39,15 +39,15 @@ def test_a_small_document_is_written_and_served_in_one_step_or_not_at_all(with_s
         document_id = await shelf.accept("a.md", "text")
         job = await shelf.jobs.claim("w", 60)
         target = await shelf.indexing.target(job)
-        broken = Entry(chunk(1, "b"), "c", {"b": 1}, b"h", [[float("nan")] * 32])
+        broken = ChunkRow(chunk(1, "b"), "c", {"b": 1}, b"h", [[float("nan")] * 32])
         with pytest.raises(psycopg.Error):
-            await shelf.indexing.publish(target, Found(Parsed("text", "markdown"), [entry(0), broken]))
+            await shelf.indexing.publish(target, ParsedVersion(Parsed("text", "markdown"), [entry(0), broken]))
         assert await rows_left(shelf) == 0
-        await shelf.indexing.publish(target, Found(Parsed("text", "markdown"), [entry(0), entry(1)]))
+        await shelf.indexing.publish(target, ParsedVersion(Parsed("text", "markdown"), [entry(0), entry(1)]))
         document = await shelf.library.get(await shelf.scope(), document_id)
         assert (document.status, document.chunks) == (Status.COMPLETED, 2)
         with pytest.raises(Conflict):
-            await shelf.indexing.publish(target, Found(Parsed("text", "markdown"), [entry(0)]))
+            await shelf.indexing.publish(target, ParsedVersion(Parsed("text", "markdown"), [entry(0)]))
 
     with_shelf(test)
 
@@ -64,9 +64,9 @@ def test_small_documents_that_are_ready_at_once_are_served_in_one_transaction(wi
         await shelf.accept("1.md", "newer text")
         await shelf.removal.remove(await shelf.scope(), ids[2])
 
-        def found(target: Any) -> Found:
+        def found(target: Any) -> ParsedVersion:
             n = ids.index(target.job.document_id)
-            return Found(
+            return ParsedVersion(
                 Parsed(f"passage {n}", "markdown", title=f"Title {n}", tags=("t",)), [entry(n)], ["a note"] * (n == 3)
             )
 
@@ -79,7 +79,9 @@ def test_small_documents_that_are_ready_at_once_are_served_in_one_transaction(wi
         assert [(d.status, d.title, d.tags, d.chunks) for d in served] == [
             (Status.COMPLETED, "Title 0", ("t",), 1), (Status.COMPLETED, "Title 3", ("t",), 1)
         ]  # fmt: skip
-        assert [chunk.text for chunk in (await shelf.library.chunks(scope, ids[3], Level.CHUNK))[1]] == ["passage 3"]
+        assert [chunk.text for chunk in (await shelf.library.chunks(scope, ids[3], ChunkLevel.CHUNK))[1]] == [
+            "passage 3"
+        ]
         async with shelf.database.transaction("local") as connection:
             moments = await one(connection, "select count(distinct xmin::text) from edition where state = 'served'")
         assert moments == (1,)
@@ -92,11 +94,11 @@ def test_one_document_that_cannot_be_written_does_not_spoil_it_for_those_beside_
         ids = [await shelf.accept(f"{n}.md", f"text {n}") for n in range(3)]
         jobs = await shelf.jobs.claim_some("w", 60, Room(most=3))
         targets = [await shelf.indexing.target(job) for job in jobs]
-        broken = Entry(chunk(1, "b"), "c", {"b": 1}, b"h", [[float("nan")] * 32])
+        broken = ChunkRow(chunk(1, "b"), "c", {"b": 1}, b"h", [[float("nan")] * 32])
         bad = ids[1]
 
-        def found(target: Any) -> Found:
-            return Found(Parsed("text", "markdown"), [broken if target.job.document_id == bad else entry(0)])
+        def found(target: Any) -> ParsedVersion:
+            return ParsedVersion(Parsed("text", "markdown"), [broken if target.job.document_id == bad else entry(0)])
 
         ended = await published(shelf, targets, found)
         spoilt = {target.job.document_id for target, end in zip(targets, ended, strict=True) if end is not None}
@@ -114,7 +116,7 @@ def test_a_document_somebody_has_locked_is_waited_for_by_nobody_else(with_shelf:
         targets = {job.document_id: await shelf.indexing.target(job) for job in jobs}
 
         async def publish(one: str) -> None:
-            await shelf.indexing.publish(targets[one], Found(Parsed("text", "markdown"), [entry(0)]))
+            await shelf.indexing.publish(targets[one], ParsedVersion(Parsed("text", "markdown"), [entry(0)]))
 
         async with shelf.database.transaction("local") as connection:
             await connection.execute("select from document where id = %s for update", (ids[1],))
@@ -132,7 +134,7 @@ def test_a_document_somebody_has_locked_is_waited_for_by_nobody_else(with_shelf:
 def test_passages_of_another_index_go_with_the_text_they_stand_in(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         _, edition = await begun(shelf)
-        await shelf.indexing.serve(edition, Found(Parsed("text", "markdown")))
+        await shelf.indexing.serve(edition, ParsedVersion(Parsed("text", "markdown")))
         async with shelf.database.transaction("local") as connection:
             for _ in range(2):
                 await connection.execute(
@@ -147,7 +149,9 @@ def test_passages_of_another_index_go_with_the_text_they_stand_in(with_shelf: An
 
         for text, left in (("text", 2), ("text, read otherwise", 0)):
             async with shelf.database.transaction("local") as connection:
-                await serving.serve(connection, {edition: Found(Parsed(text, "markdown"))}, shelf.indexing._index)
+                await serving.publish(
+                    connection, {edition: ParsedVersion(Parsed(text, "markdown"))}, shelf.indexing._index
+                )
             assert await ready() == left
 
     with_shelf(test)
@@ -160,7 +164,7 @@ def test_an_interrupted_try_leaves_its_vectors_and_nothing_else_for_the_next(wit
         again = await shelf.indexing.begin(await shelf.indexing.target(first.job))
         assert set(await shelf.indexing.known_vectors("local", [b"h0", b"h1"])) == {b"h0", b"h1"}
         await shelf.indexing.write(again, [entry(0)])
-        await shelf.indexing.serve(again, Found(Parsed("text", "markdown")))
+        await shelf.indexing.serve(again, ParsedVersion(Parsed("text", "markdown")))
         assert (await shelf.library.get(await shelf.scope(), document_id)).chunks == 1
         assert await shelf.indexing.clear_abandoned() == 1
         assert await rows_left(shelf) == 4
@@ -181,7 +185,7 @@ def test_a_worker_whose_job_was_given_to_another_can_do_nothing(with_shelf: Any)
         for act in (
             lambda: shelf.indexing.begin(target),
             lambda: shelf.indexing.write(edition, [entry(1)]),
-            lambda: shelf.indexing.serve(edition, Found(parsed)),
+            lambda: shelf.indexing.serve(edition, ParsedVersion(parsed)),
             lambda: shelf.indexing.fail(slow, "x", "y"),
             lambda: shelf.indexing.drop(slow),
         ):
@@ -193,7 +197,7 @@ def test_a_worker_whose_job_was_given_to_another_can_do_nothing(with_shelf: Any)
         assert (await shelf.library.get(await shelf.scope(), document_id)).stage != "lost"
         mine = await shelf.indexing.begin(await shelf.indexing.target(quick))
         await shelf.indexing.write(mine, [entry(0)])
-        await shelf.indexing.serve(mine, Found(parsed))
+        await shelf.indexing.serve(mine, ParsedVersion(parsed))
         assert (await shelf.library.get(await shelf.scope(), document_id)).chunks == 1
 
     with_shelf(test)
@@ -225,7 +229,7 @@ def test_removing_during_any_step_clashes_with_none(with_shelf: Any) -> None:
                 shelf.indexing.write(edition, [entry(0)]),
                 shelf.indexing.fail(job, "x", "y")
                 if n % 2
-                else shelf.indexing.serve(edition, Found(Parsed("t", "markdown"))),
+                else shelf.indexing.serve(edition, ParsedVersion(Parsed("t", "markdown"))),
                 shelf.indexing.clear_abandoned(),
             ]
             done = await asyncio.gather(shelf.removal.remove(scope, document_id), *steps, return_exceptions=True)
@@ -245,7 +249,7 @@ def test_a_document_removed_while_written_takes_everything_along(with_shelf: Any
         with pytest.raises(Conflict):
             await shelf.indexing.write(edition, [entry(1)])
         with pytest.raises(Conflict):
-            await shelf.indexing.serve(edition, Found(Parsed("text", "markdown")))
+            await shelf.indexing.serve(edition, ParsedVersion(Parsed("text", "markdown")))
         with pytest.raises(Conflict):
             await shelf.indexing.target(edition.job)
         assert await rows_left(shelf) == 0
@@ -284,7 +288,7 @@ def test_a_failure_keeps_what_was_served(with_shelf: Any) -> None:
 def test_equal_text_is_known_window_by_window(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         _, edition = await begun(shelf)
-        two = Entry(chunk(0), "c", {"a": 1}, b"hash", [[1.0] + [0.0] * 31, [0.0, 1.0] + [0.0] * 30])
+        two = ChunkRow(chunk(0), "c", {"a": 1}, b"hash", [[1.0] + [0.0] * 31, [0.0, 1.0] + [0.0] * 30])
         await shelf.indexing.write(edition, [two])
         known = await shelf.indexing.known_vectors("local", [b"hash", b"other"])
         assert list(known) == [b"hash"]
@@ -299,7 +303,7 @@ def test_an_overtaken_version_is_not_served(with_shelf: Any) -> None:
         _, edition = await begun(shelf)
         await shelf.accept("a.md", "newer")
         with pytest.raises(Conflict):
-            await shelf.indexing.serve(edition, Found(Parsed("text", "markdown")))
+            await shelf.indexing.serve(edition, ParsedVersion(Parsed("text", "markdown")))
         assert (await shelf.indexing.target(edition.job)).outdated
         await shelf.indexing.drop(edition.job)
 

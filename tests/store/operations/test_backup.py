@@ -42,10 +42,10 @@ async def fill(pincite: AsyncPincite, folder: Path) -> str:
     ):
         (folder / name).write_text(text, encoding="utf-8")
         await pincite.add(folder / name, folder="hut")
-    session = await pincite.sessions.create(await pincite.scope(), "")
+    session = await pincite.services.sessions.create(await pincite.scope(), "")
     await pincite.ask(Question("Where does the key hang?", session_id=session.id))
-    await pincite.keys.create("local", "reader of the hut", "reader", None)
-    await pincite.control.set({"rag.top_k": 7}, LOCAL)
+    await pincite.services.keys.create("local", "reader of the hut", "reader", None)
+    await pincite.services.live_settings.set({"rag.top_k": 7}, LOCAL)
     return session.id
 
 
@@ -78,9 +78,11 @@ def test_everything_comes_back_elsewhere_with_the_same_ids(
         async with AsyncPincite(settings=settings_for(database_url, tmp_path / "here")) as pincite:
             session = await fill(pincite, tmp_path)
             before = await pincite.ask("When is the cat fed?")
-            done = await back_up(pincite.database, pincite.originals.files, target, traces=True, report=silent)
+            done = await back_up(
+                pincite.services.database, pincite.services.blobs.files, target, traces=True, report=silent
+            )
             assert (done.documents, done.missing, done.bytes) == (3, (), target.stat().st_size)
-            assert await last_backup(pincite.database) is not None
+            assert await last_backup(pincite.services.database) is not None
         manifest = read_backup(target, silent)
         assert (
             await restore(another_database_url, tmp_path / "there", target, manifest, silent)
@@ -96,12 +98,12 @@ def test_everything_comes_back_elsewhere_with_the_same_ids(
         assert {name: len(lines) for name, lines in restored.items()} == {n: len(lines) for n, lines in kept.items()}
         assert restored == kept
         async with AsyncPincite(settings=settings_for(another_database_url, tmp_path / "there")) as pincite:
-            assert (await inspect(pincite.database, pincite.originals.files, silent)).wrong == ()
-            assert (await pincite.audit.verify("local")).fault is None
+            assert (await inspect(pincite.services.database, pincite.services.blobs.files, silent)).wrong == ()
+            assert (await pincite.services.audit.verify("local")).fault is None
             after = await pincite.ask("When is the cat fed?")
             assert (after.text, after.citations) == (before.text, before.citations)
             assert pincite.settings.rag.top_k == 7
-            assert (await pincite.sessions.get(await pincite.scope(), session)).turns
+            assert (await pincite.services.sessions.get(await pincite.scope(), session)).turns
             (tmp_path / "new.md").write_text("The well is behind the hut.")
             new = await pincite.add(tmp_path / "new.md")  # numbers go on where they were
             assert new.chunks == 1
@@ -124,8 +126,8 @@ def test_files_beside_an_embedded_database_come_along(tmp_path: Path) -> None:
         async with AsyncPincite(settings=here) as pincite:
             (tmp_path / "cat.md").write_text("The cat is fed at half past six.")
             document = await pincite.add(tmp_path / "cat.md")
-            [version] = await pincite.library.versions(await pincite.scope(), document.id)
-            gone = pincite.originals.files.path(document.id, version.id)
+            [version] = await pincite.services.library.versions(await pincite.scope(), document.id)
+            gone = pincite.services.blobs.files.path(document.id, version.id)
         async with library(load_settings(here)) as (database, files):
             assert (await back_up(database, files, target, traces=False, report=silent)).files == 1
             gone.write_text("The cat is fed at half past seven.")

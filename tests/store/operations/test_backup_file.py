@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from pincite.core.operations import BACKUP_FORMAT, BackupManifest, BackupTable
 from pincite.errors import DataFolderError, Unreadable
-from pincite.store.operations import backup_file
-from pincite.store.operations.backup_file import Manifest, Table, Writer, check, members
+from pincite.store.operations.backup_file import Writer, check, members
 from pincite.store.operations.restore import read_backup
 
-MANIFEST = Manifest(
+MANIFEST = BackupManifest(
     pincite="0.1.0", schema=1, library="lib", made_at="2026-01-01T00:00:00+00:00", documents=1,
-    tables=(Table("document", ("id", "name"), 1),), sequences={"job_id_seq": 7}, missing=(),
+    tables=(BackupTable("document", ("id", "name"), 1),), sequences={"job_id_seq": 7}, missing=(),
 )  # fmt: skip
 CONTENT = {"files/doc-1/v_1": os.urandom(5000), "tables/document/000000": b"rows", "tables/document/000001": b""}
 
 
-def write(path: Path, manifest: Manifest | None = MANIFEST) -> Path:
+def write(path: Path, manifest: BackupManifest | None = MANIFEST) -> Path:
     with open(path, "wb") as file, Writer(file) as writer:
         for name, data in CONTENT.items():
             writer.add(name, data)
@@ -40,7 +40,7 @@ def written(path: Path, *names: str, kind: bytes = tarfile.REGTYPE) -> Path:
     return path
 
 
-def checked(path: Path) -> Manifest:
+def checked(path: Path) -> BackupManifest:
     return check(path, lambda _done, _whole: None)
 
 
@@ -120,7 +120,7 @@ def test_a_manifest_that_says_nothing_is_refused(tmp_path: Path, manifest: bytes
 
 def test_another_format_and_a_newer_schema_say_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(Unreadable, match="install a newer one"):
-        checked(write(tmp_path / "a", replace(MANIFEST, format=backup_file.FORMAT + 1)))
+        checked(write(tmp_path / "a", replace(MANIFEST, format=BACKUP_FORMAT + 1)))
     with pytest.raises(DataFolderError, match="made by a newer pincite"):
         read_backup(write(tmp_path / "b", replace(MANIFEST, schema=9999)), lambda _progress: None)
 

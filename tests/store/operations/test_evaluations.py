@@ -6,11 +6,11 @@ import psycopg
 import pytest
 
 from pincite.core.accounts.access import Scope
-from pincite.core.evaluations import Interval, Outcome, Place, SetQuestion
+from pincite.core.evaluations import EvaluationOutcome, Interval, Place, SetQuestion
 from pincite.errors import BadRequest, NotFound
 from pincite.store.operations.evaluations import Evaluations
 
-OUTCOME = Outcome(
+OUTCOME = EvaluationOutcome(
     {"nDCG@10": Interval(0.5, 0.4, 0.6), "MRR@10": Interval(0.4, 0.3, 0.5)}, {1: 3, 2: None}, 1.5, 9.0, ("n",)
 )
 

@@ -12,7 +12,7 @@ from pincite.core.documents.document import Progress
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Conflict, StoreDown
 from pincite.store.database import Database
-from pincite.store.documents.blob_files import Files
+from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.operations import purge as purge_module
 from pincite.store.operations.purge import LOCK, purge
 
@@ -74,20 +74,23 @@ def test_after_a_purge_no_file_of_the_data_folder_holds_the_words(settings: dict
 
     async def use() -> None:
         async with AsyncPincite(settings=settings) as pincite:
-            async with pincite.database.administrator() as admin:
+            async with pincite.services.database.administrator() as admin:
                 await admin.execute(UNCOMPRESSED)
             document = await pincite.add(tmp_path / "secret.md")
             await pincite.add(tmp_path / "kept.md")
             await pincite.ask(" ".join(secret[20:23]))
-            async with pincite.database.administrator() as admin:
+            async with pincite.services.database.administrator() as admin:
                 await admin.execute("analyze")
             assert (await pincite.remove(document.id)).verified
-            async with pincite.database.administrator() as admin:
+            async with pincite.services.database.administrator() as admin:
                 await admin.execute("checkpoint")
             before = where(data, theirs)
             assert {Path(name).parts[1] for name in before} >= {"base", "pg_wal"}, before
             done = await purge(
-                pincite.database, pincite.originals.files, embedded=True, report=lambda step: steps.append(step.stage)
+                pincite.services.database,
+                pincite.services.blobs.files,
+                embedded=True,
+                report=lambda step: steps.append(step.stage),
             )
             assert done.log
             assert (await pincite.search(" ".join(kept[20:23]))).hits
@@ -105,7 +108,7 @@ def test_one_purges_at_a_time(database_url: str, tmp_path: Path) -> None:
         with psycopg.connect(database_url) as other:
             other.execute("select pg_advisory_lock(%s)", (LOCK,))
             with pytest.raises(Conflict, match="somebody else is purging"):
-                await purge(database, Files(tmp_path, "lib"), embedded=False, report=silent)
+                await purge(database, BlobFiles(tmp_path, "lib"), embedded=False, report=silent)
         await database.close()
 
     asyncio.run(both())
@@ -122,8 +125,8 @@ def test_whoever_still_sees_what_was_removed_is_waited_for_and_told(
             other.execute("set transaction isolation level repeatable read")
             other.execute("select count(*) from pincite.document")
             with pytest.raises(StoreDown, match="still sees what was removed"):
-                await purge(database, Files(tmp_path, "lib"), embedded=False, report=silent)
-        done = await purge(database, Files(tmp_path, "lib"), embedded=False, report=silent)
+                await purge(database, BlobFiles(tmp_path, "lib"), embedded=False, report=silent)
+        done = await purge(database, BlobFiles(tmp_path, "lib"), embedded=False, report=silent)
         assert not done.log
         await database.close()
 
@@ -141,7 +144,7 @@ def test_samples_of_an_empty_table_are_forgotten(database_url: str, tmp_path: Pa
             other.execute("delete from pincite.vocabulary")
             sampled = "select count(*) from pg_stats where histogram_bounds::text like '%%canary%%'"
             assert other.execute(sampled).fetchone() != (0,)
-            await purge(database, Files(tmp_path, "lib"), embedded=False, report=silent)
+            await purge(database, BlobFiles(tmp_path, "lib"), embedded=False, report=silent)
             assert other.execute(sampled).fetchone() == (0,)
         await database.close()
 

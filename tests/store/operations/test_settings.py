@@ -12,7 +12,7 @@ import pytest
 from pincite.core.accounts.access import LOCAL, Caller
 from pincite.store.database import Database, one
 from pincite.store.migrate import migration_files
-from pincite.store.operations.settings import Stored, StoredSettings, Wish
+from pincite.store.operations.settings import SettingsChange, Stored, StoredSettings
 
 Run = Callable[[Callable[[StoredSettings, Database], Any]], Any]
 
@@ -33,8 +33,8 @@ def with_store(database_url: str) -> Run:
 
 
 def wish(kind: Any = "set", undoes: int | None = None, **values: Any) -> Callable[[Stored], Any]:
-    async def decide(stored: Stored) -> Wish:
-        return Wish(kind, values, undoes=undoes)
+    async def decide(stored: Stored) -> SettingsChange:
+        return SettingsChange(kind, values, undoes=undoes)
 
     return decide
 
@@ -59,9 +59,9 @@ def test_many_writers_lose_nothing(with_store: Run) -> None:
         other = StoredSettings(database)  # as another process: it does not wait for the first one's turn
 
         async def add(writer: StoredSettings) -> None:
-            async def decide(stored: Stored) -> Wish:
+            async def decide(stored: Stored) -> SettingsChange:
                 await asyncio.sleep(0)
-                return Wish("set", {"n": stored.values.get("n", 0) + 1})
+                return SettingsChange("set", {"n": stored.values.get("n", 0) + 1})
 
             await writer.revise(LOCAL, decide)
 
@@ -74,7 +74,7 @@ def test_many_writers_lose_nothing(with_store: Run) -> None:
 
 def test_a_wish_that_fails_leaves_nothing(with_store: Run) -> None:
     async def go(store: StoredSettings, _: Database) -> None:
-        async def refuse(stored: Stored) -> Wish:
+        async def refuse(stored: Stored) -> SettingsChange:
             raise LookupError("no")
 
         with pytest.raises(LookupError):
@@ -97,9 +97,9 @@ def test_the_history_goes_by_batches_and_knows_what_was_undone(with_store: Run) 
         ]  # fmt: skip
         assert {one.batch for one in await store.history("local", limit=9, before=3)} == {1, 2}
 
-        async def look(stored: Stored) -> Wish:
+        async def look(stored: Stored) -> SettingsChange:
             assert {one.batch for one in stored.last} == {2}
-            return Wish("set", {})
+            return SettingsChange("set", {})
 
         await store.revise(LOCAL, look)
 

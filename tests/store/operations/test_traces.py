@@ -8,11 +8,11 @@ import pytest
 
 from pincite.core.accounts.access import Scope
 from pincite.core.query.answer import Degraded
-from pincite.core.traces import Content, Outcome, Span, Trace
+from pincite.core.traces import Content, Span, Trace, TraceFilter, TraceOutcome
 from pincite.errors import Invalid, NotFound
-from pincite.store.access.users import People
+from pincite.store.access.users import Users
 from pincite.store.database import one
-from pincite.store.operations.traces import TraceFilter, Traces, sizes
+from pincite.store.operations.traces import TraceStore, sizes
 from tests.store.waiting import somebody_waits
 
 NOW = datetime.now(UTC)
@@ -26,21 +26,21 @@ def trace(trace_id: str, started: datetime = NOW, **more: Any) -> Trace:
     )
     return replace(
         Trace(
-            trace_id, "query", started, 15.0, "hybrid", degraded=(Degraded("embedding", "down"),), spans=spans,
+            trace_id, "query", started, 15.0, "hybrid", degraded=(Degraded("query_embedding", "down"),), spans=spans,
             request_id="r" * 16, options={"top_k": 3}, settings={"rag.fusion": "rrf"},
-            outcome=Outcome(0.5, "medium", 1.0, ("d.v.0",), ("d.v.0",), 12, "m", "stop"),
+            outcome=TraceOutcome(0.5, "medium", 1.0, ("d.v.0",), ("d.v.0",), 12, "m", "stop"),
         ),
         **more,
     )  # fmt: skip
 
 
-async def listed(traces: Traces, scope: Scope, wanted: TraceFilter = ANY) -> list[str]:
+async def listed(traces: TraceStore, scope: Scope, wanted: TraceFilter = ANY) -> list[str]:
     return [found.id for found in (await traces.list(scope, wanted))[0]]
 
 
 def test_a_trace_comes_back_as_it_was(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        traces, scope = Traces(shelf.database), await shelf.scope()
+        traces, scope = TraceStore(shelf.database), await shelf.scope()
         content = Content("q", ("also",), "q alone", "be brief", "an answer")
         kept = trace("t1", content=content, owner="local")
         await traces.keep("local", kept)
@@ -53,7 +53,7 @@ def test_a_trace_comes_back_as_it_was(with_shelf: Any) -> None:
 
 def test_nobody_sees_the_traces_of_others(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        traces, scope = Traces(shelf.database), await shelf.scope()
+        traces, scope = TraceStore(shelf.database), await shelf.scope()
         await traces.keep("local", trace("t1", remote=f"{'a' * 32}-{'b' * 16}"))
         stranger = Scope("stranger", scope.realms)
         assert await listed(traces, stranger) == []
@@ -66,8 +66,8 @@ def test_nobody_sees_the_traces_of_others(with_shelf: Any) -> None:
 
 def test_administrators_see_that_others_asked_and_the_database_keeps_the_words_from_them(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        traces, scope = Traces(shelf.database), await shelf.scope()
-        await People(shelf.database).add("local", "anna", "administrator")
+        traces, scope = TraceStore(shelf.database), await shelf.scope()
+        await Users(shelf.database).add("local", "anna", "administrator")
         content = Content("q", (), "q alone", "be brief", "an answer")
         of_folders = {"category_labels": {"hr": "Secret"}, "rag.top_k": 5}
         await traces.keep("local", trace("t1", content=content, options={"folder": "hr"}, settings=of_folders))
@@ -77,7 +77,7 @@ def test_administrators_see_that_others_asked_and_the_database_keeps_the_words_f
         assert (seen.owner, seen.content, seen.options, seen.settings) == ("local", None, {}, {"rag.top_k": 5})
         assert (await traces.get(anna, "t1", everybody=True)).spans
         assert (await traces.list(anna, ANY))[0] == []
-        await People(shelf.database).change_role("local", "anna", "editor")
+        await Users(shelf.database).change_role("local", "anna", "editor")
         assert (await traces.list(anna, everybody))[0] == []  # even where a check was forgotten
         async with shelf.database.transaction("local") as connection:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -88,7 +88,7 @@ def test_administrators_see_that_others_asked_and_the_database_keeps_the_words_f
 
 def test_a_clients_own_trace_finds_the_newest_request_in_it(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        traces, scope = Traces(shelf.database), await shelf.scope()
+        traces, scope = TraceStore(shelf.database), await shelf.scope()
         remote = f"{'a' * 32}-{'b' * 16}"
         await traces.keep("local", trace("old", NOW - timedelta(seconds=5), remote=remote))
         await traces.keep("local", trace("new", remote=remote))
@@ -101,7 +101,7 @@ def test_a_clients_own_trace_finds_the_newest_request_in_it(with_shelf: Any) -> 
 
 def test_lists_are_filtered_and_go_on_where_they_stopped(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        traces, scope = Traces(shelf.database), await shelf.scope()
+        traces, scope = TraceStore(shelf.database), await shelf.scope()
         for number in range(5):
             await traces.keep("local", trace(f"t{number}", NOW - timedelta(minutes=number)))
         await traces.keep("local", trace("same", NOW))
@@ -129,7 +129,7 @@ def test_lists_are_filtered_and_go_on_where_they_stopped(with_shelf: Any) -> Non
 
 def test_an_answers_words_go_with_the_documents_it_stood_on(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        traces, scope = Traces(shelf.database), await shelf.scope()
+        traces, scope = TraceStore(shelf.database), await shelf.scope()
         document_id = await shelf.put("a.md", "One passage.")
         other_id = await shelf.put("b.md", "Another passage.")
         shown = ({"role": "user", "content": "[Source 1] One passage."},)
@@ -147,7 +147,7 @@ def test_an_answers_words_go_with_the_documents_it_stood_on(with_shelf: Any) -> 
 
 def test_a_trace_that_is_written_while_its_document_goes_keeps_no_answer(with_shelf: Any, database_url: str) -> None:
     async def test(shelf: Any) -> None:
-        traces, scope = Traces(shelf.database), await shelf.scope()
+        traces, scope = TraceStore(shelf.database), await shelf.scope()
         document_id = await shelf.put("a.md", "One passage.")
         words = Content("q", answer="One passage. [Source 1]")
         with psycopg.connect(database_url) as other:
@@ -165,7 +165,7 @@ def test_a_trace_that_is_written_while_its_document_goes_keeps_no_answer(with_sh
 
 def test_old_traces_are_forgotten_with_their_spans(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        traces, scope = Traces(shelf.database), await shelf.scope()
+        traces, scope = TraceStore(shelf.database), await shelf.scope()
         await traces.keep("local", trace("old", NOW - timedelta(days=31)))
         await traces.keep("local", trace("new"))
         assert await traces.forget_old(30) == 1

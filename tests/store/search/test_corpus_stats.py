@@ -1,14 +1,14 @@
 from typing import Any
 
 from pincite.core.query.answer import Filters
-from pincite.store.search.corpus_stats import Surveys
+from pincite.store.search.corpus_stats import CorpusStatsCache
 
 ALL = Filters()
 
 
 def test_a_survey_counts_what_is_admitted_and_its_languages(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        scope, surveys = await shelf.scope(), Surveys()
+        scope, surveys = await shelf.scope(), CorpusStatsCache()
         nothing = await surveys.make(shelf.database, scope, ALL)
         assert (nothing.chunks, nothing.words, nothing.vectors, nothing.languages) == (0, 0, 0, ())
         await shelf.put("a.md", "one two three", "four", folder="in")
@@ -23,7 +23,7 @@ def test_a_survey_counts_what_is_admitted_and_its_languages(with_shelf: Any) -> 
 
 def test_whatever_changes_the_documents_raises_the_revision(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        scope, surveys = await shelf.scope(), Surveys()
+        scope, surveys = await shelf.scope(), CorpusStatsCache()
 
         async def revision() -> int:
             return (await surveys.make(shelf.database, scope, ALL)).revision
@@ -44,7 +44,7 @@ def test_whatever_changes_the_documents_raises_the_revision(with_shelf: Any) -> 
 
 def test_only_whole_libraries_are_remembered_each_for_its_own_scope(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        scope, surveys = await shelf.scope(), Surveys()
+        scope, surveys = await shelf.scope(), CorpusStatsCache()
         await shelf.put("a.md", "one", folder="in")
         assert surveys.remembered(scope, ALL) is None
         await surveys.make(shelf.database, scope, Filters(folder="in"))

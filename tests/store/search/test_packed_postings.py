@@ -6,10 +6,10 @@ import numpy as np
 from pincite.core.documents.document import Parsed
 from pincite.core.query.answer import Filters
 from pincite.store.database import rows
-from pincite.store.indexing.publish import Found
+from pincite.store.indexing.publish import ParsedVersion
 from pincite.store.search import packed_postings
 from pincite.store.search.bm25 import POSTING
-from pincite.store.search.packed_postings import Packs
+from pincite.store.search.packed_postings import PackedPostings
 from tests.store.search.test_postgres_index import bm25, keys_of, texts
 
 ALL = Filters()
@@ -40,7 +40,7 @@ async def agrees(shelf: Any, *, seed: int = 99) -> None:
 
 def test_search_by_words_is_the_same_with_packs_whatever_comes_and_goes(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        scope, making = await shelf.scope(), Packs(shelf.database, least=1)
+        scope, making = await shelf.scope(), PackedPostings(shelf.database, least=1)
         ids = {n: await shelf.put(f"{n}.md", *texts(8, seed=n)) for n in range(12)}
         assert await making.make() == 96
         await agrees(shelf)
@@ -71,7 +71,7 @@ def test_a_filter_looks_into_what_is_packed_as_well(with_shelf: Any) -> None:
         inside = await shelf.put("a.md", "green leaves", folder="in")
         await shelf.put("b.md", "green grass")
         before = await shelf.index.lexical("green", scope=scope, filters=Filters(document_ids=(inside,)), limit=5)
-        assert await Packs(shelf.database, least=1).make() == 2
+        assert await PackedPostings(shelf.database, least=1).make() == 2
         assert len(before) == 1
         for filters in (Filters(document_ids=(inside,)), Filters(folder="in")):
             assert await shelf.index.lexical("green", scope=scope, filters=filters, limit=5) == before
@@ -82,7 +82,7 @@ def test_a_filter_looks_into_what_is_packed_as_well(with_shelf: Any) -> None:
 def test_nothing_of_a_removed_document_stays_in_a_pack(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         ids = [await shelf.put(f"{n}.md", *texts(4, seed=n)) for n in range(20)]
-        await Packs(shelf.database, least=1).make()
+        await PackedPostings(shelf.database, least=1).make()
         before = await held(shelf)
         await shelf.removal.remove(await shelf.scope(), ids[4])
         assert len(before) - len(await held(shelf)) == 4
@@ -94,7 +94,7 @@ def test_nothing_of_a_removed_document_stays_in_a_pack(with_shelf: Any) -> None:
 
 def test_a_pack_that_lost_too_much_is_thrown_away_and_its_rest_packed_anew(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        making = Packs(shelf.database, least=1)
+        making = PackedPostings(shelf.database, least=1)
         ids = [await shelf.put(f"{n}.md", *texts(4, seed=n)) for n in range(4)]
         await making.make()
         await shelf.removal.remove(await shelf.scope(), ids[1])
@@ -109,17 +109,17 @@ def test_a_pack_that_lost_too_much_is_thrown_away_and_its_rest_packed_anew(with_
 def test_too_little_is_not_packed(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await shelf.put("a.md", *texts(4))
-        assert await Packs(shelf.database, least=5).make() == 0
+        assert await PackedPostings(shelf.database, least=5).make() == 0
         await shelf.put("b.md", *texts(1, seed=7))
-        assert await Packs(shelf.database, least=5).make() == 5
-        assert await Packs(shelf.database, least=5).make() == 0
+        assert await PackedPostings(shelf.database, least=5).make() == 5
+        assert await PackedPostings(shelf.database, least=5).make() == 0
 
     with_shelf(test)
 
 
 def test_a_pack_ends_before_what_is_still_being_written(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        making = Packs(shelf.database, least=1)
+        making = PackedPostings(shelf.database, least=1)
         await shelf.put("a.md", "green leaves")
         await shelf.accept("slow.md", "green grass")
         job = await shelf.jobs.claim("slow", 60)
@@ -127,7 +127,7 @@ def test_a_pack_ends_before_what_is_still_being_written(with_shelf: Any) -> None
         await shelf.put("b.md", "green sea")
         assert await making.make() == 1
         assert [last < slow.key for _, last, _ in await ranges(shelf)] == [True]
-        await shelf.indexing.serve(slow, Found(Parsed("green grass", "markdown")))
+        await shelf.indexing.serve(slow, ParsedVersion(Parsed("green grass", "markdown")))
         assert await making.make() == 1  # the slow one has no passages
         assert max(last for _, last, _ in await ranges(shelf)) > slow.key
         scope = await shelf.scope()
@@ -138,7 +138,7 @@ def test_a_pack_ends_before_what_is_still_being_written(with_shelf: Any) -> None
 
 def test_a_document_that_goes_while_it_is_packed_spoils_the_pack(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        making = Packs(shelf.database, least=1)
+        making = PackedPostings(shelf.database, least=1)
         ids = [await shelf.put(f"{n}.md", *texts(4, seed=n)) for n in range(3)]
         number = await making._begin("local")
         assert number is not None
@@ -159,8 +159,8 @@ def test_no_pack_is_begun_while_somebody_is_taking_a_document_away(with_shelf: A
             await connection.execute(
                 "select from edition for update"
             )  # as removing begins; it looked for packs already
-            assert await Packs(shelf.database, least=1).make() == 0
-        assert await Packs(shelf.database, least=1).make() == 4
+            assert await PackedPostings(shelf.database, least=1).make() == 0
+        assert await PackedPostings(shelf.database, least=1).make() == 4
 
     with_shelf(test)
 
@@ -168,8 +168,8 @@ def test_no_pack_is_begun_while_somebody_is_taking_a_document_away(with_shelf: A
 def test_what_a_packer_left_who_died_is_begun_anew(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await shelf.put("a.md", *texts(4))
-        assert await Packs(shelf.database, least=1)._begin("local") is not None
-        assert await Packs(shelf.database, least=1).make() == 4
+        assert await PackedPostings(shelf.database, least=1)._begin("local") is not None
+        assert await PackedPostings(shelf.database, least=1).make() == 4
         assert [state for *_, state in await ranges(shelf)] == ["ready"]
 
     with_shelf(test)
@@ -182,7 +182,7 @@ def test_several_may_pack_add_remove_and_search_at_once(with_shelf: Any) -> None
 
         async def pack() -> None:
             for _ in range(6):
-                await Packs(shelf.database, least=4).make()
+                await PackedPostings(shelf.database, least=4).make()
 
         async def come_and_go() -> None:
             for n, document in enumerate(ids[:6]):
@@ -195,7 +195,7 @@ def test_several_may_pack_add_remove_and_search_at_once(with_shelf: Any) -> None
 
         await asyncio.gather(pack(), come_and_go(), search())
         await agrees(shelf)
-        await Packs(shelf.database, least=1).make()
+        await PackedPostings(shelf.database, least=1).make()
         await agrees(shelf)
         assert await held(shelf) <= set((await keys_of(shelf)).values())
 
@@ -207,7 +207,7 @@ def test_a_pack_holds_no_more_than_it_may_but_for_one_large_document(with_shelf:
         monkeypatch.setattr(packed_postings, "MOST", 6)
         for n in range(4):
             await shelf.put(f"{n}.md", *texts(9 if n == 2 else 3, seed=n))
-        assert await Packs(shelf.database, least=1).make() == 18
+        assert await PackedPostings(shelf.database, least=1).make() == 18
         async with shelf.database.transaction("local") as connection:
             assert await rows(connection, "select chunks from pack order by first") == [(6,), (9,), (3,)]
         await agrees(shelf)
@@ -218,7 +218,7 @@ def test_a_pack_holds_no_more_than_it_may_but_for_one_large_document(with_shelf:
 def test_nobody_sees_what_others_have_packed(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         await shelf.put("a.md", "secret words")
-        await Packs(shelf.database, least=1).make()
+        await PackedPostings(shelf.database, least=1).make()
         for table in ("pack", "packed", "corpus"):
             async with shelf.database.transaction("somebody") as connection:
                 assert await (await connection.execute(f"select count(*) from {table}")).fetchone() == (0,)

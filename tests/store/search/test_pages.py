@@ -7,9 +7,9 @@ import pytest
 
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Parsed
-from pincite.core.documents.pages import Mark, Page, pack
-from pincite.core.documents.positions import Extract, Stretch, in_words, locate
-from pincite.store.indexing.publish import Found
+from pincite.core.documents.pages import Page, PageMark, pack
+from pincite.core.documents.positions import Slice, TextSpan, in_words, locate
+from pincite.store.indexing.publish import ParsedVersion
 from pincite.store.operations.integrity import inspect
 from pincite.store.search.pages import PART, Pages, touched
 
@@ -20,7 +20,7 @@ SHEET = "\n".join(f"| {n} | x{n} |" for n in range(1, ROWS + 1))
 def long_sheet() -> Page:
     marks, at = [], 0
     for n, row in enumerate(SHEET.split("\n"), start=1):
-        marks.append(Mark(at, at + len(row), ref=f"A{n}:B{n}"))
+        marks.append(PageMark(at, at + len(row), ref=f"A{n}:B{n}"))
         at += len(row) + 1
     return Page(0, "sheet", "Numbers", marks=pack(marks))
 
@@ -29,20 +29,20 @@ async def put(shelf: Any, name: str, parsed: Parsed) -> tuple[str, str]:
     """A document with this text and these pages, served; its id and its version."""
     document_id = await shelf.accept(name, parsed.text)
     job = await shelf.jobs.claim("tester", 60)
-    await shelf.indexing.serve(await shelf.indexing.begin(await shelf.indexing.target(job)), Found(parsed))
+    await shelf.indexing.serve(await shelf.indexing.begin(await shelf.indexing.target(job)), ParsedVersion(parsed))
     return document_id, (await shelf.library.get(await shelf.scope(), document_id)).version
 
 
 def test_a_page_comes_back_as_it_was_kept(with_shelf: Any) -> None:
-    page = Page(0, "page", "", 595.0, 842.0, pack([Mark(0, 4, box=(72.0, 30.5, 99.9, 42.0))]))
+    page = Page(0, "page", "", 595.0, 842.0, pack([PageMark(0, 4, box=(72.0, 30.5, 99.9, 42.0))]))
     parsed = Parsed("Five days.\n\nTwo more.", "markdown", pages=(page, Page(12, "page", "", 595.0, 842.0)))
 
     async def test(shelf: Any) -> None:
         scope = await shelf.scope()
-        extract = Extract(*await put(shelf, "a.md", parsed), 0, len(parsed.text))
+        extract = TextSpan(*await put(shelf, "a.md", parsed), 0, len(parsed.text))
         found, count = await Pages(shelf.database).of(scope, extract, number=1)
         assert ([(leaf.number, leaf.page, leaf.end) for leaf in found], count) == ([(1, page, 12)], 2)
-        both = await touched(shelf.database, [extract, Extract(extract.document_id, extract.version, 13, 15)], scope)
+        both = await touched(shelf.database, [extract, TextSpan(extract.document_id, extract.version, 13, 15)], scope)
         assert [[leaf.number for leaf in one] for one in both] == [[1, 2], [2]]
         assert await Pages(shelf.database).of(scope, extract, number=3) == ([], 2)
 
@@ -55,13 +55,13 @@ def test_of_a_long_page_only_what_a_span_touches_is_read(with_shelf: Any) -> Non
         document_id, version = await put(shelf, "a.md", Parsed(SHEET, "markdown", pages=(long_sheet(),)))
         for row in (1, PART, PART + 1, ROWS):
             start = SHEET.index(f"x{row} |")
-            span = Extract(document_id, version, start, start + len(f"x{row}"))
+            span = TextSpan(document_id, version, start, start + len(f"x{row}"))
             [found] = await touched(shelf.database, [span], scope)
             assert len(found) == 1
             assert len(found[0].page.placed()) <= PART
-            assert in_words(locate(found, span.start, span.end, Stretch(SHEET))) == f"sheet Numbers, B{row}"
+            assert in_words(locate(found, span.start, span.end, Slice(SHEET))) == f"sheet Numbers, B{row}"
         found, count = await Pages(shelf.database).of(
-            scope, Extract(document_id, version, 0, len(SHEET)), name="numbers"
+            scope, TextSpan(document_id, version, 0, len(SHEET)), name="numbers"
         )
         assert (sum(len(leaf.page.placed()) for leaf in found), count) == (ROWS, 1)
 
@@ -75,8 +75,8 @@ def test_pages_of_another_reading_take_the_place_of_those_before(with_shelf: Any
         await shelf.intake.again(scope, [document_id], stale=None, priority=1)
         job = await shelf.jobs.claim("tester", 60)
         parsed = Parsed("b" * 30, "markdown", pages=(Page(0, "slide"),))
-        await shelf.indexing.serve(await shelf.indexing.begin(await shelf.indexing.target(job)), Found(parsed))
-        [found] = await touched(shelf.database, [Extract(document_id, version, 0, 30)], scope)
+        await shelf.indexing.serve(await shelf.indexing.begin(await shelf.indexing.target(job)), ParsedVersion(parsed))
+        [found] = await touched(shelf.database, [TextSpan(document_id, version, 0, 30)], scope)
         assert [(leaf.page.kind, leaf.end) for leaf in found] == [("slide", 30)]
 
     with_shelf(test)
@@ -85,7 +85,7 @@ def test_pages_of_another_reading_take_the_place_of_those_before(with_shelf: Any
 def test_nobody_else_finds_a_page(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         scope = await shelf.scope()
-        extract = Extract(*await put(shelf, "a.md", Parsed("a" * 20, "markdown", pages=(Page(0),))), 0, 20)
+        extract = TextSpan(*await put(shelf, "a.md", Parsed("a" * 20, "markdown", pages=(Page(0),))), 0, 20)
         for stranger in (Scope("local", ()), Scope("stranger", scope.realms), Scope("", scope.realms)):
             assert await touched(shelf.database, [extract], stranger) == [[]]
             assert await Pages(shelf.database).of(stranger, extract, number=1) == ([], 0)

@@ -9,9 +9,9 @@ from pincite.config.settings import Rag
 from pincite.core.accounts.access import Scope
 from pincite.core.protocols import Match
 from pincite.core.query.answer import Filters
-from pincite.store.access.permissions import Rights
-from pincite.store.access.users import People
-from pincite.store.search.corpus_stats import Survey
+from pincite.store.access.permissions import Permissions
+from pincite.store.access.users import Users
+from pincite.store.search.corpus_stats import CorpusStats
 from pincite.store.search.postgres_index import NAMESAKES, WINDOW_FACTOR, PostgresIndex, _window_factor
 from pincite.text.terms import terms
 
@@ -77,7 +77,7 @@ def test_lexical_search_under_a_filter_is_bm25_over_what_that_admits(with_shelf:
     ("vectors", "factor"), [(0, 1), (100, 1), (101, 2), (150, 2), (200, 3), (201, 4), (900, WINDOW_FACTOR)]
 )
 def test_more_rows_are_read_the_more_vectors_a_chunk_has(vectors: int, factor: int) -> None:
-    assert _window_factor(Survey(chunks=100, words=1, vectors=vectors, narrowed=False)) == factor
+    assert _window_factor(CorpusStats(chunks=100, words=1, vectors=vectors, narrowed=False)) == factor
 
 
 @pytest.mark.parametrize("exact_rows", [0, 20_000], ids=["hnsw", "exact"])
@@ -146,9 +146,9 @@ def test_a_walk_that_ends_too_early_among_what_others_own_is_not_trusted(with_sh
     async def test(shelf: Any) -> None:
         vector = await shelf.vector("word59 word58")
         documents = [await shelf.put(f"{n}.md", *texts(10, seed=n)) for n in range(4)]
-        await People(shelf.database).add("local", "bob", "reader")
+        await Users(shelf.database).add("local", "bob", "reader")
         for document in documents[1:]:
-            await Rights(shelf.database).share(await shelf.scope(), document, ("user:bob",))
+            await Permissions(shelf.database).share(await shelf.scope(), document, ("user:bob",))
         index = Lame(shelf.database, 1, 32, Rag(exact_rows=0))
         bob = await shelf.library.scope("bob")
         assert len(await index.dense(vector, scope=bob, filters=ALL, limit=10)) == 10
@@ -258,18 +258,18 @@ def test_an_edition_being_written_or_replaced_is_not_found(with_shelf: Any) -> N
         from collections import Counter
 
         from pincite.core.documents.document import Parsed
-        from pincite.store.indexing.chunk_rows import Entry
-        from pincite.store.indexing.publish import Found
+        from pincite.store.indexing.chunk_rows import ChunkRow
+        from pincite.store.indexing.publish import ParsedVersion
         from tests.builders import chunk
 
         text = "brand fresh content"
-        entry = Entry(chunk(0, text), "c", Counter(terms(text, "en")), b"h", [await shelf.vector(text)])
+        entry = ChunkRow(chunk(0, text), "c", Counter(terms(text, "en")), b"h", [await shelf.vector(text)])
         await shelf.indexing.write(edition, [entry])
         for query, expected in (("old words", 1), ("brand fresh", 0)):
             assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
         [match] = await shelf.index.dense(await shelf.vector(text), scope=scope, filters=ALL, limit=5)
         assert (await shelf.index.fetch([match.key], [], scope=scope)).chunks[match.key].text == "old words here"
-        await shelf.indexing.serve(edition, Found(Parsed(text, "markdown")))
+        await shelf.indexing.serve(edition, ParsedVersion(Parsed(text, "markdown")))
         for query, expected in (("old words", 0), ("brand fresh", 1)):
             assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
         assert (await shelf.index.fetch([match.key], [], scope=scope)).chunks == {}
@@ -303,8 +303,8 @@ def test_languages_meet_in_one_library(with_shelf: Any) -> None:
 
 def test_a_passage_in_another_language_than_its_document_is_found_by_its_words(with_shelf: Any) -> None:
     from pincite.core.documents.document import Parsed
-    from pincite.store.indexing.chunk_rows import Entry
-    from pincite.store.indexing.publish import Found
+    from pincite.store.indexing.chunk_rows import ChunkRow
+    from pincite.store.indexing.publish import ParsedVersion
     from tests.builders import chunk
 
     async def test(shelf: Any) -> None:
@@ -317,10 +317,10 @@ def test_a_passage_in_another_language_than_its_document_is_found_by_its_words(w
         ):
             found_by = Counter(terms(text, language))
             entries.append(
-                Entry(chunk(n, text, language=language), "c", found_by, b"%d" % n, [await shelf.vector(text)])
+                ChunkRow(chunk(n, text, language=language), "c", found_by, b"%d" % n, [await shelf.vector(text)])
             )
         await shelf.indexing.write(edition, entries)
-        await shelf.indexing.serve(edition, Found(Parsed("mixed", "markdown")))
+        await shelf.indexing.serve(edition, ParsedVersion(Parsed("mixed", "markdown")))
         found = await shelf.index.lexical("Kündigungsfrist", scope=await shelf.scope(), filters=ALL, limit=5)
         assert len(found) == 1
 

@@ -5,7 +5,7 @@ import numpy as np
 from pincite.core.accounts.access import Scope
 from pincite.core.query.answer import Filters
 from pincite.store.search.bm25 import POSTING
-from pincite.store.search.packed_postings import Packs
+from pincite.store.search.packed_postings import PackedPostings
 from pincite.store.search.postings import look_up
 
 ALL = Filters()
@@ -15,7 +15,7 @@ def test_a_words_postings_come_from_packs_and_from_what_is_not_packed(with_shelf
     async def test(shelf: Any) -> None:
         scope = await shelf.scope()
         await shelf.put("a.md", "green green leaves")
-        await Packs(shelf.database, least=1).make()
+        await PackedPostings(shelf.database, least=1).make()
         await shelf.put("b.md", "green sea")
         looked = await look_up(shelf.database, ["green", "leav", "nowhere"], scope, ALL)
         assert sorted(looked.postings) == ["green", "leav"]
@@ -31,7 +31,7 @@ def test_what_was_replaced_and_is_still_packed_is_named_as_gone(with_shelf: Any)
     async def test(shelf: Any) -> None:
         scope = await shelf.scope()
         await shelf.put("a.md", "green leaves")
-        await Packs(shelf.database, least=1).make()
+        await PackedPostings(shelf.database, least=1).make()
         await shelf.put("a.md", "blue sky")
         looked = await look_up(shelf.database, ["green"], scope, ALL)
         [piece] = looked.postings["green"]

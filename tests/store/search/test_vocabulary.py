@@ -8,10 +8,10 @@ import psycopg
 import pytest
 
 from pincite.core.accounts.access import Scope
+from pincite.core.documents.document import Listing
 from pincite.core.query.answer import Filters
 from pincite.store.database import rows
-from pincite.store.documents.library import Listing
-from pincite.store.documents.versions import History
+from pincite.store.documents.versions import VersionArchive
 from pincite.store.search.vocabulary import PostgresVocabulary
 
 ALL = Filters()
@@ -92,7 +92,7 @@ def test_words_of_a_replaced_version_are_forgotten_with_the_version(with_shelf: 
         assert await vocabulary.among(asked, scope=scope, filters=ALL) == {"saxophone"}
         await shelf.indexing.clear_abandoned()
         assert await kept(shelf) == {"saxophone", "xylophone"}  # the version can still be asked
-        await History(shelf.database, shelf.files).forget(keep=1, days=0)
+        await VersionArchive(shelf.database, shelf.files).forget(keep=1, days=0)
         assert await kept(shelf) == {"saxophone"}
 
     with_shelf(test)

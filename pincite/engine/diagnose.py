@@ -12,20 +12,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from pincite.cli.data_flow import answers_from, embeddings_from, host_and_port, reranking_from
-from pincite.cli.output import count, size
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import LOCAL
 from pincite.core.documents.document import Document, Status
 from pincite.engine.app import AsyncPincite
+from pincite.engine.data_flow import answers_from, embeddings_from, host_and_port, reranking_from
 from pincite.errors import PinciteError
 from pincite.ingest.read.reader_pool import isolation
 from pincite.models.kit_factory import address_of, plain_embedder, provider_of, rerank_address
 from pincite.providers.ollama import running_here
-from pincite.store.database import health
 from pincite.store.operations.backup import last_backup
 from pincite.store.operations.integrity import inspect, stray_files
 from pincite.store.operations.open_bare import library
+from pincite.text.counts import count, size
 
 State = Literal["ok", "note", "broken"]
 LITTLE_SPACE = 500 * 1024 * 1024
@@ -46,7 +45,7 @@ class Finding:
     advice: str = ""
 
 
-async def examine(settings: Settings, *, verify: bool = False) -> list[Finding]:
+async def diagnose(settings: Settings, *, verify: bool = False) -> list[Finding]:
     """Look at everything, from the ground up; `verify` also compares all that is kept with what came in."""
     folder, embedder = _data_folder(settings.data), await _embedder(settings)
     missing = [finding.name for finding in (folder, embedder) if finding.state == "broken"]
@@ -106,10 +105,10 @@ async def _library(settings: Settings) -> list[Finding]:
     """The database and the documents in it, for which the library is opened as every command does it."""
     try:
         async with AsyncPincite(settings=settings) as pincite:
-            about = await health(pincite.database, LOCAL.person)
-            documents = await pincite.documents()
-            kept = _kept(await last_backup(pincite.database), documents)
-            stray = await stray_files(pincite.database, pincite.originals.files)
+            about = await pincite.admin.health(LOCAL)
+            documents = await pincite.documents.all()
+            kept = _kept(await last_backup(pincite.services.database), documents)
+            stray = await stray_files(pincite.services.database, pincite.services.blobs.files)
     except PinciteError as error:
         return [Finding("database", "broken", str(error))]
     kind = "embedded PostgreSQL" if settings.database.url is None else "PostgreSQL server"

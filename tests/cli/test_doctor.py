@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pincite.cli import checkup
-from pincite.cli.checkup import Finding
 from pincite.config.sources import load_settings
 from pincite.core.protocols import Offered
+from pincite.engine import diagnose
+from pincite.engine.diagnose import Finding
 from pincite.errors import Unavailable
 from pincite.ingest.read.reader_pool import Isolation
 
@@ -21,7 +21,7 @@ from .terminal import Call, Said
 def _isolation_is_known(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Finding it out starts a process; once is enough."""
     if request.function is not test_a_healthy_library_is_all_well:
-        monkeypatch.setattr(checkup, "isolation", lambda _memory_mb: Isolation(("no network",)))
+        monkeypatch.setattr(diagnose, "isolation", lambda _memory_mb: Isolation(("no network",)))
 
 
 def states(said: Said) -> dict[str, str]:
@@ -81,7 +81,7 @@ def test_a_reader_that_does_not_start_is_broken(pincite: Call, monkeypatch: pyte
     def fail(_memory_mb: int) -> str:
         raise Unavailable("the process that reads files does not start")
 
-    monkeypatch.setattr(checkup, "isolation", fail)
+    monkeypatch.setattr(diagnose, "isolation", fail)
     said = pincite("doctor")
     assert said.code == 1
     assert "BROKEN reader the process that reads files does not start" in said.words
@@ -89,7 +89,7 @@ def test_a_reader_that_does_not_start_is_broken(pincite: Call, monkeypatch: pyte
 
 def test_what_the_system_does_not_give_the_reader_is_noted(pincite: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     known = Isolation(("512 MB of memory",), ("no network",))
-    monkeypatch.setattr(checkup, "isolation", lambda _memory_mb: known)
+    monkeypatch.setattr(diagnose, "isolation", lambda _memory_mb: known)
     said = pincite("doctor", "--json")
     [reader] = [check for check in said.json["checks"] if check["name"] == "reader"]
     assert (said.code, reader["state"]) == (0, "note")
@@ -105,14 +105,14 @@ def test_a_database_that_is_down_is_broken(pincite: Call, monkeypatch: pytest.Mo
 
 def test_little_space_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000))  # type: ignore[attr-defined]
-    found = checkup._data_folder(tmp_path / "not there yet")
+    found = diagnose._data_folder(tmp_path / "not there yet")
     assert (found.state, "1,000 bytes free" in found.found) == ("note", True)
     assert not (tmp_path / "not there yet").exists()
 
 
 def _answerer(address: str) -> Finding:
     settings = load_settings({"llm.base_url": address, "llm.model": "m"}, env={})
-    return asyncio.run(checkup._answerer(settings))
+    return asyncio.run(diagnose._answerer(settings))
 
 
 def test_a_model_server_is_looked_for_without_a_word_to_it() -> None:
@@ -133,16 +133,16 @@ def test_an_ollama_on_this_machine_is_offered_and_never_used_unasked(monkeypatch
     async def running() -> list[Offered]:
         return [Offered(f"model-{n}") for n in range(10)]
 
-    monkeypatch.setattr(checkup, "running_here", running)
-    [offer] = asyncio.run(checkup._ollama(load_settings({}, env={})))
+    monkeypatch.setattr(diagnose, "running_here", running)
+    [offer] = asyncio.run(diagnose._ollama(load_settings({}, env={})))
     assert (offer.state, "not used" in offer.found, "and 2 more" in offer.found) == ("ok", True, True)
     assert offer.advice == "to let it answer: PINCITE_LLM__PROVIDER=ollama PINCITE_LLM__MODEL=model-0"
-    assert asyncio.run(checkup._ollama(load_settings({"llm.provider": "ollama"}, env={}))) == []
+    assert asyncio.run(diagnose._ollama(load_settings({"llm.provider": "ollama"}, env={}))) == []
 
 
 def test_no_ollama_is_nothing_to_speak_of(monkeypatch: pytest.MonkeyPatch) -> None:
     async def none() -> list[Offered]:
         return []
 
-    monkeypatch.setattr(checkup, "running_here", none)
-    assert asyncio.run(checkup._ollama(load_settings({}, env={}))) == []
+    monkeypatch.setattr(diagnose, "running_here", none)
+    assert asyncio.run(diagnose._ollama(load_settings({}, env={}))) == []

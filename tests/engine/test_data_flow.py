@@ -2,8 +2,8 @@
 
 import pytest
 
-from pincite.cli.data_flow import host_and_port, where_text_goes
 from pincite.config.sources import load_settings
+from pincite.engine.data_flow import host_and_port, where_text_goes
 from pincite.providers.scripted import Options, ScriptedEmbedder
 
 

@@ -1,0 +1,356 @@
+"""Documents: add, list, read, compare, share and remove them."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from pincite.core.accounts.access import LOCAL, Caller, ShareRequest
+from pincite.core.documents.document import (
+    Added,
+    AddedAll,
+    Chunk,
+    Document,
+    DocumentChange,
+    Listing,
+    Passage,
+    Progress,
+    ReadRequest,
+    Receipt,
+    Status,
+    Upload,
+    Version,
+    VersionText,
+)
+from pincite.core.documents.jobs import LOAD, WAITED_FOR, CancelledJob
+from pincite.engine.reader.diff import CONTEXT, Difference, difference
+from pincite.engine.reader.document_reader import passage
+from pincite.engine.reader.page_locator import Locator
+from pincite.engine.wiring import Services
+from pincite.errors import (
+    PROVIDERS_FAILED,
+    BadRequest,
+    DataFolderError,
+    Invalid,
+    NotFound,
+    OverBudget,
+    PinciteError,
+    ProviderBusy,
+    Unavailable,
+    Unreadable,
+)
+from pincite.ingest.accept.accept import accept
+from pincite.ingest.accept.collect import Collected, NamedFile, ReadFile, collect, read_all
+from pincite.store.access.permissions import Readers
+from pincite.store.documents.folders import Folders
+from pincite.store.indexing.insert_documents import Schedule
+from pincite.store.indexing.job_list import JobList
+
+WATCH_S, WATCH_LONG_S = 0.1, 0.5
+"""How often `wait` looks at the progress, and how seldom where it takes long."""
+STALLED_S = 10.0
+"""How long `add` waits for a part that is down; its file stays in the queue."""
+
+
+class Documents:
+    """The documents of a library. Each call acts with its caller's permissions."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @property
+    def folders(self) -> Folders:
+        """The folders documents lie in."""
+        return self._services.folders
+
+    @property
+    def jobs(self) -> JobList:
+        """Documents that wait to be processed, and those that were."""
+        return self._services.job_list
+
+    @property
+    def locator(self) -> Locator:
+        """Where text stands on the pages of a document."""
+        return self._services.locator
+
+    async def __call__(self, folder: str | None = None, *, caller: Caller = LOCAL) -> list[Document]:
+        """Every document, or those of a folder and below it."""
+        return await self.all(Listing(folder=folder), caller=caller)
+
+    async def upload(
+        self, upload: Upload, *, start: bool = True, caller: Caller = LOCAL, priority: int = WAITED_FOR
+    ) -> Added:
+        """Take a file in; it is processed in the background by this or another process's workers."""
+        checked = await asyncio.to_thread(accept, upload, self._services.settings)
+        document, outcome = await self._services.uploads.accept(
+            await self._services.scope(caller),
+            replace(upload, name=checked.name, folder=checked.folder),
+            mime=checked.mime,
+            checksum=checked.checksum,
+            turn=Schedule(held=not start, priority=priority),
+        )
+        if start and outcome == "unchanged" and document.status == Status.PENDING:
+            await self._services.jobs.start_over(await self._services.scope(caller), [document.id], priority=priority)
+        self._services.workers.wake()
+        return Added(document, outcome)
+
+    async def add(self, path: str | Path, *, folder: str = "", caller: Caller = LOCAL) -> Document:
+        """Take one file in and wait until it can be asked about.
+
+        `Unreadable` where it cannot be read, `ProviderError` where its passages cannot be embedded.
+        """
+        files = await asyncio.to_thread(collect, [Path(path)], folder)
+        if len(files.files) + len(files.refused) != 1:
+            raise Invalid(f"{path} is a folder; use add_all for folders")
+        result = await self.add_all(files, caller=caller, stalled_s=STALLED_S)
+        if result.refused:
+            raise result.refused[0][1]
+        [added] = result.added
+        if failed := added.document.error:
+            kind = PROVIDERS_FAILED.get(failed.code, Unreadable)
+            raise kind(f"{added.document.name}: {failed.message}", code=failed.code)
+        return added.document
+
+    async def add_all(
+        self,
+        files: Collected,
+        *,
+        caller: Caller = LOCAL,
+        report: Callable[[Progress], None] | None = None,
+        stalled_s: float | None = None,
+    ) -> AddedAll:
+        """Take files in and wait until all are processed; `report` hears how far it is.
+
+        Several at once are a load: what somebody else waits for goes before it.
+        """
+        scope, tell = await self._services.scope(caller), report or (lambda _progress: None)
+        priority = LOAD if len(files.files) > 1 else WAITED_FOR
+        self._services.workers.start()
+        added: list[Added] = []
+        refused = list(files.refused)
+        settled = await self._services.uploads.settled(scope, [(file.folder, file.name) for file in files.files])
+
+        async def take_in(file: NamedFile, read: ReadFile) -> Added | tuple[str, PinciteError]:
+            try:
+                if isinstance(read, PinciteError):
+                    raise read
+                upload, checksum = read
+                same = settled.get((upload.folder, upload.name))
+                if same and same.checksum == checksum:
+                    return Added(same, "unchanged")
+                return await self.upload(upload, caller=caller, priority=priority)
+            except (BadRequest, DataFolderError, OverBudget) as error:
+                return str(file.path), error
+
+        for part in files.parts():
+            for one in await asyncio.gather(*map(take_in, part, await asyncio.to_thread(read_all, part))):
+                if isinstance(one, Added):
+                    added.append(one)
+                else:
+                    refused.append(one)
+            tell(Progress("taking in", len(added) + len(refused) - len(files.refused), len(files.files), 0.0))
+        ended = await self.settle(added, caller=caller, priority=priority, report=tell, stalled_s=stalled_s)
+        return AddedAll(ended, refused, files.skipped)
+
+    async def settle(
+        self,
+        added: Sequence[Added],
+        *,
+        caller: Caller = LOCAL,
+        priority: int = WAITED_FOR,
+        report: Callable[[Progress], None] | None = None,
+        stalled_s: float | None = None,
+    ) -> list[Added]:
+        """Wait until what was taken in is processed, and tell what became of it."""
+        scope, settled = await self._services.scope(caller), list(added)
+        self._services.workers.start()
+        waiting = [one.document.id for one in added if one.document.status in (Status.PENDING, Status.PROCESSING)]
+        await self._services.jobs.start_over(scope, waiting, priority=priority)
+        await self.wait(waiting, caller=caller, report=report, stalled_s=stalled_s)
+        ended = {d.id: d for d in await self._services.library.several(scope, waiting)}
+        for number, one in enumerate(added):
+            if one.document.id in ended:  # what was known but not done yet was finished now
+                outcome = "again" if one.outcome == "unchanged" else one.outcome
+                settled[number] = Added(ended[one.document.id], outcome)
+        return settled
+
+    async def wait(
+        self,
+        document_ids: Sequence[str],
+        *,
+        caller: Caller = LOCAL,
+        report: Callable[[Progress], None] | None = None,
+        stalled_s: float | None = None,
+    ) -> None:
+        """Wait until these documents are processed, by whichever process does it.
+
+        With `stalled_s`, `Unavailable` where all of them have been waiting for longer for a part that is down.
+        """
+        scope, total, pause = await self._services.scope(caller), len(document_ids), WATCH_S
+        while waiting := await self._services.jobs.waiting(scope, document_ids):
+            if stalled_s is not None and waiting.stalled == waiting.count and waiting.stalled_s > stalled_s:
+                kind = ProviderBusy if "embedder" in waiting.stage else Unavailable
+                raise kind(f"{waiting.stage}: {waiting.reason}; it is tried again by itself", code="stalled")
+            if report:
+                note = f"{waiting.stage}: {waiting.reason}" if waiting.reason else waiting.stage
+                report(Progress("indexing", total - waiting.count, total, waiting.progress, note=note))
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.2, WATCH_LONG_S)
+        if report:
+            report(Progress("indexing", total, total, 0.0))
+
+    async def cancel(self, job_id: int, *, caller: Caller = LOCAL) -> CancelledJob:
+        """Take a document out of the queue, from under the hands of whoever works on it; what is served stays so."""
+        job, cancelled = await self._services.job_list.take(await self._services.scope(caller), job_id)
+        until = "; until then what was indexed before is searched" if cancelled.serving else ""
+        reason = f"processing was cancelled; add the file again to have it processed{until}"
+        await self._services.editions.fail(job, "cancelled", reason)
+        await self._services.workers.drop(job.id)
+        return cancelled
+
+    async def get(self, document_id: str, *, caller: Caller = LOCAL) -> Document:
+        """One document."""
+        return await self._services.library.get(await self._services.scope(caller), document_id)
+
+    async def all(self, listing: Listing = Listing(), *, caller: Caller = LOCAL) -> list[Document]:  # noqa: B008
+        """Every document that fits, page after page."""
+        found, cursor = list[Document](), listing.cursor
+        while True:
+            page, cursor = await self.page(replace(listing, cursor=cursor), caller=caller)
+            found.extend(page)
+            if cursor is None:
+                return found
+
+    async def page(self, listing: Listing, *, caller: Caller = LOCAL) -> tuple[list[Document], str | None]:
+        """One page of the list, and the cursor of the next one."""
+        return await self._services.library.documents(await self._services.scope(caller), listing)
+
+    async def several(self, document_ids: Sequence[str], *, caller: Caller = LOCAL) -> list[Document]:
+        """Those of these documents that the caller may read."""
+        return await self._services.library.several(await self._services.scope(caller), document_ids)
+
+    async def alike(self, document: Document, *, caller: Caller = LOCAL) -> list[Document]:
+        """Other documents with the same content."""
+        return await self._services.library.alike(await self._services.scope(caller), document)
+
+    async def stale(self, *, caller: Caller = LOCAL) -> int:
+        """How many documents were indexed with other settings than those in force."""
+        return await self._services.library.stale(await self._services.scope(caller))
+
+    async def list_versions(self, document_id: str, *, caller: Caller = LOCAL) -> list[Version]:
+        """The versions of a document, newest first."""
+        return await self._services.library.versions(await self._services.scope(caller), document_id)
+
+    async def chunks(
+        self,
+        document_id: str,
+        level: int | None = None,
+        *,
+        version_id: str | None = None,
+        after: int = -1,
+        limit: int | None = None,
+        caller: Caller = LOCAL,
+    ) -> tuple[str, Sequence[Chunk]]:
+        """The version that is served, and its chunks in order."""
+        scope = await self._services.scope(caller)
+        return await self._services.library.chunks(
+            scope, document_id, level, version_id=version_id, after=after, limit=limit
+        )
+
+    async def embedding_inputs(self, document_id: str, *, caller: Caller = LOCAL) -> tuple[str, Mapping[int, bytes]]:
+        """The embedding model of a document, and the digest of what was embedded for each chunk."""
+        return await self._services.library.embedded(await self._services.scope(caller), document_id)
+
+    async def text(self, document_id: str, version: str | None = None, *, caller: Caller = LOCAL) -> VersionText:
+        """A version's whole normalised text."""
+        return await self._services.library.text(await self._services.scope(caller), document_id, version)
+
+    async def original(
+        self, document_id: str, version: str | None = None, *, caller: Caller = LOCAL
+    ) -> tuple[Version, bytes]:
+        """A version's file as it was uploaded."""
+        return await self._services.library.raw(await self._services.scope(caller), document_id, version)
+
+    async def start(self, document_ids: Sequence[str] | None = None, *, caller: Caller = LOCAL) -> int:
+        """Process documents that were uploaded and held back; all of the caller's without ids."""
+        scope = await self._services.scope(caller)
+        if document_ids is not None:
+            await self._services.library.owned(scope, document_ids)
+        started = await self._services.jobs.start(scope, document_ids)
+        self._services.workers.wake()
+        return started
+
+    async def readers(self, request: ShareRequest, *, caller: Caller = LOCAL) -> Readers:
+        """The users and groups that a share request names; an error where one does not exist."""
+        return await self._services.permissions.readers(await self._services.scope(caller), request)
+
+    async def read(self, reading: ReadRequest, *, caller: Caller = LOCAL) -> Passage:
+        """Part of a document's text: lines, a section, or all of it."""
+        scope = await self._services.scope(caller)
+        document_id = reading.document_id or await self._services.library.find_source(scope, reading.source_uri or "")
+        text = await self._services.library.text(scope, document_id, reading.version)
+        return await asyncio.to_thread(passage, text, reading)
+
+    async def difference(
+        self,
+        document_id: str,
+        before: str | None = None,
+        after: str | None = None,
+        *,
+        context: int = CONTEXT,
+        caller: Caller = LOCAL,
+    ) -> Difference:
+        """What changed between two versions of a document; between the last two unless told otherwise."""
+        scope = await self._services.scope(caller)
+        readable = [
+            v.id for v in await self._services.library.versions(scope, document_id) if v.status == Status.COMPLETED
+        ]
+        newest = after or next(iter(readable), None)
+        earlier = [version for version in readable if newest is not None and version < newest]
+        if newest is None or (before is None and not earlier):
+            raise NotFound("there is nothing to compare: the document has no earlier version that can be read")
+        first = await self._services.library.text(scope, document_id, before or earlier[0])
+        return await asyncio.to_thread(
+            difference, first, await self._services.library.text(scope, document_id, newest), context=context
+        )
+
+    async def remove(self, document_id: str, *, caller: Caller = LOCAL) -> Receipt:
+        """Remove a document and everything made of it."""
+        scope = await self._services.scope(caller)
+        await self._services.library.owned(scope, [document_id])
+        return await self._services.removal.remove(scope, document_id)
+
+    async def update(self, document_id: str, wanted: DocumentChange, *, caller: Caller = LOCAL) -> Document:
+        """Change a document's title, tags or folder; its id stays."""
+        scope = await self._services.scope(caller)
+        await self._services.library.owned(scope, [document_id])
+        await self._services.editor.refile(scope, document_id, wanted)
+        return await self.get(document_id, caller=caller)
+
+    async def share(self, document_id: str, request: ShareRequest | None, *, caller: Caller = LOCAL) -> Document:
+        """Let these read a document, and no others; with None, whoever may read what lies in its folder."""
+        scope = await self._services.scope(caller)
+        await self._services.library.owned(scope, [document_id])
+        readers = None if request is None else await self._services.permissions.readers(scope, request)
+        await self._services.permissions.share(scope, document_id, readers)
+        return await self.get(document_id, caller=caller)
+
+    async def share_folder(self, path: str, request: ShareRequest | None, *, caller: Caller = LOCAL) -> None:
+        """Let these read what lies in one's own folder and below it; with None, as the folder above has it."""
+        scope = await self._services.scope(caller)
+        readers = None if request is None else await self._services.permissions.readers(scope, request)
+        await self._services.permissions.share_folder(scope, path, readers)
+        self._services.folders.forget_furnished(scope.person)
+
+    async def remove_folder(self, path: str, *, recursive: bool = False, caller: Caller = LOCAL) -> list[Receipt]:
+        """Remove a folder that is empty, or with `recursive` one with all documents in it and below it."""
+        scope = await self._services.scope(caller)
+        await self._services.folders.get(scope, path)
+        inside = await self._services.folders.own_documents(scope, path) if recursive else []
+        receipts = []
+        for document_id in inside:
+            with suppress(NotFound):  # somebody else removed it
+                receipts.append(await self._services.removal.remove(scope, document_id))
+        await self._services.folders.forget(scope, path)
+        return receipts
