@@ -20,7 +20,8 @@ from typing import Any
 
 from pincite.config.sources import load_settings, with_values
 from pincite.core.documents.document import ReadRequest
-from pincite.core.query.answer import Answer, Mode, Question
+from pincite.core.query.answer import Answer
+from pincite.core.query.question import Mode, Question
 from pincite.engine.app import AsyncPincite
 from pincite.evaluate.compare import corpus_of
 from pincite.evaluate.measure.bootstrap import difference

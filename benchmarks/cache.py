@@ -18,10 +18,10 @@ from pathlib import Path
 
 from benchmarks._twins import OTHERS, SAME, Twin, twins
 from pincite import AsyncPincite
-from pincite.config.settings import Cache
+from pincite.config.branches.retrieval import Cache
 from pincite.config.sources import load_settings
 from pincite.core.protocols import Alike
-from pincite.core.query.answer import Question
+from pincite.core.query.question import Question
 from pincite.evaluate.compare import corpus_of
 from pincite.evaluate.questions.datasets import load_set, rows
 from pincite.evaluate.temporary_library import Corpus, library_of

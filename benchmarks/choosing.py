@@ -24,7 +24,8 @@ from benchmarks.answers import fill, held_out, questions_of
 from benchmarks.calibrate import fit as logistic
 from pincite import AsyncPincite
 from pincite.config.settings import Settings
-from pincite.core.query.answer import Hit, Prompt, StreamPart
+from pincite.core.query.hits import Hit
+from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.run import Kit
 from pincite.extractive import abstain
 from pincite.extractive.question import Asked, ask

@@ -17,8 +17,8 @@ import bm25s
 import numpy as np
 
 from benchmarks._shelf import DIMENSIONS, FOLDERS, LANGUAGE, MadeUp, Shelf
-from pincite.config.settings import Rag
-from pincite.core.query.answer import Filters
+from pincite.config.branches.retrieval import Rag
+from pincite.core.query.question import Filters
 from pincite.store.database import Database
 from pincite.store.embedded.server import EmbeddedServer
 from pincite.store.search.postgres_index import PostgresIndex

@@ -18,7 +18,7 @@ from typing import Any
 
 from pincite import AsyncPincite
 from pincite.config.levels import levels
-from pincite.core.query.answer import EffortLevel, Question
+from pincite.core.query.question import EffortLevel, Question
 from pincite.evaluate.runner import percentile
 from pincite.stub import StubLLM
 

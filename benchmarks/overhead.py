@@ -21,7 +21,8 @@ from typing import Any
 
 from pincite import AsyncPincite
 from pincite.config.settings import Settings
-from pincite.core.query.answer import Prompt, Question, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
+from pincite.core.query.question import Question
 from pincite.core.run import Kit
 from pincite.core.traces import Trace
 from pincite.ingest.accept.collect import collect

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pincite import AsyncPincite
 from pincite.config.sources import load_settings
-from pincite.core.query.answer import Exchange, Question
+from pincite.core.query.question import Exchange, Question
 from pincite.evaluate.temporary_library import Corpus, library_of
 from pincite.evaluate.variants import read_variants
 from pincite.query.understand.coreference import standalone

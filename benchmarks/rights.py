@@ -25,7 +25,7 @@ import psycopg
 from benchmarks._shelf import MadeUp, Shelf, indexes_made_at_the_end
 from pincite import AsyncPincite
 from pincite.core.accounts.access import Caller
-from pincite.core.query.answer import Filters, Question
+from pincite.core.query.question import Filters, Question
 from pincite.store.embedded.server import EmbeddedServer
 
 GOAL, FLOOR, RECALL = 1.5, 2.0, 0.98

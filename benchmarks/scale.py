@@ -28,7 +28,7 @@ from benchmarks._shelf import DIMENSIONS, FOLDERS, MadeUp, Shelf, indexes_made_a
 from pincite import AsyncPincite
 from pincite.core.accounts.access import Scope
 from pincite.core.protocols import Vector
-from pincite.core.query.answer import Filters, Question
+from pincite.core.query.question import Filters, Question
 from pincite.store.embedded.server import EmbeddedServer
 
 GOAL, FLOOR = 1.5, 2.0

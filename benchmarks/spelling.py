@@ -15,7 +15,7 @@ from pathlib import Path
 from pincite import AsyncPincite
 from pincite.config.settings import Settings
 from pincite.config.sources import load_settings, with_values
-from pincite.core.query.answer import Question, Strategy
+from pincite.core.query.question import Question, Strategy
 from pincite.evaluate.compare import corpus_of
 from pincite.evaluate.measure.metrics import ndcg
 from pincite.evaluate.questions.datasets import QuestionSet, load_set, rows

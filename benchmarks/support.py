@@ -31,7 +31,9 @@ from benchmarks._claims import TRUE, Claim, Fact, claims_about
 from benchmarks.calibrate import logistic
 from pincite import AsyncPincite
 from pincite.core.documents.document import Upload
-from pincite.core.query.answer import Answer, Filters, Hit, Question, RetrievedChunk
+from pincite.core.query.answer import Answer
+from pincite.core.query.hits import Hit, RetrievedChunk
+from pincite.core.query.question import Filters, Question
 from pincite.ingest.accept.collect import collect
 from pincite.providers.minilm import Options, make_embedder
 from pincite.query.ground.support import SUPPORTED, SupportVerdict, decide, judge, strange_nouns

@@ -20,7 +20,7 @@ from pincite.config.profiles import find_profile
 from pincite.config.schema import catalogue
 from pincite.config.sources import load_settings, with_values
 from pincite.core.evaluations import Interval
-from pincite.core.query.answer import Question
+from pincite.core.query.question import Question
 from pincite.evaluate.compare import corpus_of
 from pincite.evaluate.measure import bootstrap
 from pincite.evaluate.measure.metrics import ndcg

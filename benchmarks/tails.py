@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks._documentation import add_arguments, copy_tree, markdown_files
 from pincite import AsyncPincite
 from pincite.core.documents.document import Chunk, ChunkLevel, Upload
-from pincite.core.query.answer import Question, Strategy
+from pincite.core.query.question import Question, Strategy
 from pincite.text.markdown_blocks import blocks
 from pincite.text.sentences import normalise, sentences
 

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from pincite import AsyncPincite
 from pincite.core.documents.document import Upload
-from pincite.core.query.answer import Filters, Question
+from pincite.core.query.question import Filters, Question
 
 WORDS = 5
 """A line of fewer words says too little to be told from others; the rule below a table's header has none."""

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pincite.config.settings import Settings
     from pincite.core.documents.document import Document
-    from pincite.core.query.answer import Answer, Filters, Question
+    from pincite.core.query.answer import Answer
+    from pincite.core.query.question import Filters, Question
     from pincite.engine.app import AsyncPincite
     from pincite.engine.sync import Pincite
     from pincite.errors import PinciteError

@@ -15,18 +15,16 @@ from pincite.core.query.answer import (
     AnswerMetadata,
     Citation,
     Confidence,
+    FusionSettings,
     Groundedness,
-    Hit,
     MatchedBy,
-    Plan,
-    Prompt,
-    Question,
-    RetrievedChunk,
     Source,
-    StreamPart,
     Sufficiency,
-    Usage,
 )
+from pincite.core.query.hits import Hit, RetrievedChunk
+from pincite.core.query.plan import Plan
+from pincite.core.query.prompt import Prompt, StreamPart, Usage
+from pincite.core.query.question import Question
 from pincite.core.query.tools import ToolCall
 from pincite.core.run import Kit
 from pincite.engine.app import AsyncPincite
@@ -167,3 +165,9 @@ class Calling:
         yield StreamPart(
             finish_reason="stop", model=self.name, usage=Usage(100, 10), calls=made if prompt.tools else ()
         )
+
+
+def fusion(**changed: object) -> FusionSettings:
+    """The settings that explain the scores of a search: the defaults, or others."""
+    values = {"fusion": "relative_score", "alpha": 0.5, "rrf_k": 30, "multi_query_rrf_k": 60, "reranker": "none"}
+    return FusionSettings(**{**values, **changed})  # type: ignore[arg-type]

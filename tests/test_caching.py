@@ -10,7 +10,9 @@ import pytest
 
 from pincite.core.accounts.access import LOCAL, Caller, ShareRequest
 from pincite.core.documents.document import DocumentChange, Folder
-from pincite.core.query.answer import Answer, Filters, Question, Sampling, StreamPart
+from pincite.core.query.answer import Answer
+from pincite.core.query.prompt import StreamPart
+from pincite.core.query.question import Filters, Question, Sampling
 from pincite.core.run import Answered, Event, Planned, SourcesFound, Started
 from pincite.engine.app import AsyncPincite
 from pincite.providers.scripted import ScriptedLLM

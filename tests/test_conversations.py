@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Answer, Exchange, Question
+from pincite.core.query.answer import Answer
+from pincite.core.query.question import Exchange, Question
 from pincite.errors import NotFound
 from pincite.stub import StubLLM
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Answer, Question
+from pincite.core.query.answer import Answer
+from pincite.core.query.question import Question
 from pincite.errors import Invalid, ProviderError
 from pincite.stub.thread import StubLLM
 

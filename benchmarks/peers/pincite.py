@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pincite import AsyncPincite
 from pincite.core.documents.document import Upload
-from pincite.core.query.answer import Question
+from pincite.core.query.question import Question
 
 DURABLE = "yes: every document survives a crash"
 MOST_PASSAGES = 3

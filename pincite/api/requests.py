@@ -7,9 +7,9 @@ from typing import Annotated, Self, TypeVar
 from pydantic import Field, model_validator
 
 from pincite.core.accounts.access import ShareRequest
-from pincite.core.query.answer import EffortLevel, Filters, Mode, Question, Sampling, Strategy
 from pincite.core.query.pictures import MOST as MOST_IMAGES
 from pincite.core.query.pictures import pictures_of
+from pincite.core.query.question import EffortLevel, Filters, Mode, Question, Sampling, Strategy
 from pincite.errors import Invalid
 from pincite.ingest.accept.accept import clean_folder
 from pincite.serialize.fields import Body, DocumentIds, Image, Levels, Moment, Name, Share, Tag, Text, Words

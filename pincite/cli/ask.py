@@ -17,8 +17,8 @@ from pincite.errors import Invalid
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from pincite.core.query.answer import Filters, Mode, Question
     from pincite.core.query.pictures import Picture
+    from pincite.core.query.question import Filters, Mode, Question
     from pincite.engine.app import AsyncPincite
 
 TopKOption = Annotated[
@@ -106,7 +106,7 @@ async def ask(
     """Answer a question and cite the passages it stands on."""
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen, waiting
-    from pincite.core.query.answer import EffortLevel
+    from pincite.core.query.question import EffortLevel
     from pincite.serialize import answers as shapes
 
     asked = replace(
@@ -171,22 +171,22 @@ async def search(
             with waiting("searching …"):
                 result = await pincite.search(asked)
     if door.json:
-        print_json(shapes.search_result(result, result.rag, explain=explain))
+        print_json(shapes.search_result(result, explain=explain))
     elif explain:
-        print_explained(Screen(), result, query, result.rag)
+        print_explained(Screen(), result, query)
     else:
         print_hits(Screen(), result, query)
 
 
 def _question(text: str, filters: "Filters", top_k: int | None, strategy: str | None) -> "Question":
-    from pincite.core.query.answer import Question, Strategy
+    from pincite.core.query.question import Question, Strategy
 
     return Question(text, filters=filters, top_k=top_k, strategy=one_of(Strategy, strategy, "strategy"))
 
 
 def mode_of(mode: str | None, images: list[Path] | None = None) -> "Mode":
     """The mode that is named; pictures alone mean `vision`."""
-    from pincite.core.query.answer import Mode
+    from pincite.core.query.question import Mode
 
     return one_of(Mode, mode, "mode") or ("vision" if images else "chat")
 
@@ -210,7 +210,7 @@ def _pictures(paths: list[Path] | None) -> "tuple[Picture, ...]":
 
 def filters_of(folder: str | None, tags: list[str] | None, as_of: str | None) -> "Filters":
     """The part of the library that options name, as it was then."""
-    from pincite.core.query.answer import Filters
+    from pincite.core.query.question import Filters
 
     return Filters(folder.strip("/") if folder else None, as_of=moment_of(as_of), tags=tuple(tags or ()))
 

@@ -28,7 +28,8 @@ from pincite.cli.output import complain, one_line, print_json, remark
 
 if TYPE_CHECKING:
     from pincite.core.accounts.conversations import Session
-    from pincite.core.query.answer import Answer, Question
+    from pincite.core.query.answer import Answer
+    from pincite.core.query.question import Question
     from pincite.core.run import Event
     from pincite.engine.app import AsyncPincite
 
@@ -70,7 +71,7 @@ async def chat(
 
     Reads one question a line where its input is not a terminal.
     """
-    from pincite.core.query.answer import EffortLevel, Question
+    from pincite.core.query.question import EffortLevel, Question
     from pincite.errors import Invalid
 
     if new and session is not None:

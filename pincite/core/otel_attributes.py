@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pincite.core.query.answer import Draft, Prompt
+from pincite.core.query.prompt import Draft, Prompt
 
 
 def embedding(provider: str, model: str, texts: int = 0) -> dict[str, Any]:

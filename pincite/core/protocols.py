@@ -4,13 +4,16 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from pincite.config.settings import Cache as CacheLimits
+from pincite.config.branches.retrieval import Cache as CacheLimits
 from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import KeptTurn
 from pincite.core.documents.document import Parsed, ReadRequest
 from pincite.core.documents.positions import PageText, TextSpan
-from pincite.core.query.answer import Answer, Exchange, Filters, Prompt, RetrievedChunk, StreamPart
+from pincite.core.query.answer import Answer
+from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.pictures import Picture
+from pincite.core.query.prompt import Prompt, StreamPart
+from pincite.core.query.question import Exchange, Filters
 from pincite.core.query.tools import Abilities
 
 Vector = Sequence[float]

@@ -23,7 +23,10 @@ from pincite.core.protocols import (
     Vector,
     Vocabulary,
 )
-from pincite.core.query.answer import Answer, Degraded, Plan, Prompt, Question, Source, Usage
+from pincite.core.query.answer import Answer, Degraded, Source
+from pincite.core.query.plan import Plan
+from pincite.core.query.prompt import Prompt, Usage
+from pincite.core.query.question import Question
 from pincite.core.query.tools import Step
 from pincite.core.traces import Recording, Span, observe, span
 from pincite.errors import OverBudget, Unavailable

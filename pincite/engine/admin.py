@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pincite.config.settings import Fallback, Llm
+from pincite.config.branches.generation import Fallback, Llm
 from pincite.core.accounts.access import LOCAL, Caller, require
 from pincite.core.accounts.audit import AuditEntry
 from pincite.core.accounts.users import Person, PersonRole

@@ -8,7 +8,8 @@ from pincite.config.settings import Settings
 from pincite.config.sources import layers_of, read_layers
 from pincite.core.accounts.access import LOCAL, Caller, Scope
 from pincite.core.documents.document import AddedAll, Document, Progress, Receipt
-from pincite.core.query.answer import Answer, Question, SearchResult
+from pincite.core.query.answer import Answer, SearchResult
+from pincite.core.query.question import Question
 from pincite.core.run import Event
 from pincite.engine.admin import Admin
 from pincite.engine.documents import Documents

@@ -3,7 +3,8 @@
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pincite.config.settings import Fallback, Llm, Settings
+from pincite.config.branches.generation import Fallback, Llm
+from pincite.config.settings import Settings
 from pincite.core.protocols import Embedder
 from pincite.models.kit_factory import address_of, provider_of, rerank_address
 from pincite.text.sentences import without_login

@@ -8,11 +8,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+from pincite.config.branches.retrieval import Rag
 from pincite.config.levels import LEVEL, find_level
 from pincite.config.profiles import find_profile, for_request
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import LOCAL, Caller
-from pincite.core.query.answer import Answer, Degraded, Question, SearchResult
+from pincite.core.query.answer import Answer, Degraded, FusionSettings, SearchResult
+from pincite.core.query.question import Question
 from pincite.core.request_context import deadline, request_id
 from pincite.core.run import Event, Kit, Run, prefetched
 from pincite.core.traces import Trace
@@ -106,7 +108,7 @@ class Questions:
         ) as run:
             plan, hits = await pipeline.search(run, asked)
             notes = (*run.degraded, *(Degraded("filters", warning) for warning in run.warnings))
-            return SearchResult(tuple(hits), plan.strategy, notes, run.id, run.settings.rag, plan)
+            return SearchResult(tuple(hits), plan.strategy, notes, run.id, _fusion(run.settings.rag), plan)
 
     async def replay(
         self,
@@ -230,6 +232,10 @@ class Questions:
             changes = {**find_level(level).values, **changes}
             missing += missing_features(level)
         return (changed(settings, changes, "a request") if changes else settings), tuple(missing)
+
+
+def _fusion(rag: Rag) -> FusionSettings:
+    return FusionSettings(rag.fusion, rag.alpha, rag.rrf_k, rag.multi_query_rrf_k, rag.reranker)
 
 
 async def _kit(kit_factory: KitFactory, settings: Settings) -> Kit:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from pincite.config import settings
+from pincite.config.branches.server import Limits
 from pincite.core.accounts.access import LOCAL
 from pincite.errors import OverBudget, Unavailable
 from pincite.store.access.usage import KEPT, NAMES, Granted, UsageStore, Used
@@ -62,7 +62,7 @@ class Quotas:
     question to the database as a rule, and what is used up stays so, unasked, until the budget begins anew.
     """
 
-    def __init__(self, budgets: UsageStore, rules: Callable[[], settings.Limits]) -> None:
+    def __init__(self, budgets: UsageStore, rules: Callable[[], Limits]) -> None:
         self._budgets = budgets
         self._rules = rules
         self._leases: dict[tuple[str, str], _Lease] = {}

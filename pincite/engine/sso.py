@@ -3,7 +3,7 @@
 import hmac
 from dataclasses import dataclass
 
-from pincite.config.settings import Oidc
+from pincite.config.branches.server import Oidc
 from pincite.core.accounts.access import Caller
 from pincite.core.accounts.users import Identity
 from pincite.errors import Conflict, Invalid

@@ -8,7 +8,8 @@ from typing import Any, Self, TypeVar
 
 from pincite.config.settings import Settings
 from pincite.core.documents.document import AddedAll, Document, Receipt
-from pincite.core.query.answer import Answer, Question, SearchResult
+from pincite.core.query.answer import Answer, SearchResult
+from pincite.core.query.question import Question
 from pincite.engine.app import AsyncPincite
 from pincite.engine.connectors.web_import import WebImporter
 from pincite.ingest.accept.collect import collect

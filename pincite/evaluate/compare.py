@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pincite.core.evaluations import Interval
-from pincite.core.query.answer import Hit
+from pincite.core.query.hits import Hit
 from pincite.engine.app import AsyncPincite
 from pincite.evaluate.measure import bootstrap
 from pincite.evaluate.measure.metrics import judge

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import LOCAL, Caller, require
 from pincite.core.evaluations import EvaluationSet, SetQuestion
-from pincite.core.query.answer import Filters, Question
+from pincite.core.query.question import Filters, Question
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid
 from pincite.evaluate.compare import Comparison, Trial

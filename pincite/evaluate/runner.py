@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import LOCAL, Caller
 from pincite.core.documents.document import Progress
-from pincite.core.query.answer import Hit, Question
+from pincite.core.query.hits import Hit
+from pincite.core.query.question import Question
 from pincite.engine.app import AsyncPincite
 from pincite.errors import BadRequest
 from pincite.evaluate.measure.metrics import DEPTH

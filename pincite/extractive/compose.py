@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pincite.core.query.answer import Hit
+from pincite.core.query.hits import Hit
 from pincite.extractive.answer_span import lead
 from pincite.extractive.lists import NESTED, Listing, items_after, lists_in
 from pincite.extractive.question import Asked, Word

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp
 
-from pincite.core.query.answer import Hit
+from pincite.core.query.hits import Hit
 from pincite.extractive.score import Fit
 from pincite.extractive.sentences import Sentence
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pincite.core.query.answer import Hit
+from pincite.core.query.hits import Hit
 from pincite.extractive.tables import columns, is_header, is_row, row_at
 from pincite.text.sentences import Span, sentences, trim
 from pincite.text.terms import terms

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from pincite.core.query.answer import RetrievedChunk
+from pincite.core.query.hits import RetrievedChunk
 from pincite.text.markdown_blocks import plain
 
 _DELIMITER = re.compile(r"(?=[ \t:|]*+-)[ \t:|-]++(?:\n|$)")

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from pincite.config.messages import describe_error, nearest
 from pincite.core.documents.document import ReadRequest
-from pincite.core.query.answer import Filters, Sampling
+from pincite.core.query.question import Filters, Sampling
 from pincite.errors import Invalid
 from pincite.ingest.accept.accept import clean_folder
 from pincite.text.sentences import storable

@@ -8,7 +8,11 @@ from itertools import chain, zip_longest
 
 from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
-from pincite.core.query.answer import Answer, Draft, Exchange, Hit, Plan, Prompt, Question
+from pincite.core.query.answer import Answer
+from pincite.core.query.hits import Hit
+from pincite.core.query.plan import Plan
+from pincite.core.query.prompt import Draft, Prompt
+from pincite.core.query.question import Exchange, Question
 from pincite.core.query.tools import ToolCall
 from pincite.core.run import Event, Planned, Run, Started, Token
 from pincite.errors import Invalid, NotFound

@@ -8,7 +8,9 @@ from pydantic import Field, ValidationError
 
 from pincite.config.messages import describe_error as fault
 from pincite.core.documents.document import Passage, ReadRequest
-from pincite.core.query.answer import Answer, Filters, Hit, Question, SearchResult
+from pincite.core.query.answer import Answer, SearchResult
+from pincite.core.query.hits import Hit
+from pincite.core.query.question import Filters, Question
 from pincite.engine.reader.document_reader import MOST_PLACES, places_of
 from pincite.errors import Invalid, PinciteError
 from pincite.ingest.accept.accept import clean_folder
@@ -79,7 +81,7 @@ class RagSearch(Where):
             )
         )
         text = "\n\n".join(_cited(number, hit) for number, hit in enumerate(found.hits, 1))
-        return ToolResult(text or "No passage was found.", answers.search_result(found, found.rag))
+        return ToolResult(text or "No passage was found.", answers.search_result(found))
 
 
 def _cited(number: int, hit: Hit) -> str:

@@ -5,7 +5,8 @@ import time
 from typing import Any
 
 from pincite import plugins
-from pincite.config.settings import Fallback, Llm, Settings
+from pincite.config.branches.generation import Fallback, Llm
+from pincite.config.settings import Settings
 from pincite.core.protocols import LLM, Embedder, Index, Reranker
 from pincite.core.run import Kit
 from pincite.errors import SettingsError

@@ -5,7 +5,8 @@ import time
 from dataclasses import dataclass
 
 from pincite.core.protocols import LLM, Discoverable, Embedder, Reranker
-from pincite.core.query.answer import Message, Prompt, Sampling
+from pincite.core.query.prompt import Message, Prompt
+from pincite.core.query.question import Sampling
 from pincite.errors import ProviderError, Unavailable
 from pincite.models.facts import facts_of
 

@@ -14,7 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from pincite.config.settings import Resilience
+from pincite.config.branches.generation import Resilience
 from pincite.core.request_context import deadline
 from pincite.core.traces import count, span
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import cast
 
 from pincite.core.protocols import LLM, Discoverable, Embedder, HasCapabilities, Offered, Reranker
-from pincite.core.query.answer import Prompt, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.core.traces import count
 from pincite.errors import ProviderError, Unavailable

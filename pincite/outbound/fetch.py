@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 import httpx2
 
 from pincite import __version__
-from pincite.config.settings import Web as WebSettings
+from pincite.config.branches.ingestion import Web as WebSettings
 from pincite.errors import Invalid, NotAllowed, ProviderBusy, ProviderError, ProviderRefused, TooLarge
 from pincite.outbound.client import trusted
 from pincite.outbound.robots import ANYTHING, LONGEST, NOTHING, Robots, read_robots

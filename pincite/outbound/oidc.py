@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import httpx2
 
-from pincite.config.settings import Oidc
+from pincite.config.branches.server import Oidc
 from pincite.core.accounts.users import Identity
 from pincite.errors import ProviderBusy, ProviderError, SettingsError, Unauthorized
 from pincite.outbound.client import trusted

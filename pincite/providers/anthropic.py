@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from pincite.core.protocols import LLM, Offered
-from pincite.core.query.answer import Message, Prompt, StreamPart
+from pincite.core.query.prompt import Message, Prompt, StreamPart
 from pincite.models.facts import facts_of
 from pincite.outbound.client import Server
 from pincite.outbound.llm.hosted import Options, Order, ServedLLM

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pincite.core.protocols import LLM
-from pincite.core.query.answer import Prompt, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderError, ProviderRefused, SettingsError
 from pincite.models.facts import WINDOW, facts_of

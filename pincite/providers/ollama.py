@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pincite.core.protocols import LLM, Embedder, Offered
-from pincite.core.query.answer import Message, StreamPart
+from pincite.core.query.prompt import Message, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderError, SettingsError
 from pincite.models.facts import facts_of

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 from pincite.core.protocols import LLM, Embedder, Offered
-from pincite.core.query.answer import StreamPart
+from pincite.core.query.prompt import StreamPart
 from pincite.errors import SettingsError
 from pincite.models.facts import facts_of
 from pincite.outbound.client import Server

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from pincite.core.protocols import LLM, Embedder, Reranker
-from pincite.core.query.answer import Prompt, StreamPart, Usage
+from pincite.core.query.prompt import Prompt, StreamPart, Usage
 from pincite.errors import ProviderError
 
 _WORDS = re.compile(r"\w+")

@@ -5,7 +5,11 @@ from dataclasses import replace
 
 from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
-from pincite.core.query.answer import Answer, Draft, Evidence, Hit, Mode, Plan, Prompt, Question, Strategy
+from pincite.core.query.answer import Answer
+from pincite.core.query.hits import Evidence, Hit
+from pincite.core.query.plan import Plan
+from pincite.core.query.prompt import Draft, Prompt
+from pincite.core.query.question import Mode, Question, Strategy
 from pincite.core.run import Planned, Run, SourcesFound, Started
 from pincite.query.agent.loop import agent, plan_of
 from pincite.query.agent.rule_based import agent_by_rules

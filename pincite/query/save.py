@@ -7,7 +7,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from pincite.core.accounts.conversations import KeptTurn
-from pincite.core.query.answer import Answer, Plan, Question
+from pincite.core.query.answer import Answer
+from pincite.core.query.plan import Plan
+from pincite.core.query.question import Question
 from pincite.core.run import Answered, Event, Run, SourcesFound, Token
 from pincite.errors import BadRequest, PinciteError
 from pincite.query.ground.ground import incomplete

@@ -5,21 +5,12 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from pincite.config.settings import Rag
 from pincite.core.accounts.conversations import KeptTurn, Session
 from pincite.core.accounts.users import ApiKey
 from pincite.core.documents.document import Chunk, Document, Folder, Passage, Receipt, Version
-from pincite.core.query.answer import (
-    Adjustment,
-    Answer,
-    AnswerMetadata,
-    Hit,
-    Plan,
-    RetrievedChunk,
-    ScoreContribution,
-    SearchResult,
-    Source,
-)
+from pincite.core.query.answer import Answer, AnswerMetadata, SearchResult, Source
+from pincite.core.query.hits import Adjustment, Hit, RetrievedChunk, ScoreContribution
+from pincite.core.query.plan import Plan
 from pincite.core.query.tools import Step
 from pincite.text.injection import notices
 
@@ -95,10 +86,10 @@ def receipt(value: Receipt) -> Json:
 # --- searches -----------------------------------------------------------------------------------------------
 
 
-def search_result(value: SearchResult, rag: Rag, *, explain: bool = False) -> Json:
+def search_result(value: SearchResult, *, explain: bool = False) -> Json:
     """Passages, best first, and what was missing when they were looked for."""
     return {
-        "results": [hit(one) | ({"explain": explanation(one, value, rag)} if explain else {}) for one in value.hits],
+        "results": [hit(one) | ({"explain": explanation(one, value)} if explain else {}) for one in value.hits],
         "strategy": value.strategy,
         "corrected_query": value.plan.question.corrected if value.plan else None,
         "plan": plan(value.plan) if value.plan else None,
@@ -158,7 +149,7 @@ def _metadata(found: RetrievedChunk) -> Json:
     return told if found.vectorized_text is None else told | {"vectorized_text": found.vectorized_text}
 
 
-def explanation(value: Hit, result: SearchResult, rag: Rag) -> Json:
+def explanation(value: Hit, result: SearchResult) -> Json:
     """How a score came about: the shares of all placings add up to the fused score.
 
     A share is weight × (raw − low) / span, each of which its placing tells, or weight / (rrf_k + rank). The weight of an
@@ -166,16 +157,19 @@ def explanation(value: Hit, result: SearchResult, rag: Rag) -> Json:
     texts were searched, each has a placing `query` whose raw is the sum of that text's shares of both engines: then the
     score is the sum of these, each weight / (multi_query_rrf_k + rank).
     """
+    fusion = result.fusion
     words_alone = any(note.stage == "query_embedding" for note in result.degraded)
     both = result.strategy not in ("dense_only", "lexical_only") and not words_alone
-    constant = {"rrf_k": rag.rrf_k} if rag.fusion == "rrf" else {"alpha": rag.alpha if both else None}
+    constant = {"rrf_k": fusion.rrf_k} if fusion.fusion == "rrf" else {"alpha": fusion.alpha if both else None}
     return {
         "placings": [_placing(one) for one in value.placings],
-        "fusion": rag.fusion,
+        "fusion": fusion.fusion,
         **constant,
-        **({"multi_query_rrf_k": rag.multi_query_rrf_k} if any(one.via == "query" for one in value.placings) else {}),
+        **(
+            {"multi_query_rrf_k": fusion.multi_query_rrf_k} if any(one.via == "query" for one in value.placings) else {}
+        ),
         "fused_score": value.hybrid_score,
-        "reranker": None if value.rerank_score is None else rag.reranker,
+        "reranker": None if value.rerank_score is None else fusion.reranker,
         "rerank_score": value.rerank_score,
         "adjustments": [_adjustment(one) for one in value.adjustments],
         "score": value.score,

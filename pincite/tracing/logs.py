@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from pincite.config.settings import Logs
+from pincite.config.branches.server import Logs
 from pincite.core.request_context import request_id
 from pincite.core.traces import unquoted
 

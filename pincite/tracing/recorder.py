@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from pincite.core.query.answer import Answer, Prompt, Question
+from pincite.core.query.answer import Answer
+from pincite.core.query.prompt import Prompt
+from pincite.core.query.question import Question
 from pincite.core.request_context import remote_span, request_id
 from pincite.core.run import Answered, Event, Planned, Run
 from pincite.core.traces import Content, Trace, TraceOutcome, code_of, told, unquoted

@@ -11,7 +11,7 @@ from pincite.config.messages import nearest
 from pincite.config.schema import NAMES_A_PROVIDER, catalogue, value_of
 from pincite.config.settings import Settings
 from pincite.config.sources import with_values
-from pincite.core.query.answer import Filters, Question, Sampling
+from pincite.core.query.question import Filters, Question, Sampling
 from pincite.core.times import moment
 from pincite.core.traces import Content, Trace
 from pincite.errors import Invalid, SettingsError

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 from pincite.core.protocols import LLM
-from pincite.core.query.answer import Prompt, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
 from tests.api.door import Door
 from tests.builders import answering
 

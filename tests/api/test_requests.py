@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from pincite.api.requests import ManyBody, QueryBody, RagOptions, SearchBody
-from pincite.core.query.answer import Filters, Question, Sampling, Strategy
+from pincite.core.query.question import Filters, Question, Sampling, Strategy
 from pincite.errors import Invalid
 
 

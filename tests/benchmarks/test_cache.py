@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks._twins import OTHERS, SAME, twins
 from benchmarks.cache import Pair, hit, pairs_of, table, timed
-from pincite.config.settings import Cache
+from pincite.config.branches.retrieval import Cache
 from pincite.query.cache.same_question import difference
 
 QUESTIONS = [

@@ -7,7 +7,7 @@ import pytest
 from pincite.config.levels import LEVEL, find_level, levels
 from pincite.config.schema import catalogue
 from pincite.config.sources import load_settings, with_values
-from pincite.core.query.answer import EffortLevel, Question
+from pincite.core.query.question import EffortLevel, Question
 from pincite.errors import Invalid
 from pincite.query.understand.level import level_of, missing_features
 from pincite.tracing.replay import replayable

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pincite.config.settings import Rag, Settings
+from pincite.config.branches.retrieval import Rag
+from pincite.config.settings import Settings
 from pincite.config.sources import SettingsLayers, layers_of, load_settings, read_layers
 from pincite.errors import SettingsError
 

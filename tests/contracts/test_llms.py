@@ -9,7 +9,7 @@ import pytest
 
 from pincite import plugins
 from pincite.core.protocols import LLM, Discoverable
-from pincite.core.query.answer import Message, Prompt, StreamPart
+from pincite.core.query.prompt import Message, Prompt, StreamPart
 from pincite.outbound.llm.hosted import Options as ServedOptions
 from pincite.providers.scripted import Options, make_embedder
 from tests.builders import hit

@@ -1,7 +1,8 @@
 """Calls of models have OpenTelemetry's names, and no words."""
 
 from pincite.core.otel_attributes import asked, embedding, written
-from pincite.core.query.answer import Draft, Message, Prompt, Sampling, Usage
+from pincite.core.query.prompt import Draft, Message, Prompt, Usage
+from pincite.core.query.question import Sampling
 
 
 def test_what_was_asked_for_is_told_without_its_words() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pincite.core.documents.document import ReadRequest, Status, Upload
-from pincite.core.query.answer import Filters, Question
+from pincite.core.query.question import Filters, Question
 from pincite.core.run import Answered, Event
 from pincite.core.traces import Content, TraceFilter
 from pincite.errors import (

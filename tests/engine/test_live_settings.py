@@ -13,7 +13,8 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from pincite.core.accounts.access import LOCAL, Caller
-from pincite.core.query.answer import Prompt, Question, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
+from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, NotAllowed, SettingsError, StoreDown

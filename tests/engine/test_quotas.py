@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pincite.config.settings import Limits as Rules
+from pincite.config.branches.server import Limits as Rules
 from pincite.engine import quotas as limits_module
 from pincite.engine.quotas import Quotas
 from pincite.errors import OverBudget, StoreDown

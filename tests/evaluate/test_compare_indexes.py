@@ -9,7 +9,7 @@ import pytest
 
 from pincite.core.accounts.access import LOCAL, Caller
 from pincite.core.evaluations import EvaluationSet
-from pincite.core.query.answer import Filters, Question
+from pincite.core.query.question import Filters, Question
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Conflict, NotAllowed
 from pincite.evaluate.compare_indexes import compare_indexes

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from pincite.config.sources import load_settings
-from pincite.core.query.answer import Answer, Exchange, Question
+from pincite.core.query.answer import Answer
+from pincite.core.query.question import Exchange, Question
 from pincite.core.run import Event, Token
 from pincite.engine.app import AsyncPincite
 from pincite.models import calibration, facts

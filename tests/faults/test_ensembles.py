@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Question
+from pincite.core.query.question import Question
 from pincite.query.ensemble import drafts
 
 from .bench import WRITTEN, Asked, Bench

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Question, SearchResult
+from pincite.core.query.answer import SearchResult
+from pincite.core.query.question import Question
 from pincite.query.prompt.helper_call import Bounds
 from pincite.query.retrieve import query_expansion as stage
 

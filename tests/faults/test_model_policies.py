@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Question
+from pincite.core.query.question import Question
 from pincite.engine import app
 from pincite.errors import ProviderRefused, Unavailable
 from pincite.ingest import worker

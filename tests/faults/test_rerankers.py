@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Question, SearchResult
+from pincite.core.query.answer import SearchResult
+from pincite.core.query.question import Question
 from pincite.errors import Invalid, SettingsError
 from pincite.stub.faults import FAULTS
 from tests.cross_encoder_maker import make_cross_encoder

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from pincite.core.documents.document import Upload
-from pincite.core.query.answer import Filters, Question
+from pincite.core.query.question import Filters, Question
 from pincite.engine.app import AsyncPincite
 from tests.faults.wholeness import check_whole
 

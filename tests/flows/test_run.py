@@ -9,7 +9,8 @@ import pytest
 
 from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
-from pincite.core.query.answer import Answer, Hit
+from pincite.core.query.answer import Answer
+from pincite.core.query.hits import Hit
 from pincite.core.run import Event, Run, Token
 from pincite.errors import NotFound
 from pincite.flows.graph import read_flow

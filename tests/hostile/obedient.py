@@ -14,7 +14,8 @@ from markdown_it import MarkdownIt
 
 from pincite.core.accounts.access import Caller, ShareRequest
 from pincite.core.documents.document import Listing, ReadRequest, Upload
-from pincite.core.query.answer import Answer, Filters, Question
+from pincite.core.query.answer import Answer
+from pincite.core.query.question import Filters, Question
 from pincite.core.run import Event, Token
 from pincite.engine.app import AsyncPincite
 from pincite.query.ground.ground import SUPPORTED

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pincite.core.documents.document import Listing
-from pincite.core.query.answer import Filters, Question
+from pincite.core.query.question import Filters, Question
 from pincite.core.run import Event, Token
 from tests.hostile.obedient import ALICE, BOB, FOREIGN, QUESTION, Siege, Told, besieged, shared, watching, wrongs
 

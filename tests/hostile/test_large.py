@@ -7,7 +7,7 @@ import re
 import httpx2
 import pytest
 
-from pincite.config.settings import Chunking, Ingest
+from pincite.config.branches.ingestion import Chunking, Ingest
 from pincite.ingest.read.reader_pool import Prepared, Reader
 from tests.api.door import upload
 from tests.hostile.conftest import API, Watch, ending

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pincite.core.accounts.access import LOCAL
-from pincite.core.query.answer import Filters, Question
+from pincite.core.query.question import Filters, Question
 from pincite.stub import StubLLM
 from pincite.stub.obedient import obey
 from tests.hostile.attacks import ORDERS, attacks

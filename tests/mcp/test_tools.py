@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from pincite.core.documents.document import Passage, ReadRequest
-from pincite.core.query.answer import Answer, Question, SearchResult
+from pincite.core.query.answer import Answer, SearchResult
+from pincite.core.query.question import Question
 from pincite.engine.reader.document_reader import MOST_PLACES
 from pincite.errors import Invalid
 from pincite.mcp.tools import LONGEST, TOOLS, ToolBackend, described, use

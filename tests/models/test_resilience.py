@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pincite.config.settings import Resilience
+from pincite.config.branches.generation import Resilience
 from pincite.core.request_context import deadline
 from pincite.core.traces import recording
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused

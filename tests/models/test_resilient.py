@@ -3,9 +3,10 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from pincite.config.settings import Resilience
+from pincite.config.branches.generation import Resilience
 from pincite.core.protocols import LLM, Discoverable, Embedder, Offered, Reranker
-from pincite.core.query.answer import Message, Prompt, Sampling, StreamPart
+from pincite.core.query.prompt import Message, Prompt, StreamPart
+from pincite.core.query.question import Sampling
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused
 from pincite.models.resilience import Clock, Patience, Policies
 from pincite.models.resilient import FallbackLLM, ResilientEmbedder, ResilientLLM, ResilientReranker, close

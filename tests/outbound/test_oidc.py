@@ -11,7 +11,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from pincite.config.settings import Oidc
+from pincite.config.branches.server import Oidc
 from pincite.core.accounts.users import Identity
 from pincite.errors import PinciteError, ProviderBusy, ProviderError, SettingsError, Unauthorized
 from pincite.outbound import oidc

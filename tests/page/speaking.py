@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 
-from pincite.core.query.answer import Prompt, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
 
 
 class Speaker:

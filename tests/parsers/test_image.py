@@ -6,7 +6,7 @@ import io
 import pytest
 from PIL import ExifTags, Image, ImageOps
 
-from pincite.config.settings import Chunking
+from pincite.config.branches.ingestion import Chunking
 from pincite.errors import Unreadable
 from pincite.ingest.read.reader_pool import Prepared, Reader
 from pincite.parsers import image

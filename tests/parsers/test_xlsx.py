@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
-from pincite.config.settings import Chunking
+from pincite.config.branches.ingestion import Chunking
 from pincite.core import progress
 from pincite.core.documents.cells import cells
 from pincite.core.documents.document import Parsed

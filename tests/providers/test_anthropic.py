@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from pincite.core.query.answer import Message, Prompt, Sampling, StreamPart, Usage
 from pincite.core.query.pictures import Picture
+from pincite.core.query.prompt import Message, Prompt, StreamPart, Usage
+from pincite.core.query.question import Sampling
 from pincite.core.query.tools import Tool, ToolCall
 from pincite.errors import ProviderError, ProviderRefused
 from pincite.providers.anthropic import Options, make_llm

@@ -2,7 +2,8 @@ import asyncio
 
 import pytest
 
-from pincite.core.query.answer import Draft, Hit, Quote, StreamPart
+from pincite.core.query.hits import Hit
+from pincite.core.query.prompt import Draft, Quote, StreamPart
 from pincite.providers.extractive import Options, make_llm
 from pincite.providers.scripted import Options as Scripted
 from pincite.providers.scripted import make_embedder

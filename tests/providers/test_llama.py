@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Message, Prompt, Sampling, StreamPart, Usage
+from pincite.core.query.prompt import Message, Prompt, StreamPart, Usage
+from pincite.core.query.question import Sampling
 from pincite.core.query.tools import Tool, ToolCall
 from pincite.errors import ProviderError, ProviderRefused, SettingsError
 from pincite.providers.llama import LlamaLLM, Options, make_llm

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from pincite.core.protocols import Offered
-from pincite.core.query.answer import Message, Prompt, Sampling, StreamPart, Usage
 from pincite.core.query.pictures import Picture
+from pincite.core.query.prompt import Message, Prompt, StreamPart, Usage
+from pincite.core.query.question import Sampling
 from pincite.core.query.tools import Abilities, Tool, ToolCall
 from pincite.errors import ProviderError, ProviderRefused, SettingsError
 from pincite.providers import ollama

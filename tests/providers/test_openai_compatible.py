@@ -7,7 +7,8 @@ import pytest
 from pydantic import SecretStr
 
 from pincite.core.protocols import Offered
-from pincite.core.query.answer import Message, Prompt, Sampling, StreamPart, Usage
+from pincite.core.query.prompt import Message, Prompt, StreamPart, Usage
+from pincite.core.query.question import Sampling
 from pincite.core.query.tools import Tool, ToolCall
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused, SettingsError
 from pincite.models.resilient import abilities_of

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from pincite.core.query.answer import StreamPart
+from pincite.core.query.prompt import StreamPart
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, make_embedder, make_llm, make_reranker
 from tests.builders import hit, prompt

@@ -10,7 +10,8 @@ from pincite.config.sources import load_settings
 from pincite.core.accounts.access import LOCAL, Scope
 from pincite.core.documents.positions import PageText, TextSpan
 from pincite.core.protocols import Fetched, Match, Titled, Vector
-from pincite.core.query.answer import Filters, RetrievedChunk
+from pincite.core.query.hits import RetrievedChunk
+from pincite.core.query.question import Filters
 from pincite.core.run import Event, Kit, Run
 from pincite.providers.extractive import Extractive
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Answer, Question, summands
+from pincite.core.query.answer import Answer
+from pincite.core.query.hits import summands
+from pincite.core.query.question import Question
 from pincite.core.run import Answered, Event, Planned, Run, SourcesFound, Started, Token
 from pincite.errors import OverBudget, Unavailable
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM, ScriptedReranker

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from pincite.core.accounts.conversations import KeptTurn
-from pincite.core.query.answer import Prompt, Question, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
+from pincite.core.query.question import Question
 from pincite.core.run import Answered, Event, Run, Token
 from pincite.errors import BadRequest, Invalid, StoreDown
 from pincite.providers.scripted import Options, ScriptedLLM

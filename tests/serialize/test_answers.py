@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
-from pincite.config.settings import Rag
 from pincite.core.documents.document import Access, Document, Failure, Receipt, Status
 from pincite.core.query.answer import (
     Answer,
@@ -14,14 +13,14 @@ from pincite.core.query.answer import (
     Groundedness,
     GroundedSentence,
     Related,
-    ScoreContribution,
     SearchResult,
     Sufficiency,
-    Usage,
 )
+from pincite.core.query.hits import ScoreContribution
+from pincite.core.query.prompt import Usage
 from pincite.query.citations.sources import sources_of
 from pincite.serialize import answers
-from tests.builders import chunk, found, hit
+from tests.builders import chunk, found, fusion, hit
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=2)))
 
@@ -77,12 +76,13 @@ def result(**more: object) -> SearchResult:
         "strategy": "hybrid",
         "degraded": (),
         "trace_id": "t",
+        "fusion": fusion(),
     }
     return SearchResult(**{**values, **more})  # type: ignore[arg-type]
 
 
 def test_a_search_result() -> None:
-    shape = answers.search_result(result(degraded=(Degraded("s", "r"),)), Rag())
+    shape = answers.search_result(result(degraded=(Degraded("s", "r"),)))
     assert set(shape) == {"results", "strategy", "corrected_query", "plan", "degraded", "trace_id"}
     assert shape["degraded"] == [{"stage": "s", "reason": "r"}]
     [one] = shape["results"]
@@ -101,7 +101,7 @@ def test_the_text_that_was_vectorised_is_told_where_it_differs() -> None:
 
 
 def test_a_score_can_be_added_up_from_its_explanation() -> None:
-    [one] = answers.search_result(result(), Rag(alpha=0.4), explain=True)["results"]
+    [one] = answers.search_result(result(fusion=fusion(alpha=0.4)), explain=True)["results"]
     explained = one["explain"]
     assert sum(placing["share"] for placing in explained["placings"]) == explained["score"] == one["score"]
     assert explained["placings"][1] == {
@@ -117,7 +117,7 @@ def test_a_score_can_be_added_up_from_its_explanation() -> None:
 
 def test_alpha_is_told_only_where_it_counted() -> None:
     def alpha(**more: object) -> object:
-        return answers.explanation(hit("x"), result(**more), Rag())["alpha"]
+        return answers.explanation(hit("x"), result(**more))["alpha"]
 
     assert alpha() == 0.5
     assert alpha(strategy="dense_only") is None
@@ -125,11 +125,11 @@ def test_alpha_is_told_only_where_it_counted() -> None:
 
 
 def test_reciprocal_ranks_are_told_by_their_constant() -> None:
-    rag = Rag(fusion="rrf", rrf_k=20, reranker="cosine")
-    explained = answers.explanation(replace(hit("x"), rerank_score=0.7), result(), rag)
+    rrf = fusion(fusion="rrf", rrf_k=20, reranker="cosine")
+    explained = answers.explanation(replace(hit("x"), rerank_score=0.7), result(fusion=rrf))
     assert explained["rrf_k"] == 20
     assert (explained["reranker"], explained["rerank_score"]) == ("cosine", 0.7)
-    failed = answers.explanation(hit("x"), result(), rag)
+    failed = answers.explanation(hit("x"), result(fusion=rrf))
     assert (failed["reranker"], failed["rerank_score"]) == (None, None)
     assert "alpha" not in explained
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pincite.config.settings import Rag
+from pincite.config.branches.retrieval import Rag
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Parsed, Upload
 from pincite.providers.scripted import Options, ScriptedEmbedder

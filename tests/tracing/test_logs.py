@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pincite.config.settings import Logs
+from pincite.config.branches.server import Logs
 from pincite.core.request_context import request_id
 from pincite.tracing.logs import configured
 

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from pincite.config.sources import load_settings
-from pincite.core.query.answer import Filters, Message, Prompt, Question, Sampling
+from pincite.core.query.prompt import Message, Prompt
+from pincite.core.query.question import Filters, Question, Sampling
 from pincite.core.request_context import remote_span, request_id
 from pincite.core.run import Answered, Event
 from pincite.core.traces import Content, TraceOutcome

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pincite.config.sources import load_settings
-from pincite.core.query.answer import Filters, Question, Sampling
+from pincite.core.query.question import Filters, Question, Sampling
 from pincite.core.traces import Content, Trace, TraceFilter
 from pincite.errors import Invalid, NotFound
 from pincite.tracing.replay import (

@@ -8,7 +8,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from pincite.core.query.answer import Prompt, Question, Sampling, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
+from pincite.core.query.question import Question, Sampling
 from pincite.core.request_context import request_id
 from pincite.core.run import Event, Token
 from pincite.core.traces import Trace, TraceFilter

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from pincite.config.settings import Limits
+from pincite.config.branches.server import Limits
 from pincite.errors import OverBudget, Overloaded
 
 LATELY_S = 5.0

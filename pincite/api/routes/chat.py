@@ -19,7 +19,8 @@ from pincite.api.streaming.answer_streams import Ask, Streams
 from pincite.api.streaming.revalidate import check_readable
 from pincite.api.streaming.sse import AnswerStream
 from pincite.core.accounts.access import Caller, Scope
-from pincite.core.query.answer import Answer, Exchange, Question
+from pincite.core.query.answer import Answer
+from pincite.core.query.question import Exchange, Question
 from pincite.core.run import Event
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, PinciteError

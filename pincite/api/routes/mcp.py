@@ -10,7 +10,8 @@ from pincite.api.middleware.problems import problem_of, request_id_of
 from pincite.api.streaming.disconnect import until_disconnect
 from pincite.api.streaming.revalidate import while_permitted
 from pincite.core.accounts.access import Caller
-from pincite.core.query.answer import Answer, Question, SearchResult
+from pincite.core.query.answer import Answer, SearchResult
+from pincite.core.query.question import Question
 from pincite.engine.app import AsyncPincite
 from pincite.mcp.protocol import NO_REQUEST, VERSIONS, answer, error_message
 from pincite.mcp.tools import ToolBackend

@@ -13,7 +13,7 @@ from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Administrator
 from pincite.api.paths import API
 from pincite.api.streaming.disconnect import until_disconnect
-from pincite.config.settings import Fallback, Llm
+from pincite.config.branches.generation import Fallback, Llm
 from pincite.core.protocols import LLM, Discoverable, Offered, Reranker
 from pincite.engine.app import AsyncPincite
 from pincite.models.kit_factory import address_of, plain_embedder, provider_of, rerank_address

@@ -22,7 +22,7 @@ async def search(
     question = body.question()
     searching = admitted.search(caller, lambda: pincite.search(question, caller=caller))
     result = await until_disconnect(request.receive, searching)
-    return JSONResponse(answers.search_result(result, result.rag, explain=body.explain))
+    return JSONResponse(answers.search_result(result, explain=body.explain))
 
 
 @router.post("/query-many")
@@ -33,4 +33,4 @@ async def query_many(
     question = body.question()
     searching = admitted.search(caller, lambda: pincite.search(question, caller=caller))
     result = await until_disconnect(request.receive, searching)
-    return JSONResponse(answers.search_result(result, result.rag, explain=body.explain))
+    return JSONResponse(answers.search_result(result, explain=body.explain))

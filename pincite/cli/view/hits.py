@@ -8,8 +8,8 @@ from rich.text import Text
 from pincite.cli.output import one_line
 from pincite.cli.view.answer import heading, place, print_corrected, print_degraded
 from pincite.cli.view.screen import Screen, joined, styled
-from pincite.config.settings import Rag
-from pincite.core.query.answer import Adjustment, Cause, Hit, RetrievedChunk, ScoreContribution, SearchResult, summands
+from pincite.core.query.answer import FusionSettings, SearchResult
+from pincite.core.query.hits import Adjustment, Cause, Hit, RetrievedChunk, ScoreContribution, summands
 
 NAMES: dict[Cause, str] = {
     "dense": "meaning", "lexical": "words", "named": "named", "near": "near", "section": "section",
@@ -100,9 +100,9 @@ def _words(query: str) -> list[str]:
 # --- how the scores came about ------------------------------------------------------------------------------
 
 
-def print_explained(screen: Screen, result: SearchResult, query: str, rag: Rag) -> None:
+def print_explained(screen: Screen, result: SearchResult, query: str) -> None:
     """Print what was found with all that gave it its score, and how that adds up."""
-    for line in _formula(result.hits, rag):
+    for line in _formula(result.hits, result.fusion):
         screen.flowing(styled(line, "dim"))
     texts = result.plan.searched if result.plan else ()
     for number, text in enumerate(texts if len(texts) > 1 else (), start=1):
@@ -114,17 +114,17 @@ def print_explained(screen: Screen, result: SearchResult, query: str, rag: Rag) 
     print_end(screen, result)
 
 
-def _formula(hits: Sequence[Hit], rag: Rag) -> list[str]:
+def _formula(hits: Sequence[Hit], fusion: FusionSettings) -> list[str]:
     """How raw scores become shares, in figures."""
     placings = [placing for hit in hits for placing in hit.placings]
     if not placings:
         return []
     light = {one.query: one.weight for one in placings if one.scale is None and one.weight != 1}
     top = "weight" if light else "1"
-    found = [f"share = {top} / ({rag.rrf_k} + rank)"] if rag.fusion == "rrf" else []
+    found = [f"share = {top} / ({fusion.rrf_k} + rank)"] if fusion.fusion == "rrf" else []
     found += ["share = weight × (raw − low) / span"] if any(placing.scale for placing in placings) else []
     several = any(one.via == "query" for one in placings)
-    joined_by = f"share of a text = {top} / ({rag.multi_query_rrf_k} + rank by the sum of meaning and words for it)"
+    joined_by = f"share of a text = {top} / ({fusion.multi_query_rrf_k} + rank by the sum of meaning and words for it)"
     adding = "the score is the sum of the shares" + (" of the texts, and of what is named" if several else "")
     lines = ["; ".join([*found, *([joined_by] if several else []), adding])]
     scales = dict.fromkeys((_named_after(one), one.query, one.scale) for one in placings if one.scale is not None)

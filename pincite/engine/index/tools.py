@@ -5,7 +5,9 @@ import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from pincite.config.settings import Embedding, Rag, Resilience, Settings
+from pincite.config.branches.generation import Resilience
+from pincite.config.branches.retrieval import Embedding, Rag
+from pincite.config.settings import Settings
 from pincite.core.protocols import Embedder
 from pincite.ingest.embed.bulk_embedder import BulkEmbedder, open_bulk_embedder
 from pincite.ingest.embed.enrich import PROMPT_VERSION

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Parsed, Passage, ReadRequest, Section, VersionText
 from pincite.core.protocols import Opened
-from pincite.core.query.answer import Filters, RetrievedChunk
+from pincite.core.query.hits import RetrievedChunk
+from pincite.core.query.question import Filters
 from pincite.errors import Invalid, NotFound
 from pincite.ingest.chunk.sections import sections
 from pincite.store.documents.full_text import FullText, FullTextReader

@@ -17,7 +17,7 @@ from typing import Any
 
 from pincite.config.sources import with_values
 from pincite.core.evaluations import Place
-from pincite.core.query.answer import Hit
+from pincite.core.query.hits import Hit
 from pincite.errors import Invalid, NotFound
 from pincite.evaluate.compare import Comparison, Judge, Trial, try_out
 from pincite.evaluate.measure.baseline_chunkers import CUTTERS

@@ -8,7 +8,8 @@ from random import Random
 
 from pincite.core.evaluations import Sampled, SetQuestion
 from pincite.core.protocols import LLM, Discoverable
-from pincite.core.query.answer import Message, Prompt, Sampling
+from pincite.core.query.prompt import Message, Prompt
+from pincite.core.query.question import Sampling
 from pincite.errors import Unavailable
 from pincite.text.terms import question_language, terms
 

@@ -12,7 +12,7 @@ from pincite.config.sources import with_values
 from pincite.core.accounts.access import LOCAL, Caller
 from pincite.core.documents.document import Progress
 from pincite.core.evaluations import Evaluation, EvaluationOutcome, EvaluationSet, Interval, MadeBy, Place, SetQuestion
-from pincite.core.query.answer import Hit
+from pincite.core.query.hits import Hit
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, PinciteError, SettingsError
 from pincite.evaluate.measure import bootstrap

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pincite.config.settings import Chunking
+from pincite.config.branches.ingestion import Chunking
 from pincite.core.documents.document import Chunk, ChunkLevel, Parsed, Section
 from pincite.ingest.chunk.builder import ChunkBuilder
 from pincite.ingest.chunk.structure import Packer

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from pincite.config.settings import Chunking
+from pincite.config.branches.ingestion import Chunking
 from pincite.core.documents.document import Chunk, ChunkLevel, Parsed, Section
 from pincite.ingest.chunk.builder import ChunkBuilder
 from pincite.text.sentences import sentences, trim

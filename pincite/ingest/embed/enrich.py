@@ -13,10 +13,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from pincite.config.settings import Enrichment
+from pincite.config.branches.ingestion import Enrichment
 from pincite.core.documents.document import About, Chunk, Enriched
 from pincite.core.protocols import LLM
-from pincite.core.query.answer import Message, Prompt, Sampling
+from pincite.core.query.prompt import Message, Prompt
+from pincite.core.query.question import Sampling
 from pincite.core.traces import count
 from pincite.errors import ProviderError, Unavailable
 from pincite.models.facts import facts_of

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from pincite import plugins
-from pincite.config.settings import Chunking
+from pincite.config.branches.ingestion import Chunking
 from pincite.core.documents.document import Chunk, ChunkLevel, Parsed, Section
 from pincite.core.documents.pages import Page
 from pincite.core.protocols import Parser

@@ -1,6 +1,6 @@
 """The text in a picture that comes with a question, read where files are read: in a process that can do no harm."""
 
-from pincite.config.settings import Chunking
+from pincite.config.branches.ingestion import Chunking
 from pincite.core.query.pictures import Picture
 from pincite.ingest.read.reader_pool import Reader
 

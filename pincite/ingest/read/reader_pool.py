@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pincite import errors
-from pincite.config.settings import Chunking
+from pincite.config.branches.ingestion import Chunking
 from pincite.errors import PinciteError, Unavailable, Unreadable
 from pincite.ingest.read.parse_and_chunk import MAX_TEXT, Prepared, from_json
 from pincite.ingest.read.reader_process import REPLY, REQUEST, Kind

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import Any, BinaryIO
 
-from pincite.config.settings import Chunking
+from pincite.config.branches.ingestion import Chunking
 from pincite.core import progress
 from pincite.errors import PinciteError, Unreadable
 from pincite.ingest.read.parse_and_chunk import parse_and_chunk, to_json

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from pincite.core.protocols import Offered
-from pincite.core.query.answer import Prompt, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderRefused
 from pincite.models.facts import ServerModelInfo, facts_of

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pincite.core.query.answer import Message, Prompt, StreamPart
+from pincite.core.query.prompt import Message, Prompt, StreamPart
 from pincite.core.query.tools import Tool
 from pincite.outbound.llm.parse import piece_of, usage_of
 from pincite.outbound.llm.tool_calls import Calls

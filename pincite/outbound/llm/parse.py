@@ -3,7 +3,7 @@
 import re
 from typing import TypeGuard
 
-from pincite.core.query.answer import StreamPart, Usage
+from pincite.core.query.prompt import StreamPart, Usage
 
 MOST_WINDOW = 10_000_000
 MOST_TOKENS = 2**31 - 1

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
-from pincite.core.query.answer import StreamPart, Usage
+from pincite.core.query.prompt import StreamPart, Usage
 from pincite.core.query.tools import ToolCall
 from pincite.errors import ProviderError
 

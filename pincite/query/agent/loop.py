@@ -11,7 +11,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from pincite.core.otel_attributes import asked, written
-from pincite.core.query.answer import Draft, Plan, Prompt, StreamPart, Usage
+from pincite.core.query.plan import Plan
+from pincite.core.query.prompt import Draft, Prompt, StreamPart, Usage
 from pincite.core.query.tools import Step, ToolCall
 from pincite.core.run import Run, SourcesFound, Stepped
 from pincite.errors import ProviderError, ProviderRefused, Unavailable

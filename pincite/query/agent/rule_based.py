@@ -6,7 +6,8 @@ The steps are those a model would make with the same tools; what is searched nex
 import json
 from collections.abc import Iterator, Sequence
 
-from pincite.core.query.answer import Hit, Plan, RetrievedChunk
+from pincite.core.query.hits import Hit, RetrievedChunk
+from pincite.core.query.plan import Plan
 from pincite.core.query.tools import Step, ToolCall
 from pincite.core.run import Run, SourcesFound, Stepped
 from pincite.errors import Unavailable

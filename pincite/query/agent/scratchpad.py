@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from pincite.core.documents.document import NO_HEADINGS
-from pincite.core.query.answer import Hit, RetrievedChunk
+from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.tools import Step
 from pincite.query.prompt.templates import Template
 from pincite.text.tokens import Tokenizer

@@ -14,7 +14,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from pincite.config.messages import describe_error, nearest
 from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
-from pincite.core.query.answer import Hit
+from pincite.core.query.hits import Hit
 from pincite.core.query.tools import Tool, ToolCall
 from pincite.errors import BadRequest
 from pincite.text.sentences import storable

@@ -4,7 +4,9 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from pincite.core.query.answer import Message, Plan, Prompt, Sampling
+from pincite.core.query.plan import Plan
+from pincite.core.query.prompt import Message, Prompt
+from pincite.core.query.question import Sampling
 from pincite.core.query.tools import ToolCall
 from pincite.core.run import Run
 from pincite.errors import ProviderError

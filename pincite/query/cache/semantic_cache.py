@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from pincite import __version__
-from pincite.config.settings import Cache
+from pincite.config.branches.retrieval import Cache
 from pincite.core.protocols import Alike, ToKeep
-from pincite.core.query.answer import Answer, Degraded, Plan
+from pincite.core.query.answer import Answer, Degraded
 from pincite.core.query.fixed_answers import NO_ANSWER
+from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import PinciteError, Unavailable
 from pincite.query.cache.same_question import Difference, difference

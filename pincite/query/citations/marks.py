@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pincite.core.query.answer import Hit, MatchedBy
+from pincite.core.query.answer import MatchedBy
+from pincite.core.query.hits import Hit
 
 SIMILAR = 0.5
 """Dice similarity above which a title counts as meant."""

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pincite.core.documents.positions import PageText, Slice, TextSpan, in_words, locate
-from pincite.core.query.answer import Answer, Citation, Prompt, RetrievedChunk
+from pincite.core.query.answer import Answer, Citation
+from pincite.core.query.hits import RetrievedChunk
+from pincite.core.query.prompt import Prompt
 from pincite.core.run import Run
 
 

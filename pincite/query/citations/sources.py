@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from pincite.core.query.answer import Hit, Related, RetrievedChunk, Source
+from pincite.core.query.answer import Related, Source
+from pincite.core.query.hits import Hit, RetrievedChunk
 
 SNIPPET = 200
 """Characters of a source's snippet."""

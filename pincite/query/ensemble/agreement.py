@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pincite.core.protocols import Vector
-from pincite.core.query.answer import Hit
+from pincite.core.query.hits import Hit
 from pincite.query.citations.claims import claims_of
 from pincite.query.citations.marks import normalise_marks
 from pincite.query.ground.support import SUPPORTED, contradiction, judge, plain, settled

@@ -8,7 +8,8 @@ from typing import Any
 
 from pincite.concurrency import cancel_and_wait
 from pincite.core.protocols import Vector
-from pincite.core.query.answer import Draft, Hit, Prompt
+from pincite.core.query.hits import Hit
+from pincite.core.query.prompt import Draft, Prompt
 from pincite.core.run import Run, Token
 from pincite.errors import Unavailable
 from pincite.models.facts import facts_of

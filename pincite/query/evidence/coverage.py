@@ -4,7 +4,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pincite.core.query.answer import Entity, Evidence, Hit, Plan
+from pincite.core.query.hits import Evidence, Hit
+from pincite.core.query.plan import Entity, Plan
 from pincite.core.run import Run
 from pincite.query.rank.relevance import chunk_terms
 from pincite.text.terms import STOP_WORDS, question_language, stem, words

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from pincite.core.query.answer import Hit, Plan
+from pincite.core.query.hits import Hit
+from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.models.calibration import WORDS_ALONE, known
 from pincite.query.evidence.relevance_filter import strength

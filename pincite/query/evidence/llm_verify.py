@@ -4,7 +4,9 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 
-from pincite.core.query.answer import Hit, Plan, Prompt
+from pincite.core.query.hits import Hit
+from pincite.core.query.plan import Plan
+from pincite.core.query.prompt import Prompt
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt

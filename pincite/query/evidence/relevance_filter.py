@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from pincite.core.query.answer import Hit, Plan
+from pincite.core.query.hits import Hit
+from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.query.rank.relevance import has_cosines

@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pincite.core.documents.document import NO_HEADINGS
-from pincite.core.query.answer import Evidence, Exchange, Hit, Message, Plan, Prompt, Question, Sampling
+from pincite.core.query.hits import Evidence, Hit
+from pincite.core.query.plan import Plan
+from pincite.core.query.prompt import Message, Prompt
+from pincite.core.query.question import Exchange, Question, Sampling
 from pincite.core.run import Run, SourcesFound
 from pincite.errors import Invalid
 from pincite.models.facts import ModelFacts, facts_of

@@ -1,6 +1,7 @@
 """What is no question to the documents becomes a prompt without any."""
 
-from pincite.core.query.answer import Message, Plan, Prompt
+from pincite.core.query.plan import Plan
+from pincite.core.query.prompt import Message, Prompt
 from pincite.core.run import Run, SourcesFound
 from pincite.errors import Invalid
 from pincite.models.facts import facts_of

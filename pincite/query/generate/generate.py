@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from pincite.core.otel_attributes import asked, written
 from pincite.core.protocols import LLM
-from pincite.core.query.answer import Draft, Hit, Prompt, Quote, StreamPart, Usage
+from pincite.core.query.hits import Hit
+from pincite.core.query.prompt import Draft, Prompt, Quote, StreamPart, Usage
 from pincite.core.run import Run, Token
 from pincite.errors import ProviderError, Unavailable
 from pincite.query.citations.marks import normalise_marks

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pincite.core.query.answer import Plan
+from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.models.facts import ModelFacts
 from pincite.query.prompt.budget import Budget

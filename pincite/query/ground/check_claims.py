@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pincite.core.protocols import Embedder
-from pincite.core.query.answer import Groundedness, GroundedSentence, Hit, RetrievedChunk
+from pincite.core.query.answer import Groundedness, GroundedSentence
+from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.run import Run
 from pincite.errors import Unavailable
 from pincite.models.calibration import WORDS_ALONE, known, learn, likened

@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pincite.core.query.answer import Confidence, ConfidenceLevel, Groundedness, Hit
+from pincite.core.query.answer import Confidence, ConfidenceLevel, Groundedness
+from pincite.core.query.hits import Hit
 from pincite.query.ground.support import SUPPORTED
 from pincite.text.terms import query_terms, question_language, terms
 

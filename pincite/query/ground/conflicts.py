@@ -6,7 +6,8 @@ differ in a number, a date, a negation or in who or what is named last.
 
 from collections.abc import Iterator, Sequence
 
-from pincite.core.query.answer import Citation, Conflict, Hit, RetrievedChunk, Statement
+from pincite.core.query.answer import Citation, Conflict, Statement
+from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.query.ground.support import content, plain, said
 from pincite.query.rank.relevance import chunk_terms
 from pincite.text.dictionary import LANGUAGES

@@ -6,24 +6,11 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pincite.core.query.answer import (
-    Answer,
-    AnswerMetadata,
-    Citation,
-    Confidence,
-    Conflict,
-    Draft,
-    Evidence,
-    Groundedness,
-    Hit,
-    Plan,
-    Prompt,
-    Quote,
-    RetrievedChunk,
-    Sufficiency,
-    Usage,
-)
+from pincite.core.query.answer import Answer, AnswerMetadata, Citation, Confidence, Conflict, Groundedness, Sufficiency
 from pincite.core.query.fixed_answers import NO_ANSWER, NOTHING_ABOUT, NOTHING_ASKED, NOTHING_FOUND, quoted
+from pincite.core.query.hits import Evidence, Hit, RetrievedChunk
+from pincite.core.query.plan import Plan
+from pincite.core.query.prompt import Draft, Prompt, Quote, Usage
 from pincite.core.run import Run
 from pincite.query.citations.claims import Claim
 from pincite.query.citations.marks import CitationMark, normalise_marks

@@ -4,7 +4,9 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Hit, Prompt, Question
+from pincite.core.query.hits import Hit
+from pincite.core.query.prompt import Prompt
+from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.citations.claims import Claim

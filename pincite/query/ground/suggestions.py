@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
-from pincite.core.query.answer import Evidence, Plan, RetrievedChunk
+from pincite.core.query.hits import Evidence, RetrievedChunk
+from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import Unavailable
 from pincite.models.calibration import known, learn

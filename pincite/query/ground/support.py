@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from pincite.core.query.answer import RetrievedChunk
+from pincite.core.query.hits import RetrievedChunk
 from pincite.text.dictionary import LANGUAGES, dictionary
 from pincite.text.figures import Figure, figures_in, rival, unmatched
 from pincite.text.names import strangers, swapped

@@ -7,7 +7,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from pincite.core.otel_attributes import asked, written
-from pincite.core.query.answer import Draft, Message, Prompt, Question, Sampling, StreamPart
+from pincite.core.query.prompt import Draft, Message, Prompt, StreamPart
+from pincite.core.query.question import Question, Sampling
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.models.facts import facts_of

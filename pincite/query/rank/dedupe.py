@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from pincite.core.query.answer import Hit
+from pincite.core.query.hits import Hit
 from pincite.text.terms import words
 
 SAME = 0.95

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Cause, Hit, Plan, RetrievedChunk, Scale, ScoreContribution
+from pincite.core.query.hits import Cause, Hit, RetrievedChunk, Scale, ScoreContribution
+from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 
 PARTS = 3

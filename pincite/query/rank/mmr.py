@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pincite.config.settings import Rag
-from pincite.core.query.answer import Adjustment, Hit, Plan, Scale
+from pincite.config.branches.retrieval import Rag
+from pincite.core.query.hits import Adjustment, Hit, Scale
+from pincite.core.query.plan import Plan
 from pincite.query.rank.relevance import chunk_terms
 
 MOST = 100

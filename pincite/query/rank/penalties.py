@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pincite.config.settings import Penalties
-from pincite.core.query.answer import Adjustment, Hit
+from pincite.config.branches.retrieval import Penalties
+from pincite.core.query.hits import Adjustment, Hit
 
 NEVER_SHOWN = "hypothetical_question"
 """Questions made up beforehand help to find a passage and are none themselves."""

@@ -8,7 +8,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Hit, Plan, RetrievedChunk, Scale, ScoreContribution
+from pincite.core.query.hits import Hit, RetrievedChunk, Scale, ScoreContribution
+from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.text.terms import query_terms, terms
 

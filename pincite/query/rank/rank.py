@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from pincite.config.settings import Rag
-from pincite.core.query.answer import Hit, Plan
+from pincite.config.branches.retrieval import Rag
+from pincite.core.query.hits import Hit
+from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.models.calibration import WORDS_ALONE, Calibration, known, learn

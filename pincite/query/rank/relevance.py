@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
-from pincite.core.query.answer import RetrievedChunk
+from pincite.core.query.hits import RetrievedChunk
 from pincite.core.run import Run
 from pincite.models.calibration import Calibration
 from pincite.text.terms import query_terms, terms

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from pincite.core.query.answer import Hit, Plan, RetrievedChunk
+from pincite.core.query.hits import Hit, RetrievedChunk
+from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import Unavailable
 from pincite.models.calibration import WORDS_ALONE, known

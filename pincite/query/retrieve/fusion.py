@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pincite.config.settings import Rag
+from pincite.config.branches.retrieval import Rag
 from pincite.core.protocols import Match
-from pincite.core.query.answer import Scale, ScoreContribution, Search
+from pincite.core.query.hits import Scale, ScoreContribution
+from pincite.core.query.plan import Search
 
 
 @dataclass(frozen=True, slots=True)

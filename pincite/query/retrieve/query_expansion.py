@@ -9,8 +9,8 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 
-from pincite.config.settings import Rag
-from pincite.core.query.answer import Plan
+from pincite.config.branches.retrieval import Rag
+from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from pincite.core.protocols import Fetched, Vector
-from pincite.core.query.answer import Hit, Plan, RetrievedChunk, Search
+from pincite.core.query.hits import Hit, RetrievedChunk
+from pincite.core.query.plan import Plan, Search
 from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.errors import Unavailable

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Evidence, Hit, Plan, ScoreContribution, Search
+from pincite.core.query.hits import Evidence, Hit, ScoreContribution
+from pincite.core.query.plan import Plan, Search
 from pincite.query.rank.relevance import chunk_terms, coverage
 from pincite.query.understand.decompose import parts_of
 from pincite.query.understand.entities import entities_in

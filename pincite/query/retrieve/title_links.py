@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from pincite.core.query.answer import Hit, Scale, ScoreContribution
+from pincite.core.query.hits import Hit, Scale, ScoreContribution
 from pincite.text.terms import STOP_WORDS
 
 NAMING = 3

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Exchange
+from pincite.core.query.question import Exchange
 from pincite.query.understand.followup import BARE, FINITE, pointer
 from pincite.query.understand.noun_phrases import Phrase, noun_phrases
 from pincite.text.terms import STOP_WORDS, question_language, terms

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from pincite.core.query.answer import Entity, QuestionAnalysis
+from pincite.core.query.plan import Entity, QuestionAnalysis
 from pincite.query.understand.noun_phrases import noun_phrases
 from pincite.text.terms import question_language, terms
 

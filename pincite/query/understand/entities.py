@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from pincite.core.query.answer import Entity, EntityKind
+from pincite.core.query.plan import Entity, EntityKind
 from pincite.text.terms import STOP_WORDS, question_language
 
 MOST = 20

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from pincite.core.query.answer import Exchange
+from pincite.core.query.question import Exchange
 from pincite.query.understand.noun_phrases import noun_phrases
 from pincite.text.terms import question_language, terms
 

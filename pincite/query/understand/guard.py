@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pincite.core.protocols import Discoverable
-from pincite.core.query.answer import Question
+from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.errors import Invalid
 from pincite.text.injection import notices

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pincite.core.query.answer import Question
+from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.errors import NotFound
 from pincite.models.facts import facts_of

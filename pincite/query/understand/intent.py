@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
-from pincite.core.query.answer import Hints, Intent, QuestionAnalysis, QuestionType
+from pincite.core.query.plan import Hints, Intent, QuestionAnalysis, QuestionType
 from pincite.query.understand.entities import entities_in, is_multi_hop
 
 T = TypeVar("T", bound=str)

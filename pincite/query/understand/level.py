@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from pincite.config.levels import levels
 from pincite.config.settings import Settings
-from pincite.core.query.answer import Degraded, EffortLevel, Question, QuestionAnalysis
+from pincite.core.query.answer import Degraded
+from pincite.core.query.plan import QuestionAnalysis
+from pincite.core.query.question import EffortLevel, Question
 
 
 def level_of(question: Question, settings: Settings) -> EffortLevel | None:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Exchange, Prompt, Question
+from pincite.core.query.prompt import Prompt
+from pincite.core.query.question import Exchange, Question
 from pincite.core.run import Run
 from pincite.models.facts import facts_of
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from unicodedata import is_normalized
 
-from pincite.core.query.answer import Question
+from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.text.dictionary import LANGUAGES, dictionary
 from pincite.text.terms import LONGEST, SHORTEST, STOP_WORDS, question_language

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pincite.config.settings import Rag
-from pincite.core.query.answer import Question, QuestionAnalysis, Strategy, Via
+from pincite.config.branches.retrieval import Rag
+from pincite.core.query.plan import QuestionAnalysis, Via
+from pincite.core.query.question import Question, Strategy
 from pincite.query.understand.decompose import parts_of
 
 _BOTH: tuple[Via, ...] = ("dense", "lexical")

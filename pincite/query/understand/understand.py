@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pincite.config.settings import Rag
-from pincite.core.query.answer import Plan, Question, QuestionAnalysis, Search, Strategy
+from pincite.config.branches.retrieval import Rag
+from pincite.core.query.plan import Plan, QuestionAnalysis, Search
+from pincite.core.query.question import Question, Strategy
 from pincite.core.run import Run
 from pincite.query.rank.mmr import diversifies
 from pincite.query.understand.intent import read

@@ -5,8 +5,10 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pincite.core.query.answer import Message, Plan, Prompt, Question
 from pincite.core.query.pictures import Picture
+from pincite.core.query.plan import Plan
+from pincite.core.query.prompt import Message, Prompt
+from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.errors import Unavailable, Unreadable
 from pincite.models.facts import facts_of

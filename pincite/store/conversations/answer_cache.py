@@ -9,7 +9,7 @@ from typing import Any
 
 import psycopg
 
-from pincite.config.settings import Cache
+from pincite.config.branches.retrieval import Cache
 from pincite.core.accounts.access import Scope
 from pincite.core.protocols import Alike, Looked, ToKeep, Vector
 from pincite.core.query.answer import Answer

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import KeptTurn, Session
-from pincite.core.query.answer import Exchange
+from pincite.core.query.question import Exchange
 from pincite.errors import Invalid, NotFound
 from pincite.store.conversations.answer_json import from_json, to_json, without_document
 from pincite.store.cursors import cursor_of, place_of

@@ -6,7 +6,8 @@ from psycopg import sql
 
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import ReadRequest, VersionText
-from pincite.core.query.answer import Filters, RetrievedChunk
+from pincite.core.query.hits import RetrievedChunk
+from pincite.core.query.question import Filters
 from pincite.errors import NotFound
 from pincite.store.database import Database
 from pincite.store.search import scope_sql

@@ -9,7 +9,7 @@ from psycopg import sql
 from pincite.config.messages import closest
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Chunk, ChunkLevel, Document, Listing, Status, Version, VersionText
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.core.request_context import read_only
 from pincite.errors import Invalid, NotAllowed, NotFound, Unauthorized
 from pincite.store.database import Database, one, rows

@@ -5,11 +5,11 @@ import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from pincite.config.settings import Rag
+from pincite.config.branches.retrieval import Rag
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Progress
 from pincite.core.operations import IntegrityReport
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.store.database import LONG_WORK, Database, rows
 from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.search.postgres_index import PostgresIndex

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from psycopg import sql
 
 from pincite.core.accounts.access import Scope
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.store.database import Connection, Database
 from pincite.store.search import scope_sql
 

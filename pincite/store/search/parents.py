@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import sql
 
 from pincite.core.accounts.access import Scope
-from pincite.core.query.answer import RetrievedChunk
+from pincite.core.query.hits import RetrievedChunk
 from pincite.store.database import Connection, rows
 
 MOST = 8000

@@ -9,11 +9,12 @@ from typing import Any, get_origin
 
 from psycopg import sql
 
-from pincite.config.settings import Rag
+from pincite.config.branches.retrieval import Rag
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.positions import PageText, TextSpan
 from pincite.core.protocols import Fetched, Match, Titled, Vector
-from pincite.core.query.answer import Filters, RetrievedChunk
+from pincite.core.query.hits import RetrievedChunk
+from pincite.core.query.question import Filters
 from pincite.store.database import Database
 from pincite.store.search import bm25, pages, parents, scope_sql
 from pincite.store.search.corpus_stats import CorpusStats, CorpusStatsCache

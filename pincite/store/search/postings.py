@@ -7,7 +7,7 @@ from functools import lru_cache
 from psycopg import sql
 
 from pincite.core.accounts.access import Scope
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.store.database import REMEMBER, Database
 from pincite.store.search import scope_sql
 from pincite.store.search.packed_postings import GAPS, POSTING

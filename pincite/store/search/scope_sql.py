@@ -5,7 +5,7 @@ from datetime import datetime
 from psycopg import sql
 
 from pincite.core.accounts.access import Scope
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 
 REALMS = "(select %(realms)s::int[])::int[]"
 """The scope where it is compared with an index or with few rows: as a subquery, for the planner would look every one of a

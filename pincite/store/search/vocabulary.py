@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from psycopg import sql
 
 from pincite.core.accounts.access import Scope
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.store.database import Connection, Database
 from pincite.store.search import scope_sql
 from pincite.store.search.corpus_stats import CorpusStatsCache

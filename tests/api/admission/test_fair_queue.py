@@ -8,7 +8,7 @@ import pytest
 
 from pincite.api.admission import fair_queue as turns_module
 from pincite.api.admission.fair_queue import FairQueue
-from pincite.config.settings import Limits
+from pincite.config.branches.server import Limits
 from pincite.errors import OverBudget, Overloaded
 
 

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from pincite.api.compat.openai import OWN
-from pincite.core.query.answer import Prompt, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
 from pincite.serialize.answers import footnotes

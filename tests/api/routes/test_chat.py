@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pincite.api.routes.chat import ChatBody
 from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import Session
-from pincite.core.query.answer import Exchange, Question, Sampling
+from pincite.core.query.question import Exchange, Question, Sampling
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.api.door import Door, assert_problem, events
 from tests.api.models import Talker, speaking

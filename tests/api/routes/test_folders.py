@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 
 from pincite.core.documents.document import Folder, Upload
-from pincite.core.query.answer import Filters, Question
+from pincite.core.query.question import Filters, Question
 from pincite.stub.thread import StubLLM
 from tests.api.door import Door, assert_problem
 

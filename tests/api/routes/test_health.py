@@ -8,7 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pincite.api.routes import health
-from pincite.config.settings import Database as DatabaseSettings
+from pincite.config.branches.server import Database as DatabaseSettings
 from pincite.errors import StoreDown
 from tests.api.door import Door, assert_problem
 

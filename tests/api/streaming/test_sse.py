@@ -9,7 +9,8 @@ import pytest
 from pincite.api.middleware import authenticate
 from pincite.api.streaming import sse
 from pincite.api.streaming.answer_streams import Ask, Stream, StreamEvent
-from pincite.core.query.answer import Answer, StreamPart
+from pincite.core.query.answer import Answer
+from pincite.core.query.prompt import StreamPart
 from pincite.core.run import Planned, Started, Token
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.api.door import Door, assert_problem, events

@@ -12,13 +12,12 @@ from pincite.core.query.answer import (
     Citation,
     Confidence,
     Groundedness,
-    Hit,
-    ScoreContribution,
     SearchResult,
     Source,
     Sufficiency,
 )
-from tests.builders import found
+from pincite.core.query.hits import Hit, ScoreContribution
+from tests.builders import found, fusion
 
 DAY = datetime(2024, 1, 31, 12, 0, tzinfo=UTC)
 
@@ -85,5 +84,5 @@ def hit(text: str, score: float, *placings: ScoreContribution, **more: object) -
 
 
 def result(*hits: Hit, **more: object) -> SearchResult:
-    values: dict[str, object] = {"strategy": "hybrid", "degraded": (), "trace_id": "t"}
+    values: dict[str, object] = {"strategy": "hybrid", "degraded": (), "trace_id": "t", "fusion": fusion()}
     return SearchResult(hits, **{**values, **more})  # type: ignore[arg-type]

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from pincite.cli.view.hits import SNIPPET, print_explained, print_hits, snippet
-from pincite.config.settings import Rag
-from pincite.core.query.answer import Adjustment, Degraded, Scale, ScoreContribution
-from tests.builders import plan
+from pincite.core.query.answer import Degraded
+from pincite.core.query.hits import Adjustment, Scale, ScoreContribution
+from tests.builders import fusion, plan
 
 from .makers import hit, result, seen
 
@@ -33,7 +33,7 @@ def test_hits_are_numbered_with_score_place_and_snippet() -> None:
 @pytest.mark.parametrize("width", [60, 120])
 def test_nothing_is_wider_than_the_screen(width: int) -> None:
     found = result(hit("Cats purr. " * 50, 0.9, ScoreContribution("dense", 0, 1, 0.7, 0.5), heading_path=("H" * 90,)))
-    told = seen(lambda screen: print_explained(screen, found, "cats", Rag()), width=width)
+    told = seen(lambda screen: print_explained(screen, found, "cats"), width=width)
     assert max(map(len, told.splitlines())) <= width
 
 
@@ -59,7 +59,7 @@ def test_shares_can_be_worked_out_from_what_is_printed() -> None:
             key=2,
         ),
     )
-    told = seen(lambda screen: print_explained(screen, found, "x", Rag()), width=120)
+    told = seen(lambda screen: print_explained(screen, found, "x"), width=120)
     assert "share = weight × (raw − low) / span; the score is the sum of the shares" in told
     assert "words: weight 0.5, low 0.0000, span 16.0000" in told
     assert "meaning: weight 0.5, low 0.0000, span 1.0000" in told
@@ -71,7 +71,7 @@ def test_shares_can_be_worked_out_from_what_is_printed() -> None:
 
 def test_ranks_are_worked_out_by_their_constant() -> None:
     found = result(hit("a", 1 / 31, ScoreContribution("dense", 0, 1, 0.8, 1 / 31)))
-    told = seen(lambda screen: print_explained(screen, found, "x", Rag(fusion="rrf", rrf_k=30)))
+    told = seen(lambda screen: print_explained(screen, replace(found, fusion=fusion(fusion="rrf", rrf_k=30)), "x"))
     assert "share = 1 / (30 + rank); the score is the sum of the shares" in told
     assert "weight" not in told
 
@@ -79,7 +79,10 @@ def test_ranks_are_worked_out_by_their_constant() -> None:
 def test_a_rerankers_score_is_told_from_the_place_of_those_it_did_not_see() -> None:
     one = replace(hit("a", 0.7, ScoreContribution("dense", 0, 1, 0.8, 0.5)), hybrid_score=0.5, rerank_score=0.7)
     other = replace(hit("b", 0.7, ScoreContribution("dense", 0, 2, 0.6, 0.3), key=2), hybrid_score=0.3)
-    told = seen(lambda screen: print_explained(screen, result(one, other), "x", Rag(reranker="cosine")), width=120)
+    told = seen(
+        lambda screen: print_explained(screen, replace(result(one, other), fusion=fusion(reranker="cosine")), "x"),
+        width=120,
+    )
     assert "0.5000; then the reranker's score counts: 0.7000" in told
     assert "0.3000; not among those the reranker saw, so after them: 0.7000" in told
 
@@ -106,10 +109,10 @@ def test_penalties_and_spreading_are_told_in_figures() -> None:
         adjustments=(Adjustment("penalty", 0.3, 0.5, 0.35),),
     )
     spread = Adjustment("mmr", 0.25, 0.35, 0.265, Scale(0.7, 0.1, 0.5))
-    told = seen(lambda screen: print_explained(screen, result(low), "x", Rag()), width=120)
+    told = seen(lambda screen: print_explained(screen, result(low), "x"), width=120)
     assert "score 0.5000; less 0.3 of its size for image credits: 0.3500" in told
     both = replace(low, score=spread.score, adjustments=(*low.adjustments, spread))
-    told = seen(lambda screen: print_explained(screen, result(both), "x", Rag()), width=200)
+    told = seen(lambda screen: print_explained(screen, result(both), "x"), width=200)
     assert "spread: 0.7 × (0.3500 − 0.1000) / 0.5000 − 0.3 × 0.2500 alike = 0.2650" in " ".join(told.split())
 
 
@@ -127,7 +130,7 @@ def test_places_for_several_texts_are_what_adds_up() -> None:
     )  # fmt: skip
     asked = replace(plan("a and b"), extra=("only b",))
     found = result(hit("a", 1 / 61 + 1 / 62, *placings), plan=asked)
-    told = " ".join(seen(lambda screen: print_explained(screen, found, "x", Rag())).split())
+    told = " ".join(seen(lambda screen: print_explained(screen, found, "x")).split())
     assert "share of a text = 1 / (60 + rank by the sum of meaning and words for it)" in told
     assert "text 2: only b" in told
     assert "meaning of text 2: weight 0.5" in told
@@ -140,7 +143,7 @@ def test_further_parts_are_told_with_their_own_weights() -> None:
         for n, weight in ((2, 0.25), (3, 0.0625))
     ]
     found = result(hit("a", 0.925, ScoreContribution("dense", 0, 1, 0.8, 0.8, Scale(1.0, 0.0, 1.0)), *parts))
-    told = seen(lambda screen: print_explained(screen, found, "x", Rag()), width=150)
+    told = seen(lambda screen: print_explained(screen, found, "x"), width=150)
     assert "part 2: weight 0.25" in told
     assert "part 3: weight 0.0625" in told
     assert "score 0.8000 + 0.1000 + 0.0250 = 0.9250" in told

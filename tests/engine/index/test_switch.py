@@ -11,7 +11,7 @@ from pincite.config.settings import Settings
 from pincite.core.accounts.access import LOCAL, Caller
 from pincite.core.accounts.audit import AuditFilter
 from pincite.core.documents.document import Upload
-from pincite.core.query.answer import Filters, Question
+from pincite.core.query.question import Filters, Question
 from pincite.engine.app import AsyncPincite
 from pincite.engine.index.switch import index_values, overlaid
 from pincite.errors import Conflict, NotAllowed, NotFound

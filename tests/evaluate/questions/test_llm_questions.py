@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from pincite.core.query.answer import Prompt, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.errors import ProviderBusy
 from pincite.evaluate.questions import llm_questions
 from pincite.evaluate.questions.llm_questions import Written, usable, write_questions

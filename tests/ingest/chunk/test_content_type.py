@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pincite.config.settings import Chunking
+from pincite.config.branches.ingestion import Chunking
 from pincite.core.documents.document import ChunkLevel, ContentType
 from pincite.ingest.chunk.content_type import label
 from pincite.ingest.read.parse_and_chunk import parse_and_chunk

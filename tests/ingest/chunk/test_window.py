@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pincite.config.settings import Chunking
+from pincite.config.branches.ingestion import Chunking
 from pincite.core.documents.document import Chunk, ChunkLevel, Parsed
 from pincite.ingest.chunk.sections import sections
 from pincite.ingest.chunk.window import window

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pincite.config.settings import Enrichment, Settings
+from pincite.config.branches.ingestion import Enrichment
+from pincite.config.settings import Settings
 from pincite.core.documents.document import About, Enriched, Parsed, Upload
 from pincite.ingest.embed.embedding_text import LONGEST, augmented, labelled
 from tests.builders import chunk

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pincite.config.settings import Chunking
+from pincite.config.branches.ingestion import Chunking
 from pincite.core.documents.document import Parsed
 from pincite.core.documents.pages import Page
 from pincite.errors import SettingsError, Unreadable

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from pincite.config.settings import Chunking
+from pincite.config.branches.ingestion import Chunking
 from pincite.core.query.pictures import picture_of
 from pincite.errors import Unreadable
 from pincite.ingest.read.picture_text import OcrPictureReader

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pincite.config.settings import Chunking
+from pincite.config.branches.ingestion import Chunking
 from pincite.errors import Unavailable, Unreadable
 from pincite.ingest.read import reader_pool
 from pincite.ingest.read.parse_and_chunk import parse_and_chunk

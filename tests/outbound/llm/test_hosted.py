@@ -3,7 +3,8 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from pincite.core.protocols import Offered
-from pincite.core.query.answer import Message, Prompt, Sampling, StreamPart
+from pincite.core.query.prompt import Message, Prompt, StreamPart
+from pincite.core.query.question import Sampling
 from pincite.outbound.client import Server
 from pincite.outbound.llm.hosted import Options, Order, ServedLLM
 

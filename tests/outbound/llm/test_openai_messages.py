@@ -1,7 +1,7 @@
 import base64
 
-from pincite.core.query.answer import Message, Prompt, StreamPart, Usage
 from pincite.core.query.pictures import Picture
+from pincite.core.query.prompt import Message, Prompt, StreamPart, Usage
 from pincite.core.query.tools import Tool, ToolCall
 from pincite.outbound.llm.openai_messages import messages_of, piece_of_event, tools_of
 from pincite.outbound.llm.tool_calls import Calls

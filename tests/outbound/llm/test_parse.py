@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import StreamPart, Usage
+from pincite.core.query.prompt import StreamPart, Usage
 from pincite.outbound.llm.parse import piece_of, text_of, usage_of, window_of
 
 

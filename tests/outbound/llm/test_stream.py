@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pincite.core.query.answer import StreamPart, Usage
+from pincite.core.query.prompt import StreamPart, Usage
 from pincite.errors import ProviderError
 from pincite.outbound.llm import stream
 from pincite.outbound.llm.stream import spoken

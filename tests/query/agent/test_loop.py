@@ -10,7 +10,9 @@ import pytest
 
 from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
-from pincite.core.query.answer import Answer, Prompt, Question, StreamPart
+from pincite.core.query.answer import Answer
+from pincite.core.query.prompt import Prompt, StreamPart
+from pincite.core.query.question import Question
 from pincite.core.query.tools import Step
 from pincite.core.run import Event, Run, SourcesFound, Stepped, Token
 from pincite.errors import NotFound, ProviderBusy, ProviderRefused, StoreDown

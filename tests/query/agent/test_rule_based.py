@@ -5,7 +5,8 @@ from typing import Any
 
 from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
-from pincite.core.query.answer import Hit, Plan
+from pincite.core.query.hits import Hit
+from pincite.core.query.plan import Plan
 from pincite.core.run import Event, Run, SourcesFound, Stepped
 from pincite.errors import Unavailable
 from pincite.query.agent.rule_based import agent_by_rules

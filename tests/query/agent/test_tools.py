@@ -7,7 +7,7 @@ import pytest
 
 from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
-from pincite.core.query.answer import Hit
+from pincite.core.query.hits import Hit
 from pincite.core.query.tools import ToolCall
 from pincite.errors import NotFound, Unavailable
 from pincite.query.agent.tools import MOST_ARGUMENTS, TOOLS, Result, ToolBackend, example, offered, use

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.core.query.answer import Exchange, Question
+from pincite.core.query.question import Exchange, Question
 from pincite.core.query.tools import ToolCall
 from pincite.core.run import Run
 from pincite.errors import ProviderError

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from pincite.config.settings import Cache
+from pincite.config.branches.retrieval import Cache
 from pincite.core.accounts.access import Scope
 from pincite.core.protocols import Alike, Looked, ToKeep, Vector
-from pincite.core.query.answer import Answer, Exchange, Question
+from pincite.core.query.answer import Answer
+from pincite.core.query.question import Exchange, Question
 from pincite.core.run import Run
 from pincite.errors import StoreDown
 from pincite.providers.extractive import Extractive

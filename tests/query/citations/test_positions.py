@@ -6,7 +6,8 @@ from typing import Any
 
 from pincite.core.documents.pages import Page, PageMark, pack
 from pincite.core.documents.positions import PageText
-from pincite.core.query.answer import Citation, Prompt
+from pincite.core.query.answer import Citation
+from pincite.core.query.prompt import Prompt
 from pincite.query.citations.positions import citation_positions
 from tests.builders import answer, hit
 

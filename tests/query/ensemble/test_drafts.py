@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Draft, Message, Prompt, Sampling, Usage
+from pincite.core.query.prompt import Draft, Message, Prompt, Usage
+from pincite.core.query.question import Sampling
 from pincite.core.run import Event, Run, Token
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedEmbedder

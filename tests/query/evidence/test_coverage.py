@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pincite.core.query.answer import Entity
+from pincite.core.query.plan import Entity
 from pincite.core.run import Run
 from pincite.query.evidence.coverage import MOST, aspects_of, coverage_of, evidence_selection
 from pincite.text.terms import terms

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Hit
+from pincite.core.query.hits import Hit
 from pincite.core.run import Run
 from pincite.query.evidence.expand_documents import document_expansion
 from tests.builders import found, hit, plan

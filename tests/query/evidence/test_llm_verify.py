@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 
-from pincite.core.query.answer import Hit, Prompt, StreamPart
+from pincite.core.query.hits import Hit
+from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from pincite.core.query.answer import Hit, ScoreContribution
+from pincite.core.query.hits import Hit, ScoreContribution
 from pincite.core.run import Run
 from pincite.query.evidence.relevance_filter import FAR, LOW, relevance_filter
 from tests.builders import hit, plan

@@ -9,7 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pincite.core.query.answer import Evidence, Exchange, Hints, Plan, Prompt, Question, QuestionAnalysis, Sampling
+from pincite.core.query.hits import Evidence
+from pincite.core.query.plan import Hints, Plan, QuestionAnalysis
+from pincite.core.query.prompt import Prompt
+from pincite.core.query.question import Exchange, Question, Sampling
 from pincite.core.run import Event, Run, SourcesFound
 from pincite.errors import Invalid
 from pincite.providers.scripted import Options, ScriptedLLM

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.core.query.answer import Answer, Exchange, Question, Sampling
+from pincite.core.query.answer import Answer
+from pincite.core.query.question import Exchange, Question, Sampling
 from pincite.core.run import Event, Planned, Run, SourcesFound, Token
 from pincite.errors import Invalid
 from pincite.providers.scripted import Options, ScriptedLLM

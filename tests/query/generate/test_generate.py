@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.core.query.answer import Prompt, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.run import Event, Run, Token
 from pincite.core.traces import span
 from pincite.errors import ProviderError

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pincite.core.query.answer import Citation, Conflict, Hit
+from pincite.core.query.answer import Citation, Conflict
+from pincite.core.query.hits import Hit
 from pincite.query.ground.conflicts import conflicts_among, disagree
 from tests.builders import hit
 

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pincite.core.query.answer import Answer, Draft, Evidence
+from pincite.core.query.answer import Answer
+from pincite.core.query.hits import Evidence
+from pincite.core.query.prompt import Draft
 from pincite.core.run import Run
 from pincite.query.ground.ground import grounding
 from tests.builders import hit, plan, prompt

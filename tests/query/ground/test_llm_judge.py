@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.core.query.answer import Prompt, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.citations.claims import Claim

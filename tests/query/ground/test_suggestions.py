@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from pincite.core.query.answer import Evidence, Hit
+from pincite.core.query.hits import Evidence, Hit
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.query.ground.suggestions import suggestions

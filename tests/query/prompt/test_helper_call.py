@@ -3,7 +3,8 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from pincite.core.query.answer import Prompt, Question, Sampling, StreamPart, Usage
+from pincite.core.query.prompt import Prompt, StreamPart, Usage
+from pincite.core.query.question import Question, Sampling
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.prompt.helper_call import WARM, Bounds, complete, render_prompt

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.core.query.answer import Hit, summands
+from pincite.core.query.hits import Hit, summands
 from pincite.core.run import Run
 from pincite.query.rank.hierarchy import FURTHER, LENT, combined, drop_nested, level_promotion, parent_boost
 from tests.builders import hit, plan

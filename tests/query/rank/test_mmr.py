@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.config.settings import Rag
+from pincite.config.branches.retrieval import Rag
 from pincite.query.rank.mmr import diversifies, mmr
 from pincite.query.understand.intent import read
 from tests.builders import hit, plan

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pincite.config.settings import Penalties
+from pincite.config.branches.retrieval import Penalties
 from pincite.query.rank.penalties import penalised
 from tests.builders import hit
 

@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pincite.core.query.answer import Hit
+from pincite.core.query.hits import Hit
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedReranker
 from pincite.query.rank.proximity import NEAR, closeness, proximity_boost

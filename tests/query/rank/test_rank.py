@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Hints, Hit, Plan, QuestionAnalysis
+from pincite.core.query.hits import Hit
+from pincite.core.query.plan import Hints, Plan, QuestionAnalysis
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.models.calibration import WORDS_ALONE

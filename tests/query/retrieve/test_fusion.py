@@ -2,9 +2,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from pincite.config.settings import Rag
+from pincite.config.branches.retrieval import Rag
 from pincite.core.protocols import Match
-from pincite.core.query.answer import Search
+from pincite.core.query.plan import Search
 from pincite.query.retrieve.fusion import Fusion, Ranking
 
 MOST = 10.0

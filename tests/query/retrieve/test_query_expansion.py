@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Plan, Prompt, Question, StreamPart
+from pincite.core.query.plan import Plan
+from pincite.core.query.prompt import Prompt, StreamPart
+from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.prompt.helper_call import Bounds

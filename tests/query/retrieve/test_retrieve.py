@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Question
+from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.query.retrieve.retrieve import retrieval

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.core.query.answer import Evidence, Hit, Plan, Question
+from pincite.core.query.hits import Evidence, Hit
+from pincite.core.query.plan import Plan
+from pincite.core.query.question import Question
 from pincite.query.retrieve.second_pass import merge, next_query, plan_for
 from pincite.query.understand.intent import read
 from pincite.query.understand.understand import searching

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Hit, Question
+from pincite.core.query.hits import Hit
+from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.query.retrieve.retrieve import retrieval
 from pincite.query.retrieve.title_links import called, names_in

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from pincite.core.query.answer import Exchange
+from pincite.core.query.question import Exchange
 from pincite.query.understand.coreference import standalone
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from pincite.core.query.answer import Exchange
+from pincite.core.query.question import Exchange
 from pincite.query.understand.followup import is_follow_up, pointer
 
 BEFORE = (Exchange("When does the cable car run?", "When does the cable car run?", "At eight."),)

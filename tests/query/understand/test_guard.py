@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from pincite.core.protocols import Offered
-from pincite.core.query.answer import Prompt, Question, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
+from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.errors import Invalid
 from pincite.query.understand.guard import guardrails, model_lookup

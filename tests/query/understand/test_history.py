@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Exchange, Question
+from pincite.core.query.question import Exchange, Question
 from pincite.core.run import Run
 from pincite.errors import NotFound
 from pincite.query.understand.history import history_lookup

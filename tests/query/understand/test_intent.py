@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pincite.core.query.answer import QuestionAnalysis
+from pincite.core.query.plan import QuestionAnalysis
 from pincite.query.understand.intent import read
 
 

@@ -1,7 +1,7 @@
 """The level of a question in words."""
 
 from pincite.config.sources import load_settings
-from pincite.core.query.answer import Question
+from pincite.core.query.question import Question
 from pincite.query.understand.intent import read
 from pincite.query.understand.level import effort_of, thinks_aloud
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.core.query.answer import Exchange, Prompt, Question, Sampling, StreamPart
+from pincite.core.query.prompt import Prompt, StreamPart
+from pincite.core.query.question import Exchange, Question, Sampling
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pincite.core.accounts.access import Caller, Scope
-from pincite.core.query.answer import Filters, Question
+from pincite.core.query.question import Filters, Question
 from pincite.core.run import Run
 from pincite.errors import StoreDown
 from pincite.query.pipeline import search

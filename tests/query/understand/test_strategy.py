@@ -2,8 +2,8 @@ from typing import Any, get_args
 
 import pytest
 
-from pincite.config.settings import Rag
-from pincite.core.query.answer import Question, Strategy
+from pincite.config.branches.retrieval import Rag
+from pincite.core.query.question import Question, Strategy
 from pincite.query.understand.intent import read
 from pincite.query.understand.strategy import STRATEGIES, breadth_of, chosen, routed
 

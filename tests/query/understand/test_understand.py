@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Question, Search
+from pincite.core.query.plan import Search
+from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.query.understand.understand import query_analysis
 

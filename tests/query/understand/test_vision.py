@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from pincite.core.query.answer import Answer, Message, Prompt, Question
+from pincite.core.query.answer import Answer
 from pincite.core.query.pictures import Picture
+from pincite.core.query.prompt import Message, Prompt
+from pincite.core.query.question import Question
 from pincite.core.query.tools import Abilities
 from pincite.core.run import Run
 from pincite.errors import Invalid, Unreadable

@@ -7,7 +7,7 @@ from psycopg.errors import InsufficientPrivilege
 
 from pincite.core.accounts.access import Scope, ShareRequest
 from pincite.core.documents.document import Access, DocumentChange, Listing, Upload
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.errors import Conflict, Invalid, NotFound
 from pincite.store.access import permissions as module
 from pincite.store.access.permissions import Permissions, refile

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pincite.config.settings import Cache
+from pincite.config.branches.retrieval import Cache
 from pincite.core.accounts.access import Scope, ShareRequest
 from pincite.core.protocols import ToKeep
 from pincite.core.query.answer import Answer, Related, Source

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from pincite.core.accounts.conversations import KeptTurn
-from pincite.core.query.answer import Usage
+from pincite.core.query.prompt import Usage
 from pincite.store.conversations.answer_json import from_json, to_json, without_document
 from tests.builders import answer, source
 

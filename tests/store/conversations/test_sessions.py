@@ -7,7 +7,7 @@ import pytest
 
 from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import KeptTurn
-from pincite.core.query.answer import Exchange
+from pincite.core.query.question import Exchange
 from pincite.errors import Invalid, NotFound
 from pincite.store.conversations import sessions as store
 from pincite.store.conversations.sessions import Sessions

@@ -5,7 +5,7 @@ import pytest
 
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import ReadRequest
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.errors import NotFound
 from pincite.store.documents.full_text import FullTextReader
 

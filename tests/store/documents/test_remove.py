@@ -97,7 +97,7 @@ def _columns_with(database_url: str, word: str) -> set[str]:
 def test_no_column_of_any_table_holds_a_word_of_what_was_removed(
     open_pincite: Any, database_url: str, tmp_path: Path
 ) -> None:
-    from pincite.core.query.answer import Question
+    from pincite.core.query.question import Question
     from pincite.evaluate.questions.own_documents import EvalRequest, make_set
     from pincite.store.search.packed_postings import PackedPostings
 

@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.store.documents.versions import VersionArchive
 
 ROWS = "select (select count(*) from pincite.{0}), (select count(*) from pincite.past_{0})"

@@ -11,7 +11,7 @@ import pytest
 
 from pincite.core.accounts.access import LOCAL
 from pincite.core.documents.document import Progress
-from pincite.core.query.answer import Question
+from pincite.core.query.question import Question
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Conflict, DataFolderError, Invalid, NotAllowed
 from pincite.store import migrate as schema_module

@@ -1,6 +1,6 @@
 from typing import Any
 
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.store.search.corpus_stats import CorpusStatsCache
 
 ALL = Filters()

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 
 from pincite.core.documents.document import Parsed
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.store.database import rows
 from pincite.store.indexing.publish import ParsedVersion
 from pincite.store.search import packed_postings

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pincite.core.accounts.access import Scope
-from pincite.core.query.answer import Question
+from pincite.core.query.question import Question
 from pincite.store.search.parents import MOST
 
 LONG = "\n\n".join(f"Paragraph {n} tells of ordinary things and of nothing else at all." for n in range(400))

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from pincite.config.settings import Rag
+from pincite.config.branches.retrieval import Rag
 from pincite.core.accounts.access import Scope
 from pincite.core.protocols import Match
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.store.access.permissions import Permissions
 from pincite.store.access.users import Users
 from pincite.store.search.corpus_stats import CorpusStats

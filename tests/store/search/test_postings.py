@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 
 from pincite.core.accounts.access import Scope
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.store.search.bm25 import POSTING
 from pincite.store.search.packed_postings import PackedPostings
 from pincite.store.search.postings import look_up

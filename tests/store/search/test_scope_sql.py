@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 
 from pincite.core.accounts.access import Scope
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.store.search import scope_sql
 
 SCOPE = Scope("local", (1, 2))

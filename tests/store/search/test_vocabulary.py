@@ -9,7 +9,7 @@ import pytest
 
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Listing
-from pincite.core.query.answer import Filters
+from pincite.core.query.question import Filters
 from pincite.store.database import rows
 from pincite.store.documents.versions import VersionArchive
 from pincite.store.search.vocabulary import PostgresVocabulary

@@ -1,0 +1,1 @@
+"""The branches of the settings tree, by what they configure."""
