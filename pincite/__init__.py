@@ -17,8 +17,8 @@ __all__ = ["Answer", "AsyncPincite", "Document", "Filters", "Pincite", "PinciteE
 _HOMES = {
     "Pincite": "pincite.engine.sync",
     "AsyncPincite": "pincite.engine.app",
-    "Question": "pincite.core.query.answer",
-    "Filters": "pincite.core.query.answer",
+    "Question": "pincite.core.query.question",
+    "Filters": "pincite.core.query.question",
     "Answer": "pincite.core.query.answer",
     "Document": "pincite.core.documents.document",
     "Settings": "pincite.config.settings",

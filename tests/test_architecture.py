@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.stages import run_by, stages
+
 ROOT = Path(__file__).parent.parent / "pincite"
 MODULES = sorted(ROOT.rglob("*.py"))
 TESTS = Path(__file__).parent
@@ -63,7 +65,12 @@ UNTESTED = {
     "core/documents/jobs.py",
     "core/evaluations.py",
     "core/protocols.py",
+    "core/operations.py",
     "core/query/answer.py",
+    "core/query/hits.py",
+    "core/query/plan.py",
+    "core/query/prompt.py",
+    "core/query/question.py",
     "core/query/fixed_answers.py",
     "core/query/tools.py",
     "text/abbreviations.py",
@@ -74,7 +81,6 @@ UNTESTED = {
 TESTED_BY = {
     "api/dependencies.py": "api/test_app.py",
     "api/paths.py": "api/middleware/test_authenticate.py",
-    "cli/doctor.py": "cli/test_checkup.py",
     "cli/view/audit.py": "cli/test_audit.py",
     "cli/view/maintenance.py": "cli/test_maintenance.py",
     "cli/view/serve.py": "cli/test_serve.py",
@@ -82,14 +88,27 @@ TESTED_BY = {
     "cli/view/users.py": "cli/test_users.py",
     "cli/view/versions.py": "cli/test_versions.py",
     "cli/view/watch.py": "cli/test_watch.py",
+    "config/branches/base.py": "config/test_settings.py",
+    "config/branches/generation.py": "config/test_settings.py",
+    "config/branches/ingestion.py": "config/test_settings.py",
+    "config/branches/retrieval.py": "config/test_settings.py",
+    "config/branches/server.py": "config/test_settings.py",
     "core/request_context.py": "core/test_run.py",
+    "engine/admin.py": "engine/test_app.py",
+    "engine/diagnose.py": "cli/test_doctor.py",
+    "engine/documents.py": "engine/test_app.py",
+    "engine/maintenance.py": "cli/test_maintenance.py",
+    "engine/questions.py": "engine/test_app.py",
     "engine/reader/page_locator.py": "api/routes/test_document_pages.py",
     "engine/sso.py": "api/routes/test_oidc.py",
+    "engine/wiring.py": "engine/test_app.py",
     "ingest/chunk/builder.py": "ingest/chunk/test_structure.py",
     "ingest/embed/embedder_process.py": "ingest/embed/test_bulk_embedder.py",
     "ingest/read/landlock.py": "ingest/read/test_sandbox.py",
     "ingest/read/seccomp.py": "ingest/read/test_sandbox.py",
     "mcp/protocol.py": "api/routes/test_mcp.py",
+    "query/ground/build_answer.py": "query/ground/test_ground.py",
+    "serialize/accounts.py": "api/routes/test_users.py",
     "serialize/evaluations.py": "api/routes/test_evaluations.py",
     "serialize/fields.py": "api/test_requests.py",
     "serialize/jobs.py": "api/routes/test_jobs.py",
@@ -108,6 +127,7 @@ TESTED_BY = {
     "stub/completions.py": "stub/test_server.py",
     "stub/thread.py": "stub/test_server.py",
     "stub/wire.py": "stub/test_server.py",
+    "text/counts.py": "cli/test_output.py",
 }
 """Modules whose tests stand elsewhere: thin ones, and those that run only inside another process."""
 
@@ -127,6 +147,10 @@ def room_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+PLANTED: dict[Path, str] = {}
+"""What a file is taken to hold instead, in the test of the rules themselves."""
+
+
 @cache
 def text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8")
@@ -136,7 +160,7 @@ def text_of(path: Path) -> str:
 def tree_of(path: Path) -> ast.Module:
     gc.disable()  # what is cleared away meanwhile may parse something itself, which Python 3.11 cannot bear
     try:
-        return ast.parse(text_of(path))
+        return ast.parse(PLANTED.get(path, text_of(path)))
     finally:
         gc.enable()
 
@@ -166,18 +190,20 @@ def check(rule: Callable[[Path], Iterable[str]], paths: Iterable[Path] = MODULES
     assert told == [], "\n".join(["", *told])
 
 
-def test_imports_point_one_way() -> None:
-    def wrong(path: Path) -> set[str]:
-        room = room_of(path)
-        if room == "__init__":
-            return set()
-        place = next((n for n, rooms in enumerate(LAYERS) if room in rooms), None)
-        if place is None:
-            return {"is in no line of LAYERS"}
-        allowed = set().union(*LAYERS[:place]) | {room, "__version__"}
-        return {name.split(".")[1] for name in imports_of(path) if name.startswith("pincite.")} - allowed
+def layer_faults(room: str, imports: Iterable[str]) -> set[str]:
+    """The packages that a package imports although they come later in LAYERS."""
+    place = next((n for n, rooms in enumerate(LAYERS) if room in rooms), None)
+    if place is None:
+        return {"is in no line of LAYERS"}
+    allowed = set().union(*LAYERS[:place]) | {room, "__version__"}
+    return {name.split(".")[1] for name in imports if name.startswith("pincite.")} - allowed
 
-    check(wrong)
+
+def test_imports_point_one_way() -> None:
+    check(
+        lambda path: layer_faults(room_of(path), imports_of(path)),
+        (path for path in MODULES if room_of(path) != "__init__"),
+    )
 
 
 def test_providers_never_import_each_other() -> None:
@@ -198,29 +224,157 @@ def test_the_stub_is_a_tool_that_the_product_does_without() -> None:
     check(wrong)
 
 
-def test_stages_never_call_stages() -> None:
-    """Only the pipeline puts stages together: a stage is an async function that takes a run."""
-    files = sorted((ROOT / "query").glob("*.py"))
-    stages = {
-        (file, node.name)
-        for file in files
-        for node in tree_of(file).body
-        if isinstance(node, ast.AsyncFunctionDef) and node.args.args and node.args.args[0].arg == "run"
+COMPOSERS = {"query/pipeline.py", "query/agent/loop.py", "flows/run.py"}
+"""The only modules that run stages: the pipeline, the agent's loop, and flows."""
+SHARED_CALLS = {"query/prompt/helper_call.py"}
+"""Async functions with a `Run` that stages may call although they are in another module: one bounded call of the model."""
+
+
+def takes_run(node: ast.AST) -> bool:
+    """Whether a function is async and has a `Run` among its parameters, whatever it is called and wherever it stands."""
+    if not isinstance(node, ast.AsyncFunctionDef):
+        return False
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return any(one.annotation and "Run" in ast.unparse(one.annotation).split(".") for one in arguments)
+
+
+def defined_with_run() -> dict[str, str]:
+    """Every async function that takes a `Run`, as `module.name`, with its file: these do a stage's work."""
+    return {
+        f"pincite.{name_of(path)[:-3].replace('/', '.')}.{node.name}": name_of(path)
+        for path in MODULES
+        for node in tree_of(path).body
+        if takes_run(node) and name_of(path) not in SHARED_CALLS
     }
-    assert stages
-
-    def wrong(path: Path) -> set[str]:
-        inside = {name for name in imports_of(path) if name.startswith("pincite.query.") and name.count(".") == 3}
-        return {name.split(".")[3] for name in inside} & {name for file, name in stages if file != path}
-
-    check(wrong, (file for file in files if file.name != "pipeline.py"))
 
 
-def test_the_words_need_nothing_but_the_standard_library() -> None:
+def stage_faults(path: Path) -> Iterator[str]:
+    """What a module that is no composer does with stages."""
+    if name_of(path) in COMPOSERS or room_of(path) == "engine" or name_of(path) == "core/run.py":
+        return
+    yield from (f"runs the stage {name}" for name in run_by(tree_of(path)))
+    work = defined_with_run()
+    yield from (f"imports {name}" for name in imports_of(path) if name in work)
+
+
+def test_stages_never_call_stages() -> None:
+    """A stage is what `run.step` runs, wherever it is defined; only composers run or import stages."""
+    assert len(stages()) > 30
+    assert {home for name, home in stages().items() if home not in COMPOSERS} <= {name_of(path) for path in MODULES}
+    check(stage_faults)
+
+
+def test_every_stage_is_seen() -> None:
+    """Nothing is handed to a runner that the list of stages does not know: a variable would hide a stage."""
+    handed = {name for path in MODULES if name_of(path) in COMPOSERS for name in run_by(tree_of(path))}
+    assert handed - set(stages()) == {"call"}, "name the stage where it is run"
+    assert {"step_back", "hyde", "query_variations"} <= {
+        node.name for path in MODULES if name_of(path) == "query/retrieve/query_expansion.py" for node in tree_of(path).body
+        if isinstance(node, ast.AsyncFunctionDef)
+    }  # fmt: skip
+
+
+VALUES = (
+    "core/query/",
+    "core/documents/",
+    "core/accounts/",
+    "core/operations.py",
+    "core/evaluations.py",
+    "core/times.py",
+)
+"""The values: frozen data that every other package may import."""
+
+
+def value_faults(path: Path) -> set[str]:
+    """What a module of values imports beside the standard library, other values and the errors."""
+    others = {name for name in imports_of(path) if name.split(".")[0] not in sys.stdlib_module_names}
+    return {name for name in others if not name.startswith(("pincite.core.", "pincite.errors"))} | {
+        name for name in others if name.startswith(("pincite.core.run", "pincite.core.protocols"))
+    }
+
+
+def test_core_values_need_nothing_but_the_standard_library() -> None:
+    check(value_faults, (path for path in MODULES if name_of(path).startswith(VALUES)))
+
+
+def test_core_needs_no_third_party_package() -> None:
     def wrong(path: Path) -> set[str]:
         return {name.split(".")[0] for name in imports_of(path)} - set(sys.stdlib_module_names) - {"pincite"}
 
-    check(wrong, (ROOT / "core").glob("*.py"))
+    check(wrong, (ROOT / "core").rglob("*.py"))
+
+
+def interface_faults(path: Path) -> Iterator[str]:
+    """What an interface does beside calling the engine."""
+    yield from (name for name in imports_of(path) if name.split(".")[:2] == ["pincite", "store"])
+    yield from (
+        f"line {node.lineno}: reaches into .services"
+        for node in nodes_of(path)
+        if isinstance(node, ast.Attribute) and node.attr == "services"
+    )
+    if room_of(path) == "cli" and name_of(path) != "cli/serve.py":
+        yield from (name for name in imports_of(path) if name.split(".")[:2] == ["pincite", "api"])
+
+
+def test_interfaces_call_the_engine_and_nothing_below_it() -> None:
+    interfaces = {"api", "cli", "mcp", "serialize", "evaluate"}
+    check(interface_faults, (path for path in MODULES if room_of(path) in interfaces))
+
+
+def folder_faults(folder: Path) -> Iterator[str]:
+    """What makes a folder hard to take in."""
+    modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+    if len(modules) > 16 and folder.relative_to(ROOT).as_posix() not in WIDE:
+        yield f"{len(modules)} modules"
+    for path in modules:
+        if (lines := text_of(path).count("\n")) > 400:
+            yield f"{path.name} has {lines} lines"
+
+
+WIDE = {"providers", "parsers", "api/routes", "cli", "cli/view"}
+"""Folders with one file for each noun."""
+
+
+def test_the_listing_can_be_taken_in() -> None:
+    folders = {path.parent for path in MODULES}
+    found = {folder.relative_to(ROOT).as_posix(): list(folder_faults(folder)) for folder in folders}
+    assert {name: faults for name, faults in found.items() if faults} == {}
+    assert len(list(ROOT.glob("*.py"))) <= 5
+
+
+@pytest.mark.parametrize(
+    ("place", "code", "fault"),
+    [
+        ("query/rank/rank.py", "async def x(run):\n    await run.step(reranking, 1)", "runs the stage reranking"),
+        ("query/rank/mmr.py", "from pincite.query.rank.rank import ranking", "imports pincite.query.rank.rank.ranking"),
+        ("query/ground/ground.py", "from pincite.query.ground.suggestions import suggested_questions",
+         "imports pincite.query.ground.suggestions.suggested_questions"),
+        ("core/query/hits.py", "from pincite.config.settings import Settings", "pincite.config.settings"),
+        ("core/query/plan.py", "import pydantic", "pydantic"),
+        ("core/documents/jobs.py", "from pincite.core.run import Run", "pincite.core.run"),
+        ("api/routes/jobs.py", "from pincite.store.database import Database", "pincite.store.database"),
+        ("cli/jobs.py", "from pincite.api.app import make_app", "pincite.api.app"),
+        ("cli/keys.py", "pincite.services.database.close()", "line 1: reaches into .services"),
+    ],
+)  # fmt: skip
+def test_planted_violations_are_found(place: str, code: str, fault: str) -> None:
+    planted = ROOT / place
+    rules: list[Callable[[Path], Iterable[str]]] = [stage_faults, value_faults, interface_faults]
+    tree_of.cache_clear(), nodes_of.cache_clear(), imports_of.cache_clear()
+    original = text_of(planted)
+    try:
+        PLANTED[planted] = code
+        assert fault in {one for rule in rules for one in rule(planted)}
+    finally:
+        del PLANTED[planted]
+        tree_of.cache_clear(), nodes_of.cache_clear(), imports_of.cache_clear()
+        assert text_of(planted) == original
+
+
+def test_a_planted_import_against_the_layers_is_found() -> None:
+    assert layer_faults("text", {"pincite.core.run"}) == {"core"}
+    assert layer_faults("query", {"pincite.engine.app"}) == {"engine"}
+    assert layer_faults("engine", {"pincite.query.pipeline"}) == set()
 
 
 def test_each_thing_has_one_room() -> None:

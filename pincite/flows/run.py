@@ -1,4 +1,4 @@
-"""A flow runs: each completion after those that lead to it, on one desk, so that a source keeps its number to the end."""
+"""Run a flow: each completion after its inputs, on one scratchpad, so that a source keeps its number."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -37,8 +37,8 @@ Read = tuple[Opened, Sequence[Hit]]
 class NodeInput:
     """What a node gives to a completion: tools to use, calls to make first, and a system message with its priority."""
 
-    hands: ToolBackend
-    errands: tuple[PresetCall, ...]
+    backend: ToolBackend
+    preset_calls: tuple[PresetCall, ...]
     message: tuple[int, str]
 
 
@@ -47,21 +47,21 @@ async def run_flow(run: Run, flow: Flow) -> Answer:
     asked = await run.step(guardrails, Question(flow.input, mode="agent"))
     await run.step(model_lookup)
     run.emit(Started(run.answer_id, run.id))
-    desk, said = pipeline.new_scratchpad(run), {"input": asked.text}
+    scratchpad, said = pipeline.new_scratchpad(run), {"input": asked.text}
     *before, last = flow.in_order()
     for node in before:
         with _unheard(run):
-            written = (await run.step(completion_node, flow, node, desk, said))[1]
+            written = (await run.step(completion_node, flow, node, scratchpad, said))[1]
         said[node.id] = written.text[:LONGEST_SAID] if written else ""
-    plan, made, prompt = await run.step(completion_node, flow, last, desk, said)
-    final = await pipeline.finish_answer(run, plan, desk, made, prompt)
+    plan, made, prompt = await run.step(completion_node, flow, last, scratchpad, said)
+    final = await pipeline.finish_steps(run, plan, scratchpad, made, prompt)
     nodes = tuple(f"node {node.id}: {node.type}" for node in (*before, last))
     final = replace(final, mode="agent", metadata=replace(final.metadata, plan=(*nodes, *final.metadata.plan)))
     return await run.finish(history_saving, plan, final)
 
 
 async def completion_node(
-    run: Run, flow: Flow, node: CompletionNode, desk: Scratchpad, said: dict[str, str]
+    run: Run, flow: Flow, node: CompletionNode, scratchpad: Scratchpad, said: dict[str, str]
 ) -> tuple[Plan, Draft | None, Prompt]:
     """Collect what leads to a completion, and let the model write with it; without a model, code chooses."""
     question = await run.step(guardrails, Question(node.asks(said), mode="agent", retrieve=True), answered=False)
@@ -73,17 +73,17 @@ async def completion_node(
     sampling = node.sampling([one.message for one in given])
     plan = replace(plan, question=replace(plan.question, sampling=sampling, conversation=turns))
     run.emit(Planned(plan))
-    errands = [errand for one in given for errand in one.errands]
-    if before and desk.hits:
-        errands.insert(0, _shown_again(before[0], plan, desk))
-    hands, worked = together([one.hands for one in given]), None
+    preset_calls = [preset for one in given for preset in one.preset_calls]
+    if before and scratchpad.hits:
+        preset_calls.insert(0, _shown_again(before[0], plan, scratchpad))
+    backend, worked = together([one.backend for one in given]), None
     if run.kit.llm is run.kit.extractive:
         run.degrade("flow", "there is no model to write (llm.*); sentences were chosen by rules")
     else:
-        worked = await run.attempt(None, agent, plan, desk, hands, errands)
+        worked = await run.attempt(None, agent, plan, scratchpad, backend, preset_calls)
     if worked is None:
-        await run.step(run_preset_calls, desk, errands or _by_rule(plan, given))
-    made, prompt = worked or await pipeline.extract_draft(run, plan, desk)
+        await run.step(run_preset_calls, scratchpad, preset_calls or _by_rule(plan, given))
+    made, prompt = worked or await pipeline.extract_draft(run, plan, scratchpad)
     return plan, made, prompt
 
 
@@ -103,18 +103,18 @@ async def rag_node(run: Run, plan: Plan, node: RagNode) -> NodeInput:
             raise Invalid(f"at most {node.max_queries} queries at once")
         return await own.search(queries)
 
-    hands = ToolBackend(search, own.read, own.find, ("rag_search",))
+    backend = ToolBackend(search, own.read, own.find, ("rag_search",))
     queries = node.queries and [query.replace("{input}", plan.question.text) for query in node.queries]
-    errands = (_errand(node.id, "rag_search", hands, queries=queries),) if queries else ()
-    return NodeInput(hands, errands, (node.priority, node.message()))
+    preset_calls = (_preset(node.id, "rag_search", backend, queries=queries),) if queries else ()
+    return NodeInput(backend, preset_calls, (node.priority, node.message()))
 
 
 async def read_node(run: Run, plan: Plan, node: ReadNode) -> NodeInput:
     """A node that reads: the document it names and no other, or any."""
     own = pipeline.tool_backend(run, plan)
-    hands = ToolBackend(own.search, own.read, own.find, ("read_document", "find_in_document"))
+    backend = ToolBackend(own.search, own.read, own.find, ("read_document", "find_in_document"))
     if not node.named:
-        return NodeInput(hands, (), (node.priority, node.message()))
+        return NodeInput(backend, (), (node.priority, node.message()))
     opened, _ = await own.read(node.reading())  # one that is not there ends the flow before a model is asked
 
     async def read(reading: ReadRequest) -> Read:
@@ -124,9 +124,9 @@ async def read_node(run: Run, plan: Plan, node: ReadNode) -> NodeInput:
         return await own.find(_only(opened.document_id, reading), text)
 
     arguments = {"doc_id": opened.document_id, **node.model_dump(include=_PLACE, exclude_none=True)}
-    hands = ToolBackend(own.search, read, find, hands.tools)
-    errand = _errand(node.id, "read_document", hands, **arguments)
-    return NodeInput(hands, (errand,), (node.priority, node.message()))
+    backend = ToolBackend(own.search, read, find, backend.tools)
+    preset = _preset(node.id, "read_document", backend, **arguments)
+    return NodeInput(backend, (preset,), (node.priority, node.message()))
 
 
 _PLACE = {"section", "start_line", "end_line", "version"}
@@ -138,37 +138,38 @@ def _only(document_id: str, reading: ReadRequest) -> ReadRequest:
     return reading
 
 
-def _errand(node: str, tool: str, hands: ToolBackend, **arguments: object) -> PresetCall:
-    return PresetCall(ToolCall(f"node_{node}", tool, json.dumps(arguments, ensure_ascii=False)), hands)
+def _preset(node: str, tool: str, backend: ToolBackend, **arguments: object) -> PresetCall:
+    return PresetCall(ToolCall(f"node_{node}", tool, json.dumps(arguments, ensure_ascii=False)), backend)
 
 
 def _by_rule(plan: Plan, given: Sequence[NodeInput]) -> list[PresetCall]:
     """What is looked up where no model says what: the question, in every part of the library that may be searched."""
-    searching = [one.hands for one in given if "rag_search" in one.hands.tools]
+    searching = [one.backend for one in given if "rag_search" in one.backend.tools]
     return [
-        _errand(str(n), "rag_search", hands, queries=[plan.text[:LONGEST_QUERY]]) for n, hands in enumerate(searching)
+        _preset(str(n), "rag_search", backend, queries=[plan.text[:LONGEST_QUERY]])
+        for n, backend in enumerate(searching)
     ]
 
 
-def _shown_again(before: CompletionNode, plan: Plan, desk: Scratchpad) -> PresetCall:
-    """What lies on the desk already, for the next completion to see under the same numbers."""
+def _shown_again(before: CompletionNode, plan: Plan, scratchpad: Scratchpad) -> PresetCall:
+    """What lies on the scratchpad already, for the next completion to see under the same numbers."""
 
     async def search(_queries: Sequence[str]) -> Sequence[Hit]:
-        return list(desk.hits)
+        return list(scratchpad.hits)
 
     own = together(())
-    return _errand(
+    return _preset(
         before.id, "rag_search", ToolBackend(search, own.read, own.find), queries=[plan.text[:LONGEST_QUERY]]
     )
 
 
 def together(several: Sequence[ToolBackend]) -> ToolBackend:
     """The tools of several nodes as one set: a search asks all that search, a document is opened by the first that may."""
-    searching = [hands for hands in several if "rag_search" in hands.tools]
-    reading = [hands for hands in several if "read_document" in hands.tools]
+    searching = [backend for backend in several if "rag_search" in backend.tools]
+    reading = [backend for backend in several if "read_document" in backend.tools]
 
     async def search(queries: Sequence[str]) -> Sequence[Hit]:
-        found = [await hands.search(queries) for hands in searching]
+        found = [await backend.search(queries) for backend in searching]
         best: dict[int, Hit] = {}
         for hit in chain.from_iterable(zip_longest(*found)):
             if hit is not None:
@@ -177,18 +178,18 @@ def together(several: Sequence[ToolBackend]) -> ToolBackend:
 
     async def opened(how: Callable[[ToolBackend], Awaitable[Read]]) -> Read:
         missing = NotFound("there is no such document here")
-        for hands in reading:
+        for backend in reading:
             try:
-                return await how(hands)
+                return await how(backend)
             except NotFound as error:
                 missing = error
         raise missing
 
-    tools = tuple(dict.fromkeys(name for hands in several for name in hands.tools))
+    tools = tuple(dict.fromkeys(name for backend in several for name in backend.tools))
     return ToolBackend(
         search,
-        lambda wish: opened(lambda hands: hands.read(wish)),
-        lambda wish, text: opened(lambda hands: hands.find(wish, text)),
+        lambda wish: opened(lambda backend: backend.read(wish)),
+        lambda wish, text: opened(lambda backend: backend.find(wish, text)),
         tools,
     )
 

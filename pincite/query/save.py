@@ -52,7 +52,7 @@ async def _keep(run: Run, session_id: str, turn: KeptTurn) -> None:
 
 
 @asynccontextmanager
-async def kept_when_cut(run: Run, question: Question) -> AsyncIterator[None]:
+async def saved_if_interrupted(run: Run, question: Question) -> AsyncIterator[None]:
     """However a question ends, it is not forgotten: one without an answer is kept as cut, with what was said so far."""
     said: list[str] = []
     documents: dict[str, None] = {}

@@ -159,8 +159,8 @@ def test_searches_of_several_nodes_take_turns_and_tell_each_passage_once() -> No
 
         return ToolBackend(search, nothing, nothing, ("rag_search", "read_document"))
 
-    hands = together([node(a, b), node(c, a)])
-    assert [one.chunk.key for one in asyncio.run(hands.search(["x"]))] == [1, 3, 2]  # type: ignore[arg-type]
-    assert hands.tools == ("rag_search", "read_document")
+    backend = together([node(a, b), node(c, a)])
+    assert [one.chunk.key for one in asyncio.run(backend.search(["x"]))] == [1, 3, 2]  # type: ignore[arg-type]
+    assert backend.tools == ("rag_search", "read_document")
     with pytest.raises(NotFound, match="not mine"):
-        asyncio.run(hands.read(None))  # type: ignore[arg-type]
+        asyncio.run(backend.read(None))  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from pincite.models.facts import facts_of
 from pincite.models.resilient import abilities_of
 from pincite.query.agent.scratchpad import Scratchpad, last_line
 from pincite.query.agent.text_tool_calls import answer_in, calls_in
-from pincite.query.agent.tools import MOST_ARGUMENTS, PresetCall, Result, ToolBackend, offered, use
+from pincite.query.agent.tools import MAX_ARGUMENT_CHARS, PresetCall, Result, ToolBackend, offered, use
 from pincite.query.agent.transcript import Transcript
 from pincite.query.citations.sources import sources_of
 from pincite.query.generate.generate import told
@@ -28,9 +28,9 @@ from pincite.query.generate.link_policy import LinkPolicy
 from pincite.query.generate.markdown_stream import sanitize
 from pincite.text.invisible import visible
 
-MOST_CALLS = 5
+MAX_CALLS_PER_TURN = 5
 """Calls of one turn that are made."""
-MOST_REPEATS = 2
+MAX_REPEATED_CALLS = 2
 """Calls that were made before; one who makes more of them is not getting anywhere."""
 KEPT_BACK_S = 15.0
 """Time that is kept for the answer."""
@@ -42,7 +42,7 @@ SHORT, THOUGHT = 200, 300
 class AgentState:
     """What was done so far for one question."""
 
-    desk: Scratchpad
+    scratchpad: Scratchpad
     transcript: Transcript
     native: bool
     tools: tuple[str, ...]
@@ -64,49 +64,49 @@ class ModelTurn:
 
 
 async def agent(
-    run: Run, plan: Plan, desk: Scratchpad, hands: ToolBackend, errands: Sequence[PresetCall] = ()
+    run: Run, plan: Plan, scratchpad: Scratchpad, backend: ToolBackend, preset_calls: Sequence[PresetCall] = ()
 ) -> tuple[Draft, Prompt]:
-    """Let the model look things up until it answers; what it found is on the desk."""
-    doing = AgentState(desk, Transcript.of(run, plan, desk), _calls_tools(run, plan), hands.tools)
-    doing.looked = "rag_search" not in hands.tools
-    for errand in errands:
-        await run.step(tool_call, doing, errand.call, errand.hands, "")
-    if errands:
-        doing.transcript.add("", [errand.call for errand in errands], native=doing.native)
+    """Let the model look things up until it answers; what it found is on the scratchpad."""
+    state = AgentState(scratchpad, Transcript.of(run, plan, scratchpad), _calls_tools(run, plan), backend.tools)
+    state.looked = "rag_search" not in backend.tools
+    for preset in preset_calls:
+        await run.step(tool_call, state, preset.call, preset.backend, "")
+    if preset_calls:
+        state.transcript.add("", [preset.call for preset in preset_calls], native=state.native)
     while True:
-        bound = _bound(run, doing)
-        if bound is not None and not (desk.hits or doing.looked):
-            await _look_first(run, plan, doing, hands)
-        turn = await _turn(run, doing, final=bound is not None)
+        bound = _bound(run, state)
+        if bound is not None and not (scratchpad.hits or state.looked):
+            await _look_first(run, plan, state, backend)
+        turn = await _turn(run, state, final=bound is not None)
         if bound is None and turn.calls:
-            for call in turn.calls[:MOST_CALLS]:
-                await run.step(tool_call, doing, call, hands, turn.text)
-            doing.transcript.add(turn.text, turn.calls[:MOST_CALLS], native=doing.native)
+            for call in turn.calls[:MAX_CALLS_PER_TURN]:
+                await run.step(tool_call, state, call, backend, turn.text)
+            state.transcript.add(turn.text, turn.calls[:MAX_CALLS_PER_TURN], native=state.native)
             continue
-        if bound is None and not (desk.hits or doing.looked):
-            await _look_first(run, plan, doing, hands)
+        if bound is None and not (scratchpad.hits or state.looked):
+            await _look_first(run, plan, state, backend)
             continue
         if bound is not None:
             run.warnings.append(f"the model was asked for its answer: {bound}")
         run.observe(
-            turns=doing.turns, steps=len(desk.steps), tokens=doing.tokens, native=doing.native, bound=bound or "",
-            hits=[[hit.chunk.id, round(hit.score, 6)] for hit in desk.hits],
+            turns=state.turns, steps=len(scratchpad.steps), tokens=state.tokens, native=state.native, bound=bound or "",
+            hits=[[hit.chunk.id, round(hit.score, 6)] for hit in scratchpad.hits],
         )  # fmt: skip
-        return _answered(run, doing, turn)
+        return _answered(run, state, turn)
 
 
-def _answered(run: Run, doing: AgentState, turn: ModelTurn) -> tuple[Draft, Prompt]:
-    """What the last turn said, as a draft that stands on the desk; `ProviderError` where it only repeats what it was given."""
-    if doing.desk.boundary in turn.text:
+def _answered(run: Run, state: AgentState, turn: ModelTurn) -> tuple[Draft, Prompt]:
+    """What the last turn said, as a draft that stands on the scratchpad; `ProviderError` where it only repeats what it was given."""
+    if state.scratchpad.boundary in turn.text:
         raise ProviderError("the model repeated what it had been given instead of answering")
-    prompt = replace(doing.transcript.prompt(tools=False, native=doing.native), sources=tuple(doing.desk.hits))
+    prompt = replace(state.transcript.prompt(tools=False, native=state.native), sources=tuple(state.scratchpad.hits))
     spoken = turn.pieces
-    if not doing.native:
+    if not state.native:
         last = next((piece for piece in turn.pieces if piece.finish_reason), StreamPart(finish_reason="stop"))
         spoken = (StreamPart(answer_in(turn.text)), replace(last, text=""))
     run.prompt = prompt
-    draft = told(run, prompt, spoken, doing.transcript.given)
-    return replace(draft, usage=doing.usage), prompt
+    draft = told(run, prompt, spoken, state.transcript.given)
+    return replace(draft, usage=state.usage), prompt
 
 
 def _calls_tools(run: Run, plan: Plan) -> bool:
@@ -117,42 +117,42 @@ def _calls_tools(run: Run, plan: Plan) -> bool:
     return next((one for one in (wished, False if said is False else None, known, said) if one is not None), True)
 
 
-def _bound(run: Run, doing: AgentState) -> str | None:
+def _bound(run: Run, state: AgentState) -> str | None:
     """Why the model must answer now, if it must."""
     agent = run.settings.agent
-    if doing.turns >= agent.max_iterations:
+    if state.turns >= agent.max_iterations:
         return f"{agent.max_iterations} turns are the most (agent.max_iterations)"
-    if doing.tokens >= agent.max_tokens:
+    if state.tokens >= agent.max_tokens:
         return f"{agent.max_tokens:,} tokens are used up (agent.max_tokens)"
-    if doing.repeats > MOST_REPEATS:
+    if state.repeats > MAX_REPEATED_CALLS:
         return "it made the same calls again and again"
-    if doing.desk.full:
-        return f"{len(doing.desk.hits)} passages are the most an answer stands on"
+    if state.scratchpad.full:
+        return f"{len(state.scratchpad.hits)} passages are the most an answer stands on"
     late = run.deadline - time.monotonic() < min(KEPT_BACK_S, run.settings.llm.question_timeout_s / 4)
     return "the time is nearly up (llm.question_timeout_s)" if late else None
 
 
-async def _turn(run: Run, doing: AgentState, *, final: bool) -> ModelTurn:
+async def _turn(run: Run, state: AgentState, *, final: bool) -> ModelTurn:
     """One turn of the model; one that does not take tools is talked to in plain text from then on."""
     if final:
-        doing.transcript.ask_for_the_answer()
+        state.transcript.ask_for_the_answer()
     try:
-        return await run.step(agent_turn, doing, final=final)
+        return await run.step(agent_turn, state, final=final)
     except ProviderRefused as error:
-        if not doing.native or final or "tool" not in str(error).lower():
+        if not state.native or final or "tool" not in str(error).lower():
             raise
         run.degrade("agent", f"the model takes no tools ({error}); they were described to it in plain text")
-        doing.native = False
-        return await run.step(agent_turn, doing, final=final)
+        state.native = False
+        return await run.step(agent_turn, state, final=final)
 
 
-async def agent_turn(run: Run, doing: AgentState, *, final: bool) -> ModelTurn:
+async def agent_turn(run: Run, state: AgentState, *, final: bool) -> ModelTurn:
     """Ask the model for its next step, or for its answer; nothing of it is shown before it has ended."""
-    llm, transcript = run.kit.llm, doing.transcript
-    prompt = transcript.prompt(tools=not final, native=doing.native)
-    prompt = replace(prompt, tools=offered(doing.tools) if doing.native and not final else ())
-    run.observe(**asked(run.provider_of(llm), prompt, llm.name), turn=doing.turns + 1)
-    doing.turns += 1
+    llm, transcript = run.kit.llm, state.transcript
+    prompt = transcript.prompt(tools=not final, native=state.native)
+    prompt = replace(prompt, tools=offered(state.tools) if state.native and not final else ())
+    run.observe(**asked(run.provider_of(llm), prompt, llm.name), turn=state.turns + 1)
+    state.turns += 1
     pieces: list[StreamPart] = []
     async with aclosing(llm.write(prompt)) as written_pieces:  # type: ignore[type-var]
         async for piece in written_pieces:
@@ -161,73 +161,73 @@ async def agent_turn(run: Run, doing: AgentState, *, final: bool) -> ModelTurn:
             pieces.append(replace(piece, note=None))
     text = "".join(piece.text for piece in pieces)
     calls = tuple(call for piece in pieces for call in piece.calls)
-    if not doing.native:
+    if not state.native:
         before, calls = calls_in(text)
         text = before if calls and not final else text
-    _count(run, doing, pieces, prompt, text)
+    _count(run, state, pieces, prompt, text)
     return ModelTurn(tuple(pieces), text, calls)
 
 
-def _count(run: Run, doing: AgentState, pieces: Sequence[StreamPart], prompt: Prompt, text: str) -> None:
+def _count(run: Run, state: AgentState, pieces: Sequence[StreamPart], prompt: Prompt, text: str) -> None:
     """What a turn cost: the server's word, else what we count."""
     last = next((piece for piece in pieces if piece.finish_reason), StreamPart())
     usage = next((piece.usage for piece in pieces if piece.usage), None)
-    used = usage or Usage(prompt.tokens, doing.transcript.count(text))
-    doing.tokens += used.prompt_tokens + used.completion_tokens
+    used = usage or Usage(prompt.tokens, state.transcript.count(text))
+    state.tokens += used.prompt_tokens + used.completion_tokens
     if usage:
-        before = doing.usage or Usage(0, 0)
-        doing.usage = Usage(
+        before = state.usage or Usage(0, 0)
+        state.usage = Usage(
             before.prompt_tokens + usage.prompt_tokens, before.completion_tokens + usage.completion_tokens
         )
     run.observe(**written(Draft(text, last.model or run.kit.llm.name, last.finish_reason, usage), None))
 
 
-async def _look_first(run: Run, plan: Plan, doing: AgentState, hands: ToolBackend) -> None:
+async def _look_first(run: Run, plan: Plan, state: AgentState, backend: ToolBackend) -> None:
     """Search for a model that answers without having found anything: what it knows by itself stands on nothing."""
-    doing.looked = True
+    state.looked = True
     call = ToolCall("first", "rag_search", json.dumps({"queries": [plan.text]}, ensure_ascii=False))
-    await run.step(tool_call, doing, call, hands, "")
-    doing.transcript.add("", (call,), native=doing.native)
+    await run.step(tool_call, state, call, backend, "")
+    state.transcript.add("", (call,), native=state.native)
 
 
-async def tool_call(run: Run, doing: AgentState, call: ToolCall, hands: ToolBackend, thought: str) -> None:
-    """Make one call, put what it brings on the desk, and tell it as a step."""
-    result, known = await _result(run, doing, call, hands)
-    before, room = len(doing.desk.hits), doing.transcript.room(run.settings.agent.result_tokens)
-    shown, numbers = doing.desk.show(result.hits, room)
+async def tool_call(run: Run, state: AgentState, call: ToolCall, backend: ToolBackend, thought: str) -> None:
+    """Make one call, put what it brings on the scratchpad, and tell it as a step."""
+    result, known = await _result(run, state, call, backend)
+    before, room = len(state.scratchpad.hits), state.transcript.room(run.settings.agent.result_tokens)
+    shown, numbers = state.scratchpad.show(result.hits, room)
     if known and not numbers:
         numbers = known
-    said = _told(result, numbers, doing.desk)
-    doing.transcript.answer(call, f"{said}\n{shown}" if shown else said)
-    border = LinkPolicy.around([*doing.transcript.given, *(hit.chunk.text for hit in doing.desk.hits)])
+    said = _told(result, numbers, state.scratchpad)
+    state.transcript.answer(call, f"{said}\n{shown}" if shown else said)
+    policy = LinkPolicy.around([*state.transcript.given, *(hit.chunk.text for hit in state.scratchpad.hits)])
     step = Step(
-        len(doing.desk.steps) + 1, call.name[:40], {name: _short(value, border) for name, value in (result.arguments or {}).items()},
-        sanitize(visible(said), border)[:500], numbers, result.failed,
-        sanitize(visible(" ".join(thought.split())), border)[:THOUGHT],
+        len(state.scratchpad.steps) + 1, call.name[:40], {name: _short(value, policy) for name, value in (result.arguments or {}).items()},
+        sanitize(visible(said), policy)[:500], numbers, result.failed,
+        sanitize(visible(" ".join(thought.split())), policy)[:THOUGHT],
     )  # fmt: skip
-    doing.desk.steps.append(step)
+    state.scratchpad.steps.append(step)
     run.observe(
         tool=_name(call.name),
         passages=len(result.hits),
         shown=len(numbers),
-        new=len(doing.desk.hits) - before,
+        new=len(state.scratchpad.hits) - before,
         failed=result.failed,
     )
     run.emit(Stepped(step))
-    if len(doing.desk.hits) > before:
-        run.emit(SourcesFound(sources_of(doing.desk.hits, cited=frozenset())))
+    if len(state.scratchpad.hits) > before:
+        run.emit(SourcesFound(sources_of(state.scratchpad.hits, cited=frozenset())))
 
 
-async def _result(run: Run, doing: AgentState, call: ToolCall, hands: ToolBackend) -> tuple[Result, tuple[int, ...]]:
+async def _result(run: Run, state: AgentState, call: ToolCall, backend: ToolBackend) -> tuple[Result, tuple[int, ...]]:
     """What a call brings; one that was made before brings nothing, and one that fails does not fail the answer."""
     same = f"{call.name} {_canonical(call.arguments)}"
-    if same in doing.made:
-        doing.repeats += 1
+    if same in state.made:
+        state.repeats += 1
         told = "you have made this call already, and its result is above; answer, or look for something else"
-        return Result(told, failed=True), doing.made[same]
-    doing.made[same] = ()
+        return Result(told, failed=True), state.made[same]
+    state.made[same] = ()
     try:
-        return await use(call, hands), ()
+        return await use(call, backend), ()
     except Unavailable as error:
         run.degrade(call.name, f"it did not work: {error}")
         return Result("this tool does not work for the moment; go on without it", failed=True), ()
@@ -236,29 +236,29 @@ async def _result(run: Run, doing: AgentState, call: ToolCall, hands: ToolBacken
 def _canonical(arguments: str) -> str:
     """Arguments as they compare: the same object is the same call, however it is written."""
     try:
-        found = json.loads(arguments) if len(arguments) <= MOST_ARGUMENTS else arguments[:100]
+        found = json.loads(arguments) if len(arguments) <= MAX_ARGUMENT_CHARS else arguments[:100]
     except (ValueError, RecursionError):
         found = arguments
     return json.dumps(found, sort_keys=True).casefold()
 
 
-def _told(result: Result, numbers: tuple[int, ...], desk: Scratchpad) -> str:
+def _told(result: Result, numbers: tuple[int, ...], scratchpad: Scratchpad) -> str:
     """A line about a result: what came of it, how much of it is shown, and where to go on."""
     if result.failed or not result.hits:
         return result.said
     if not numbers:
         return f"{result.said}; there is no room to show more: answer with what you have"
     named = ", ".join(f"[Source {number}]" for number in dict.fromkeys(numbers))
-    if result.opened and not result.opened.found and (line := last_line(result.hits, numbers, desk)):
+    if result.opened and not result.opened.found and (line := last_line(result.hits, numbers, scratchpad)):
         return f"{result.said}; shown up to line {line} as {named}; go on with start_line {line + 1}"
     return f"{result.said}; shown: {named}"
 
 
-def _short(value: object, border: LinkPolicy) -> object:
+def _short(value: object, policy: LinkPolicy) -> object:
     """An argument as a step tells it: no longer than a line, and leading nowhere."""
     if isinstance(value, list):
-        return [_short(one, border) for one in value[:MOST_CALLS]]
-    return sanitize(visible(value), border)[:SHORT] if isinstance(value, str) else value
+        return [_short(one, policy) for one in value[:MAX_CALLS_PER_TURN]]
+    return sanitize(visible(value), policy)[:SHORT] if isinstance(value, str) else value
 
 
 def _name(name: str) -> str:
@@ -266,7 +266,7 @@ def _name(name: str) -> str:
     return name if name in {tool.name for tool in offered()} else "unknown"
 
 
-def plan_of(steps: Sequence[Step]) -> tuple[str, ...]:
+def steps_as_plan(steps: Sequence[Step]) -> tuple[str, ...]:
     """The steps as lines of a plan, in words that hold none of anybody's."""
     return tuple(
         f"step {step.number}: {_name(step.tool)}, "

@@ -12,7 +12,7 @@ from pincite.core.query.tools import Step, ToolCall
 from pincite.core.run import Run, SourcesFound, Stepped
 from pincite.errors import Unavailable
 from pincite.query.agent.scratchpad import Scratchpad
-from pincite.query.agent.tools import MOST_QUERIES, PresetCall, Result, ToolBackend, use
+from pincite.query.agent.tools import MAX_QUERIES, PresetCall, Result, ToolBackend, use
 from pincite.query.citations.sources import sources_of
 from pincite.query.understand.decompose import parts_of
 from pincite.query.understand.entities import entities_in
@@ -29,51 +29,55 @@ WHOLE = frozenset({"LIST", "SUMMARY"})
 """Intents for which the section of the best passage is read: a list goes on where a passage ends."""
 
 
-async def run_preset_calls(run: Run, desk: Scratchpad, errands: Sequence[PresetCall]) -> None:
-    """Make these calls and no others; all that they bring is on the desk in the end."""
-    for errand in errands:
-        await _make(run, desk, errand.hands, errand.call.name, json.loads(errand.call.arguments))
-    run.observe(steps=len(desk.steps), hits=[[hit.chunk.id, round(hit.score, 6)] for hit in desk.hits])
+async def run_preset_calls(run: Run, scratchpad: Scratchpad, preset_calls: Sequence[PresetCall]) -> None:
+    """Make these calls and no others; all that they bring is on the scratchpad in the end."""
+    for preset in preset_calls:
+        await _make(run, scratchpad, preset.backend, preset.call.name, json.loads(preset.call.arguments))
+    run.observe(steps=len(scratchpad.steps), hits=[[hit.chunk.id, round(hit.score, 6)] for hit in scratchpad.hits])
 
 
-async def agent_by_rules(run: Run, plan: Plan, desk: Scratchpad, hands: ToolBackend) -> None:
-    """Search, follow what is named, read on; all of it is on the desk in the end."""
-    most = min(run.settings.rag.max_queries, MOST_QUERIES)
+async def agent_by_rules(run: Run, plan: Plan, scratchpad: Scratchpad, backend: ToolBackend) -> None:
+    """Search, follow what is named, read on; all of it is on the scratchpad in the end."""
+    most = min(run.settings.rag.max_queries, MAX_QUERIES)
     queries = list(dict.fromkeys((plan.text, *parts_of(plan.text, plan.analysis))))[:most]
     searched = {fold(query) for query in queries}
-    await _make(run, desk, hands, "rag_search", {"queries": queries})
+    await _make(run, scratchpad, backend, "rag_search", {"queries": queries})
     for _ in range(HOPS):
-        if len(desk.steps) >= run.settings.agent.max_iterations or desk.full:
+        if len(scratchpad.steps) >= run.settings.agent.max_iterations or scratchpad.full:
             break
-        further = [query for query in _further(plan, desk.hits) if fold(query) not in searched][: min(most, NAMES)]
+        further = [query for query in _further(plan, scratchpad.hits) if fold(query) not in searched][
+            : min(most, NAMES)
+        ]
         if not further:
             break
         searched |= {fold(query) for query in further}
-        await _make(run, desk, hands, "rag_search", {"queries": further})
-    if plan.intent in WHOLE and desk.hits and len(desk.steps) < run.settings.agent.max_iterations:
-        best = max(desk.hits, key=lambda hit: hit.relevance).chunk
+        await _make(run, scratchpad, backend, "rag_search", {"queries": further})
+    if plan.intent in WHOLE and scratchpad.hits and len(scratchpad.steps) < run.settings.agent.max_iterations:
+        best = max(scratchpad.hits, key=lambda hit: hit.relevance).chunk
         wish: dict[str, object] = {"doc_id": best.document_id}
         if best.heading_path:
             wish["section"] = best.heading_path[-1]
-        await _make(run, desk, hands, "read_document", wish)
-    run.observe(steps=len(desk.steps), hits=[[hit.chunk.id, round(hit.score, 6)] for hit in desk.hits])
+        await _make(run, scratchpad, backend, "read_document", wish)
+    run.observe(steps=len(scratchpad.steps), hits=[[hit.chunk.id, round(hit.score, 6)] for hit in scratchpad.hits])
 
 
-async def _make(run: Run, desk: Scratchpad, hands: ToolBackend, tool: str, arguments: dict[str, object]) -> None:
+async def _make(
+    run: Run, scratchpad: Scratchpad, backend: ToolBackend, tool: str, arguments: dict[str, object]
+) -> None:
     """One call, told as a step."""
-    call = ToolCall(f"rule_{len(desk.steps) + 1}", tool, json.dumps(arguments, ensure_ascii=False))
+    call = ToolCall(f"rule_{len(scratchpad.steps) + 1}", tool, json.dumps(arguments, ensure_ascii=False))
     try:
-        result = await use(call, hands)
+        result = await use(call, backend)
     except Unavailable as error:
         run.degrade(tool, f"it did not work: {error}")
         result = Result("it did not work", failed=True)
-    before = len(desk.hits)
-    _, numbers = desk.show(result.hits, run.settings.agent.result_tokens * 4)
-    step = Step(len(desk.steps) + 1, tool, arguments, result.said, numbers, result.failed)
-    desk.steps.append(step)
+    before = len(scratchpad.hits)
+    _, numbers = scratchpad.show(result.hits, run.settings.agent.result_tokens * 4)
+    step = Step(len(scratchpad.steps) + 1, tool, arguments, result.said, numbers, result.failed)
+    scratchpad.steps.append(step)
     run.emit(Stepped(step))
-    if len(desk.hits) > before:
-        run.emit(SourcesFound(sources_of(desk.hits, cited=frozenset())))
+    if len(scratchpad.hits) > before:
+        run.emit(SourcesFound(sources_of(scratchpad.hits, cited=frozenset())))
 
 
 def _further(plan: Plan, hits: Sequence[Hit]) -> Iterator[str]:

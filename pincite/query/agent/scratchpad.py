@@ -90,9 +90,9 @@ def _holds(known: RetrievedChunk, other: RetrievedChunk) -> bool:
     return known.start_char <= other.start_char and other.end_char <= known.end_char
 
 
-def last_line(hits: Sequence[Hit], numbers: Sequence[int], desk: Scratchpad) -> int | None:
+def last_line(hits: Sequence[Hit], numbers: Sequence[int], scratchpad: Scratchpad) -> int | None:
     """The last line that was shown of what was read, where not all of it was."""
-    shown = list(_shown(hits, numbers, desk))
+    shown = list(_shown(hits, numbers, scratchpad))
     return (
         shown[-1].end_line
         if shown and (len(shown) < len(hits) or shown[-1].end_char < hits[-1].chunk.end_char)
@@ -100,7 +100,7 @@ def last_line(hits: Sequence[Hit], numbers: Sequence[int], desk: Scratchpad) -> 
     )
 
 
-def _shown(hits: Sequence[Hit], numbers: Sequence[int], desk: Scratchpad) -> Iterator[RetrievedChunk]:
+def _shown(hits: Sequence[Hit], numbers: Sequence[int], scratchpad: Scratchpad) -> Iterator[RetrievedChunk]:
     for hit, number in zip(hits, numbers, strict=False):
-        kept = desk.hits[number - 1].chunk
+        kept = scratchpad.hits[number - 1].chunk
         yield kept if kept.end_char < hit.chunk.end_char else hit.chunk

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from pincite.core.query.tools import ToolCall
-from pincite.query.agent.tools import MOST_QUERIES, TOOLS
+from pincite.query.agent.tools import MAX_QUERIES, TOOLS
 
-MOST_CALLS = 5
+MAX_CALLS_PER_TURN = 5
 LONGEST = 200_000
 """Characters that are looked through."""
 
@@ -37,7 +37,7 @@ _VERBS = {"SUCHE": "SEARCH", "LIES": "READ", "FINDE": "FIND"}
 def calls_in(text: str) -> tuple[str, tuple[ToolCall, ...]]:
     """What was said before the first call, and the calls; all of the text and none where it makes none."""
     text = text[:LONGEST]
-    found = sorted(_found(text), key=lambda call: call[0])[:MOST_CALLS]
+    found = sorted(_found(text), key=lambda call: call[0])[:MAX_CALLS_PER_TURN]
     if not found:
         return text, ()
     answer = _ANSWER.search(text)
@@ -115,7 +115,7 @@ def _together(calls: list[ToolCall]) -> Iterator[ToolCall]:
         else:
             others.setdefault((call.name, call.arguments), call)
     if searches:
-        wanted = list(dict.fromkeys(searches))[:MOST_QUERIES]
+        wanted = list(dict.fromkeys(searches))[:MAX_QUERIES]
         yield ToolCall("text_0", "rag_search", json.dumps({"queries": wanted}, ensure_ascii=False))
     yield from others.values()
 

@@ -19,10 +19,10 @@ from pincite.core.query.tools import Tool, ToolCall
 from pincite.errors import BadRequest
 from pincite.text.sentences import storable
 
-MOST_ARGUMENTS = 50_000
+MAX_ARGUMENT_CHARS = 50_000
 """Characters of a call's arguments; five long questions are not half of it."""
-MOST_QUERIES = 5
-LONGEST_TEXT = 1000
+MAX_QUERIES = 5
+MAX_TEXT_CHARS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class PresetCall:
     """A call that is made before the model's first word, and what it is made with."""
 
     call: ToolCall
-    hands: ToolBackend
+    backend: ToolBackend
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Result:
 class _Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    async def use(self, hands: ToolBackend) -> Result:
+    async def use(self, backend: ToolBackend) -> Result:
         raise NotImplementedError
 
 
@@ -77,16 +77,16 @@ class RagSearch(_Arguments):
     queries: Annotated[list[Query], BeforeValidator(_listed)] = Field(
         validation_alias=AliasChoices("queries", "query"),
         min_length=1,
-        max_length=MOST_QUERIES,
+        max_length=MAX_QUERIES,
         description="One to five self-contained questions or phrases, each about one thing.",
     )
 
-    async def use(self, hands: ToolBackend) -> Result:
+    async def use(self, backend: ToolBackend) -> Result:
         """The passages that fit best, fused by rank."""
         wanted = list(dict.fromkeys(query for given in self.queries if (query := storable(given).strip())))
         if not wanted:
             return Result("queries: must hold words to search for", failed=True)
-        hits = await hands.search(wanted)
+        hits = await backend.search(wanted)
         return Result(_passages(len(hits), "found"), tuple(hits), {"queries": wanted})
 
 
@@ -121,13 +121,13 @@ class ReadDocument(_Opening):
     start_line: Annotated[int, Field(ge=1)] | None = Field(default=None, description="The first line to read.")
     end_line: Annotated[int, Field(ge=1)] | None = Field(default=None, description="The last line to read.")
 
-    async def use(self, hands: ToolBackend) -> Result:
+    async def use(self, backend: ToolBackend) -> Result:
         """Lines before a section before everything."""
         if wrong := self.named():
             return Result(wrong, failed=True)
         section = storable(self.section) if self.section else None
         wish = self.reading(section=section, start_line=self.start_line, end_line=self.end_line)
-        opened, hits = await hands.read(wish)
+        opened, hits = await backend.read(wish)
         what = f"lines {opened.start_line} to {opened.end_line} of {opened.total_lines}"
         said = f"{what}{f', section {opened.section}' if opened.section else ''}"
         if not hits:
@@ -138,13 +138,13 @@ class ReadDocument(_Opening):
 class FindInDocument(_Opening):
     """Find every place in a document where a text stands, letter for letter."""
 
-    text: str = Field(min_length=1, max_length=LONGEST_TEXT, description="The exact text, as it is written there.")
+    text: str = Field(min_length=1, max_length=MAX_TEXT_CHARS, description="The exact text, as it is written there.")
 
-    async def use(self, hands: ToolBackend) -> Result:
+    async def use(self, backend: ToolBackend) -> Result:
         """All places with their lines; the passages they are in."""
         if wrong := self.named():
             return Result(wrong, failed=True)
-        opened, hits = await hands.find(self.reading(), storable(self.text))
+        opened, hits = await backend.find(self.reading(), storable(self.text))
         asked = self.model_dump(exclude_none=True)
         if not opened.found:
             return Result("the text does not stand there letter for letter; search for it instead", (), asked, opened)
@@ -179,17 +179,17 @@ def _plain(about: Mapping[str, Any]) -> dict[str, Any]:
     return {**real, **kept}
 
 
-async def use(call: ToolCall, hands: ToolBackend) -> Result:
+async def use(call: ToolCall, backend: ToolBackend) -> Result:
     """Make a call; whatever the model can mend is said in its result, and what the caller may not see is not there."""
-    kind = TOOLS.get(call.name) if call.name in hands.tools else None
+    kind = TOOLS.get(call.name) if call.name in backend.tools else None
     if kind is None:
-        known = ", ".join(hands.tools)
+        known = ", ".join(backend.tools)
         return Result(
-            f"there is no tool '{call.name[:100]}'{nearest(call.name[:100], hands.tools)}; there are: {known}",
+            f"there is no tool '{call.name[:100]}'{nearest(call.name[:100], backend.tools)}; there are: {known}",
             failed=True,
         )
-    if len(call.arguments) > MOST_ARGUMENTS:
-        return Result(f"the arguments have more than {MOST_ARGUMENTS:,} characters; ask for less", failed=True)
+    if len(call.arguments) > MAX_ARGUMENT_CHARS:
+        return Result(f"the arguments have more than {MAX_ARGUMENT_CHARS:,} characters; ask for less", failed=True)
     try:
         given = json.loads(call.arguments or "{}")
         wish = kind.model_validate(given)
@@ -198,7 +198,7 @@ async def use(call: ToolCall, hands: ToolBackend) -> Result:
     except ValidationError as error:
         return Result(f"{_wrong(error)}; send an object such as {example(call.name)}", failed=True)
     try:
-        return await wish.use(hands)
+        return await wish.use(backend)
     except BadRequest as error:  # not there, not such lines: the model may try otherwise
         return Result(str(error), failed=True)
 

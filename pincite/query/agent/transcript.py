@@ -12,7 +12,7 @@ from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.models.facts import facts_of
 from pincite.query.agent.scratchpad import Scratchpad
-from pincite.query.agent.tools import MOST_ARGUMENTS, offered
+from pincite.query.agent.tools import MAX_ARGUMENT_CHARS, offered
 from pincite.query.generate.assemble import remembered, sampling_of
 from pincite.query.prompt.budget import MESSAGE, Budget, counted
 from pincite.query.prompt.templates import Prompts
@@ -41,12 +41,12 @@ class Transcript:
     ending: bool = False
 
     @classmethod
-    def of(cls, run: Run, plan: Plan, desk: Scratchpad) -> "Transcript":
+    def of(cls, run: Run, plan: Plan, scratchpad: Scratchpad) -> "Transcript":
         """The beginning of one."""
         llm, prompts = run.kit.llm, Prompts.of(run)
         budget = Budget.of(llm.window, facts_of(run.model_of(plan.question)).tier)
         answer = prompts.get(f"answer/{plan.intent.lower()}").text
-        system = prompts.get("agent/system").fill(boundary=desk.boundary, answer=answer)
+        system = prompts.get("agent/system").fill(boundary=scratchpad.boundary, answer=answer)
         rules = "\n\n".join(filter(None, (plan.question.sampling.system_prompt, system)))
         history, _ = remembered(plan.question.conversation, budget.history, run.settings.chunking.tokenizer)
         return cls(
@@ -125,7 +125,7 @@ class Transcript:
 def _proper(arguments: str) -> str:
     """Arguments as they are sent back: servers refuse what is no object, and nobody needs to see again what was too long."""
     try:
-        proper = len(arguments) <= MOST_ARGUMENTS and isinstance(json.loads(arguments), dict)
+        proper = len(arguments) <= MAX_ARGUMENT_CHARS and isinstance(json.loads(arguments), dict)
     except (ValueError, RecursionError):
         proper = False
     return arguments if proper else "{}"

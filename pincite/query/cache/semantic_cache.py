@@ -36,10 +36,10 @@ class Lookup:
     answer: Answer | None = None
 
 
-NOT_ASKED = Lookup()
+NO_LOOKUP = Lookup()
 
 
-def may_ask(run: Run, plan: Plan) -> bool:
+def may_use_cache(run: Run, plan: Plan) -> bool:
     """Whether an answer may come from the cache.
 
     Not in modes that look further than one search, nor where the question was guessed, several texts are searched, another index or another time is meant, or anything

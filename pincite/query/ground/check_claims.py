@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pincite.core.protocols import Embedder
 from pincite.core.query.answer import Groundedness, GroundedSentence
 from pincite.core.query.hits import Hit, RetrievedChunk
+from pincite.core.query.prompt import Draft, Quote
 from pincite.core.run import Run
 from pincite.errors import Unavailable
 from pincite.models.calibration import WORDS_ALONE, known, learn, likened
 from pincite.query.citations.claims import Claim, claims_of
-from pincite.query.citations.marks import CitationMark
-from pincite.query.ground.llm_judge import judged
+from pincite.query.citations.marks import CitationMark, normalise_marks
 from pincite.query.ground.support import SUPPORTED, SupportVerdict, decide, judge, nearest, settled
 from pincite.text.dictionary import LANGUAGES, dictionary
 
@@ -29,21 +29,59 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """What became of the claims: the verdict behind each mark, the sources found for claims without one, the sentences."""
+class ClaimCheck:
+    """The claims of a draft, the sources each cites, and the verdict on each pair of claim and source.
 
-    marked: Mapping[int, SupportVerdict]
-    found: tuple[tuple[Claim, int, SupportVerdict], ...]
-    groundedness: Groundedness
+    `copied` is whether code copied the text from its sources: then a claim with a mark needs no verdict.
+    """
+
+    text: str
+    marks: tuple[CitationMark, ...]
+    sentences: tuple[tuple[int, int], ...]
+    claims: tuple[Claim, ...]
+    cited: Mapping[int, Sequence[int]]
+    verdicts: Mapping[Pair, SupportVerdict]
+    copied: bool = False
+
+    @property
+    def by_mark(self) -> dict[int, SupportVerdict]:
+        """The verdict behind each mark that names a source."""
+        return {
+            mark: self.verdicts[number, self.marks[mark].source or 0]
+            for number, claim in enumerate(self.claims)
+            for mark in claim.marks
+            if self.marks[mark].source
+        }
+
+    @property
+    def aligned(self) -> tuple[tuple[Claim, int, SupportVerdict], ...]:
+        """The claims without a mark that a source supports nevertheless, each with that source."""
+        found = (
+            _supporting(number, claim, self.verdicts)
+            for number, claim in enumerate(self.claims)
+            if not any(self.cited[number])
+        )
+        return tuple(one for one in found if one is not None)
+
+    @property
+    def groundedness(self) -> Groundedness:
+        """How well each sentence is supported, and the mean."""
+        return _groundedness(self.sentences, self.claims, self.cited, self.verdicts)
+
+
+async def claim_check(run: Run, sources: Sequence[Hit], draft: Draft) -> ClaimCheck:
+    """Compare every claim of a draft with the sources it cites: by rules, then by meaning where rules leave it open."""
+    if draft.quotes:  # the answerer says itself what it cites; brackets in its quotes belong to the documents
+        text, marks = draft.text, [_code_mark(quote, draft.text) for quote in draft.quotes]
+    else:
+        text, marks = normalise_marks(draft.text, sources)
+    return await check(run, text, marks, sources, copied=bool(draft.quotes))
 
 
 async def check(
-    text: str, marks: Sequence[CitationMark], sources: Sequence[Hit], *, run: Run, copied: bool = False
-) -> Checked:
-    """Judge all claims: by rules, by meaning where these leave it open, by the model where the settings say so.
-
-    Where all that stands before a mark was `copied` out of its source, there is nothing to judge about it.
-    """
+    run: Run, text: str, marks: Sequence[CitationMark], sources: Sequence[Hit], *, copied: bool = False
+) -> ClaimCheck:
+    """The claims of a text with their verdicts."""
     sentences, claims = claims_of(text, [(mark.start, mark.end) for mark in marks])
     claims = _with_the_next_mark(claims) if copied else claims
     cited = {n: [marks[m].source or 0 for m in claim.marks] for n, claim in enumerate(claims)}
@@ -57,19 +95,11 @@ async def check(
     }
     verdicts = await _by_meaning(run, claims, sources, verdicts)
     verdicts = {pair: _together(pair, cited[pair[0]], claims, sources, verdicts) for pair in verdicts}
-    if run.settings.grounding.judge == "model" and verdicts and not copied:
-        verdicts = await run.attempt(verdicts, judge_by_model, claims, sources, verdicts)
-    found = tuple(_found(n, claim, verdicts) for n, claim in enumerate(claims) if not any(cited[n]))
-    return Checked(
-        {
-            m: verdicts[n, marks[m].source or 0]
-            for n, claim in enumerate(claims)
-            for m in claim.marks
-            if marks[m].source
-        },
-        tuple(one for one in found if one is not None),
-        _grounded(sentences, claims, cited, verdicts),
-    )
+    return ClaimCheck(text, tuple(marks), tuple(sentences), tuple(claims), cited, verdicts, copied)
+
+
+def _code_mark(quote: Quote, text: str) -> CitationMark:
+    return CitationMark(text[quote.mark_start : quote.mark_end], quote.mark_start, quote.mark_end, quote.source, "code")
 
 
 def _with_the_next_mark(claims: Sequence[Claim]) -> list[Claim]:
@@ -86,13 +116,6 @@ def _to_try(claim: Claim, named: Sequence[int], sources: Sequence[Hit]) -> list[
     if named:
         return list(dict.fromkeys(source for source in named if source))
     return [number + 1 for number in nearest(claim.text, [hit.chunk for hit in sources])[:TRIED]]
-
-
-async def judge_by_model(
-    run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: dict[Pair, SupportVerdict]
-) -> dict[Pair, SupportVerdict]:
-    """The model's word on every claim, where it can be had."""
-    return await judged(claims, sources, verdicts, run=run)
 
 
 # --- by meaning ---------------------------------------------------------------------------------------------
@@ -159,7 +182,7 @@ def _together(
 # --- what comes of it ---------------------------------------------------------------------------------------
 
 
-def _found(
+def _supporting(
     number: int, claim: Claim, verdicts: Mapping[Pair, SupportVerdict]
 ) -> tuple[Claim, int, SupportVerdict] | None:
     """The source that supports a claim which cites none, if there is one."""
@@ -170,7 +193,7 @@ def _found(
     return (claim, source, verdict) if verdict.support >= SUPPORTED else None
 
 
-def _grounded(
+def _groundedness(
     sentences: Sequence[tuple[int, int]],
     claims: Sequence[Claim],
     cited: Mapping[int, Sequence[int]],

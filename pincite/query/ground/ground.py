@@ -4,91 +4,61 @@ import asyncio
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from pincite.core.query.answer import Answer, AnswerMetadata, Citation, Confidence, Conflict, Groundedness, Sufficiency
+from pincite.core.query.answer import Answer, Citation, Confidence, Conflict, Groundedness
 from pincite.core.query.fixed_answers import NO_ANSWER, NOTHING_ABOUT, NOTHING_ASKED, NOTHING_FOUND, quoted
 from pincite.core.query.hits import Evidence, Hit, RetrievedChunk
 from pincite.core.query.plan import Plan
-from pincite.core.query.prompt import Draft, Prompt, Quote, Usage
+from pincite.core.query.prompt import Draft, Prompt, Quote
 from pincite.core.run import Run
 from pincite.query.citations.claims import Claim
-from pincite.query.citations.marks import CitationMark, normalise_marks
-from pincite.query.citations.sources import related_documents, sources_of
+from pincite.query.citations.marks import CitationMark
 from pincite.query.generate.generate import BROKEN_OFF
-from pincite.query.ground.check_claims import check
+from pincite.query.ground.build_answer import Grounded, build_answer
+from pincite.query.ground.check_claims import ClaimCheck
 from pincite.query.ground.confidence import Grounds, answered, calibrated, counted
 from pincite.query.ground.conflicts import conflicts_among
-from pincite.query.ground.suggestions import suggestions
 from pincite.query.ground.support import SUPPORTED, SupportVerdict
 from pincite.query.understand.small_talk import talk_language
 from pincite.text.terms import question_language
 
-COVERED = 0.6
-"""Evidence that holds so many of the question's words covers it."""
 MOST_MISSING = 3
 """Aspects of a question that a refusal names."""
 MOST_REASONS = 5
 """Citations that do not hold which are told one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grounded:
-    """A draft's text with its citations resolved, every sentence judged, and what its sources disagree about.
-
-    `agreement` is the share of its statements that other drafts make as well, where there were any.
-    """
-
-    text: str
-    citations: tuple[Citation, ...]
-    groundedness: Groundedness
-    conflicts: tuple[Conflict, ...] = ()
-    agreement: float | None = None
-
-    @property
-    def cited(self) -> frozenset[int]:
-        """The numbers of the sources it stands on."""
-        return frozenset(citation.source for citation in self.citations if citation.source)
-
-    @property
-    def marked(self) -> tuple[Citation, ...]:
-        """The citations that stand in the text; the others were found by code."""
-        return tuple(citation for citation in self.citations if citation.end > citation.start)
-
-
-async def grounding(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft: Draft) -> Answer:
-    """Resolve every citation to an exact passage, judge each claim, and say how far to trust it all."""
-    grounded = await resolve(run, prompt.sources, draft)
+async def grounding(
+    run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft: Draft, check: ClaimCheck
+) -> Answer:
+    """Make the answer: every citation resolved to an exact passage, every sentence with its support, and the confidence."""
+    grounded = await _resolve(prompt.sources, draft, check)
     confidence = (
         _unanswered(evidence)
         if draft.finish_reason == NO_ANSWER
         else _confidence(run, plan, evidence, prompt.sources, grounded)
     )
     run.observe(
-        citations=len(grounded.citations), matched=sum(c.matched for c in grounded.citations),
-        unsupported=sum(c.support < SUPPORTED for c in grounded.citations), grounded=grounded.groundedness.score,
-    )  # fmt: skip
-    return _answer(
-        run, plan, evidence, grounded=grounded, confidence=confidence, hits=prompt.sources, draft=draft,
-        warnings=(*_warnings(draft, grounded), *_disagreeing(grounded.conflicts)),
-        suggested=await suggestions(plan, evidence, grounded.cited, draft.suggested_questions, run=run),
-    )  # fmt: skip
+        citations=len(grounded.citations),
+        matched=sum(citation.matched for citation in grounded.citations),
+        unsupported=sum(citation.support < SUPPORTED for citation in grounded.citations),
+        grounded=grounded.groundedness.score,
+    )
+    warnings = (*_warnings(draft, grounded), *_disagreeing(grounded.conflicts))
+    return build_answer(run, plan, evidence, grounded, confidence, prompt.sources, draft, warnings)
 
 
-async def resolve(run: Run, sources: Sequence[Hit], draft: Draft) -> Grounded:
-    """The draft with the passage behind each of its marks, and behind what it says without one."""
-    if draft.quotes:  # the answerer says itself what it cites; brackets in what it quotes are the document's own
-        marks = [_code_mark(quote, draft.text) for quote in draft.quotes]
-        checked = await check(draft.text, marks, sources, run=run, copied=True)
-        text, citations = draft.text, [_quoted(*one, sources) for one in zip(draft.quotes, marks, strict=True)]
+async def _resolve(sources: Sequence[Hit], draft: Draft, check: ClaimCheck) -> Grounded:
+    """The draft with the passage behind each mark, and behind each claim without one."""
+    if check.copied:
+        citations = [_quoted(*one, sources) for one in zip(draft.quotes, check.marks, strict=True)]
     else:
-        text, marks = normalise_marks(draft.text, sources)
-        checked = await check(text, marks, sources, run=run)
-        citations = [_citation(number, mark, checked.marked, sources) for number, mark in enumerate(marks)]
-        citations += [_aligned(claim, source, verdict, sources) for claim, source, verdict in checked.found]
+        verdicts = check.by_mark
+        citations = [_citation(number, mark, verdicts, sources) for number, mark in enumerate(check.marks)]
+        citations += [_aligned(claim, source, verdict, sources) for claim, source, verdict in check.aligned]
     ordered = tuple(sorted(citations, key=lambda one: (one.start, one.end)))
     conflicts = await asyncio.to_thread(conflicts_among, ordered, sources)  # it may read a dictionary
-    return Grounded(text, ordered, checked.groundedness, conflicts, draft.agreement)
+    return Grounded(check.text, ordered, check.groundedness, conflicts, draft.agreement)
 
 
 async def no_answer(run: Run, plan: Plan, evidence: Evidence) -> Answer:
@@ -101,10 +71,7 @@ async def no_answer(run: Run, plan: Plan, evidence: Evidence) -> Answer:
     )
     text = f"{NOTHING_FOUND[language]} {about}".rstrip()
     confidence = Confidence(0.0, "low", "no relevant passage was found")
-    return _answer(
-        run, plan, evidence, grounded=_ungrounded(text), confidence=confidence, hits=(),
-        draft=Draft(text, None, None), warnings=(),
-    )  # fmt: skip
+    return build_answer(run, plan, evidence, _ungrounded(text), confidence, (), Draft(text, None, None))
 
 
 async def no_retrieval(run: Run, plan: Plan, draft: Draft | None) -> Answer:
@@ -116,55 +83,12 @@ async def no_retrieval(run: Run, plan: Plan, draft: Draft | None) -> Answer:
     warnings = (
         "this answer is not from your documents", *held_back, *([f"the answer is incomplete: {cut}"] if cut else []),
     )  # fmt: skip
-    return _answer(
-        run, plan, Evidence((), 0.0), grounded=_ungrounded(text), confidence=confidence, hits=(),
-        draft=draft or Draft(text, None, None), warnings=warnings,
-    )  # fmt: skip
+    made = draft or Draft(text, None, None)
+    return build_answer(run, plan, Evidence((), 0.0), _ungrounded(text), confidence, (), made, warnings)
 
 
 def _ungrounded(text: str) -> Grounded:
     return Grounded(text, (), Groundedness(0.0))
-
-
-def _answer(
-    run: Run,
-    plan: Plan,
-    evidence: Evidence,
-    *,
-    grounded: Grounded,
-    confidence: Confidence,
-    hits: Sequence[Hit],
-    draft: Draft,
-    warnings: tuple[str, ...],
-    suggested: tuple[str, ...] = (),
-) -> Answer:
-    metadata = AnswerMetadata(
-        chunks_retrieved=len(evidence.hits), model=draft.model, finish_reason=draft.finish_reason, trace_id=run.id,
-        usage=_cost(run, draft), durations_ms=run.durations(), rewritten_query=plan.question.standalone, plan=plan.reasons,
-        corrected_query=plan.question.corrected,
-    )  # fmt: skip
-    return Answer(
-        id=run.answer_id, text=grounded.text, strategy=plan.strategy, sources=sources_of(hits, grounded.cited),
-        citations=grounded.citations, groundedness=grounded.groundedness, confidence=confidence,
-        related_documents=related_documents(evidence.hits, run.settings.category_labels),
-        context_sufficiency=Sufficiency(
-            bool(hits) and evidence.coverage >= COVERED, round(evidence.coverage, 4), evidence.missing,
-            bool(grounded.conflicts), grounded.conflicts,
-        ),
-        has_relevant_sources=bool(hits), metadata=metadata, warnings=(*run.warnings, *warnings),
-        degraded=tuple(run.degraded),
-        intent=plan.intent, question_type=plan.analysis.type, suggested_questions=suggested,
-        intelligence_level=run.settings.answers.level,
-    )  # fmt: skip
-
-
-def _code_mark(quote: Quote, text: str) -> CitationMark:
-    return CitationMark(text[quote.mark_start : quote.mark_end], quote.mark_start, quote.mark_end, quote.source, "code")
-
-
-def _cost(run: Run, draft: Draft) -> Usage | None:
-    """What all calls of the model cost: the answer's, and those beside it."""
-    return draft.usage + run.spent if draft.usage and run.spent else draft.usage or run.spent
 
 
 def _quoted(quote: Quote, mark: CitationMark, sources: Sequence[Hit]) -> Citation:

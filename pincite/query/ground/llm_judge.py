@@ -1,7 +1,7 @@
 """The model judges every claim beside its passage, in one call, after the rules have."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pincite.core.query.hits import Hit
@@ -9,8 +9,8 @@ from pincite.core.query.prompt import Prompt
 from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.errors import ProviderError
-from pincite.query.citations.claims import Claim
 from pincite.query.evidence.llm_verify import CHARS_A_TOKEN, LONGEST_S, SPARE, TOKENS_A_VERDICT, read_verdicts
+from pincite.query.ground.check_claims import ClaimCheck
 from pincite.query.ground.support import REFUTED, SupportVerdict
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 
@@ -19,13 +19,10 @@ BORNE_OUT = 0.9
 AROUND = 300
 """Characters on either side of the passage's nearest sentence that the model is shown."""
 
-Pair = tuple[int, int]
 
-
-async def judged(
-    claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[Pair, SupportVerdict], *, run: Run
-) -> dict[Pair, SupportVerdict]:
-    """The verdicts after the model's word; what a rule refuted stays so. `ProviderError` where it does not judge each."""
+async def claim_verification(run: Run, sources: Sequence[Hit], check: ClaimCheck) -> ClaimCheck:
+    """Let the model judge every claim; what a rule refuted stays refuted. `ProviderError` where a verdict is missing."""
+    claims, verdicts = check.claims, check.verdicts
     if run.kit.llm is run.kit.extractive:
         raise ProviderError("there is no model to judge claims by; the rules alone judged (grounding.judge)")
     pairs = list(verdicts)
@@ -34,7 +31,8 @@ async def judged(
     shown = [(claims[n].text, _shown(sources[source - 1], verdicts[n, source])) for n, source in pairs]
     words = read_verdicts(await complete(_prompt(run, shown, bounds), bounds, run=run), len(pairs))
     run.observe(judged=len(pairs), denied=sum(not word for word in words.values()))
-    return {pair: _after(verdicts[pair], words[number]) for number, pair in enumerate(pairs, start=1)}
+    judged = {pair: _after(verdicts[pair], words[number]) for number, pair in enumerate(pairs, start=1)}
+    return replace(check, verdicts=judged)
 
 
 def _after(verdict: SupportVerdict, borne_out: bool) -> SupportVerdict:

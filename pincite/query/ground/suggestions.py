@@ -25,10 +25,10 @@ _FORM = frozenset({"said", "steht"})
 """Words that are the question's own and not its subject's."""
 
 
-async def suggestions(
-    plan: Plan, evidence: Evidence, cited: Collection[int], written: Sequence[str], *, run: Run
+async def suggested_questions(
+    run: Run, plan: Plan, evidence: Evidence, cited: Collection[int], written: Sequence[str]
 ) -> tuple[str, ...]:
-    """The model's suggestions that a search finds passages for; without any, what else was found is asked about."""
+    """Questions to ask next: the model's own that the documents can answer, else made from passages not cited."""
     wanted = run.settings.answers.suggestions
     if wanted == "off":
         return ()

@@ -10,7 +10,7 @@ from pincite.config.branches.retrieval import Rag
 from pincite.core.query.hits import Hit
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
-from pincite.errors import ProviderError
+from pincite.errors import ProviderError, Unavailable
 from pincite.models.calibration import WORDS_ALONE, Calibration, known, learn
 from pincite.query.rank.dedupe import dedupe
 from pincite.query.rank.mmr import diversifies, mmr
@@ -24,21 +24,16 @@ FEW = 30
 
 
 async def ranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
-    """Reranked where there is a reranker, penalised, each thing once, spread where wished, cut to what was asked for."""
-    ordered = list(hits)
-    if run.kit.reranker is not None and hits and plan.rerank_top != 0:
-        ordered = await run.attempt(ordered, reranking, plan, ordered)
-    ordered = penalised(ordered, run.settings.rag.penalties)
+    """Put the hits into their final order: penalties, deduplication, MMR, and the cut to `top_k`."""
+    ordered = penalised(list(hits), run.settings.rag.penalties)
     embedded = has_cosines(run)
     if plan.question.min_score is not None and embedded:
         ordered = [hit for hit in ordered if hit.similarity >= plan.question.min_score]
     elif plan.question.min_score is not None:
         run.degrade("ranking", "min_score was not applied: without the embedder there is no similarity")
-    calibration = known(run.kit.embedder) if embedded else WORDS_ALONE
-    if calibration is None:
-        calibration = await run.attempt(WORDS_ALONE, calibrate)
+    calibration = await _calibration(run) if embedded else WORDS_ALONE
     at_hand = len(ordered) <= FEW  # changing threads takes longer than so little
-    ordered = capped(ordered, run.settings.rag.max_per_owner, run.caller.person)
+    ordered = cap_per_owner(ordered, run.settings.rag.max_per_owner, run.caller.person)
     choose = partial(_chosen, plan, ordered, run.settings.rag, calibration)
     chosen = choose() if at_hand else await asyncio.to_thread(choose)
     run.observe(
@@ -59,7 +54,7 @@ def _chosen(plan: Plan, hits: Sequence[Hit], rag: Rag, calibration: Calibration)
     ]
 
 
-def capped(hits: Sequence[Hit], most: int, asker: str) -> list[Hit]:
+def cap_per_owner(hits: Sequence[Hit], most: int, asker: str) -> list[Hit]:
     """The hits without what any one other person has beyond so many: nobody else fills an answer alone."""
     seen: Counter[str] = Counter()
     kept = list[Hit]()
@@ -70,15 +65,24 @@ def capped(hits: Sequence[Hit], most: int, asker: str) -> list[Hit]:
     return kept
 
 
-async def calibrate(run: Run) -> Calibration:
-    """Learn what the cosines of an embedder that nobody knows yet are worth."""
-    return await learn(run.kit.embedder)
+async def _calibration(run: Run) -> Calibration:
+    """The embedder's calibration, learned on first use; without the embedder, relevance goes by words."""
+    try:
+        return known(run.kit.embedder) or await learn(run.kit.embedder)
+    except Unavailable as error:
+        run.degrade("ranking", f"relevance was estimated by words alone: {error}")
+        return WORDS_ALONE
+
+
+def reranks(run: Run, plan: Plan, hits: Sequence[Hit]) -> bool:
+    """Whether a reranker is configured and this search uses it."""
+    return run.kit.reranker is not None and bool(hits) and plan.rerank_top != 0
 
 
 async def reranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
-    """The best hits in the reranker's order; its score becomes the score, the fused one is kept.
+    """Order the best hits by the reranker's score; the fused score is kept beside it.
 
-    What the reranker did not see counts as the lowest that it saw.
+    Hits that the reranker did not see get the lowest score that it gave.
     """
     assert run.kit.reranker is not None
     most = run.settings.rag.rerank_top if plan.rerank_top is None else plan.rerank_top

@@ -4,7 +4,6 @@ What a model writes is untrusted: it is cut into lines, cleaned and counted, and
 judged by what was asked and by nothing else.
 """
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
@@ -37,39 +36,39 @@ _TALK = re.compile(
 """What a model says about its task instead of doing it."""
 
 
+Call = Callable[[Run, Plan], Awaitable[Sequence[str]]]
+"""A stage in which the model writes further queries."""
+
+
 def expands(plan: Plan, rag: Rag) -> bool:
-    """Whether there may be further texts to search by."""
-    room = rag.max_queries - len(plan.searched)
-    return room > 0 and (plan.strategy == "fusion" or bool(_calls(plan, rag)))
+    """Whether there may be further queries."""
+    return _room(plan, rag) > 0 and (plan.strategy == "fusion" or bool(model_calls(plan, rag)))
 
 
-async def query_expansion(run: Run, plan: Plan) -> Plan:
-    """The plan with further texts, `rag.max_queries` of them in all at most; every call to the model is made at once."""
-    rag = run.settings.rag
-    room, fusion, calls = rag.max_queries - len(plan.searched), plan.strategy == "fusion", _calls(plan, rag)
-    if run.kit.llm is run.kit.extractive:
-        for stage in calls:
-            run.degrade(stage.__name__, "it takes a model, and none is configured (llm.*); it was left out")
-        calls = []
-    parts = parts_of(plan.text, plan.analysis)[: 2 if calls else None] if fusion else ()
-    none: Sequence[str] = ()
-    written = await asyncio.gather(*(run.attempt(none, stage, plan) for stage in calls))
-    supposed = [text for stage, texts in zip(calls, written, strict=True) for text in texts if stage is hyde]
-    extra = tuple(_new((*parts, *(text for texts in written for text in texts)), plan.searched))[:room]
-    run.observe(parts=len(parts), by_model=sum(map(len, written)), searched=len(plan.searched) + len(extra))
-    return searching(replace(plan, extra=extra), by_meaning=supposed) if extra else plan
-
-
-def _calls(plan: Plan, rag: Rag) -> list[Callable[[Run, Plan], Awaitable[Sequence[str]]]]:
-    """What the model is asked for."""
+def model_calls(plan: Plan, rag: Rag) -> list[Call]:
+    """The stages in which the model is asked for further queries."""
     fusion = plan.strategy == "fusion"
     by_meaning = plan.strategy != "lexical_only" and _is_abstract(plan)
-    wanted = {
+    enabled = {
         step_back: rag.step_back_enabled or fusion,
         hyde: (rag.hyde_enabled or fusion) and by_meaning,
         query_variations: rag.query_expansion_enabled or fusion,
     }
-    return [stage for stage, wished in wanted.items() if wished]
+    return [call for call, is_enabled in enabled.items() if is_enabled]
+
+
+def with_queries(run: Run, plan: Plan, calls: Sequence[Call], written: Sequence[Sequence[str]]) -> Plan:
+    """The plan with the parts of the question and the queries that the model wrote, up to `rag.max_queries` in all."""
+    parts = parts_of(plan.text, plan.analysis)[: 2 if calls else None] if plan.strategy == "fusion" else ()
+    hypothetical = [text for call, texts in zip(calls, written, strict=True) for text in texts if call is hyde]
+    new = _new((*parts, *(text for texts in written for text in texts)), plan.searched)
+    extra = tuple(new)[: _room(plan, run.settings.rag)]
+    run.observe(parts=len(parts), by_model=sum(map(len, written)), searched=len(plan.searched) + len(extra))
+    return searching(replace(plan, extra=extra), by_meaning=hypothetical) if extra else plan
+
+
+def _room(plan: Plan, rag: Rag) -> int:
+    return rag.max_queries - len(plan.searched)
 
 
 async def query_variations(run: Run, plan: Plan) -> Sequence[str]:

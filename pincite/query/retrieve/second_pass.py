@@ -15,7 +15,7 @@ K = 60
 """Constant of the reciprocal ranks by which both looks are joined."""
 SECOND = 0.5
 """What a place in the second look counts beside one in the first."""
-MORE = 5
+EXTRA_PASSAGES = 5
 """So many passages more than usual an answer may stand on after a second look."""
 NAMES = 3
 """Names of the best passage that are looked for as well: the next step of a question is often only named there."""

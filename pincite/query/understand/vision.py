@@ -83,7 +83,7 @@ async def _words(run: Run, number: int, picture: Picture) -> str:
         return ""
 
 
-def shown(prompt: Prompt, seen: PictureContext, tokenizer: str) -> Prompt:
+def with_pictures(prompt: Prompt, seen: PictureContext, tokenizer: str) -> Prompt:
     """The prompt with the pictures in its last message, or with their words, fenced as data."""
     if not prompt.messages or not (seen.pictures or any(seen.words)):
         return prompt

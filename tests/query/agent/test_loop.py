@@ -16,7 +16,7 @@ from pincite.core.query.question import Question
 from pincite.core.query.tools import Step
 from pincite.core.run import Event, Run, SourcesFound, Stepped, Token
 from pincite.errors import NotFound, ProviderBusy, ProviderRefused, StoreDown
-from pincite.query.agent.loop import plan_of
+from pincite.query.agent.loop import steps_as_plan
 from pincite.query.pipeline import answer
 from tests.builders import Calling, found
 
@@ -289,7 +289,7 @@ def test_nothing_found_is_said_and_nothing_made_up(make_run: Callable[..., Run])
 
 
 def test_a_plan_holds_nobodys_words() -> None:
-    made = plan_of(
+    made = steps_as_plan(
         [Step(1, "rag_search", {"queries": ["secret"]}, "2 found", (1, 2)), Step(2, "secret", {}, "no", (), True)]
     )
     assert made == ("step 1: rag_search, 2 passages", "step 2: unknown, failed")

@@ -47,19 +47,19 @@ def followed(
 ) -> tuple[Scratchpad, list[Event], Run]:
     events: list[Event] = []
     run = make_run(events=events, **settings)
-    desk = Scratchpad(template("agent/source"), tokenizer("cl100k_base"))
-    hands = ToolBackend(library.search, library.read, library.find)
-    asyncio.run(agent_by_rules(run, asked, desk, hands))
-    return desk, events, run
+    scratchpad = Scratchpad(template("agent/source"), tokenizer("cl100k_base"))
+    backend = ToolBackend(library.search, library.read, library.find)
+    asyncio.run(agent_by_rules(run, asked, scratchpad, backend))
+    return scratchpad, events, run
 
 
 def test_names_that_the_best_sentences_bring_in_are_searched_next(make_run: Callable[..., Run]) -> None:
     library = Library()
-    desk, events, _ = followed(make_run, plan("Where was the builder of the mill born?"), library)
+    scratchpad, events, _ = followed(make_run, plan("Where was the builder of the mill born?"), library)
     assert library.searched[0] == ["Where was the builder of the mill born?"]
     assert any(query.startswith("Ada Bright") and "born" in query for query in library.searched[1])
-    assert [one.chunk.title for one in desk.hits] == ["Mill", "Ada Bright"]
-    assert [step.tool for step in desk.steps] == ["rag_search"] * len(desk.steps)
+    assert [one.chunk.title for one in scratchpad.hits] == ["Mill", "Ada Bright"]
+    assert [step.tool for step in scratchpad.steps] == ["rag_search"] * len(scratchpad.steps)
     assert [type(event) for event in events[:4]] == [Stepped, SourcesFound, Stepped, SourcesFound]
 
 
@@ -73,18 +73,20 @@ def test_the_parts_of_a_question_are_searched_at_once(make_run: Callable[..., Ru
 def test_the_section_of_the_best_passage_is_read_where_a_list_is_wanted(make_run: Callable[..., Run]) -> None:
     library, text = Library(), "List all floors of the mill."
     listed = replace(plan(text), analysis=replace(read(text), intent="LIST"))
-    desk, _, _ = followed(make_run, listed, library)
+    scratchpad, _, _ = followed(make_run, listed, library)
     assert library.opened
-    assert desk.steps[-1].tool == "read_document"
+    assert scratchpad.steps[-1].tool == "read_document"
 
 
 def test_no_more_steps_are_made_than_an_agent_may(make_run: Callable[..., Run]) -> None:
     library = Library()
-    desk, _, _ = followed(make_run, plan("Where was the builder of the mill born?"), library, agent__max_iterations=1)
-    assert len(desk.steps) == 1
+    scratchpad, _, _ = followed(
+        make_run, plan("Where was the builder of the mill born?"), library, agent__max_iterations=1
+    )
+    assert len(scratchpad.steps) == 1
 
 
 def test_a_search_that_fails_is_told_and_ends_it(make_run: Callable[..., Run]) -> None:
-    desk, _, run = followed(make_run, plan("Who built the mill?"), Library(down=True))
-    assert [step.failed for step in desk.steps] == [True]
+    scratchpad, _, run = followed(make_run, plan("Who built the mill?"), Library(down=True))
+    assert [step.failed for step in scratchpad.steps] == [True]
     assert [note.stage for note in run.degraded] == ["rag_search"]

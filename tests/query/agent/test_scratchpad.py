@@ -8,12 +8,12 @@ from tests.builders import hit
 WIDE = 10_000
 
 
-def desk() -> Scratchpad:
+def scratchpad() -> Scratchpad:
     return Scratchpad(template("agent/source"), tokenizer("cl100k_base"))
 
 
 def test_a_passage_keeps_its_number_however_often_it_is_found() -> None:
-    on = desk()
+    on = scratchpad()
     first, second = hit("Cats purr.", key=1), hit("Dogs bark.", key=2)
     assert on.show([first], WIDE)[1] == (1,)
     assert on.show([second, replace(first, relevance=0.95)], WIDE)[1] == (2, 1)
@@ -22,7 +22,7 @@ def test_a_passage_keeps_its_number_however_often_it_is_found() -> None:
 
 
 def test_a_part_of_a_known_passage_has_that_passages_number_and_more_of_it_another() -> None:
-    on = desk()
+    on = scratchpad()
     whole = hit("Cats purr. Dogs bark.")
     part = replace(whole, chunk=replace(whole.chunk, text="Dogs bark.", start_char=whole.chunk.start_char + 11))
     assert on.show([part], WIDE)[1] == (1,)
@@ -31,16 +31,16 @@ def test_a_part_of_a_known_passage_has_that_passages_number_and_more_of_it_anoth
 
 
 def test_passages_are_fenced_by_what_nobody_can_foresee_and_say_where_they_are_from() -> None:
-    on = desk()
+    on = scratchpad()
     shown, _ = on.show([hit("=== 0 ===\nCats purr.", title="All\nabout cats")], WIDE)
     lines = shown.splitlines()
     assert lines[0] == lines[-1] == on.boundary
     assert lines[1] == "[Source 1] All about cats (doc_id doc1, lines 10-11)"
-    assert on.boundary != desk().boundary
+    assert on.boundary != scratchpad().boundary
 
 
 def test_only_what_fits_is_shown_and_has_a_number() -> None:
-    on = desk()
+    on = scratchpad()
     hits = [hit(f"Cat {n} purrs all day long and all night.", key=n) for n in range(1, 10)]
     _, numbers = on.show(hits, 150)
     assert 0 < len(numbers) < 9
@@ -48,7 +48,7 @@ def test_only_what_fits_is_shown_and_has_a_number() -> None:
 
 
 def test_of_a_passage_too_long_alone_the_beginning_is_shown_and_where_to_go_on() -> None:
-    on = desk()
+    on = scratchpad()
     long = hit("\n".join(f"Line {n} of the story." for n in range(200)))
     shown, numbers = on.show([long], 200)
     assert numbers == (1,)
@@ -60,13 +60,13 @@ def test_of_a_passage_too_long_alone_the_beginning_is_shown_and_where_to_go_on()
 
 
 def test_where_all_is_shown_there_is_nothing_to_go_on_with() -> None:
-    on = desk()
+    on = scratchpad()
     hits = [hit("Cats purr."), hit("Dogs bark.", key=2)]
     assert last_line(hits, on.show(hits, WIDE)[1], on) is None
 
 
 def test_a_desk_has_room_for_so_many_and_no_more() -> None:
-    on = desk()
+    on = scratchpad()
     on.show([hit(f"Cat {n}.", key=n) for n in range(1, MOST + 9)], 100_000)
     assert on.full
     assert len(on.hits) == MOST

@@ -10,7 +10,7 @@ from pincite.core.protocols import Opened
 from pincite.core.query.hits import Hit
 from pincite.core.query.tools import ToolCall
 from pincite.errors import NotFound, Unavailable
-from pincite.query.agent.tools import MOST_ARGUMENTS, TOOLS, Result, ToolBackend, example, offered, use
+from pincite.query.agent.tools import MAX_ARGUMENT_CHARS, TOOLS, Result, ToolBackend, example, offered, use
 from tests.builders import hit
 
 
@@ -40,13 +40,13 @@ class Shelf:
         ]
 
     @property
-    def hands(self) -> ToolBackend:
+    def backend(self) -> ToolBackend:
         return ToolBackend(self.search, self.read, self.find)
 
 
 def call(name: str, arguments: Any, shelf: Shelf | None = None) -> Result:
     written = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return asyncio.run(use(ToolCall("c", name, written), (shelf or Shelf()).hands))
+    return asyncio.run(use(ToolCall("c", name, written), (shelf or Shelf()).backend))
 
 
 def test_every_tool_is_described_by_a_plain_schema() -> None:
@@ -138,7 +138,7 @@ def test_arguments_of_a_megabyte_are_refused_unread() -> None:
     shelf = Shelf()
     result = call("rag_search", {"queries": ["x" * 1_000_000]}, shelf)
     assert result.failed
-    assert f"more than {MOST_ARGUMENTS:,} characters" in result.said
+    assert f"more than {MAX_ARGUMENT_CHARS:,} characters" in result.said
     assert len(result.said) < 200
     assert shelf.asked == []
 

@@ -21,9 +21,9 @@ CALL = ToolCall("c1", "rag_search", '{"queries": ["mill"]}')
 def begin(make_run: Callable[..., Run]) -> Callable[..., Transcript]:
     def make(question: Question | None = None, window: int = 8192) -> Transcript:
         asked = question or Question("Who built the mill?")
-        desk = Scratchpad(template("agent/source"), tokenizer("cl100k_base"), boundary="=== b ===")
+        scratchpad = Scratchpad(template("agent/source"), tokenizer("cl100k_base"), boundary="=== b ===")
         run = make_run(llm=Calling("x", window=window), llm__max_tokens=200)
-        return Transcript.of(run, replace(plan(asked.text), question=asked), desk)
+        return Transcript.of(run, replace(plan(asked.text), question=asked), scratchpad)
 
     return make
 

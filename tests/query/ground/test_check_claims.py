@@ -8,7 +8,8 @@ import pytest
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
 from pincite.query.citations.marks import normalise_marks
-from pincite.query.ground.check_claims import Checked, check
+from pincite.query.ground.check_claims import ClaimCheck, check
+from pincite.query.ground.llm_judge import claim_verification
 from pincite.query.ground.support import SUPPORTED
 from tests.builders import hit
 
@@ -19,14 +20,21 @@ SOURCES = [
 REWORDED = "Staff enjoy 30 days of leave each."
 
 
-def checked(run: Run, text: str) -> tuple[str, Checked]:
+def checked(run: Run, text: str) -> tuple[str, ClaimCheck]:
     text, marks = normalise_marks(text, SOURCES)
-    return text, asyncio.run(check(text, marks, SOURCES, run=run))
+
+    async def check_and_verify() -> ClaimCheck:
+        made = await check(run, text, marks, SOURCES)
+        if run.settings.grounding.judge == "model":
+            made = await run.attempt(made, claim_verification, SOURCES, made)
+        return made
+
+    return text, asyncio.run(check_and_verify())
 
 
 def test_a_claim_without_a_mark_is_matched_with_the_source_that_says_it(make_run: Callable[..., Run]) -> None:
     _, made = checked(make_run(), "Dogs stay outside. The moon is made of cheese.")
-    [(claim, source, verdict)] = made.found
+    [(claim, source, verdict)] = made.aligned
     assert (claim.text, source) == ("Dogs stay outside.", 2)
     assert verdict.support >= SUPPORTED
     assert [sentence.source for sentence in made.groundedness.sentences] == [2, None]
@@ -34,20 +42,20 @@ def test_a_claim_without_a_mark_is_matched_with_the_source_that_says_it(make_run
 
 def test_a_mark_that_does_not_hold_is_not_repaired(make_run: Callable[..., Run]) -> None:
     _, made = checked(make_run(), "Dogs stay outside [1].")
-    assert made.found == ()
-    assert made.marked[0].support < SUPPORTED
+    assert made.aligned == ()
+    assert made.by_mark[0].support < SUPPORTED
     assert made.groundedness.sentences[0].source == 1
 
 
 def test_the_weakest_claim_of_a_sentence_decides(make_run: Callable[..., Run]) -> None:
     _, made = checked(make_run(), "Dogs stay outside [2], and employees have 25 days of leave [1].")
-    assert made.marked[0].support >= SUPPORTED > made.marked[1].support
+    assert made.by_mark[0].support >= SUPPORTED > made.by_mark[1].support
     assert made.groundedness.score < SUPPORTED
 
 
 def test_two_sources_may_bear_a_claim_out_together(make_run: Callable[..., Run]) -> None:
     _, made = checked(make_run(), "Unused days expire on 31 March and dogs stay outside [1][2].")
-    assert [verdict.support >= SUPPORTED for verdict in made.marked.values()] == [True, True]
+    assert [verdict.support >= SUPPORTED for verdict in made.by_mark.values()] == [True, True]
 
 
 class Counting(ScriptedEmbedder):
@@ -75,7 +83,7 @@ def test_meaning_is_asked_once_for_what_words_leave_open_and_not_at_all_for_the_
 def test_words_alone_judge_where_the_embedder_is_down(make_run: Callable[..., Run]) -> None:
     run = make_run(embedder=ScriptedEmbedder(Options(fail="down")))
     _, made = checked(run, f"{REWORDED} [1]")
-    assert made.marked[0].support > 0
+    assert made.by_mark[0].support > 0
     assert "by words alone: down" in run.degraded[0].reason
 
 
@@ -85,18 +93,18 @@ def test_the_model_has_the_last_word_where_it_is_asked(
 ) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=(f"1: {word}",))), grounding__judge="model")
     _, made = checked(run, f"{REWORDED} [1]")
-    assert (made.marked[0].support >= SUPPORTED) is supported
+    assert (made.by_mark[0].support >= SUPPORTED) is supported
 
 
 def test_the_model_cannot_make_a_wrong_number_right(make_run: Callable[..., Run]) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=("1: yes",))), grounding__judge="model")
     _, made = checked(run, "Every employee has 25 days of leave [1].")
-    assert made.marked[0].reason == "says 25 days, the source says 30 days"
+    assert made.by_mark[0].reason == "says 25 days, the source says 30 days"
 
 
 @pytest.mark.parametrize("answer", ["I cannot say.", "2: yes"])
 def test_the_rules_stand_where_the_model_does_not_judge(make_run: Callable[..., Run], answer: str) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=(answer,))), grounding__judge="model")
     _, made = checked(run, "Dogs stay outside [2].")
-    assert made.marked[0].support >= SUPPORTED
+    assert made.by_mark[0].support >= SUPPORTED
     assert run.degraded

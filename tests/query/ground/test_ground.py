@@ -11,6 +11,7 @@ from pincite.core.query.answer import Answer
 from pincite.core.query.hits import Evidence
 from pincite.core.query.prompt import Draft
 from pincite.core.run import Run
+from pincite.query.ground.check_claims import claim_check
 from pincite.query.ground.ground import grounding
 from tests.builders import hit, plan, prompt
 
@@ -23,7 +24,12 @@ HITS = (
 def grounded(run: Run, text: str) -> Answer:
     asked = "When do unused days expire?"
     draft = Draft(text, "m", "stop")
-    return asyncio.run(grounding(run, plan(asked), Evidence(HITS, 1.0), prompt(asked, *HITS), draft))
+
+    async def check_and_ground() -> Answer:
+        claims = await claim_check(run, HITS, draft)
+        return await grounding(run, plan(asked), Evidence(HITS, 1.0), prompt(asked, *HITS), draft, claims)
+
+    return asyncio.run(check_and_ground())
 
 
 def test_a_citation_that_does_not_hold_says_why_and_so_does_a_warning(make_run: Callable[..., Run]) -> None:

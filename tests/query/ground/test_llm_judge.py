@@ -1,4 +1,4 @@
-"""What the model is shown when it judges claims; how its word counts is in test_check.py."""
+"""What the model is shown when it judges claims; how its word counts is in test_check_claims.py."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -10,12 +10,14 @@ from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.citations.claims import Claim
-from pincite.query.ground.llm_judge import judged
+from pincite.query.ground.check_claims import ClaimCheck
+from pincite.query.ground.llm_judge import claim_verification
 from pincite.query.ground.support import judge
 from tests.builders import Named, hit
 
 CLAIM = Claim(0, 18, "Dogs stay outside.", 0, ())
 SOURCE = hit("The canteen opens at noon. Dogs stay outside.", title="House rules")
+CHECKED = ClaimCheck(CLAIM.text, (), ((0, 18),), (CLAIM,), {0: []}, {(0, 1): judge(CLAIM.text, SOURCE.chunk)})
 
 
 class Listening(Named):
@@ -30,18 +32,16 @@ class Listening(Named):
 
 def test_each_claim_is_shown_beside_its_passage_fenced(make_run: Callable[..., Run]) -> None:
     model = Listening()
-    verdicts = {(0, 1): judge(CLAIM.text, SOURCE.chunk)}
-    asyncio.run(judged([CLAIM], [SOURCE], verdicts, run=make_run(llm=model)))
+    asyncio.run(claim_verification(make_run(llm=model), [SOURCE], CHECKED))
     assert "Claim 1: Dogs stay outside." in model.asked
     assert "Passage 1: House rules\nThe canteen opens at noon. Dogs stay outside." in model.asked
     assert model.asked.count("=== ") >= 3
 
 
 def test_without_a_model_or_with_one_too_small_the_rules_alone_judge(make_run: Callable[..., Run]) -> None:
-    verdicts = {(0, 1): judge(CLAIM.text, SOURCE.chunk)}
     with pytest.raises(ProviderError, match="too long"):
-        asyncio.run(judged([CLAIM], [SOURCE], verdicts, run=make_run(llm=Listening(window=10))))
+        asyncio.run(claim_verification(make_run(llm=Listening(window=10)), [SOURCE], CHECKED))
     run = make_run()
     run.kit = replace(run.kit, llm=run.kit.extractive)
     with pytest.raises(ProviderError, match="no model"):
-        asyncio.run(judged([CLAIM], [SOURCE], verdicts, run=run))
+        asyncio.run(claim_verification(run, [SOURCE], CHECKED))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pincite.core.query.hits import Evidence, Hit
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.query.ground.suggestions import suggestions
+from pincite.query.ground.suggestions import suggested_questions
 from tests.builders import hit, plan
 
 LONG = "Quiet hours are from eight to three in the whole residential wing of the station, every day."
@@ -24,7 +24,7 @@ RANKS = {1: 0.5, 2: 0.1}
 
 def made(run: Run, *written: str, hits: tuple[Hit, ...] = HITS) -> tuple[str, ...]:
     asked = plan("When may I arrive at the station?")
-    return asyncio.run(suggestions(asked, Evidence(hits, 1.0), {1}, written, run=run))
+    return asyncio.run(suggested_questions(run, asked, Evidence(hits, 1.0), {1}, written))
 
 
 def test_what_was_found_and_not_cited_is_asked_about(make_run: Callable[..., Run]) -> None:

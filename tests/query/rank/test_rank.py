@@ -13,7 +13,7 @@ from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.models.calibration import WORDS_ALONE
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.query.rank.rank import capped, ranking
+from pincite.query.rank.rank import cap_per_owner, ranking, reranking, reranks
 from pincite.query.rank.relevance import relevance
 from tests.builders import hit, plan
 
@@ -48,20 +48,33 @@ class Stranger(ScriptedEmbedder):
 HITS = [hit("cats purr", key=1, score=0.9), hit("dogs bark", key=2, score=0.5), hit("birds sing", key=3, score=0.2)]
 
 
+def in_order(run: Run, asked: Plan | None = None, hits: Sequence[Hit] = HITS) -> list[Hit]:
+    """The hits reranked, where there is a reranker, and ranked, as the pipeline does it."""
+
+    async def rerank_and_rank() -> list[Hit]:
+        wanted = asked or plan("cats")
+        ordered = list(hits)
+        if reranks(run, wanted, ordered):
+            ordered = await run.attempt(ordered, reranking, wanted, ordered)
+        return await ranking(run, wanted, ordered)
+
+    return asyncio.run(rerank_and_rank())
+
+
 def ranked(run: Run, asked: Plan | None = None, hits: Sequence[Hit] = HITS) -> list[int]:
-    return [found.chunk.key for found in asyncio.run(ranking(run, asked or plan("cats"), hits))]
+    return [found.chunk.key for found in in_order(run, asked, hits)]
 
 
 def test_a_reranker_orders_anew_and_the_fused_score_is_kept(make_run: Callable[..., Run]) -> None:
     run = make_run(reranker=Reranker([0.1, 0.9, 0.5]))
     assert ranked(run) == [2, 3, 1]
-    best = asyncio.run(ranking(run, plan("cats"), HITS))[0]
+    best = in_order(run)[0]
     assert (best.score, best.rerank_score, best.hybrid_score) == (0.9, 0.9, 0.5)
 
 
 def test_only_the_best_are_shown_to_the_reranker_and_the_others_follow_them(make_run: Callable[..., Run]) -> None:
     run = make_run(reranker=Reranker([0.1, 0.9]), **{"rag.rerank_top": 2})
-    found = asyncio.run(ranking(run, plan("cats"), HITS))
+    found = in_order(run)
     told = [(one.chunk.key, one.score, one.rerank_score) for one in found]
     assert told == [(2, 0.9, 0.9), (1, 0.1, 0.1), (3, 0.1, 0.1)]
 
@@ -133,12 +146,12 @@ def test_where_it_cannot_be_asked_relevance_comes_from_words_and_that_is_noted(m
     embedder = Stranger(down=True)
     embedder.name = "silent/1"
     run = make_run(embedder=embedder)
-    best = asyncio.run(ranking(run, plan("cats"), HITS))[0]
-    assert [note.stage for note in run.degraded] == ["calibrate"]
+    best = in_order(run)[0]
+    assert [note.stage for note in run.degraded] == ["ranking"]
     assert best.relevance == relevance(["cats"], best.chunk, 0.0, WORDS_ALONE)
 
 
 def test_nobody_else_fills_what_is_found_alone() -> None:
     hits = [hit(f"Text {n}.", key=n, owner=owner) for n, owner in enumerate(["eve", "eve", "me", "eve", "me", "bob"])]
-    assert [one.chunk.owner for one in capped(hits, 1, "me")] == ["eve", "me", "me", "bob"]
-    assert capped(hits, 0, "me") == hits
+    assert [one.chunk.owner for one in cap_per_owner(hits, 1, "me")] == ["eve", "me", "me", "bob"]
+    assert cap_per_owner(hits, 0, "me") == hits

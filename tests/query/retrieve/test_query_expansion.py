@@ -10,9 +10,10 @@ from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.errors import ProviderError
+from pincite.query.pipeline import query_expansion
 from pincite.query.prompt.helper_call import Bounds
 from pincite.query.retrieve import query_expansion as stage
-from pincite.query.retrieve.query_expansion import lines, query_expansion
+from pincite.query.retrieve.query_expansion import lines
 from pincite.query.understand.understand import query_analysis
 
 VARIATIONS = "1. How high is the tower?\n2. What is the height of the building?\n3. tower elevation\n4. one too many"

@@ -13,7 +13,7 @@ from pincite.core.query.tools import Abilities
 from pincite.core.run import Run
 from pincite.errors import Invalid, Unreadable
 from pincite.query.pipeline import answer
-from pincite.query.understand.vision import PictureContext, shown
+from pincite.query.understand.vision import PictureContext, with_pictures
 from tests.builders import Calling
 from tests.picture_maker import draw, saved
 
@@ -110,6 +110,6 @@ def test_pictures_and_their_mode_belong_together(make_run: Callable[..., Run], m
 def test_what_is_read_in_pictures_goes_with_every_order_of_the_passages() -> None:
     orders = tuple((Message("system", name), Message("user", "q")) for name in ("one", "two", "three"))
     prompt = Prompt("q", orders[0], (), 10, reordered=orders[1:])
-    full = shown(prompt, PictureContext(words=("ERROR E42",)), "cl100k_base")
+    full = with_pictures(prompt, PictureContext(words=("ERROR E42",)), "cl100k_base")
     assert [messages[0].content for messages in (full.messages, *full.reordered)] == ["one", "two", "three"]
     assert all("ERROR E42" in messages[-1].content for messages in (full.messages, *full.reordered))
