@@ -11,6 +11,7 @@ import pytest
 
 from pincite.api.app import make_app
 from pincite.config.sources import load_settings
+from tests.test_architecture import LAYERS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
@@ -77,17 +78,24 @@ def test_commands_that_pages_name_exist(page: Path) -> None:
     assert set(re.findall(r"\./run ([a-z]+)", text)) <= offered
 
 
-def test_the_rooms_of_the_architecture_are_the_rooms() -> None:
+def test_the_drawing_of_the_folders_is_the_listing() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    tree = text.split("```")[1]
-    drawn = {
-        name.strip("/")
-        for line in tree.splitlines()[2:]
-        for name in re.findall(r"\b(\w+(?:\.py|/))", line.split("   ")[0])
-    }
+    drawn = re.findall(r"^(│   )?[├└]── ([\w.]+)", text, re.MULTILINE)
+    tops = [name for inner, name in drawn if not inner]
     package = ROOT / "pincite"
-    rooms = {path.name for path in package.iterdir() if path.suffix == ".py" or (path.is_dir() and path.name[0] != "_")}
-    assert drawn == rooms - {"__init__.py"}
+    listed = {
+        path.name for path in package.iterdir() if path.suffix == ".py" or (path.is_dir() and path.name[0] != "_")
+    }
+    assert set(tops) == listed - {"__init__.py"}
+    order = [layer for layers in LAYERS for layer in layers]
+    assert [name.removesuffix(".py") for name in tops if name.removesuffix(".py") in order] == sorted(
+        (name.removesuffix(".py") for name in tops if name != "page"),
+        key=lambda name: next(n for n, layer in enumerate(LAYERS) if name in layer),
+    )
+    parent = ""
+    for inner, name in drawn:
+        parent = parent if inner else name
+        assert not inner or (package / parent / name).is_dir(), f"{parent}/{name}"
 
 
 @pytest.mark.slow

@@ -1,31 +1,43 @@
-"""Rankings become one: what each place is worth, and what that adds up to."""
+"""Fusion: several rankings become one, by relative scores or by reciprocal ranks (RRF)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pincite.config.branches.retrieval import Rag
 from pincite.core.protocols import Match
-from pincite.core.query.hits import Scale, ScoreContribution
+from pincite.core.query.hits import Cause, Scale, ScoreContribution
 from pincite.core.query.plan import Search
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What one search brought, best first.
-
-    `more` says that there may be further chunks below the last.
-    """
+    """The result of one search, best first; `more` says that there may be further chunks below the last."""
 
     search: Search
     matches: Sequence[Match]
     more: bool = False
 
 
-class Fusion:
-    """Several rankings as one: every chunk's score at once, what led to it only for those one asks about.
+def reciprocal_rank(rank: int, k: int, weight: float = 1.0) -> float:
+    """The score of a rank in reciprocal rank fusion."""
+    return weight / (k + rank)
 
-    Where several texts were searched, so many of the best for each count: beyond that, standing somewhere for all of
-    them would beat being the answer to one.
+
+def rrf_contributions(
+    via: Cause, query: int, ordered: Mapping[int, float], *, k: int, weight: float = 1.0
+) -> dict[int, ScoreContribution]:
+    """What each chunk of a ranking gains by its rank; `ordered` are chunk keys with their raw scores, best first."""
+    return {
+        key: ScoreContribution(via, query, rank, raw, reciprocal_rank(rank, k, weight), weight=weight)
+        for rank, (key, raw) in enumerate(ordered.items(), start=1)
+    }
+
+
+class Fusion:
+    """The fused score of every chunk that any ranking holds; contributions are computed only for the chunks asked about.
+
+    With several queries, only the best `depth` chunks of each count: otherwise a chunk that stands somewhere in all of
+    them would beat the best answer to one.
     """
 
     def __init__(
@@ -34,28 +46,29 @@ class Fusion:
         both = len({ranking.search.via for ranking in rankings}) > 1
         dense = rag.alpha if alpha is None else alpha
         weights = {"dense": dense, "lexical": 1 - dense} if both else {"dense": 1.0, "lexical": 1.0}
-        self._judges = [_Ranker(ranking, weights[ranking.search.via], rag) for ranking in rankings if ranking.matches]
-        met = {match.key for ranking in rankings for match in ranking.matches}
+        self._rankers = [_Ranker(ranking, weights[ranking.search.via], rag) for ranking in rankings if ranking.matches]
+        keys = {match.key for ranking in rankings for match in ranking.matches}
         self.joined = many
-        self._queries = _by_query(self._judges, met, rag.multi_query_rrf_k, depth) if many else {}
-        self.scores = _joined(self._queries.values()) if many else _added(self._judges, met)
-        """The score of every chunk that any ranking brought."""
+        self._queries = _by_query(self._rankers, keys, rag.multi_query_rrf_k, depth) if many else {}
+        self.scores = _sum_of(self._queries.values()) if many else _added(self._rankers, keys)
+        """The score of every chunk that any ranking holds."""
 
     def placings(self, key: int, cosine: float | None = None) -> tuple[ScoreContribution, ...]:
-        """What each ranking has to say about a chunk; one by meaning can use its cosine where it did not bring it.
+        """The contributions of all rankings to a chunk's score.
 
-        Where several texts were searched, the chunk's place for each of them comes last.
+        A dense ranking that does not hold the chunk can use its cosine. With several queries, the chunk's rank for each
+        of them comes last.
         """
-        found = (judge.placing(key, cosine) for judge in self._judges)
-        by_query = (places[key] for places in self._queries.values() if key in places)
-        return (*(placing for placing in found if placing is not None), *by_query)
+        found = (ranker.contribution(key, cosine) for ranker in self._rankers)
+        by_query = (ranks[key] for ranks in self._queries.values() if key in ranks)
+        return (*(one for one in found if one is not None), *by_query)
 
 
 class _Ranker:
-    """What one ranking says of a chunk: its place, the raw score, and what that adds.
+    """What one ranking contributes to a chunk: rank, raw score, share of the fused score.
 
-    Relative to what is possible, a chunk that stands below the last one brought counts as that one: its own score,
-    which is not known, is no higher.
+    With `relative_to = "possible"`, a chunk below the last one of the ranking gets the last one's share: its own score
+    is unknown but no higher.
     """
 
     def __init__(self, ranking: Ranking, weight: float, rag: Rag) -> None:
@@ -66,69 +79,68 @@ class _Ranker:
         self._rrf_k = rag.rrf_k
         self._scale = _scale(ranking, weight, rag)
         possible = not self._by_rank and rag.relative_to == "possible"
-        self._tells_beyond = possible and ranking.search.via == "dense"
+        self._scores_beyond = possible and ranking.search.via == "dense"
         self._last = ranking.matches[-1].score if possible and ranking.more else None
 
-    def shares(self, met: set[int]) -> dict[int, float]:
-        """What it adds to each chunk that was met anywhere."""
+    def shares(self, keys: set[int]) -> dict[int, float]:
+        """Its contribution to each of these chunks, where it has one."""
         if self._by_rank:
-            return {key: self._by_place(rank) for key, rank in self.ranks.items()}
+            return {key: self._by_reciprocal_rank(rank) for key, rank in self.ranks.items()}
         weight, low, span = self._scale.weight, self._scale.low, self._scale.span
         found = {key: weight * (raw - low) / span for key, raw in self.raws.items()}
         if self._last is not None:
-            found.update(dict.fromkeys(met - self.raws.keys(), self._scale.share(self._last)))
+            found.update(dict.fromkeys(keys - self.raws.keys(), self._scale.share(self._last)))
         return found
 
-    def placing(self, key: int, cosine: float | None) -> ScoreContribution | None:
-        """Its word on one chunk; None where it knows nothing of it."""
+    def contribution(self, key: int, cosine: float | None) -> ScoreContribution | None:
+        """Its contribution to one chunk in detail; None where it has none."""
         rank = self.ranks.get(key)
-        beyond = cosine if self._tells_beyond and cosine is not None else self._last
+        beyond = cosine if self._scores_beyond and cosine is not None else self._last
         raw = self.raws.get(key, beyond)
         if raw is None:
             return None
         if self._by_rank:
             assert rank is not None
-            share = self._by_place(rank)
+            share = self._by_reciprocal_rank(rank)
             return ScoreContribution(self.search.via, self.search.query, rank, raw, share, weight=self.search.weight)
         return ScoreContribution(self.search.via, self.search.query, rank, raw, self._scale.share(raw), self._scale)
 
-    def _by_place(self, rank: int) -> float:
-        return self.search.weight / (self._rrf_k + rank)
+    def _by_reciprocal_rank(self, rank: int) -> float:
+        return reciprocal_rank(rank, self._rrf_k, self.search.weight)
 
 
-def _added(judges: Sequence[_Ranker], met: set[int]) -> dict[int, float]:
-    """The sum of a chunk's shares."""
-    scores = dict.fromkeys(met, 0.0)
-    for judge in judges:
-        for key, share in judge.shares(met).items():
+def _added(rankers: Sequence[_Ranker], keys: set[int]) -> dict[int, float]:
+    """The sum of each chunk's shares."""
+    scores = dict.fromkeys(keys, 0.0)
+    for ranker in rankers:
+        for key, share in ranker.shares(keys).items():
             scores[key] += share
     return scores
 
 
-def _by_query(judges: Sequence[_Ranker], met: set[int], k: int, depth: int) -> dict[int, dict[int, ScoreContribution]]:
-    """Several queries of one call: each has its own order, and what a place in it is worth is reciprocal."""
+def _by_query(
+    rankers: Sequence[_Ranker], keys: set[int], k: int, depth: int
+) -> dict[int, dict[int, ScoreContribution]]:
+    """For each of several queries, the reciprocal-rank contributions of its own order."""
     found: dict[int, dict[int, ScoreContribution]] = {}
-    for query in sorted({judge.search.query for judge in judges}):
+    for query in sorted({ranker.search.query for ranker in rankers}):
+        own = [ranker for ranker in rankers if ranker.search.query == query]
         scores: dict[int, float] = {}
-        for judge in judges:
-            if judge.search.query == query:
-                for key, share in judge.shares(met).items():
-                    scores[key] = scores.get(key, 0.0) + share
+        for ranker in own:
+            for key, share in ranker.shares(keys).items():
+                scores[key] = scores.get(key, 0.0) + share
         order = sorted(scores, key=lambda key: (-scores[key], key))[:depth]
-        weight = max(judge.search.weight for judge in judges if judge.search.query == query)
-        found[query] = {
-            key: ScoreContribution("query", query, rank, scores[key], weight / (k + rank), weight=weight)
-            for rank, key in enumerate(order, start=1)
-        }
+        weight = max(ranker.search.weight for ranker in own)
+        found[query] = rrf_contributions("query", query, {key: scores[key] for key in order}, k=k, weight=weight)
     return found
 
 
-def _joined(queries: Iterable[Mapping[int, ScoreContribution]]) -> dict[int, float]:
-    """The sum of what a chunk's places are worth."""
+def _sum_of(queries: Iterable[Mapping[int, ScoreContribution]]) -> dict[int, float]:
+    """The sum of each chunk's contributions."""
     fused: dict[int, float] = {}
-    for places in queries:
-        for key, placing in places.items():
-            fused[key] = fused.get(key, 0.0) + placing.share
+    for ranks in queries:
+        for key, contribution in ranks.items():
+            fused[key] = fused.get(key, 0.0) + contribution.share
     return fused
 
 

@@ -1,4 +1,4 @@
-"""A second look: where what was found says nothing about part of a question, that is searched for once more."""
+"""The second pass of a search: find what the first pass did not cover, and merge both results."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,28 +6,29 @@ from dataclasses import replace
 from pincite.core.query.hits import Evidence, Hit, ScoreContribution
 from pincite.core.query.plan import Plan, Search
 from pincite.query.rank.relevance import chunk_terms, coverage
+from pincite.query.retrieve.fusion import rrf_contributions
 from pincite.query.understand.decompose import parts_of
 from pincite.query.understand.entities import entities_in
 from pincite.query.understand.strategy import STRATEGIES
 from pincite.text.terms import query_terms, question_language, terms
 
-K = 60
-"""Constant of the reciprocal ranks by which both looks are joined."""
-SECOND = 0.5
-"""What a place in the second look counts beside one in the first."""
+RRF_K = 60
+"""Constant of the reciprocal rank fusion of both passes."""
+SECOND_PASS_WEIGHT = 0.5
+"""Weight of a rank in the second pass; a rank in the first pass has weight 1."""
 EXTRA_PASSAGES = 5
-"""So many passages more than usual an answer may stand on after a second look."""
-NAMES = 3
-"""Names of the best passage that are looked for as well: the next step of a question is often only named there."""
+"""How many more passages an answer may use after a second pass."""
+MAX_NAMES = 3
+"""Names of the best passage that are added to the query: the next step of a question is often only named there."""
 UNCOVERED = 0.5
-"""A part of a question is open where no passage has so many of its words."""
+"""A part of a question is uncovered where no passage holds this share of its terms."""
 
 
 def next_query(plan: Plan, evidence: Evidence) -> str:
-    """What to look for: a part of the question that nothing is about, or its next step; empty where all is covered.
+    """The query of the second pass; empty where everything is covered.
 
-    The next step of one that takes several, or that has words nothing found holds, is what the best passage says nothing
-    about, with the names that passage adds: it answers the first step, and whom the next one is about only stands there.
+    It is a part of the question that no passage covers. Otherwise, for a question of several steps or with terms that no
+    passage holds, it is what the best passage leaves open plus the names which that passage adds.
     """
     if not evidence.hits:
         return ""
@@ -36,41 +37,41 @@ def next_query(plan: Plan, evidence: Evidence) -> str:
     if not evidence.missing and not plan.analysis.is_multi_hop:
         return ""
     best = evidence.hits[0]
-    return " ".join((*_lacking(plan.text, best), *_named(plan.text, best)))
+    return " ".join((*_open_terms(plan.text, best), *_new_names(plan.text, best)))
 
 
-def plan_for(plan: Plan, text: str) -> Plan:
-    """The plan of a search for this text alone; passages are still judged by what was asked."""
+def plan_for(plan: Plan, query: str) -> Plan:
+    """The plan of a search for this query alone; relevance is still measured against the question."""
     number = len(plan.searched)
-    searches = tuple(Search(text, via, number) for via in STRATEGIES[plan.strategy].engines)
-    return replace(plan, extra=(*plan.extra, text), searches=searches)
+    searches = tuple(Search(query, via, number) for via in STRATEGIES[plan.strategy].engines)
+    return replace(plan, extra=(*plan.extra, query), searches=searches)
 
 
-def merge(first: Sequence[Hit], second: Sequence[Hit], most: int) -> list[Hit]:
-    """The hits of both looks, each once, by the sum of what their places are worth."""
-    placings: dict[int, list[ScoreContribution]] = {}
-    for number, (hits, weight) in enumerate(((first, 1.0), (second, SECOND))):
-        for rank, hit in enumerate(hits, start=1):
-            placing = ScoreContribution("look", number, rank, hit.score, weight / (K + rank), weight=weight)
-            placings.setdefault(hit.chunk.key, []).append(placing)
-    known = {hit.chunk.key: hit for hit in (*second, *first)}
-    joined = [
-        replace(hit, score=sum(place.share for place in placings[key]), placings=(*hit.placings, *placings[key]))
-        for key, hit in known.items()
+def merge(first: Sequence[Hit], second: Sequence[Hit], limit: int) -> list[Hit]:
+    """The hits of both passes, each once, ordered by reciprocal rank fusion."""
+    contributions: dict[int, list[ScoreContribution]] = {}
+    for number, (hits, weight) in enumerate(((first, 1.0), (second, SECOND_PASS_WEIGHT))):
+        ordered = {hit.chunk.key: hit.score for hit in hits}
+        for key, one in rrf_contributions("look", number, ordered, k=RRF_K, weight=weight).items():
+            contributions.setdefault(key, []).append(one)
+    hits_by_key = {hit.chunk.key: hit for hit in (*second, *first)}
+    merged = [
+        replace(hit, score=sum(one.share for one in contributions[key]), placings=(*hit.placings, *contributions[key]))
+        for key, hit in hits_by_key.items()
     ]
-    return sorted(joined, key=lambda hit: (-hit.score, hit.chunk.key))[:most]
+    return sorted(merged, key=lambda hit: (-hit.score, hit.chunk.key))[:limit]
 
 
 def _uncovered(plan: Plan, hits: Sequence[Hit]) -> str:
-    """The part of a question of several that no passage is about."""
+    """The part of a question with several parts that no passage covers."""
     parts = parts_of(plan.text, plan.analysis)
     best = {part: max(coverage(part, chunk_terms(hit.chunk), hit.chunk.language) for hit in hits) for part in parts}
     least = min(best, key=lambda part: best[part], default="")
     return least if least and best[least] < UNCOVERED else ""
 
 
-def _lacking(text: str, best: Hit) -> Iterator[str]:
-    """The question's words of meaning that a passage does not hold."""
+def _open_terms(text: str, best: Hit) -> Iterator[str]:
+    """The content words of the question that a passage does not hold."""
     own, language, held = question_language(text), best.chunk.language, chunk_terms(best.chunk)
     for word in text.split():
         bare = word.strip("?!.,;:()\"'„“”«»")
@@ -78,8 +79,8 @@ def _lacking(text: str, best: Hit) -> Iterator[str]:
             yield bare
 
 
-def _named(text: str, best: Hit) -> list[str]:
-    """Names in a passage that the question does not mention."""
+def _new_names(text: str, best: Hit) -> list[str]:
+    """The first names in a passage that the question does not mention."""
     asked = text.lower()
     found = [one.text for one in entities_in(best.chunk.text) if one.kind == "name" and one.text.lower() not in asked]
-    return found[:NAMES]
+    return found[:MAX_NAMES]

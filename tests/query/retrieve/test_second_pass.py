@@ -61,7 +61,7 @@ def test_the_second_search_is_for_that_alone_and_judged_by_what_was_asked() -> N
 def test_both_looks_are_joined_by_rank_and_each_passage_stands_once() -> None:
     first = [hit("a", key=1, score=0.9), hit("b", key=2, score=0.8)]
     second = [hit("c", key=3, score=0.7), hit("b", key=2, score=0.6)]
-    joined = merge(first, second, most=3)
+    joined = merge(first, second, 3)
     assert [one.chunk.key for one in joined] == [2, 1, 3]
     for one in joined:
         looks = [place for place in one.placings if place.via == "look"]
