@@ -346,7 +346,7 @@ def test_the_listing_can_be_taken_in() -> None:
     ("place", "code", "fault"),
     [
         ("query/rank/rank.py", "async def x(run):\n    await run.step(reranking, 1)", "runs the stage reranking"),
-        ("query/rank/mmr.py", "from pincite.query.rank.rank import ranking", "imports pincite.query.rank.rank.ranking"),
+        ("query/rank/diversity.py", "from pincite.query.rank.rank import ranking", "imports pincite.query.rank.rank.ranking"),
         ("query/ground/ground.py", "from pincite.query.ground.suggestions import suggested_questions",
          "imports pincite.query.ground.suggestions.suggested_questions"),
         ("core/query/hits.py", "from pincite.config.settings import Settings", "pincite.config.settings"),

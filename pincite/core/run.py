@@ -10,7 +10,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import Caller, Scope
-from pincite.core.otel_attributes import embedding
 from pincite.core.protocols import (
     LLM,
     Cache,
@@ -28,7 +27,7 @@ from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Prompt, Usage
 from pincite.core.query.question import Question
 from pincite.core.query.tools import Step
-from pincite.core.traces import Recording, Span, observe, span
+from pincite.core.traces import Recording, Span, embedding, observe, span
 from pincite.errors import OverBudget, Unavailable
 
 log = logging.getLogger(__name__)

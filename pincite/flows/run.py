@@ -22,7 +22,7 @@ from pincite.query.agent.loop import agent
 from pincite.query.agent.rule_based import run_preset_calls
 from pincite.query.agent.scratchpad import Scratchpad
 from pincite.query.agent.tools import PresetCall, ToolBackend
-from pincite.query.save import history_saving
+from pincite.query.history import history_saving
 from pincite.query.understand.guard import guardrails, model_lookup
 from pincite.query.understand.understand import query_analysis
 

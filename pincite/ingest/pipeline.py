@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 
 from pincite.config.settings import Settings
 from pincite.core.documents.document import Chunk
-from pincite.core.otel_attributes import embedding
 from pincite.core.request_context import request_id
-from pincite.core.traces import Trace, code_of, count, recording, span
+from pincite.core.traces import Trace, code_of, count, embedding, recording, span
 from pincite.errors import Conflict
 from pincite.ingest.chunk.semantic import cuts
 from pincite.ingest.embed.bulk_embedder import BulkEmbedder

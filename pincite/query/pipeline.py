@@ -35,6 +35,7 @@ from pincite.query.ground.check_claims import claim_check
 from pincite.query.ground.ground import grounding, no_answer, no_retrieval
 from pincite.query.ground.llm_judge import claim_verification
 from pincite.query.ground.suggestions import suggested_questions
+from pincite.query.history import history_lookup, history_saving, saved_if_interrupted
 from pincite.query.prompt.budget import tokenizer
 from pincite.query.prompt.templates import Prompts
 from pincite.query.rank.hierarchy import drop_nested, level_promotion, parent_boost
@@ -44,9 +45,7 @@ from pincite.query.rank.score_opened import passage_scoring
 from pincite.query.retrieve.query_expansion import expands, model_calls, with_queries
 from pincite.query.retrieve.retrieve import retrieval
 from pincite.query.retrieve.second_pass import EXTRA_PASSAGES, merge, next_query, plan_for
-from pincite.query.save import history_saving, saved_if_interrupted
 from pincite.query.understand.guard import guardrails, model_lookup
-from pincite.query.understand.history import history_lookup
 from pincite.query.understand.rewrite import query_rewriting
 from pincite.query.understand.spelling import spelling_correction
 from pincite.query.understand.understand import query_analysis

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 from pincite.core.evaluations import Place, QuestionKind, Sampled, SetQuestion
-from pincite.query.ground.question_templates import about, defined
+from pincite.query.ground.suggestions import about, defined
 from pincite.text.sentences import sentences
 from pincite.text.terms import STOP_WORDS, stem, terms, words
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from pincite.core.otel_attributes import asked, written
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Draft, Prompt, StreamPart, Usage
 from pincite.core.query.tools import Step, ToolCall
 from pincite.core.run import Run, SourcesFound, Stepped
+from pincite.core.traces import asked, written
 from pincite.errors import ProviderError, ProviderRefused, Unavailable
 from pincite.models.facts import facts_of
 from pincite.models.resilient import abilities_of

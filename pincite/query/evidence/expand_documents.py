@@ -7,8 +7,8 @@ from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.models.calibration import WORDS_ALONE, known
 from pincite.query.evidence.relevance_filter import strength
-from pincite.query.rank.dedupe import dedupe
-from pincite.query.rank.penalties import NEVER_SHOWN
+from pincite.query.rank.diversity import dedupe
+from pincite.query.rank.rank import NEVER_SHOWN
 from pincite.query.rank.relevance import relevance
 
 

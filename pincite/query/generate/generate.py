@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from pincite.core.otel_attributes import asked, written
 from pincite.core.protocols import LLM
 from pincite.core.query.hits import Hit
 from pincite.core.query.prompt import Draft, Prompt, Quote, StreamPart, Usage
 from pincite.core.run import Run, Token
+from pincite.core.traces import asked, written
 from pincite.errors import ProviderError, Unavailable
 from pincite.query.citations.marks import normalise_marks
 from pincite.query.generate.link_policy import LinkPolicy

@@ -1,17 +1,18 @@
 """Questions to go on with that the documents can really answer."""
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
+from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.query.hits import Evidence, RetrievedChunk
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import Unavailable
 from pincite.models.calibration import known, learn
-from pincite.query.ground.question_templates import about, defined
 from pincite.query.rank.relevance import relevance
 from pincite.text.sentences import sentences
-from pincite.text.terms import question_language, terms
+from pincite.text.terms import question_language, terms, words
 
 MOST = 3
 NEAREST = 3
@@ -91,3 +92,67 @@ def _about_a_definition(chunk: RetrievedChunk) -> str | None:
     lead = chunk.text[:LEAD]
     found = next((made for start, end in sentences(lead) if (made := defined(lead[start:end], chunk.language))), None)
     return found[0] if found else None
+
+
+LONGEST_HEADING = 100
+
+_DEFINITION = {
+    "en": re.compile(
+        r"(?P<what>(?:(?:The|A|An) )?[\w'’-]+(?: [\w'’-]+){0,3})"
+        r" (?P<verb>is|are|was|were) (?:a|an|the|one of|any|called|defined as)\b"
+    ),
+    "de": re.compile(
+        r"(?P<what>(?:(?:Der|Die|Das|Ein|Eine) )?[A-ZÄÖÜ][\w-]*(?: [\w-]+){0,3})"
+        r" (?P<verb>ist|sind|war|waren) (?:ein|eine|einer|eines|der|die|das)\b"
+    ),
+}
+_ARTICLE = re.compile(r"(?:The|An?|Der|Die|Das|Eine?)\b ?")
+_POINTS = re.compile(
+    r"(?:da|hier)r?(?:an|auf|aus|bei|durch|für|gegen|her|hin|in|mit|nach|neben|über|um|unter|von|vor|zu)$|"
+    r"(?:heute|jetzt|dies|solche[rs]?|beides?|alles|nichts|everything|nothing|today|everyone|another|many|most)$",
+    re.IGNORECASE,
+)
+"""First words that mean something only together with what stands before."""
+_ASK = {"en": "What {verb} {what}?", "de": "Was {verb} {what}?"}
+_ABOUT = {"en": "What is said about {what}?", "de": "Was steht zu {what}?"}
+_WITHIN = {"en": "What is said about {what} in {where}?", "de": "Was steht zu {what} unter {where}?"}
+_NUMBERED = re.compile(r"^(?:\d++[.)]?)++\s+|^[A-Z][.)]\s+")
+_ASKED = re.compile(
+    r"(?:what|who|whom|whose|which|when|where|why|how|was|wer|wen|wem|wann|wo|wohin|woher|warum|wie|welche[rsnm]?)\b",
+    re.IGNORECASE,
+)
+"""Headings that are questions already."""
+
+
+def about(heading_path: tuple[str, ...], title: str, language: str) -> str | None:
+    """A question about what stands under a heading, with the one above it where it says little alone."""
+    path = tuple(part for part in heading_path if part != NO_HEADINGS)
+    if not path or language not in _ABOUT:
+        return None
+    what, where = _bare(path[-1]), _bare(path[-2] if len(path) > 1 else title)
+    content = terms(what, language)
+    if not content or len(what) > LONGEST_HEADING:
+        return None
+    if _ASKED.match(what):
+        return f"{what}?" if len(content) > 1 else f"{where}: {what}?"
+    form = _ABOUT if len(content) > 1 else _WITHIN
+    return form[language].format(what=what, where=where)
+
+
+def _bare(heading: str) -> str:
+    """A heading without its number, mark-up and final stop."""
+    return _NUMBERED.sub("", heading.strip(" :.?!#*`"))
+
+
+def defined(sentence: str, language: str) -> tuple[str, list[str]] | None:
+    """`X is a …` → `What is X?`, and the terms of X; None where nothing is defined that can be asked for alone."""
+    pattern = _DEFINITION.get(language)
+    found = pattern.match(sentence) if pattern else None
+    if found is None:
+        return None
+    named = _ARTICLE.sub("", found["what"], count=1)
+    content = terms(named, language)
+    if not content or _POINTS.match(named.split()[0]) or len(content) < len(words(named)):
+        return None
+    article = found["what"].removesuffix(named).lower()
+    return _ASK[language].format(verb=found["verb"], what=article + named), content

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from pincite.core.otel_attributes import asked, written
 from pincite.core.query.prompt import Draft, Message, Prompt, StreamPart
 from pincite.core.query.question import Question, Sampling
 from pincite.core.run import Run
+from pincite.core.traces import asked, written
 from pincite.errors import ProviderError
 from pincite.models.facts import facts_of
 from pincite.query.prompt.budget import MESSAGE, tokenizer

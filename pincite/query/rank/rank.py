@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from pincite.config.branches.retrieval import Rag
-from pincite.core.query.hits import Hit
+from pincite.config.branches.retrieval import Penalties, Rag
+from pincite.core.query.hits import Adjustment, Hit
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import ProviderError, Unavailable
 from pincite.models.calibration import WORDS_ALONE, Calibration, known, learn
-from pincite.query.rank.dedupe import dedupe
-from pincite.query.rank.mmr import diversifies, mmr
-from pincite.query.rank.penalties import penalised
+from pincite.query.rank.diversity import dedupe, diversifies, mmr
 from pincite.query.rank.relevance import has_cosines, relevance
 
 HIGHEST = 1e12
@@ -104,3 +102,21 @@ def _finite(scores: Sequence[float], count: int) -> list[float]:
     if len(numbers) != count or not all(abs(number) <= HIGHEST for number in numbers):  # NaN is not
         raise ProviderError(f"the reranker did not give a number for each of {count} passages")
     return numbers
+
+
+NEVER_SHOWN = "hypothetical_question"
+"""Questions made up beforehand help to find a passage and are none themselves."""
+
+
+def penalised(hits: Sequence[Hit], penalties: Penalties) -> list[Hit]:
+    """The hits that may be shown, in the order of what the penalties on their kinds leave of their scores."""
+    shown = [hit for hit in hits if hit.chunk.content_type != NEVER_SHOWN]
+    moved = [_penalised(hit, getattr(penalties, hit.chunk.content_type, 0.0)) for hit in shown]
+    return sorted(moved, key=lambda hit: -hit.score) if any(hit.adjustments for hit in moved) else shown
+
+
+def _penalised(hit: Hit, amount: float) -> Hit:
+    if not amount:
+        return hit
+    score = hit.score - amount * abs(hit.score)  # a reranker's score may be below zero, where a share of it is a gain
+    return replace(hit, score=score, adjustments=(*hit.adjustments, Adjustment("penalty", amount, hit.score, score)))

@@ -7,7 +7,7 @@ from pincite.config.branches.retrieval import Rag
 from pincite.core.query.plan import Plan, QuestionAnalysis, Search
 from pincite.core.query.question import Question, Strategy
 from pincite.core.run import Run
-from pincite.query.rank.mmr import diversifies
+from pincite.query.rank.diversity import diversifies
 from pincite.query.understand.intent import read
 from pincite.query.understand.level import effort_of
 from pincite.query.understand.small_talk import is_small_talk

@@ -66,5 +66,5 @@ def test_both_looks_are_joined_by_rank_and_each_passage_stands_once() -> None:
     for one in joined:
         looks = [place for place in one.placings if place.via == "look"]
         assert one.score == pytest.approx(sum(place.share for place in looks))
-    assert [one.chunk.key for one in merge(first, second, most=2)] == [2, 1]
+    assert [one.chunk.key for one in merge(first, second, 2)] == [2, 1]
     assert joined[0].relevance == first[1].relevance

@@ -11,8 +11,28 @@ from pincite.core.query.answer import Answer
 from pincite.core.query.plan import Plan
 from pincite.core.query.question import Question
 from pincite.core.run import Answered, Event, Run, SourcesFound, Token
-from pincite.errors import BadRequest, PinciteError
+from pincite.errors import BadRequest, NotFound, PinciteError
+from pincite.models.facts import facts_of
 from pincite.query.ground.ground import incomplete
+from pincite.query.prompt.budget import TURNS
+
+
+async def history_lookup(run: Run, question: Question) -> Question:
+    """Remember as many turns as the model can use; a conversation the caller sends along is taken instead."""
+    if question.session_id is None and not question.conversation:
+        return question
+    tier = facts_of(run.model_of(question)).tier
+    most = min(TURNS[tier], run.settings.conversation.max_history_turns)
+    turns = question.conversation
+    if question.session_id is not None:
+        if run.kit.memory is None:
+            raise NotFound(f"there is no session '{question.session_id}'")
+        kept = await run.kit.memory.recent(run.scope, question.session_id, most)  # not found, whoever else's it is
+        if not turns and run.settings.conversation.db_rehydration_enabled:
+            turns = kept
+    run.observe(turns=len(turns[-most:]) if most else 0)
+    return replace(question, conversation=turns[-most:] if most else ())
+
 
 log = logging.getLogger(__name__)
 
