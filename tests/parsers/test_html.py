@@ -181,6 +181,67 @@ def test_a_page_of_short_pieces_keeps_all_of_them(body: str):
     assert all(word in text(body) for word in ("Tea", "2.50", "Mate", "3", "Cocoa", "4"))
 
 
+@pytest.mark.parametrize("marked", ["itemprop=articleBody", "class='post entry-content'", "class=e-content"])
+def test_an_article_is_its_text_from_its_title_on(marked: str):
+    body = "<p>" + "A long account of it all. " * 40 + "</p>"
+    around = "<div><p>Another story that has nothing to do with it, but is told in whole sentences as well.</p></div>"
+    page = (
+        f"<h1>The Site</h1>{around}<div><h1>Bees</h1><p>In short: they hum.</p></div><div {marked}>{body}</div>{around}"
+    )
+    assert text(page).startswith("# Bees\n\nIn short: they hum.\n\nA long account")
+    assert "Another story" not in text(page)
+
+
+def test_an_article_without_a_title_begins_where_it_says():
+    body = "<div itemprop=articleBody><p>" + "A long account of it all. " * 40 + "</p></div>"
+    lead = "<p itemprop=description>In short: they hum.</p>"
+    page = f"<div>Ten more stories of today</div><div itemscope><h3>Bees</h3>{lead}{body}<p>Tags: bees</p></div>"
+    assert text(page).startswith("### Bees\n\nIn short: they hum.\n\nA long account")
+    assert "Tags" not in text(page)
+
+
+def test_several_articles_on_a_page_are_all_kept():
+    entries = "".join(
+        f"<div class=entry-content><p>{f'The story number {n} is told here. ' * 9}</p></div>" for n in range(3)
+    )
+    assert all(f"number {n}" in text(entries) for n in range(3))
+
+
+def test_of_two_main_parts_alike_neither_is_left_out():
+    parts = [
+        f"<section role=main><p>{f'The {which} part is told here. ' * 20}</p></section>" for which in ("first", "other")
+    ]
+    assert all(which in text("".join(parts)) for which in ("first", "other"))
+    assert "aside" not in text(f"{parts[0] * 3}<div role=main>aside</div>".replace("</section><section role=main>", ""))
+
+
+def test_a_heading_is_no_furniture_by_the_words_it_is_made_of():
+    prose = "<p>" + "Say why, not what. " * 20 + "</p>"
+    shown = text(f"<main><h2 id='writing-useful-comments'>Writing useful comments</h2>{prose}</main>")
+    assert shown.startswith("## Writing useful comments\n\nSay why")
+
+
+def test_a_place_to_link_to_is_no_link():
+    part = "<div><h3><a name='{0}'/>{0} ()</h3><pre>void {0}(void)</pre><p>Ends it.</p></div>"
+    prose = "<div><p><a href=/x>See</a> " + "the content of the page here. " * 9 + "</p></div>"
+    assert "void free_all(void)" in text(f"<div>{part.format('free_all')}<hr>{part.format('free_one')}</div>{prose}")
+
+
+def test_a_list_of_links_in_a_wrapper_belongs_to_the_text_around_it():
+    links = "".join(f"<li><p><a href='https://x.example/{n}'>Report {n}</a></p></li>" for n in range(5))
+    prose = "The content of the page is here, all of it. " * 5
+    page = f"<div><p>{prose}</p><div class=itemizedlist><ul>{links}</ul></div><p>{prose}</p></div>"
+    assert "[Report 4](https://x.example/4)" in text(page)
+
+
+@pytest.mark.parametrize(
+    "named", ["two-related-articles", "rightRail", "ArticleSidebar", "trending", "l-sidebar-fixed"]
+)
+def test_furniture_is_told_by_any_piece_of_its_name(named: str):
+    prose = "<p>" + "The content of the page is here. " * 5 + "</p>"
+    assert "menu" not in text(f"<main>{prose}<div class='{named}'>menu of others</div></main>")
+
+
 def test_a_page_that_stands_in_a_form_is_no_form():
     assert text("<form><h1>Notice</h1><p>The pool is closed.</p></form>") == "# Notice\n\nThe pool is closed."
 

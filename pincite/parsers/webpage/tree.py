@@ -163,7 +163,7 @@ def _take(above: Element, text: str) -> None:
 
 def _close(element: Element) -> None:
     """Count what is inside, once it is all there."""
-    if element.tag == "a":
+    if element.tag == "a" and ("href" in element.attributes or "name" not in element.attributes):
         element.linked = element.chars
         element.links += 1
     elif element.tag == "h1":
