@@ -17,6 +17,7 @@ HIDDEN = {
     "`aria-hidden`": '<p aria-hidden="true">{}</p>',
     "a class for screen readers": '<p class="sr-only">{}</p>',
     "white on white": '<p style="color: #fff; background: white">{}</p>',
+    "white, in a page without style sheets": '<p style="color: white">{}</p>',
     "white on the white of what it stands in": (
         '<div style="background-color: #ffffff"><p><font color="white">{}</font></p></div>'
     ),
@@ -41,7 +42,12 @@ HIDDEN = {
 SEEN = {
     "closed `<details>`": "<details><summary>More</summary><p>{}</p></details>",
     "white on blue": '<p style="color: #fff; background: #036">{}</p>',
-    "white, on what a style sheet may have coloured": '<div class="hero"><p style="color: white">{}</p></div>',
+    "white, on what a style sheet may have coloured": (
+        '<link rel=stylesheet href=hero.css><div class="hero"><p style="color: white">{}</p></div>'
+    ),
+    "`display: none` in a `<style>` that shows it again": (
+        "<style>.a2 { display: none } .a2.open { display: block }</style><p class='a2 open'>{}</p>"
+    ),
     "black inside white on white": '<div style="color: #fff; background: #fff"><p style="color: #000">{}</p></div>',
     "half opaque": '<p style="opacity: 0.5">{}</p>',
     "small letters": '<p style="font-size: 0.8em">{}</p>',

@@ -242,6 +242,54 @@ def test_furniture_is_told_by_any_piece_of_its_name(named: str):
     assert "menu" not in text(f"<main>{prose}<div class='{named}'>menu of others</div></main>")
 
 
+HIDDEN = [
+    "<p style='opacity: 0'>{}</p>", "<p style='opacity:0.00;x:y'>{}</p>", "<p style='visibility:collapse'>{}</p>",
+    "<p style='content-visibility:hidden'>{}</p>", "<p popover>{}</p>", "<p style='text-indent:-9999px'>{}</p>",
+    "<p style='position:absolute; left:-10000px'>{}</p>", "<p style='transform:scale(0)'>{}</p>",
+    "<p style='position:absolute;clip:rect(0 0 0 0)'>{}</p>", "<p style='clip-path: inset(100%)'>{}</p>",
+    "<div style='height:0;overflow:hidden'>{}</div>", "<div style='overflow:hidden;max-height:0px'><p>{}</p></div>",
+    "<p style='font-size:0'>{}</p>", "<p style='font-size:1px'>{}</p>", "<p style='font-size:0'><b style='font-size:2em'>{}</b></p>",
+    "<p style='color:#fff;background:#FFFFFF'>{}</p>", "<p style='color:white'>{}</p>", "<p><font color='#fefefe'>{}</font></p>",
+    "<table bgcolor=black><tr><td style='color:rgb(0,0,0)'>{}</td></tr></table>", "<p style='color:rgba(250,250,250,1)'>{}</p>",
+    "<div style='background:#036'><p style='background:none'><span style='color:#003366'>{}</span></p></div>",
+    "<style>.gone{{display:none}}</style><p class='x gone'>{}</p>", "<style>a,#gone,b{{x:y;visibility:hidden}}</style><p id=gone>{}</p>",
+    "<style>/* }} */ @media print{{.a{{x:y}}}} .gone{{display:none}}</style><p class=gone>{}</p>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_words_that_nobody_can_see_are_left_out(hidden: str):
+    prose = "<p>" + "The content of the page is here. " * 5 + "</p>"
+    assert "secret" not in text(f"<main>{prose}{hidden.format('secret words')}{prose}</main>")
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        "<p style='opacity:0.4'>{}</p>", "<p style='color:#fff;background:#036'>{}</p>", "<p bgcolor=white color=black>{}</p>",
+        "<link rel=stylesheet href=x.css><div class=hero><p style='color:#fff'>{}</p></div>",
+        "<link rel=stylesheet href=x.css><div style='background:#fff'><div class=hero><p style='color:#fff'>{}</p></div></div>",
+        "<div style='color:#fff;background:#fff'><p style='color:#000'>{}</p></div>", "<p style='color:#fff'><a href=/x>{}</a></p>",
+        "<div style='background:url(x.png)'><p style='color:#fff'>{}</p></div>", "<p style='background-color:#fff'>{}</p>",
+        "<div style='font-size:0'><p style='font-size:16px'>{}</p></div>", "<p style='font-size:0.9em'>{}</p>",
+        "<p style='position:relative;left:-999px'>{}</p>", "<p style='position:absolute;left:-9px'>{}</p>",
+        "<div style='overflow:hidden;height:90px'>{}</div>", "<p style='text-indent:-20px'>{}</p>",
+        "<style>.a{{display:none}} .a.open{{display:block}}</style><p class='a open'>{}</p>",
+        "<style>@media print{{.a{{display:none}}}}</style><p class=a>{}</p>",
+        "<style media=print>.a{{display:none}}</style><p class=a>{}</p>", "<style>.b .a{{display:none}}</style><p class=a>{}</p>",
+    ],
+)  # fmt: skip
+def test_words_that_can_be_seen_are_kept(seen: str):
+    prose = "<p>" + "The content of the page is here. " * 5 + "</p>"
+    assert "plain words" in text(f"<main>{prose}{seen.format('plain words')}{prose}</main>")
+
+
+@pytest.mark.parametrize("hidden", ["style='opacity:0'", "class=fade"])
+def test_a_page_that_fades_in_is_read(hidden: str):
+    parts = "".join(f"<div {hidden}><p>Part {n} is told here, at some length. </p></div>" for n in range(9))
+    assert "Part 8" in text(f"<h1>Us</h1>{parts}", "<style>.fade{visibility:hidden}</style>")
+
+
 def test_a_page_that_stands_in_a_form_is_no_form():
     assert text("<form><h1>Notice</h1><p>The pool is closed.</p></form>") == "# Notice\n\nThe pool is closed."
 
