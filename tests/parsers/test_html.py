@@ -181,6 +181,115 @@ def test_a_page_of_short_pieces_keeps_all_of_them(body: str):
     assert all(word in text(body) for word in ("Tea", "2.50", "Mate", "3", "Cocoa", "4"))
 
 
+@pytest.mark.parametrize("marked", ["itemprop=articleBody", "class='post entry-content'", "class=e-content"])
+def test_an_article_is_its_text_from_its_title_on(marked: str):
+    body = "<p>" + "A long account of it all. " * 40 + "</p>"
+    around = "<div><p>Another story that has nothing to do with it, but is told in whole sentences as well.</p></div>"
+    page = (
+        f"<h1>The Site</h1>{around}<div><h1>Bees</h1><p>In short: they hum.</p></div><div {marked}>{body}</div>{around}"
+    )
+    assert text(page).startswith("# Bees\n\nIn short: they hum.\n\nA long account")
+    assert "Another story" not in text(page)
+
+
+def test_an_article_without_a_title_begins_where_it_says():
+    body = "<div itemprop=articleBody><p>" + "A long account of it all. " * 40 + "</p></div>"
+    lead = "<p itemprop=description>In short: they hum.</p>"
+    page = f"<div>Ten more stories of today</div><div itemscope><h3>Bees</h3>{lead}{body}<p>Tags: bees</p></div>"
+    assert text(page).startswith("### Bees\n\nIn short: they hum.\n\nA long account")
+    assert "Tags" not in text(page)
+
+
+def test_several_articles_on_a_page_are_all_kept():
+    entries = "".join(
+        f"<div class=entry-content><p>{f'The story number {n} is told here. ' * 9}</p></div>" for n in range(3)
+    )
+    assert all(f"number {n}" in text(entries) for n in range(3))
+
+
+def test_of_two_main_parts_alike_neither_is_left_out():
+    parts = [
+        f"<section role=main><p>{f'The {which} part is told here. ' * 20}</p></section>" for which in ("first", "other")
+    ]
+    assert all(which in text("".join(parts)) for which in ("first", "other"))
+    assert "aside" not in text(f"{parts[0] * 3}<div role=main>aside</div>".replace("</section><section role=main>", ""))
+
+
+def test_a_heading_is_no_furniture_by_the_words_it_is_made_of():
+    prose = "<p>" + "Say why, not what. " * 20 + "</p>"
+    shown = text(f"<main><h2 id='writing-useful-comments'>Writing useful comments</h2>{prose}</main>")
+    assert shown.startswith("## Writing useful comments\n\nSay why")
+
+
+def test_a_place_to_link_to_is_no_link():
+    part = "<div><h3><a name='{0}'/>{0} ()</h3><pre>void {0}(void)</pre><p>Ends it.</p></div>"
+    prose = "<div><p><a href=/x>See</a> " + "the content of the page here. " * 9 + "</p></div>"
+    assert "void free_all(void)" in text(f"<div>{part.format('free_all')}<hr>{part.format('free_one')}</div>{prose}")
+
+
+def test_a_list_of_links_in_a_wrapper_belongs_to_the_text_around_it():
+    links = "".join(f"<li><p><a href='https://x.example/{n}'>Report {n}</a></p></li>" for n in range(5))
+    prose = "The content of the page is here, all of it. " * 5
+    page = f"<div><p>{prose}</p><div class=itemizedlist><ul>{links}</ul></div><p>{prose}</p></div>"
+    assert "[Report 4](https://x.example/4)" in text(page)
+
+
+@pytest.mark.parametrize(
+    "named", ["two-related-articles", "rightRail", "ArticleSidebar", "trending", "l-sidebar-fixed"]
+)
+def test_furniture_is_told_by_any_piece_of_its_name(named: str):
+    prose = "<p>" + "The content of the page is here. " * 5 + "</p>"
+    assert "menu" not in text(f"<main>{prose}<div class='{named}'>menu of others</div></main>")
+
+
+HIDDEN = [
+    "<p style='opacity: 0'>{}</p>", "<p style='opacity:0.00;x:y'>{}</p>", "<p style='visibility:collapse'>{}</p>",
+    "<p style='content-visibility:hidden'>{}</p>", "<p popover>{}</p>", "<p style='text-indent:-9999px'>{}</p>",
+    "<p style='position:absolute; left:-10000px'>{}</p>", "<p style='transform:scale(0)'>{}</p>",
+    "<p style='position:absolute;clip:rect(0 0 0 0)'>{}</p>", "<p style='clip-path: inset(100%)'>{}</p>",
+    "<div style='height:0;overflow:hidden'>{}</div>", "<div style='overflow:hidden;max-height:0px'><p>{}</p></div>",
+    "<p style='font-size:0'>{}</p>", "<p style='font-size:1px'>{}</p>", "<p style='font-size:0'><b style='font-size:2em'>{}</b></p>",
+    "<p style='color:#fff;background:#FFFFFF'>{}</p>", "<p style='color:white'>{}</p>", "<p><font color='#fefefe'>{}</font></p>",
+    "<table bgcolor=black><tr><td style='color:rgb(0,0,0)'>{}</td></tr></table>", "<p style='color:rgba(250,250,250,1)'>{}</p>",
+    "<div style='background:#036'><p style='background:none'><span style='color:#003366'>{}</span></p></div>",
+    "<style>.gone{{display:none}}</style><p class='x gone'>{}</p>", "<style>a,#gone,b{{x:y;visibility:hidden}}</style><p id=gone>{}</p>",
+    "<style>/* }} */ @media print{{.a{{x:y}}}} .gone{{display:none}}</style><p class=gone>{}</p>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_words_that_nobody_can_see_are_left_out(hidden: str):
+    prose = "<p>" + "The content of the page is here. " * 5 + "</p>"
+    assert "secret" not in text(f"<main>{prose}{hidden.format('secret words')}{prose}</main>")
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        "<p style='opacity:0.4'>{}</p>", "<p style='color:#fff;background:#036'>{}</p>", "<p bgcolor=white color=black>{}</p>",
+        "<link rel=stylesheet href=x.css><div class=hero><p style='color:#fff'>{}</p></div>",
+        "<link rel=stylesheet href=x.css><div style='background:#fff'><div class=hero><p style='color:#fff'>{}</p></div></div>",
+        "<div style='color:#fff;background:#fff'><p style='color:#000'>{}</p></div>", "<p style='color:#fff'><a href=/x>{}</a></p>",
+        "<div style='background:url(x.png)'><p style='color:#fff'>{}</p></div>", "<p style='background-color:#fff'>{}</p>",
+        "<div style='font-size:0'><p style='font-size:16px'>{}</p></div>", "<p style='font-size:0.9em'>{}</p>",
+        "<p style='position:relative;left:-999px'>{}</p>", "<p style='position:absolute;left:-9px'>{}</p>",
+        "<div style='overflow:hidden;height:90px'>{}</div>", "<p style='text-indent:-20px'>{}</p>",
+        "<style>.a{{display:none}} .a.open{{display:block}}</style><p class='a open'>{}</p>",
+        "<style>@media print{{.a{{display:none}}}}</style><p class=a>{}</p>",
+        "<style media=print>.a{{display:none}}</style><p class=a>{}</p>", "<style>.b .a{{display:none}}</style><p class=a>{}</p>",
+    ],
+)  # fmt: skip
+def test_words_that_can_be_seen_are_kept(seen: str):
+    prose = "<p>" + "The content of the page is here. " * 5 + "</p>"
+    assert "plain words" in text(f"<main>{prose}{seen.format('plain words')}{prose}</main>")
+
+
+@pytest.mark.parametrize("hidden", ["style='opacity:0'", "class=fade"])
+def test_a_page_that_fades_in_is_read(hidden: str):
+    parts = "".join(f"<div {hidden}><p>Part {n} is told here, at some length. </p></div>" for n in range(9))
+    assert "Part 8" in text(f"<h1>Us</h1>{parts}", "<style>.fade{visibility:hidden}</style>")
+
+
 def test_a_page_that_stands_in_a_form_is_no_form():
     assert text("<form><h1>Notice</h1><p>The pool is closed.</p></form>") == "# Notice\n\nThe pool is closed."
 

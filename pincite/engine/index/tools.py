@@ -17,7 +17,7 @@ from pincite.store.database import Database
 from pincite.store.search.corpus_stats import CorpusStatsCache
 from pincite.store.search.postgres_index import PostgresIndex
 
-INDEX_FORMAT = 4
+INDEX_FORMAT = 5
 """Raised when parsing, chunking or indexing changes what is stored for the same file and settings."""
 
 KEPT_S = 60.0

@@ -3,9 +3,13 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pincite.errors import Unreadable
+from pincite.parsers.webpage.visibility import Styles
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 MAX_DEPTH = 2_000
 MAX_ELEMENTS = 1_000_000
@@ -16,12 +20,9 @@ _OPENED = re.compile(
     re.IGNORECASE,
 )
 """Elements for each of which a parser looks at all that are open, so that a deep pile of them takes quadratic time."""
-_NEVER_SEEN = frozenset(
-    "script style template noscript svg math iframe object embed applet video audio canvas map dialog datalist"
-    " input select textarea button option optgroup progress meter source track frame frameset".split()
-)
-_HIDING = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
-_FOR_READERS_ALOUD = frozenset("sr-only visually-hidden visuallyhidden screen-reader-text skip-link".split())
+
+_LITTLE = 0.2
+"""Letters that are hidden as a script hides what it shows later, for each that can be seen; more are shown later."""
 
 
 @dataclass(slots=True, eq=False)
@@ -129,31 +130,46 @@ def read_tree(page: str) -> Element:
     from selectolax.lexbor import LexborHTMLParser  # a native library: only the process that reads a page loads it
 
     _check_depth(page)
-    root = LexborHTMLParser(page).root
-    above = Element("html", root.attributes if root else {})
-    node, depth, count = root.child if root else None, 0, 0
+    root, styles = LexborHTMLParser(page).root, Styles.of(page)
+    if root is None:
+        return Element("html")
+    html, passed_over = _built(root, styles, scripted=False)
+    return html if passed_over <= _LITTLE * html.chars else _built(root, styles, scripted=True)[0]
+
+
+def _built(root: "LexborNode", styles: Styles, *, scripted: bool) -> tuple[Element, int]:
+    """The tree of what is shown, and how many letters were passed over that a script may show; none if it does."""
+    above = Element("html", root.attributes)
+    node, depth, count, passed_over = root.child, 0, 0, 0
+    looks = [styles.look("html", above.attributes, styles.start())]
     while node is not None:
         built: Element | None = None
         if node.is_text_node:
-            _take(above, node.text_content or "")
-        elif node.is_element_node and _is_seen(node.tag or "", attributes := node.attributes):
-            built = Element(node.tag or "", attributes, above)
-            above.children.append(built)
-            count += 1
+            if looks[-1].legible or above.tag == "title":
+                _take(above, node.text_content or "")
+        elif node.is_element_node and styles.shows(node.tag or "", attributes := node.attributes):
+            if not scripted and styles.may_hide(node.tag or "", attributes):
+                passed_over += len(node.text().strip())
+            else:
+                built = Element(node.tag or "", attributes, above)
+                above.children.append(built)
+                count += 1
             if count > MAX_ELEMENTS:
                 raise Unreadable(f"it has more than {MAX_ELEMENTS:,} elements; split it", code="limit")
         if built and (inside := node.child) is not None:
+            looks.append(styles.look(built.tag, built.attributes, looks[-1]))
             node, above, depth = inside, built, depth + 1
             continue
         if built:
             _close(built)
         while node is not None and node.next is None and depth:
             node, depth = node.parent, depth - 1
+            looks.pop()
             _close(above)
             assert above.parent is not None
             above = above.parent
         node = node.next if node is not None else None
-    return above
+    return above, passed_over
 
 
 def _take(above: Element, text: str) -> None:
@@ -163,21 +179,13 @@ def _take(above: Element, text: str) -> None:
 
 def _close(element: Element) -> None:
     """Count what is inside, once it is all there."""
-    if element.tag == "a":
+    if element.tag == "a" and ("href" in element.attributes or "name" not in element.attributes):
         element.linked = element.chars
         element.links += 1
     elif element.tag == "h1":
         element.titles += 1
     if element.parent is not None and element.tag != "head":
         element.parent.count(element)
-
-
-def _is_seen(tag: str, attributes: dict[str, str | None]) -> bool:
-    if tag in _NEVER_SEEN or "hidden" in attributes or attributes.get("aria-hidden") == "true":
-        return False
-    if _HIDING.search(attributes.get("style") or ""):
-        return False
-    return not _FOR_READERS_ALOUD.intersection((attributes.get("class") or "").split())
 
 
 def _check_depth(page: str) -> None:
