@@ -48,8 +48,8 @@ servers), `thinking` (Anthropic) or `think` (Ollama). The prompt does not ask th
 ## Ensemble voting
 
 The drafts get the passages in different orders, and each has a higher temperature than the one before. Once most drafts
-are complete, the others get as much time again, at least five seconds. A draft that fails or is late is left out, and
-`degraded` has an entry of the stage `ensemble`.
+are complete, the remaining ones get the same time again, at least five seconds. A draft that fails or is late is left
+out, and `degraded` has an entry of the stage `ensemble`.
 
 Each draft is split into statements. Another draft agrees with a statement if it contains the same figures and names,
 does not negate it, and either shares most of its words or has a similar vector. The vote counts, for each draft, the
