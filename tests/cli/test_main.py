@@ -131,8 +131,8 @@ def test_a_reader_who_leaves_ends_the_call_quietly(library: Call) -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_in_the_middle_ends_the_process_in_order(pincite: Call) -> None:
-    slow = "import asyncio; from pincite.engine.app import AsyncPincite;"
-    slow += "AsyncPincite.documents = lambda self, listing: print('there', flush=True) or asyncio.sleep(60);"
+    slow = "import asyncio; from pincite.engine.documents import Documents;"
+    slow += "Documents.all = lambda self, listing: print('there', flush=True) or asyncio.sleep(60);"
     script = slow + "from pincite.cli import main; raise SystemExit(main(['list']))"
     with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -67,7 +67,7 @@ class Bench:
         answers = [{"match": "Rewritten question:", "say": UNDERSTOOD}, {"match": "", "say": WRITTEN}]
         self.stub.play(answers=answers, faults=faults)
         changes = {name.replace("__", "."): value for name, value in settings.items()}
-        self.pincite.settings = load_settings({**self._settings, **changes}, env={})
+        self.pincite.services.settings = load_settings({**self._settings, **changes}, env={})
         index = self.pincite.services.tools.index(self.pincite.settings.rag)
         self.pincite.services.kit_factory = KitFactory(index, make_embedder(self.pincite.settings))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pincite.engine.admin import Admin
 from pincite.engine.app import AsyncPincite
 from pincite.store.indexing import generations
 from pincite.store.indexing.generations import Generations
@@ -23,7 +24,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "build": (Generations, "build"),
     "ready": (EditionWriter, "publish"),
     "last": (EditionWriter, "_switch"),
-    "switch": (AsyncPincite, "switch"),
+    "switch": (Admin, "switch_index"),
     "flip": (generations, "_is_true"),  # inside the transaction that switches: done, and not committed
 }
 POINTS = [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pincite.core.query.question import Question
-from pincite.engine import app
+from pincite.engine import documents
 from pincite.errors import ProviderRefused, Unavailable
 from pincite.ingest import worker
 from pincite.stub import StubLLM
@@ -213,7 +213,7 @@ def test_a_document_waits_for_an_embedder_that_is_left_alone(
     open_pincite: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "cats.md").write_text("# Cats\n\nCats purr when they are content.\n")
-    monkeypatch.setattr(app, "STALLED_S", 1.0)
+    monkeypatch.setattr(documents, "STALLED_S", 1.0)
     monkeypatch.setattr(worker, "PROBE_S", 0.1)
 
     async def go() -> None:
