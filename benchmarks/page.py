@@ -50,7 +50,7 @@ def run(chosen: argparse.Namespace) -> list[str]:
 
 def drawn(page: Page, told: list[str], name: str, texts: list[str]) -> list[str]:
     """One set, each text as an answer and as a document."""
-    base, more, before = f"/assets/{served.edition()}", [], len(told)
+    base, more, before = f"/assets/{served.release_digest()}", [], len(told)
     for cites in (True, False):
         for text, made in zip(texts, show(page, base, *texts, cites=cites), strict=True):
             more += [f"{name}: {what} ({text[:80]!r})" for what in acting(made)]

@@ -12,11 +12,11 @@ from starlette.middleware import Middleware
 from pincite import __version__
 from pincite.api.admission.admission import Admission
 from pincite.api.compat import openai, seed_paths
-from pincite.api.middleware.authenticate import OPENAPI, Authenticate, undeclared
-from pincite.api.middleware.cors import NamedOrigins
-from pincite.api.middleware.problems import MEDIA_TYPE, Problems, tell
-from pincite.api.middleware.request_id import Stamp
-from pincite.api.middleware.request_limits import AddressCheck, BodyLimit
+from pincite.api.middleware.authenticate import OPENAPI_PATH, Authenticate, routes_without_permission
+from pincite.api.middleware.cors import CorsHeaders
+from pincite.api.middleware.problems import MEDIA_TYPE, Problems, handle_error
+from pincite.api.middleware.request_id import RequestIdAndLog
+from pincite.api.middleware.request_limits import BodyLimit, HostCheck
 from pincite.api.routes import (
     audit,
     auth,
@@ -48,7 +48,7 @@ from pincite.api.routes import (
     web_ui,
     websocket,
 )
-from pincite.api.routes.evaluations import Evaluating
+from pincite.api.routes.evaluations import BackgroundEvaluation
 from pincite.api.streaming.answer_streams import Streams
 from pincite.engine.app import AsyncPincite
 
@@ -89,24 +89,24 @@ ROUTERS = [
 
 def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     """The application for an engine that is open; `host` is the name or address it listens on."""
-    if missing := undeclared(ROUTERS):
+    if missing := routes_without_permission(ROUTERS):
         raise RuntimeError(f"these routes do not say what right they take: {', '.join(missing)}")
     server, admission = pincite.settings.server, Admission(pincite)
     app = FastAPI(
         title="pincite",
         version=__version__,
-        openapi_url=OPENAPI,
+        openapi_url=OPENAPI_PATH,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         lifespan=_lifespan,
-        exception_handlers={HTTPException: tell, RequestValidationError: tell},
+        exception_handlers={HTTPException: handle_error, RequestValidationError: handle_error},
         responses={"default": {"description": "A problem (RFC 9457)", "content": {MEDIA_TYPE: {}}}},
         middleware=[  # outermost first
-            Middleware(Stamp),
-            Middleware(NamedOrigins, origins=server.allowed_origins),
+            Middleware(RequestIdAndLog),
+            Middleware(CorsHeaders, origins=server.allowed_origins),
             Middleware(Problems),
-            Middleware(AddressCheck, hosts=[host or server.host, *server.allowed_hosts]),
+            Middleware(HostCheck, hosts=[host or server.host, *server.allowed_hosts]),
             Middleware(Authenticate, pincite=pincite, check=admission.check),
             Middleware(BodyLimit, limit_mb=server.max_body_mb),
         ],
@@ -115,7 +115,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     app.state.admission = admission
     app.state.streams = Streams()
     app.state.stopping = asyncio.Event()
-    app.state.evaluating = Evaluating()
+    app.state.evaluating = BackgroundEvaluation()
     for router in ROUTERS:
         app.include_router(router)
     return app

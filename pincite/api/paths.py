@@ -8,6 +8,6 @@ ASSETS = "assets"
 """Where the page's files lie."""
 
 
-def is_page(path: str) -> bool:
+def is_web_page(path: str) -> bool:
     """Whether an address is the page's: open to anyone, as it holds nothing but the page."""
     return path == "/" or path.split("/")[1] in (*VIEWS, ASSETS)

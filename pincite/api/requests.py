@@ -17,7 +17,7 @@ from pincite.serialize.fields import Body, DocumentIds, Image, Levels, Moment, N
 T = TypeVar("T")
 
 
-def agreed(**given: T | None) -> T | None:
+def single_value(**given: T | None) -> T | None:
     """The one value that several names for the same thing were given."""
     said = {name: value for name, value in given.items() if value is not None}
     if any(value != next(iter(said.values())) for value in said.values()):
@@ -44,7 +44,7 @@ class SearchOptions(Body):
         return Filters(clean_folder(self.folder or "") or None, ids, self.as_of, tuple(dict.fromkeys(self.tags)))
 
 
-def levels(wanted: Sequence[int] | None) -> tuple[int, ...] | None:
+def distinct_levels(wanted: Sequence[int] | None) -> tuple[int, ...] | None:
     """The levels that are wanted, each once."""
     return None if wanted is None else tuple(sorted(set(wanted)))
 
@@ -65,7 +65,7 @@ class SearchBody(SearchOptions):
             min_score=self.min_score,
             strategy=self.strategy,
             profile=self.profile,
-            levels=levels(self.levels),
+            levels=distinct_levels(self.levels),
             changes=tuple(self.settings.items()),
         )
 
@@ -88,7 +88,7 @@ class ManyBody(SearchOptions):
             min_score=self.min_score,
             strategy=self.strategy,
             profile=self.profile,
-            levels=levels(self.levels),
+            levels=distinct_levels(self.levels),
         )
 
 
@@ -143,20 +143,20 @@ class AnswerOptions(SearchOptions):
 
     def asking(self, text: str) -> Question:
         """This question, as the engine takes it."""
-        folder = agreed(folder=self.folder, folder_id=self.folder_id, collection_filter=self.collection_filter)
+        folder = single_value(folder=self.folder, folder_id=self.folder_id, collection_filter=self.collection_filter)
         also = (self.rag.query,) if self.rag.query and self.rag.query != text else ()
         return Question(
             text,
             also=also,
             filters=replace(self.filters(), folder=clean_folder(folder or "") or None),
-            top_k=agreed(top_k=self.top_k, **{"rag.search_limit": self.rag.search_limit}),
-            min_score=agreed(min_score=self.min_score, **{"rag.search_threshold": self.rag.search_threshold}),
+            top_k=single_value(top_k=self.top_k, **{"rag.search_limit": self.rag.search_limit}),
+            min_score=single_value(min_score=self.min_score, **{"rag.search_threshold": self.rag.search_threshold}),
             strategy=self.strategy,
             alpha=self.rag.hybrid_alpha,
             sampling=self._sampling(),
             profile=self.profile,
             changes=self._changes(),
-            levels=levels(agreed(levels=self.levels, level_filter=self.level_filter)),
+            levels=distinct_levels(single_value(levels=self.levels, level_filter=self.level_filter)),
             retrieve=self.rag.enabled,
             fresh=self.no_cache,
             intelligence_level=self.intelligence_level,
@@ -203,14 +203,14 @@ class QueryBody(AnswerOptions):
         return self.asking(self.query)
 
 
-Named = Annotated[list[Annotated[Name, Field(min_length=1, max_length=100)]], Field(max_length=1000)]
+Names = Annotated[list[Annotated[Name, Field(min_length=1, max_length=100)]], Field(max_length=1000)]
 
 
 class AccessBody(Body):
     """Who may read besides the owner: users and groups by id or name, or everyone who may come in."""
 
-    users: Named = Field(default=[])
-    groups: Named = Field(default=[])
+    users: Names = Field(default=[])
+    groups: Names = Field(default=[])
     everyone: bool = False
 
     def wish(self) -> ShareRequest:

@@ -14,31 +14,31 @@ from pathlib import Path
 import uvicorn
 
 from pincite.api.app import make_app
-from pincite.api.middleware.connection_limits import up_to
-from pincite.api.middleware.request_limits import JSON_LIMIT
+from pincite.api.middleware.connection_limits import connection_class
+from pincite.api.middleware.request_limits import MAX_JSON_BYTES
 from pincite.engine.app import AsyncPincite
 from pincite.errors import BadRequest, Conflict
 
 if sys.platform != "win32":
     import fcntl
 
-GRACE_S = 0.5
+REQUEST_GRACE_S = 0.5
 """Requests may finish for so long once the server is told to stop; streams and sockets are told at once."""
-LAST_WORDS_S = 2.0
+CANCEL_TIMEOUT_S = 2.0
 """Requests cut off after that may take so long to say so; whoever takes longer is left alone."""
-STUCK_S = 5
+CONNECTION_CLOSE_TIMEOUT_S = 5
 """A connection that is still open then is cut."""
 BACKLOG = 512
 
 
 async def serve(pincite: AsyncPincite, *, host: str, port: int, ready: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM, or until cancelled; `ready` hears the address once it listens."""
-    with _only_server(pincite.settings.data), _listening(host, port) as listener:
+    with _only_server(pincite.settings.data), _listening_socket(host, port) as listener:
         app = make_app(pincite, host=host)
         config = uvicorn.Config(
-            app, http=up_to(pincite.settings.server.max_connections), ws="websockets-sansio", lifespan="on", log_config=None,
-            access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=STUCK_S,
-            ws_max_size=JSON_LIMIT, ws_per_message_deflate=False,
+            app, http=connection_class(pincite.settings.server.max_connections), ws="websockets-sansio", lifespan="on", log_config=None,
+            access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=CONNECTION_CLOSE_TIMEOUT_S,
+            ws_max_size=MAX_JSON_BYTES, ws_per_message_deflate=False,
         )  # fmt: skip
         server = _Server(config, lambda: ready(_url(host, listener)), app.state.stopping.set)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
@@ -74,7 +74,7 @@ class _Server(uvicorn.Server):
     async def _end_requests(self) -> None:
         """Let requests finish, then cancel them and let them say so; a client that does not listen is left alone."""
         tasks = self.server_state.tasks
-        for patience_s in (GRACE_S, LAST_WORDS_S):
+        for patience_s in (REQUEST_GRACE_S, CANCEL_TIMEOUT_S):
             if tasks:
                 await asyncio.wait(set(tasks), timeout=patience_s)
             for task in set(tasks):
@@ -94,14 +94,14 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
+def _listening_socket(host: str, port: int) -> Iterator[socket.socket]:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.create_server(address[:2], family=family, backlog=BACKLOG)
         # Connections inherit it. asyncio would set it only on sockets made with an explicit protocol, and without
         # it every answer waits 40 ms for the client to acknowledge its headers.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        _notice_who_is_gone(listener)
+        _enable_keepalive(listener)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise Conflict(f"port {port} is in use; choose another with --port") from error
@@ -110,7 +110,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
-def _notice_who_is_gone(listener: socket.socket) -> None:
+def _enable_keepalive(listener: socket.socket) -> None:
     """Connections whose client vanished without a word end after a minute or two; they inherit this, too."""
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4), ("TCP_USER_TIMEOUT", 90_000)):

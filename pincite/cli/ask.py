@@ -107,7 +107,7 @@ async def ask(
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen, waiting
     from pincite.core.query.question import EffortLevel
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.answers import answer_json
 
     asked = replace(
         _question(question, filters_of(folder, tag, as_of), top_k, strategy),
@@ -128,7 +128,7 @@ async def ask(
                 else ""
             )
     if door.json:
-        print_json(shapes.answer(answer))
+        print_json(answer_json(answer))
     else:
         print_answer(Screen(), answer)
     if missing:
@@ -161,7 +161,7 @@ async def search(
     """Find passages by meaning and by words."""
     from pincite.cli.view.hits import print_explained, print_hits
     from pincite.cli.view.screen import Screen, waiting
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.search import search_json
 
     asked = replace(
         _question(query, filters_of(folder, tag, as_of), top_k, strategy), profile=profile, levels=_levels(levels)
@@ -171,7 +171,7 @@ async def search(
             with waiting("searching …"):
                 result = await pincite.search(asked)
     if door.json:
-        print_json(shapes.search_result(result, explain=explain))
+        print_json(search_json(result, explain=explain))
     elif explain:
         print_explained(Screen(), result, query)
     else:

@@ -34,14 +34,14 @@ async def list_events(
     from pincite.cli.view.screen import Screen
     from pincite.core.accounts.access import LOCAL
     from pincite.core.accounts.audit import AuditFilter
-    from pincite.serialize import answers as shapes
-    from pincite.serialize.accounts import event_shape
+    from pincite.serialize.accounts import audit_event_json
+    from pincite.serialize.primitives import page_json
 
     wanted = AuditFilter(event, person, moment_of(since) if since else None, limit)
     async with door.open() as pincite:
         found, following = await pincite.admin.audit.list(LOCAL.person, wanted)
     if door.json:
-        print_json(shapes.page([event_shape(one) for one in found], following))
+        print_json(page_json([audit_event_json(one) for one in found], following))
     else:
         print_events(Screen(), found)
 
@@ -59,13 +59,13 @@ async def verify(
     """
     from pincite.core.accounts.access import LOCAL
     from pincite.core.accounts.audit import read_anchor
-    from pincite.serialize.accounts import verdict_shape
+    from pincite.serialize.accounts import chain_check_json
 
     known = None if head is None else read_anchor(head)
     async with door.open() as pincite:
         found = await pincite.admin.audit.verify(LOCAL.person, known)
     if door.json:
-        print_json(verdict_shape(found))
+        print_json(chain_check_json(found))
     elif found.fault is None:
         print_plain(f"{count(found.reached.number, 'event')}, all as they were written; the head is {found.reached}")
     else:

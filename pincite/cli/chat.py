@@ -216,7 +216,7 @@ class _Talk:
         from pincite.cli.view.chat import Flow
         from pincite.cli.view.screen import Screen, waiting
         from pincite.core.run import Token
-        from pincite.serialize import answers as shapes
+        from pincite.serialize.answers import answer_json
 
         if self.question.session_id is None:
             session = await self.pincite.questions.sessions.create(await self.pincite.scope())
@@ -225,7 +225,7 @@ class _Talk:
         if self.json or not screen.is_terminal:
             answer = await self.pincite.ask(asked)
             if self.json:
-                print_json(shapes.answer(answer), indent=None)
+                print_json(answer_json(answer), indent=None)
             else:
                 print_answer(screen, answer)
             return answer

@@ -67,7 +67,7 @@ async def add(
     from pincite.cli.view.progress import failed, print_added, progress
     from pincite.cli.view.screen import Screen
     from pincite.parsers import file_types
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import document_json
 
     if "" in paths:
         raise Invalid("a path is empty; name files or folders to add")
@@ -81,7 +81,7 @@ async def add(
         with progress(quiet=door.json) as report:
             result = await _taken_in(pincite, paths, folder, report)
     if door.json:
-        added = [{"outcome": one.outcome, "document": shapes.document(one.document)} for one in result.added]
+        added = [{"outcome": one.outcome, "document": document_json(one.document)} for one in result.added]
         refused = [{"path": path, "code": error.code, "message": str(error)} for path, error in result.refused]
         print_json({"added": added, "refused": refused, "skipped": result.skipped})
     else:
@@ -121,13 +121,14 @@ async def list_documents(
     from pincite.cli.view.library import print_documents
     from pincite.cli.view.screen import Screen
     from pincite.core.documents.document import Listing
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import document_json
+    from pincite.serialize.primitives import page_json
 
     path = folder.strip("/") if folder else None
     async with door.open() as pincite:
         documents = await pincite.documents.all(Listing(folder=path, tags=tuple(tag or ()), stale=stale or None))
     if door.json:
-        print_json(shapes.page([shapes.document(document) for document in documents]))
+        print_json(page_json([document_json(document) for document in documents]))
     else:
         print_documents(Screen(), documents, path)
 
@@ -140,15 +141,15 @@ async def show(
     """Show a document and its versions."""
     from pincite.cli.view.library import print_chunks, print_document
     from pincite.cli.view.screen import Screen
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import chunk_json, document_json, version_json
 
     async with door.open() as pincite:
         document = await find(pincite, document_id)
         versions = await pincite.documents.list_versions(document.id)
         served, passages = await pincite.documents.chunks(document.id) if chunks else ("", ())
     if door.json:
-        shape = {"document": shapes.document(document), "versions": [shapes.version(version) for version in versions]}
-        told = {"chunks": [shapes.chunk(document.id, served, chunk) for chunk in passages]} if chunks else {}
+        shape = {"document": document_json(document), "versions": [version_json(version) for version in versions]}
+        told = {"chunks": [chunk_json(document.id, served, chunk) for chunk in passages]} if chunks else {}
         print_json(shape | told)
         return
     screen = Screen()
@@ -180,7 +181,7 @@ async def read(
     It is the text that citations point into; what could steer a terminal is printed as an escape.
     """
     from pincite.core.documents.document import ReadRequest
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import passage_json
 
     if page is not None or at is not None:
         if section is not None or lines is not None:
@@ -193,7 +194,7 @@ async def read(
             ReadRequest(document.id, section=section, start_line=start, end_line=end, version=version)
         )
     if door.json:
-        print_json(shapes.passage(passage))
+        print_json(passage_json(passage))
     else:
         print_plain(clean(passage.content))
     return None
@@ -204,7 +205,7 @@ async def _read_at(
 ) -> None:
     """Print what stands at a place of the file."""
     from pincite.engine.reader.page_locator import Target
-    from pincite.serialize import pages as shapes
+    from pincite.serialize.pages import location_json
 
     number = int(page) if page and page.isascii() and page.isdecimal() else None
     aim = Target(page=number, name=page if number is None else None, ref=at)
@@ -212,7 +213,7 @@ async def _read_at(
         document = await find(pincite, document_id)
         found = await pincite.documents.locator.aimed(await pincite.scope(), document.id, aim, version)
     if door.json:
-        print_json(shapes.spot(found))
+        print_json(location_json(found))
     else:
         print_plain(clean(found.text.strip("\n")))
 
@@ -229,7 +230,7 @@ async def remove(
     """
     from pincite.cli.view.library import print_receipt
     from pincite.cli.view.screen import Screen
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import receipt_json
 
     screen, receipts = Screen(), []
     async with door.open() as pincite:
@@ -239,7 +240,7 @@ async def remove(
             if not door.json:
                 print_receipt(screen, document.name, receipts[-1])
     if door.json:
-        print_json([shapes.receipt(receipt) for receipt in receipts])
+        print_json([receipt_json(receipt) for receipt in receipts])
     if not all(receipt.verified for receipt in receipts):
         raise typer.Exit(1)
 

@@ -209,10 +209,10 @@ class _Auto:
     ) -> None:
         from pincite.cli.view.evaluation import print_runs
         from pincite.cli.view.screen import Screen
-        from pincite.serialize import evaluations as shapes
+        from pincite.serialize.evaluations import runs_json
 
         if self.door.json:
-            print_json(shapes.runs(chosen, runs, before, notes))
+            print_json(runs_json(chosen, runs, before, notes))
         else:
             print_runs(Screen(), chosen, runs, before)
             for note in notes:
@@ -226,15 +226,19 @@ async def list_evaluations(
     """List the question sets made from your documents, and the runs of them."""
     from pincite.cli.view.evaluation import print_evaluations
     from pincite.cli.view.screen import Screen
-    from pincite.serialize import evaluations as shapes
+    from pincite.serialize.evaluations import (
+        evaluation_json,
+        evaluation_set_json,
+    )
+    from pincite.serialize.primitives import page_json
 
     async with door.open() as pincite:
         scope = await pincite.scope()
         sets = await pincite.questions.evaluations.list_sets(scope)
         runs, following = await pincite.questions.evaluations.list(scope, limit)
     if door.json:
-        evaluations = shapes.page([shapes.evaluation(one, ranks=False) for one in runs], following)
-        print_json({"sets": [shapes.evaluation_set(one) for one in sets], "evaluations": evaluations})
+        evaluations = page_json([evaluation_json(one, ranks=False) for one in runs], following)
+        print_json({"sets": [evaluation_set_json(one) for one in sets], "evaluations": evaluations})
     else:
         print_evaluations(Screen(), sets, runs)
 
@@ -248,7 +252,7 @@ async def show(
     """Show one run: its figures, and the questions whose passage did not come first, the worst on top."""
     from pincite.cli.view.evaluation import print_evaluation
     from pincite.cli.view.screen import Screen
-    from pincite.serialize import evaluations as shapes
+    from pincite.serialize.evaluations import asked_questions_json, evaluation_json
 
     async with door.open() as pincite:
         scope = await pincite.scope()
@@ -261,6 +265,6 @@ async def show(
         documents = await pincite.documents.several([one.place.document_id for one in questions.questions])
     titles = {document.id: document.title for document in documents}
     if door.json:
-        print_json(shapes.evaluation(evaluation, ranks=True) | {"questions": shapes.asked(evaluation, questions)})
+        print_json(evaluation_json(evaluation, ranks=True) | {"questions": asked_questions_json(evaluation, questions)})
     else:
         print_evaluation(Screen(), evaluation, questions, titles)

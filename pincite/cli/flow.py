@@ -31,7 +31,7 @@ async def run(
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen, waiting
     from pincite.flows.graph import read_flow
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.answers import answer_json
 
     told = load(file)
     flow = read_flow({**told, "input": given} if given is not None and isinstance(told, dict) else told)
@@ -40,7 +40,7 @@ async def run(
             with waiting("running …"):
                 answer = await pincite.questions.run_flow(flow)
     if door.json:
-        print_json(shapes.answer(answer))
+        print_json(answer_json(answer))
     else:
         print_answer(Screen(), answer)
 

@@ -25,12 +25,13 @@ async def list_folders(door: CommandContext) -> None:
     """List the folders, each with the number of documents in it and below it."""
     from pincite.cli.view.folders import print_folders
     from pincite.cli.view.screen import Screen
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import folder_json
+    from pincite.serialize.primitives import page_json
 
     async with door.open() as pincite:
         found = await pincite.documents.folders.all(await pincite.scope())
     if door.json:
-        print_json(shapes.page([shapes.folder(folder) for folder in found]))
+        print_json(page_json([folder_json(folder) for folder in found]))
     else:
         print_folders(Screen(), found)
 
@@ -51,7 +52,7 @@ async def set_folder(
     from pincite.core.documents.document import Folder
     from pincite.errors import Invalid, NotFound
     from pincite.ingest.accept.accept import clean_folder
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import folder_json
 
     if not (wanted := clean_folder(path)):
         raise Invalid("name a folder, such as hr/rules; the top of the library is none")
@@ -67,7 +68,7 @@ async def set_folder(
             folder = replace(folder, category_label=label or None)
         await pincite.documents.folders.furnish(scope, folder)
     if door.json:
-        print_json(shapes.folder(folder))
+        print_json(folder_json(folder))
     else:
         print_plain(f"{folder.path}: {count(folder.documents, 'document')}")
 
@@ -78,7 +79,7 @@ async def move(
     """Move or rename a folder with all that is in it; documents keep their ids."""
     from pincite.errors import Invalid
     from pincite.ingest.accept.accept import clean_folder
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import folder_json
 
     old, new = clean_folder(path), clean_folder(to)
     if not old or not new:
@@ -88,7 +89,7 @@ async def move(
         await pincite.documents.folders.move(scope, old, new)
         folder = await pincite.documents.folders.get(scope, new)
     if door.json:
-        print_json(shapes.folder(folder))
+        print_json(folder_json(folder))
     else:
         print_plain(f"{old} is {new} now: {count(folder.documents, 'document')}")
 
@@ -100,12 +101,12 @@ async def remove(
 ) -> None:
     """Remove a folder that is empty, or one with everything in it."""
     from pincite.ingest.accept.accept import clean_folder
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import receipt_json
 
     async with door.open() as pincite:
         receipts = await pincite.documents.remove_folder(clean_folder(path), recursive=recursive)
     if door.json:
-        print_json([shapes.receipt(receipt) for receipt in receipts])
+        print_json([receipt_json(receipt) for receipt in receipts])
     else:
         print_plain(f"removed {clean_folder(path)} with {count(len(receipts), 'document')}")
     if not all(receipt.verified for receipt in receipts):

@@ -40,29 +40,29 @@ async def jobs(
     """Show what waits to be processed, how far it is and how long it will take."""
     from pincite.cli.view.jobs import print_cancelled, print_jobs, print_past
     from pincite.cli.view.screen import Screen
-    from pincite.serialize import jobs as shapes
-    from pincite.serialize.answers import page
+    from pincite.serialize.jobs import cancelled_job_json, job_json, past_job_json, queue_json
+    from pincite.serialize.primitives import page_json
 
     async with door.open() as pincite:
         if cancel is not None:
             cancelled = await pincite.documents.cancel(cancel)
             if door.json:
-                print_json(shapes.cancelled_job(cancelled))
+                print_json(cancelled_job_json(cancelled))
             else:
                 print_cancelled(Screen(), cancelled)
             return
         if ended:
             past, _ = await pincite.documents.jobs.past(await pincite.scope(), limit=SHOWN)
             if door.json:
-                print_json(page([shapes.past_job(job) for job in past]))
+                print_json(page_json([past_job_json(job) for job in past]))
             else:
                 print_past(Screen(), past)
             return
         while True:
             found, summary = await _look(pincite)
             if door.json:
-                listed = page([shapes.job(job) for job in found])
-                print_json(listed | {"summary": shapes.queue(summary)})
+                listed = page_json([job_json(job) for job in found])
+                print_json(listed | {"summary": queue_json(summary)})
             else:
                 print_jobs(Screen(), found, summary)
             if not watch or not summary.running + summary.waiting:

@@ -57,12 +57,13 @@ async def list_keys(door: CommandContext) -> None:
     from pincite.cli.view.keys import print_keys
     from pincite.cli.view.screen import Screen
     from pincite.core.accounts.access import LOCAL
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.accounts import key_json
+    from pincite.serialize.primitives import page_json
 
     async with door.open() as pincite:
         found = await pincite.admin.keys.all(LOCAL.person)
     if door.json:
-        print_json(shapes.page([shapes.key(key) for key in found]))
+        print_json(page_json([key_json(key) for key in found]))
     else:
         print_keys(Screen(), found)
 

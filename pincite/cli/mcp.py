@@ -43,13 +43,13 @@ def _desk(pincite: "AsyncPincite") -> "ToolBackend":
 
 async def serve(desk: "ToolBackend", heard: BinaryIO, said: BinaryIO) -> None:
     """Answer message after message, a line each, until there are no more."""
-    from pincite.mcp.protocol import answer
+    from pincite.mcp.protocol import handle_message
 
     room, lines = asyncio.Semaphore(AT_ONCE), _lines(heard)
 
     async def work(line: bytes) -> None:
         try:
-            told = await answer(line, desk)
+            told = await handle_message(line, desk)
         finally:
             room.release()
         if told is not None:

@@ -40,7 +40,7 @@ async def demo(
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.serve import print_opening, print_question
     from pincite.engine.connectors.samples import find_samples
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.answers import answer_json
 
     samples, screen = find_samples(), Screen()
     door = _told_where(door, host, port)
@@ -48,7 +48,7 @@ async def demo(
         documents = await _add_samples(pincite, samples.documents, quiet=door.json)
         answer = await pincite.ask(samples.question)
         if door.json:
-            print_json({"question": samples.question, "answer": shapes.answer(answer)})
+            print_json({"question": samples.question, "answer": answer_json(answer)})
         else:
             print_opening(screen, documents, door.settings.data)
             print_question(screen, samples.question)

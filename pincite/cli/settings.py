@@ -37,14 +37,16 @@ async def list_settings(
     """List the settings: value, where it comes from, when a change acts."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_settings
-    from pincite.serialize import settings as shapes
+    from pincite.serialize.settings import (
+        settings_json,
+    )
 
     async with door.open() as pincite:
         control = pincite.admin.settings
         lines = [line for line in control.lines() if not changed or line.source != "default"]
         if door.json:
             kept = {line.key.name for line in lines}
-            told = shapes.settings(control)
+            told = settings_json(control)
             told["items"] = [item for item in told["items"] if item["key"] in kept]
             told["values"] = {key: value for key, value in told["values"].items() if key in kept}
             print_json(told)
@@ -56,12 +58,12 @@ async def get(door: CommandContext, key: KeyArgument) -> None:
     """Show one setting: its value, where that comes from, and what it may be."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_setting
-    from pincite.serialize import settings as shapes
+    from pincite.serialize.settings import setting_json, setting_key_json
 
     async with door.open() as pincite:
         line = pincite.admin.settings.line(key)
         if door.json:
-            print_json(shapes.setting_key(line.key) | shapes.setting(line))
+            print_json(setting_key_json(line.key) | setting_json(line))
         else:
             print_setting(Screen(), pincite.admin.settings, line)
 
@@ -142,12 +144,13 @@ async def history(
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_history
     from pincite.core.accounts.access import LOCAL
-    from pincite.serialize import settings as shapes
+    from pincite.serialize.primitives import page_json
+    from pincite.serialize.settings import setting_change_json
 
     async with door.open() as pincite:
         found = await pincite.admin.settings.history(LOCAL, limit=limit)
     if door.json:
-        print_json(shapes.page([shapes.setting_change(change) for change in found]))
+        print_json(page_json([setting_change_json(change) for change in found]))
     else:
         print_history(Screen(), found)
 
@@ -157,10 +160,11 @@ async def schema(door: CommandContext) -> None:
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_schema
     from pincite.config.schema import catalogue
-    from pincite.serialize import settings as shapes
+    from pincite.serialize.primitives import page_json
+    from pincite.serialize.settings import setting_key_json
 
     if door.json:
-        print_json(shapes.page([shapes.setting_key(key) for key in catalogue().values()]))
+        print_json(page_json([setting_key_json(key) for key in catalogue().values()]))
     else:
         print_schema(Screen(), list(catalogue().values()))
 
@@ -199,10 +203,10 @@ def _differences(
 async def _tell(door: CommandContext, pincite: "AsyncPincite", outcome: "SettingsOutcome") -> None:
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_outcome
-    from pincite.serialize import settings as shapes
+    from pincite.serialize.settings import settings_outcome_json
 
     stale = await pincite.documents.stale()
-    told = shapes.settings_outcome(outcome, stale, pincite.admin.settings)
+    told = settings_outcome_json(outcome, stale, pincite.admin.settings)
     if door.json:
         print_json(told)
     else:

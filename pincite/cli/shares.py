@@ -21,13 +21,13 @@ async def list_shares(door: CommandContext) -> None:
     """List the links that count, everybody's; never the links themselves."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.shares import print_shares
-    from pincite.serialize import answers as shapes
-    from pincite.serialize.accounts import share_shape
+    from pincite.serialize.accounts import share_json
+    from pincite.serialize.primitives import page_json
 
     async with door.open() as pincite:
         found = await pincite.questions.share_links.all(await pincite.scope())
     if door.json:
-        print_json(shapes.page([share_shape(share) for share in found]))
+        print_json(page_json([share_json(share) for share in found]))
     else:
         print_shares(Screen(), found)
 

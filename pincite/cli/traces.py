@@ -50,14 +50,14 @@ async def list_traces(
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_traces
     from pincite.core.traces import Kind, TraceFilter
-    from pincite.serialize import traces as shapes
-    from pincite.serialize.answers import page
+    from pincite.serialize.primitives import page_json
+    from pincite.serialize.traces import trace_json
 
     wanted = TraceFilter(one_of(Kind, kind, "kind of trace"), errors, slow, moment_of(since) if since else None, limit)
     async with door.open() as pincite:
         found, following = await pincite.questions.traces.list(await pincite.scope(), wanted)
     if door.json:
-        print_json(page([shapes.trace(trace, spans=False) for trace in found], following))
+        print_json(page_json([trace_json(trace, spans=False) for trace in found], following))
     else:
         print_traces(Screen(), found)
 
@@ -66,12 +66,12 @@ async def show(door: CommandContext, trace_id: IdArgument) -> None:
     """Show what one request did as a waterfall: each stage, when it ran, how long, and what it counted."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_trace
-    from pincite.serialize import traces as shapes
+    from pincite.serialize.traces import trace_json
 
     async with door.open() as pincite:
         trace = await _find(pincite, trace_id)
     if door.json:
-        print_json(shapes.trace(trace, spans=True))
+        print_json(trace_json(trace, spans=True))
     else:
         print_trace(Screen(), trace)
 
@@ -92,7 +92,7 @@ async def replay(
     """
     from pincite.cli.view.replay import print_replay
     from pincite.cli.view.screen import Screen, waiting
-    from pincite.serialize import traces as shapes
+    from pincite.serialize.traces import replay_json
 
     async with door.open() as pincite:
         trace = await _find(pincite, trace_id)
@@ -101,7 +101,7 @@ async def replay(
         found = await pincite.documents.several([one.document_id for one in result.passages])
     titles = {document.id: document.title for document in found}
     if door.json:
-        print_json(shapes.replay(result, titles))
+        print_json(replay_json(result, titles))
     else:
         print_replay(Screen(), result, titles)
 

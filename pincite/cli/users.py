@@ -41,13 +41,13 @@ async def add(
 ) -> None:
     """Add a user; they come in with a key: pincite key create --user NAME --name WHAT-FOR."""
     from pincite.core.accounts.users import PersonRole
-    from pincite.serialize.accounts import person_shape
+    from pincite.serialize.accounts import user_json
 
     given = one_of(PersonRole, role, "role")
     async with door.open() as pincite:
         made = await pincite.admin.add_user(name, given)
     if door.json:
-        print_json(person_shape(made))
+        print_json(user_json(made))
     else:
         print_plain(f"added {made.name} ({made.role}); a key for them: pincite key create --user {made.name} --name …")
 
@@ -57,13 +57,13 @@ async def list_users(door: CommandContext) -> None:
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.users import print_people
     from pincite.core.accounts.access import LOCAL
-    from pincite.serialize import answers as shapes
-    from pincite.serialize.accounts import person_shape
+    from pincite.serialize.accounts import user_json
+    from pincite.serialize.primitives import page_json
 
     async with door.open() as pincite:
         found = await pincite.admin.users.all(LOCAL.person)
     if door.json:
-        print_json(shapes.page([person_shape(one) for one in found]))
+        print_json(page_json([user_json(one) for one in found]))
     else:
         print_people(Screen(), found)
 
@@ -73,13 +73,13 @@ async def show(door: CommandContext, name: UserArgument) -> None:
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.users import print_usage
     from pincite.core.accounts.access import LOCAL
-    from pincite.serialize.accounts import person_shape, usage_shape
+    from pincite.serialize.accounts import usage_json, user_json
 
     async with door.open() as pincite:
         known = await pincite.admin.users.get(LOCAL.person, name)
-        told = await usage_shape(pincite.admin.quotas, LOCAL.person, known.id)
+        told = await usage_json(pincite.admin.quotas, LOCAL.person, known.id)
     if door.json:
-        print_json(person_shape(known) | told)
+        print_json(user_json(known) | told)
     else:
         print_usage(Screen(), known, told)
 
@@ -168,13 +168,13 @@ async def list_groups(door: CommandContext) -> None:
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.users import print_groups
     from pincite.core.accounts.access import LOCAL
-    from pincite.serialize import answers as shapes
-    from pincite.serialize.accounts import group_shape
+    from pincite.serialize.accounts import group_json
+    from pincite.serialize.primitives import page_json
 
     async with door.open() as pincite:
         found = await pincite.admin.users.groups(LOCAL.person)
     if door.json:
-        print_json(shapes.page([group_shape(one) for one in found]))
+        print_json(page_json([group_json(one) for one in found]))
     else:
         print_groups(Screen(), found)
 
@@ -219,7 +219,7 @@ async def share(
     from pincite.core.accounts.access import ShareRequest
     from pincite.errors import Invalid
     from pincite.ingest.accept.accept import clean_folder
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import document_json, folder_json
 
     if inherit and (user or group or everyone):
         raise Invalid("--inherit goes alone: who may read it is then said by the folder")
@@ -229,9 +229,9 @@ async def share(
     async with door.open() as pincite:
         if folder:
             await pincite.documents.share_folder(clean_folder(what), wish)
-            told = shapes.folder(await pincite.documents.folders.get(await pincite.scope(), clean_folder(what)))
+            told = folder_json(await pincite.documents.folders.get(await pincite.scope(), clean_folder(what)))
         else:
-            told = shapes.document(await pincite.documents.share(what, wish))
+            told = document_json(await pincite.documents.share(what, wish))
     if door.json:
         print_json(told)
     else:

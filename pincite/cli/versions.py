@@ -39,13 +39,13 @@ async def diff(
     """Show what changed between two versions of a document: the last two, unless told otherwise."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.versions import print_difference
-    from pincite.serialize import versions as shapes
+    from pincite.serialize.versions import difference_json
 
     async with door.open() as pincite:
         document = await find(pincite, document_id)
         found = await pincite.documents.difference(document.id, before, after)
     if door.json:
-        print_json(shapes.difference(found))
+        print_json(difference_json(found))
     else:
         print_difference(Screen(), document.name, found)
 
@@ -101,12 +101,12 @@ async def status(door: CommandContext) -> None:
     """Show which index is searched, which is being built, and which stand by."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.versions import print_indexes
-    from pincite.serialize import versions as shapes
+    from pincite.serialize.versions import indexes_json
 
     async with door.open() as pincite:
         found = await pincite.admin.index.standing()
     if door.json:
-        print_json(shapes.indexes(found))
+        print_json(indexes_json(found))
     else:
         print_indexes(Screen(), found)
 

@@ -50,7 +50,7 @@ def _distinct(roots: "Sequence[WatchedFolder]") -> None:
 def _tell(door: CommandContext, root: "WatchedFolder", changes: "Changes") -> None:
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.watch import print_changes
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import document_json, receipt_json
 
     if not door.json:
         print_changes(Screen(), changes)
@@ -59,11 +59,11 @@ def _tell(door: CommandContext, root: "WatchedFolder", changes: "Changes") -> No
         {
             "root": str(root.path),
             "added": [
-                {"path": path, "outcome": one.outcome, "document": shapes.document(one.document)}
+                {"path": path, "outcome": one.outcome, "document": document_json(one.document)}
                 for path, one in changes.added.items()
             ],
             "moved": [{"path": path, "from": old} for path, old in changes.moved.items()],
-            "removed": [{"path": path, "receipt": shapes.receipt(one)} for path, one in changes.removed.items()],
+            "removed": [{"path": path, "receipt": receipt_json(one)} for path, one in changes.removed.items()],
             "refused": [
                 {"path": path, "code": error.code, "message": str(error)} for path, error in changes.refused.items()
             ],

@@ -9,19 +9,19 @@ from typing import Any
 
 from pincite import __version__
 from pincite.errors import PinciteError
-from pincite.mcp.tools import TOOLS, ToolBackend, described, use
-from pincite.serialize.answers import Json
+from pincite.mcp.tools import TOOLS, ToolBackend, call_tool, tool_descriptions
+from pincite.serialize.primitives import Json
 
-VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
+PROTOCOL_VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
 """Those of the protocol that are spoken, the newest first."""
-NO_JSON, NO_REQUEST, NO_METHOD, NO_PARAMS = -32700, -32600, -32601, -32602
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INSTRUCTIONS = (
     "Documents of the user's own. Use ask for a cited answer, or rag_search for passages and read_document or"
     " find_in_document to look closer; cite by document and lines."
 )
 
 
-class _Refused(Exception):
+class _ProtocolError(Exception):
     """A message that cannot be answered."""
 
     def __init__(self, code: int, message: str) -> None:
@@ -29,28 +29,28 @@ class _Refused(Exception):
         self.code = code
 
 
-async def answer(text: bytes | str, desk: ToolBackend) -> Json | None:
+async def handle_message(text: bytes | str, desk: ToolBackend) -> Json | None:
     """The answer to one message, None where it wants none."""
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):
-        return error_message(None, NO_JSON, "this is not JSON")
+        return error_message(None, PARSE_ERROR, "this is not JSON")
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        return error_message(None, NO_REQUEST, 'send one JSON-RPC 2.0 message, an object with jsonrpc: "2.0"')
+        return error_message(None, INVALID_REQUEST, 'send one JSON-RPC 2.0 message, an object with jsonrpc: "2.0"')
     number, method = message.get("id"), message.get("method")
     if not isinstance(method, str):
         return (
             None
             if "result" in message or "error" in message
-            else error_message(number, NO_REQUEST, "there is no method")
+            else error_message(number, INVALID_REQUEST, "there is no method")
         )
     if number is None:  # a notification: nothing here has to hear of it
         return None
     if not isinstance(number, str | int) or isinstance(number, bool):
-        return error_message(None, NO_REQUEST, "an id is a string or a whole number")
+        return error_message(None, INVALID_REQUEST, "an id is a string or a whole number")
     try:
-        return {"jsonrpc": "2.0", "id": number, "result": await _done(method, message.get("params"), desk)}
-    except _Refused as refused:
+        return {"jsonrpc": "2.0", "id": number, "result": await _dispatch(method, message.get("params"), desk)}
+    except _ProtocolError as refused:
         return error_message(number, refused.code, str(refused))
 
 
@@ -59,12 +59,12 @@ def error_message(number: str | int | None, code: int, message: str) -> Json:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
 
 
-async def _done(method: str, params: Any, desk: ToolBackend) -> Json:
+async def _dispatch(method: str, params: Any, desk: ToolBackend) -> Json:
     given: Mapping[str, Any] = params if isinstance(params, dict) else {}
     if method == "initialize":
         wished = given.get("protocolVersion")
         return {
-            "protocolVersion": wished if wished in VERSIONS else VERSIONS[0],
+            "protocolVersion": wished if wished in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0],
             "capabilities": {"tools": {"listChanged": False}},
             "serverInfo": {"name": "pincite", "title": "pincite", "version": __version__},
             "instructions": INSTRUCTIONS,
@@ -72,23 +72,23 @@ async def _done(method: str, params: Any, desk: ToolBackend) -> Json:
     if method == "ping":
         return {}
     if method == "tools/list":
-        return {"tools": described()}
+        return {"tools": tool_descriptions()}
     if method == "tools/call":
-        return await _call(given, desk)
-    raise _Refused(
-        NO_METHOD, f"there is no method '{method[:100]}'; there are initialize, ping, tools/list, tools/call"
+        return await _call_tool(given, desk)
+    raise _ProtocolError(
+        METHOD_NOT_FOUND, f"there is no method '{method[:100]}'; there are initialize, ping, tools/list, tools/call"
     )
 
 
-async def _call(given: Mapping[str, Any], desk: ToolBackend) -> Json:
+async def _call_tool(given: Mapping[str, Any], desk: ToolBackend) -> Json:
     """What a tool says; what goes wrong is told to the model, which may try otherwise."""
     name, arguments = given.get("name"), given.get("arguments")
     if not isinstance(name, str) or name not in TOOLS:
-        raise _Refused(NO_PARAMS, f"there is no tool '{str(name)[:100]}'; there are: {', '.join(TOOLS)}")
+        raise _ProtocolError(INVALID_PARAMS, f"there is no tool '{str(name)[:100]}'; there are: {', '.join(TOOLS)}")
     if arguments is not None and not isinstance(arguments, dict):
-        raise _Refused(NO_PARAMS, "arguments must be an object")
+        raise _ProtocolError(INVALID_PARAMS, "arguments must be an object")
     try:
-        told = await use(desk, name, arguments or {})
+        told = await call_tool(desk, name, arguments or {})
     except PinciteError as error:
         return {"content": [{"type": "text", "text": desk.describe_error(error)}], "isError": True}
     return {"content": [{"type": "text", "text": told.text}], "structuredContent": told.data, "isError": False}

@@ -14,13 +14,14 @@ from pincite.core.query.question import Filters, Question
 from pincite.engine.reader.document_reader import MOST_PLACES, places_of
 from pincite.errors import Invalid, PinciteError
 from pincite.ingest.accept.accept import clean_folder
-from pincite.serialize import answers
-from pincite.serialize.answers import footnotes
+from pincite.serialize.answers import answer_json, footnotes
 from pincite.serialize.fields import Body, DocumentId, DocumentIds, ReadBody, Share, Text, Words
+from pincite.serialize.primitives import Json
+from pincite.serialize.search import search_json
 
-LONGEST = 100_000
+MAX_RESULT_CHARS = 100_000
 """Characters that a tool tells at most; where a document is longer it says how to read on."""
-AROUND = 100
+SNIPPET_CHARS = 100
 """Characters shown on either side of a text that was found."""
 
 
@@ -39,10 +40,10 @@ class ToolResult:
     """What a tool says: for a model to read, and the same as JSON."""
 
     text: str
-    data: answers.Json
+    data: Json
 
 
-class Where(Body):
+class LibraryScope(Body):
     """What part of the library is meant."""
 
     folder: Text | None = Field(default=None, description="Only documents in this folder and below it.")
@@ -55,7 +56,7 @@ class Where(Body):
         return Filters(clean_folder(self.folder or "") or None, ids)
 
 
-class RagSearch(Where):
+class RagSearch(LibraryScope):
     """Find passages of the documents for one to five queries at once, best first."""
 
     queries: list[Words] = Field(
@@ -80,11 +81,11 @@ class RagSearch(Where):
                 profile=self.profile,
             )
         )
-        text = "\n\n".join(_cited(number, hit) for number, hit in enumerate(found.hits, 1))
-        return ToolResult(text or "No passage was found.", answers.search_result(found))
+        text = "\n\n".join(_format_hit(number, hit) for number, hit in enumerate(found.hits, 1))
+        return ToolResult(text or "No passage was found.", search_json(found))
 
 
-def _cited(number: int, hit: Hit) -> str:
+def _format_hit(number: int, hit: Hit) -> str:
     chunk = hit.chunk
     path = " > ".join([chunk.title, *(part for part in chunk.heading_path if part != chunk.title)])
     place = f"lines {chunk.start_line}-{chunk.end_line}" + (f", page {chunk.page}" if chunk.page else "")
@@ -99,8 +100,8 @@ class ReadDocument(ReadBody):
         reading = ReadRequest(self.doc_id, self.source_uri, self.section, self.start_line, self.end_line, self.version)
         read = await desk.read(reading)
         text = read.content
-        if len(text) > LONGEST:
-            text = text[:LONGEST].rpartition("\n")[0] or text[:LONGEST]
+        if len(text) > MAX_RESULT_CHARS:
+            text = text[:MAX_RESULT_CHARS].rpartition("\n")[0] or text[:MAX_RESULT_CHARS]
             last = read.start_line + text.count("\n")
             text += f"\n\n(cut after line {last} of {read.total_lines}; read on with start_line {last + 1})"
         head = (
@@ -120,7 +121,7 @@ class FindInDocument(Body):
         """Look through the whole of it."""
         read = await desk.read(ReadRequest(self.doc_id, version=self.version))
         starts = list(places_of(read.content, self.text))
-        places = [_place(read.content, start, len(self.text)) for start in starts[:MOST_PLACES]]
+        places = [_place_json(read.content, start, len(self.text)) for start in starts[:MOST_PLACES]]
         shown = "\n".join(f"line {place['line']}: {place['around']}" for place in places)
         head = f"{len(starts)} places in {read.title} (doc_id {read.document_id})"
         return ToolResult(
@@ -129,8 +130,8 @@ class FindInDocument(Body):
         )
 
 
-def _place(text: str, start: int, length: int) -> answers.Json:
-    around = text[max(0, start - AROUND) : start + length + AROUND]
+def _place_json(text: str, start: int, length: int) -> Json:
+    around = text[max(0, start - SNIPPET_CHARS) : start + length + SNIPPET_CHARS]
     return {
         "line": text.count("\n", 0, start) + 1,
         "start_char": start,
@@ -139,7 +140,7 @@ def _place(text: str, start: int, length: int) -> answers.Json:
     }
 
 
-class Ask(Where):
+class Ask(LibraryScope):
     """Answer a question from the documents, every sentence with a citation that can be checked."""
 
     question: Words = Field(description="The question, understandable without what was said before.")
@@ -147,7 +148,7 @@ class Ask(Where):
     async def use(self, desk: ToolBackend) -> ToolResult:
         """Ask."""
         answer = await desk.ask(Question(self.question, filters=self.filters(), profile=self.profile))
-        told = answers.answer(answer)
+        told = answer_json(answer)
         return ToolResult(told["answer"] + footnotes(told), told)
 
 
@@ -160,7 +161,7 @@ TOOLS: Mapping[str, Tool] = {
 }
 
 
-def described() -> list[answers.Json]:
+def tool_descriptions() -> list[Json]:
     """Every tool as its users are told of it."""
     return [
         {"name": name, "description": str(tool.__doc__), "inputSchema": tool.model_json_schema()}
@@ -168,7 +169,7 @@ def described() -> list[answers.Json]:
     ]
 
 
-async def use(desk: ToolBackend, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+async def call_tool(desk: ToolBackend, name: str, arguments: Mapping[str, Any]) -> ToolResult:
     """What a tool says to these arguments; `Invalid` where it cannot work with them."""
     try:
         asked = TOOLS[name].model_validate(dict(arguments))

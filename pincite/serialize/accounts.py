@@ -4,49 +4,50 @@ from dataclasses import asdict
 
 from pincite.core.accounts.audit import AuditEvent, ChainCheck
 from pincite.core.accounts.conversations import Share, SharedAnswer
-from pincite.core.accounts.users import Group, Person
+from pincite.core.accounts.users import ApiKey, Group, Person
 from pincite.engine.quotas import Quotas
-from pincite.serialize import answers
+from pincite.serialize.answers import answer_json
+from pincite.serialize.primitives import Json, iso_time
 
 
-def person_shape(value: Person) -> answers.Json:
+def user_json(value: Person) -> Json:
     """A user."""
-    return asdict(value) | {"created_at": answers.moment(value.created_at)}
+    return asdict(value) | {"created_at": iso_time(value.created_at)}
 
 
-def group_shape(value: Group) -> answers.Json:
+def group_json(value: Group) -> Json:
     """A group."""
-    return asdict(value) | {"created_at": answers.moment(value.created_at)}
+    return asdict(value) | {"created_at": iso_time(value.created_at)}
 
 
-def share_shape(value: Share) -> answers.Json:
+def share_json(value: Share) -> Json:
     """What is known about a link."""
     return {
         "reference": value.id,
         "owner": value.owner,
         "answer_id": value.answer_id,
-        "created_at": answers.moment(value.created_at),
-        "expires_at": answers.moment(value.expires_at),
+        "created_at": iso_time(value.created_at),
+        "expires_at": iso_time(value.expires_at),
     }
 
 
-def shared_shape(value: SharedAnswer) -> answers.Json:
+def shared_answer_json(value: SharedAnswer) -> Json:
     """What a link shows: the answer as any other, and whose it is."""
-    return answers.answer(value.answer) | {
+    return answer_json(value.answer) | {
         "question": value.question,
         "shared_by": value.shared_by,
         "reference": value.id,
-        "answered_at": answers.moment(value.answered_at),
-        "expires_at": answers.moment(value.expires_at),
+        "answered_at": iso_time(value.answered_at),
+        "expires_at": iso_time(value.expires_at),
     }
 
 
-def event_shape(value: AuditEvent) -> answers.Json:
+def audit_event_json(value: AuditEvent) -> Json:
     """An event."""
-    return asdict(value) | {"at": answers.moment(value.at)}
+    return asdict(value) | {"at": iso_time(value.at)}
 
 
-def verdict_shape(value: ChainCheck) -> answers.Json:
+def chain_check_json(value: ChainCheck) -> Json:
     """How checking the chain went; `events` is how many of them hold."""
     return {
         "ok": value.fault is None,
@@ -56,8 +57,17 @@ def verdict_shape(value: ChainCheck) -> answers.Json:
     }
 
 
-async def usage_shape(quotas: Quotas, by: str, person: str) -> answers.Json:
+async def usage_json(quotas: Quotas, by: str, person: str) -> Json:
     """What a user has used and may use; `own` are limits that only they have."""
     used, limits = await quotas.used(by, person)
     told = asdict(used)
     return {"own": sorted(told.pop("own")), "usage": told, "limits": dict(limits)}
+
+
+def key_json(value: ApiKey) -> Json:
+    """What is known about a key."""
+    return asdict(value) | {
+        "created_at": iso_time(value.created_at),
+        "expires_at": iso_time(value.expires_at),
+        "revoked_at": iso_time(value.revoked_at),
+    }

@@ -10,7 +10,7 @@ from pincite.core.query.pictures import MOST_BYTES
 from pincite.core.times import FORMS, moment
 
 
-def _whole(text: str) -> str:
+def _no_surrogates(text: str) -> str:
     """Half of a surrogate pair is a JSON string and no text: nothing could store or print it."""
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise ValueError("half a surrogate pair is not a character")
@@ -23,13 +23,13 @@ def _no_nul(text: str) -> str:
     return text
 
 
-def _moment(value: object) -> datetime:
+def _parse_time(value: object) -> datetime:
     if not isinstance(value, str):
         raise ValueError(f"should be {FORMS}")
     return moment(value)
 
 
-Words = Annotated[str, AfterValidator(_whole)]
+Words = Annotated[str, AfterValidator(_no_surrogates)]
 """What somebody asks or wants embedded; whether it may be asked is for the engine to say."""
 Name = Annotated[Words, AfterValidator(_no_nul)]
 Text = Annotated[Name, Field(max_length=2000)]
@@ -38,7 +38,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 DocumentId = Annotated[Name, Field(min_length=1, max_length=100)]
 Levels = Annotated[list[Literal[0, 1, 2]], Field(min_length=1, max_length=10)]
 """What results shall be: documents (0), sections (1), passages (2)."""
-Moment = Annotated[datetime, BeforeValidator(_moment)]
+Moment = Annotated[datetime, BeforeValidator(_parse_time)]
 """A time, or a date, which means its end."""
 Image = Annotated[str, Field(max_length=MOST_BYTES * 4 // 3 + 200)]
 """A data URL."""

@@ -9,22 +9,22 @@ from pincite.engine.reader.page_locator import Location, Shown, Word
 Json = dict[str, Any]
 
 
-def shown(value: Shown) -> Json:
+def page_view_json(value: Shown) -> Json:
     """A page with its words."""
-    return asdict(replace(value, words=())) | {"words": [_word(word) for word in value.words]}
+    return asdict(replace(value, words=())) | {"words": [_word_json(word) for word in value.words]}
 
 
-def spot(value: Location) -> Json:
+def location_json(value: Location) -> Json:
     """A span of a version's text and where it stands."""
-    return asdict(value) | {"places": [_place(one) for one in value.places]}
+    return asdict(value) | {"places": [_place_json(one) for one in value.places]}
 
 
-def _word(value: Word) -> Json:
+def _word_json(value: Word) -> Json:
     told: Json = {"text": value.text, "start": value.start, "end": value.end}
     return told | ({"ref": value.ref} if value.rect is None else {"rect": value.rect})
 
 
-def _place(value: Place) -> Json:
+def _place_json(value: Place) -> Json:
     return {
         "page": value.number,
         "kind": value.kind,

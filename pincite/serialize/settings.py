@@ -7,33 +7,22 @@ from pincite.config.profiles import Profile
 from pincite.config.schema import Key, catalogue, without_password
 from pincite.core.operations import SettingChange
 from pincite.engine.live_settings import Line, LiveSettings, SettingsOutcome
-from pincite.serialize.answers import Json, moment, page
-
-__all__ = [
-    "page",
-    "profile",
-    "profile_against",
-    "setting",
-    "setting_change",
-    "setting_key",
-    "settings",
-    "settings_outcome",
-]
+from pincite.serialize.primitives import Json, iso_time
 
 
-def settings(control: LiveSettings) -> Json:
+def settings_json(control: LiveSettings) -> Json:
     """Every setting as it is now, by key and one by one; what is stored and does not count is told with the reason."""
     lines = control.lines()
     return {
         "revision": control.settings.revision,
         "safe": control.safe,
         "values": {line.key.name: without_password(line.value) for line in lines if not line.key.secret},
-        "items": [setting(line) for line in lines],
+        "items": [setting_json(line) for line in lines],
         "ignored": dict(control.ignored),
     }
 
 
-def setting(line: Line) -> Json:
+def setting_json(line: Line) -> Json:
     """One setting as it is now; of a secret only whether it is there."""
     key = line.key
     told: Json = {
@@ -49,7 +38,7 @@ def setting(line: Line) -> Json:
     return told | ({"stored": without_password(line.stored)} if line.stored is not None else {})
 
 
-def setting_key(key: Key) -> Json:
+def setting_key_json(key: Key) -> Json:
     """What can be said about a setting, whatever its value."""
     return {
         "key": key.name,
@@ -69,7 +58,7 @@ def setting_key(key: Key) -> Json:
     }
 
 
-def setting_change(change: SettingChange) -> Json:
+def setting_change_json(change: SettingChange) -> Json:
     """One key that changed."""
     return {
         "batch": change.batch,
@@ -82,11 +71,11 @@ def setting_change(change: SettingChange) -> Json:
         "undone": change.undone,
         "person": change.person,
         "key_id": change.key_id,
-        "changed_at": moment(change.changed_at),
+        "changed_at": iso_time(change.changed_at),
     }
 
 
-def settings_outcome(outcome: SettingsOutcome, stale: int, control: LiveSettings) -> Json:
+def settings_outcome_json(outcome: SettingsOutcome, stale: int, control: LiveSettings) -> Json:
     """What a change did, and in words what is to be known about it."""
     notes = list(outcome.missing)
     kept = [one.key for one in outcome.changes if one.key in catalogue() and control.line(one.key).source == "call"]
@@ -99,7 +88,7 @@ def settings_outcome(outcome: SettingsOutcome, stale: int, control: LiveSettings
         notes.append("PINCITE_SAFE is set: this process ignores what is stored")
     return {
         "revision": outcome.revision,
-        "changes": [setting_change(change) for change in outcome.changes],
+        "changes": [setting_change_json(change) for change in outcome.changes],
         "profile": outcome.profile,
         "reindex": list(outcome.reindex),
         "stale_documents": stale,
@@ -107,14 +96,14 @@ def settings_outcome(outcome: SettingsOutcome, stale: int, control: LiveSettings
     }
 
 
-def profile(value: Profile) -> Json:
+def profile_json(value: Profile) -> Json:
     """A profile: what it sets for a request, and what only for a whole library."""
     by_request = {key: one for key, one in value.values.items() if catalogue()[key].acts == "query"}
     by_library = {key: one for key, one in value.values.items() if key not in by_request}
     return {"name": value.name, "about": value.about, "query": by_request, "index": by_library}
 
 
-def profile_against(value: Profile, changes: Mapping[str, tuple[Any, Any]], missing: Sequence[str]) -> Json:
+def profile_changes_json(value: Profile, changes: Mapping[str, tuple[Any, Any]], missing: Sequence[str]) -> Json:
     """A profile and what applying it would change, from and to."""
     told = {key: {"before": before, "after": after} for key, (before, after) in changes.items()}
-    return profile(value) | {"changes": told, "notes": list(missing)}
+    return profile_json(value) | {"changes": told, "notes": list(missing)}

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from pincite.core.traces import Span, Trace
-from pincite.serialize.answers import Json, moment
+from pincite.serialize.primitives import Json, iso_time
 from pincite.tracing.replay import Moved, Replay
 
 
-def trace(value: Trace, *, spans: bool) -> Json:
+def trace_json(value: Trace, *, spans: bool) -> Json:
     """What one request did; lists leave the spans out."""
     told = {
         "id": value.id,
@@ -16,7 +16,7 @@ def trace(value: Trace, *, spans: bool) -> Json:
         "kind": value.kind,
         "question": value.content.question if value.content else None,
         "strategy": value.strategy,
-        "started_at": moment(value.started_at),
+        "started_at": iso_time(value.started_at),
         "duration_ms": round(value.duration_ms, 3),
         "error": value.error,
         "code": value.code,
@@ -28,10 +28,10 @@ def trace(value: Trace, *, spans: bool) -> Json:
         "outcome": asdict(value.outcome) if value.outcome else None,
         "content": asdict(value.content) if value.content else None,
     }
-    return told | {"spans": [_span(one, value.spans) for one in value.spans]} if spans else told
+    return told | {"spans": [_span_json(one, value.spans) for one in value.spans]} if spans else told
 
 
-def _span(value: Span, spans: Sequence[Span]) -> Json:
+def _span_json(value: Span, spans: Sequence[Span]) -> Json:
     return {
         "id": value.id,
         "parent_id": None if value.parent is None else spans[value.parent].id,
@@ -43,7 +43,7 @@ def _span(value: Span, spans: Sequence[Span]) -> Json:
     }
 
 
-def replay(value: Replay, titles: Mapping[str, str]) -> Json:
+def replay_json(value: Replay, titles: Mapping[str, str]) -> Json:
     """What changed between a trace and its replay; `titles` by document."""
     before, after = value.before, value.after
     outcomes = [one.outcome for one in (before, after)]
@@ -52,7 +52,7 @@ def replay(value: Replay, titles: Mapping[str, str]) -> Json:
         "trace_id": after.id,
         "changed": value.changed,
         "settings": {key: {"before": old, "after": new} for key, (old, new) in value.settings.items()},
-        "passages": [_moved(one, titles.get(one.document_id)) for one in value.passages],
+        "passages": [_moved_json(one, titles.get(one.document_id)) for one in value.passages],
         "answer": None if value.answer is None else {
             "before": "".join(text for change, text in value.answer if change != "added"),
             "after": "".join(text for change, text in value.answer if change != "removed"),
@@ -67,7 +67,7 @@ def replay(value: Replay, titles: Mapping[str, str]) -> Json:
     }  # fmt: skip
 
 
-def _moved(value: Moved, title: str | None) -> Json:
+def _moved_json(value: Moved, title: str | None) -> Json:
     return {
         "chunk_id": value.chunk_id,
         "document_id": value.document_id,

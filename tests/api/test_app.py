@@ -9,12 +9,12 @@ from fastapi.routing import APIRoute
 
 from pincite.api import app
 from pincite.api.app import ROUTERS, make_app
-from pincite.api.middleware.authenticate import is_open, right_of
+from pincite.api.middleware.authenticate import is_public, required_permission
 from pincite.core.accounts.access import Role
 from tests.api.door import Door, assert_problem
 
 ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
-GUARDED = [(method, route) for route in ROUTES if not is_open(route.path) for method in sorted(route.methods)]
+GUARDED = [(method, route) for route in ROUTES if not is_public(route.path) for method in sorted(route.methods)]
 IDS = [f"{method} {route.path}" for method, route in GUARDED]
 HOSTILE = ["%00", "..%2f..%2fetc%2fpasswd", "a" * 5000, "%ff%fe", "'%20or%201=1--", "%0d%0aX-Evil:1", "%F0%9F%98%80"]
 BODIES = [
@@ -74,7 +74,7 @@ def test_every_route_asks_for_the_right_it_declares(door: Door, role: Role, meth
     ):
         if not response.headers["content-type"].startswith("text/event-stream"):  # those end when one leaves
             response.read()
-    if right_of(route) in allowed[role]:
+    if required_permission(route) in allowed[role]:
         expected = (200, 201, 202, 404, 409, 422, 426) if route.path != "/mcp" else (400,)
         assert response.status_code in expected, response.text
     else:

@@ -10,7 +10,7 @@ import pytest
 from fastapi.routing import APIRoute, APIWebSocketRoute
 
 from pincite.api.app import ROUTERS
-from pincite.api.middleware.authenticate import right_of
+from pincite.api.middleware.authenticate import required_permission
 from pincite.api.paths import API
 from pincite.api.routes import web_ui
 from pincite.core.accounts.access import MAY, Role
@@ -197,7 +197,7 @@ def routes() -> Iterator[tuple[str, str | None]]:
             if route.endpoint in (web_ui.document, web_ui.file):
                 continue  # the page's files: tried in test_page.py, open to all, and they hold nothing of anybody's
             for method in sorted(getattr(route, "methods", None) or ["WS"]):
-                yield f"{method} {route.path.removeprefix(API)}", right_of(route)
+                yield f"{method} {route.path.removeprefix(API)}", required_permission(route)
 
 
 @dataclass

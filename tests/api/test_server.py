@@ -39,7 +39,7 @@ def test_a_port_in_use_is_told(open_pincite: Callable[..., Any]) -> None:
 
 
 def test_answers_do_not_wait_for_acknowledgements() -> None:
-    with server._listening("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+    with server._listening_socket("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
         connection, _ = listener.accept()
         with connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
@@ -65,7 +65,7 @@ def test_the_address_told_can_be_opened(database_url: str, data: Path, host: str
 def test_an_open_stream_is_told_at_once_that_the_server_stops(
     database_url: str, data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(server, "GRACE_S", 60)  # not by being cut off
+    monkeypatch.setattr(server, "REQUEST_GRACE_S", 60)  # not by being cut off
     with Door(data, **{"database.url": database_url}) as door:
         door.add("f", leave="# Leave\n\nFive vacation days carry over.\n")
         talker = Talker()
@@ -105,7 +105,7 @@ def test_what_nobody_listens_to_and_open_sockets_end_with_the_server(database_ur
 def test_a_whole_answer_cut_off_by_the_end_is_told(
     database_url: str, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "GRACE_S", 1)
+    monkeypatch.setattr(server, "REQUEST_GRACE_S", 1)
     with Door(data, **{"database.url": database_url}) as door:
         door.add("f", leave="# Leave\n\nFive vacation days carry over.\n")
         talker = Talker(pause_s=60)

@@ -12,7 +12,7 @@ import axe_playwright_python
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from pincite.api.middleware.authenticate import COOKIE
+from pincite.api.middleware.authenticate import LOGIN_COOKIE
 from tests.api.door import Door
 from tests.conftest import NO_BROWSER
 
@@ -94,7 +94,7 @@ class Site:
         context.set_default_timeout(PATIENCE_MS)
         try:
             if login is not None:
-                context.add_cookies([{"name": COOKIE, "value": login or self.login, "url": self.url}])
+                context.add_cookies([{"name": LOGIN_COOKIE, "value": login or self.login, "url": self.url}])
             yield context
         finally:
             context.close()

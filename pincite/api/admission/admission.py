@@ -19,16 +19,16 @@ from pincite.engine.quotas import Bill
 from pincite.errors import OverBudget
 
 T = TypeVar("T")
-SEARCHES = frozenset({
+SEARCH_PATHS = frozenset({
     "/v1/embeddings", *(f"{API}/{name}" for name in ("search", "query-many", "embedding", "vectorstore/query-many")),
 })  # fmt: skip
-QUESTIONS = frozenset({
+QUESTION_PATHS = frozenset({
     "/api/query", "/api/chat", "/v1/chat/completions", *(f"{API}/{name}" for name in ("query", "chat", "flows/run")),
 })  # fmt: skip
 """What waits for its turn."""
-MORE = 4
+QUESTION_SLOT_FACTOR = 4
 """Questions may be so many times as many as searches: they wait for models before their passages are found, too."""
-SLACK_S = 60.0
+STREAM_LEASE_SLACK_S = 60.0
 """An answer is taken for over so long after it should be, should nobody say so."""
 
 
@@ -38,11 +38,11 @@ class Admission:
     def __init__(self, pincite: AsyncPincite) -> None:
         self._pincite = pincite
         self.searching = FairQueue(lambda: pincite.settings.limits)
-        self.asking = FairQueue(lambda: pincite.settings.limits, times=MORE)
+        self.asking = FairQueue(lambda: pincite.settings.limits, times=QUESTION_SLOT_FACTOR)
         self.filing = FairQueue(lambda: pincite.settings.limits, patient=True)
 
         self._listening: Counter[str] = Counter()
-        self._turns = dict.fromkeys(SEARCHES, self.searching) | dict.fromkeys(QUESTIONS, self.asking)
+        self._turns = dict.fromkeys(SEARCH_PATHS, self.searching) | dict.fromkeys(QUESTION_PATHS, self.asking)
 
     def check(self, path: str, person: str) -> None:
         """Refuse what would not get its turn, before anything is spent on it; `person` is who it seems to be, if anybody."""
@@ -86,7 +86,7 @@ class Admission:
             await limits.question(caller.person)
             async with AsyncExitStack() as held:
                 if stream:
-                    longest_s = settings.question_timeout_s + SLACK_S
+                    longest_s = settings.question_timeout_s + STREAM_LEASE_SLACK_S
                     await held.enter_async_context(limits.streaming(caller.person, longest_s))
                 bill = await held.enter_async_context(limits.answering(caller.person, tokens))
                 turn = await held.enter_async_context(self.asking.of(caller.person))
@@ -119,4 +119,4 @@ async def _admission(connection: HTTPConnection) -> Admission:
     return admission
 
 
-Admitted = Annotated[Admission, Depends(_admission)]
+AdmissionControl = Annotated[Admission, Depends(_admission)]

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pincite.config.branches.server import Limits
 from pincite.errors import OverBudget, Overloaded
 
-LATELY_S = 5.0
+RECENT_USER_S = 5.0
 """Who came lately is expected again: those who ask without pause leave room for them."""
 
 
@@ -106,7 +106,7 @@ class FairQueue:
 
     def _about(self) -> set[str]:
         """Who works, waits or came lately."""
-        long_ago = time.monotonic() - LATELY_S
+        long_ago = time.monotonic() - RECENT_USER_S
         self._lately = {one: at for one, at in self._lately.items() if at > long_ago}
         return {*self._lately, *(one for one, count in self._working.items() if count), *self._waiting}
 

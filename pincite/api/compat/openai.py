@@ -12,30 +12,36 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.responses import JSONResponse, Response
 
-from pincite.api.admission.admission import Admitted
+from pincite.api.admission.admission import AdmissionControl
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Reader
 from pincite.api.middleware.problems import Problem
-from pincite.api.requests import agreed
-from pincite.api.routes.chat import ChatBody, asking
+from pincite.api.requests import single_value
+from pincite.api.routes.chat import ChatBody, make_ask
 from pincite.api.routes.embeddings import Embeddable, vectors_of
-from pincite.api.routes.query import Telling, respond
+from pincite.api.routes.query import AnswerFormat, respond
 from pincite.api.streaming.answer_streams import StreamEvent
 from pincite.api.streaming.disconnect import until_disconnect
 from pincite.config.profiles import profiles
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, NotFound
-from pincite.serialize.answers import Json, footnotes
+from pincite.serialize.answers import footnotes
 from pincite.serialize.fields import Words
+from pincite.serialize.primitives import Json
 from pincite.text.tokens import Tokenizer
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
-OWN = "pincite"
+MODEL_NAME = "pincite"
 """The model that answers by the settings in force; `pincite:PROFILE` answers by a profile's."""
-EXTRAS = ("sources", "citations", "confidence", "suggested_questions", "warnings", "degraded")
+EXTRA_FIELDS = ("sources", "citations", "confidence", "suggested_questions", "warnings", "degraded")
 """What a completion says beyond those of others."""
-_CUT = {"length": "length", "content_filter": "content_filter", "refusal": "content_filter", "incomplete": "length"}
+_FINISH_REASONS = {
+    "length": "length",
+    "content_filter": "content_filter",
+    "refusal": "content_filter",
+    "incomplete": "length",
+}
 """Why an answer is not whole, in their words."""
 _ROLES = {"developer": "system"}
 
@@ -50,7 +56,7 @@ class Part(BaseModel):
     image_url: dict[str, Any] = {}
 
 
-class Spoken(BaseModel):
+class CompletionMessage(BaseModel):
     """Something that was said, and by whom; what tools of the client's own said is passed over."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -83,8 +89,8 @@ class CompletionBody(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
-    messages: Annotated[list[Spoken], Field(min_length=1, max_length=500)]
-    model: Words = OWN
+    messages: Annotated[list[CompletionMessage], Field(min_length=1, max_length=500)]
+    model: Words = MODEL_NAME
     n: Literal[1] | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
@@ -96,8 +102,14 @@ class CompletionBody(BaseModel):
         """The same for our own door."""
         told = {name: value for name, value in (self.model_extra or {}).items() if name in ChatBody.model_fields}
         name, _, profile = self.model.partition(":")
-        told |= {"profile": profile} if name == OWN and profile else {} if name == OWN else {"model": self.model}
-        limit = agreed(max_tokens=self.max_tokens, max_completion_tokens=self.max_completion_tokens)
+        told |= (
+            {"profile": profile}
+            if name == MODEL_NAME and profile
+            else {}
+            if name == MODEL_NAME
+            else {"model": self.model}
+        )
+        limit = single_value(max_tokens=self.max_tokens, max_completion_tokens=self.max_completion_tokens)
         spoken = [one for one in self.messages if one.role not in ("tool", "function")]
         told["messages"] = [{"role": _ROLES.get(one.role, one.role), "content": one.text()} for one in spoken]
         if spoken and (images := spoken[-1].images()):
@@ -114,8 +126,8 @@ async def completions(body: CompletionBody, request: Request, pincite: Engine, c
     """Answer the last message from the documents, in OpenAI's words; `stream` tells it as it comes."""
     chat, made = body.as_chat(), Completion(body.model, int(time.time()))
     with_usage = bool(body.stream_options and body.stream_options.include_usage)
-    telling = Telling(made.whole, Chunks(made, with_usage=with_usage))
-    return await respond(request, chat, caller, asking(chat, pincite, caller), telling)
+    telling = AnswerFormat(made.whole, CompletionChunks(made, with_usage=with_usage))
+    return await respond(request, chat, caller, make_ask(chat, pincite, caller), telling)
 
 
 class Completion:
@@ -127,9 +139,9 @@ class Completion:
     def whole(self, answer: Json) -> Json:
         """All of it at once."""
         message = {"role": "assistant", "content": answer["answer"] + footnotes(answer), "refusal": None}
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(answer)}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish_reason(answer)}
         told = {"choices": [choice], "usage": _usage(answer), **_extras(answer)}
-        return {"id": _id(answer["id"]), "object": "chat.completion", **self._head, **told}
+        return {"id": _completion_id(answer["id"]), "object": "chat.completion", **self._head, **told}
 
     def chunk(self, answer_id: str, delta: Mapping[str, Any] | None, **more: Any) -> bytes:
         """A part of it on its way."""
@@ -137,11 +149,17 @@ class Completion:
         choices = (
             [] if delta is None else [{"index": 0, "delta": dict(delta), "logprobs": None, "finish_reason": finish}]
         )
-        told = {"id": _id(answer_id), "object": "chat.completion.chunk", **self._head, "choices": choices, **more}
-        return _data(told)
+        told = {
+            "id": _completion_id(answer_id),
+            "object": "chat.completion.chunk",
+            **self._head,
+            "choices": choices,
+            **more,
+        }
+        return _sse_data(told)
 
 
-class Chunks:
+class CompletionChunks:
     """The events of one answer as chunks: what was said, then the footnotes, then the end with the sources."""
 
     def __init__(self, completion: Completion, *, with_usage: bool) -> None:
@@ -163,7 +181,7 @@ class Chunks:
             return self._ended(data)
         if told.event == "error":
             names = ("status", "code", "title", "detail")
-            return _data(Problem(*(data[name] for name in names)).openai_shape())
+            return _sse_data(Problem(*(data[name] for name in names)).openai_shape())
         return b"data: [DONE]\n\n" if told.event == "done" else b""
 
     def _ended(self, answer: Json) -> bytes:
@@ -171,12 +189,12 @@ class Chunks:
         chunk, text = self._completion.chunk, answer["answer"]
         rest = text[len(self._said) :] if text.startswith(self._said) else ""
         told = chunk(self._id, {"content": rest + footnotes(answer)}) if rest or footnotes(answer) else b""
-        told += chunk(self._id, {}, finish_reason=_finish(answer), answer=text, **_extras(answer))
+        told += chunk(self._id, {}, finish_reason=_finish_reason(answer), answer=text, **_extras(answer))
         return told + (chunk(self._id, None, usage=_usage(answer)) if self._with_usage else b"")
 
 
-def _finish(answer: Json) -> str:
-    return _CUT.get(answer["metadata"]["finish_reason"] or "", "stop")
+def _finish_reason(answer: Json) -> str:
+    return _FINISH_REASONS.get(answer["metadata"]["finish_reason"] or "", "stop")
 
 
 def _usage(answer: Json) -> Json | None:
@@ -189,14 +207,14 @@ def _usage(answer: Json) -> Json | None:
 
 
 def _extras(answer: Json) -> Json:
-    return {name: answer[name] for name in EXTRAS}
+    return {name: answer[name] for name in EXTRA_FIELDS}
 
 
-def _id(answer_id: str) -> str:
+def _completion_id(answer_id: str) -> str:
     return f"chatcmpl-{answer_id}"
 
 
-def _data(told: Json) -> bytes:
+def _sse_data(told: Json) -> bytes:
     return f"data: {json.dumps(told, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
@@ -206,23 +224,23 @@ def _data(told: Json) -> bytes:
 @router.get("/models")
 async def models(pincite: Engine, caller: Reader) -> JSONResponse:
     """What may be asked for: answers by the settings in force or by a profile, and the embedder."""
-    return JSONResponse({"object": "list", "data": [_model(name) for name in _names(pincite)]})
+    return JSONResponse({"object": "list", "data": [_model_json(name) for name in _model_names(pincite)]})
 
 
 @router.get("/models/{model_id:path}")
 async def model(model_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
     """One of them."""
-    if model_id not in _names(pincite):
+    if model_id not in _model_names(pincite):
         raise NotFound(f"there is no model '{model_id[:100]}'; GET /v1/models lists them", code="model_not_found")
-    return JSONResponse(_model(model_id))
+    return JSONResponse(_model_json(model_id))
 
 
-def _names(pincite: AsyncPincite) -> list[str]:
-    return [OWN, *(f"{OWN}:{name}" for name in profiles()), pincite.admin.embedder.name]
+def _model_names(pincite: AsyncPincite) -> list[str]:
+    return [MODEL_NAME, *(f"{MODEL_NAME}:{name}" for name in profiles()), pincite.admin.embedder.name]
 
 
-def _model(name: str) -> Json:
-    return {"id": name, "object": "model", "created": 0, "owned_by": OWN}
+def _model_json(name: str) -> Json:
+    return {"id": name, "object": "model", "created": 0, "owned_by": MODEL_NAME}
 
 
 class TextsBody(BaseModel):
@@ -237,7 +255,7 @@ class TextsBody(BaseModel):
 
 @router.post("/embeddings")
 async def embeddings(
-    body: TextsBody, request: Request, pincite: Engine, caller: Reader, admitted: Admitted
+    body: TextsBody, request: Request, pincite: Engine, caller: Reader, admitted: AdmissionControl
 ) -> JSONResponse:
     """One unit vector a text, in order, by the embedder of the library."""
     texts, embedder = [body.input] if isinstance(body.input, str) else body.input, pincite.admin.embedder
@@ -246,12 +264,12 @@ async def embeddings(
     vectors = await until_disconnect(request.receive, admitted.search(caller, lambda: vectors_of(embedder, texts)))
     counted = sum(map(Tokenizer().count, texts))
     data = [
-        {"object": "embedding", "index": n, "embedding": _encoded(vector, body.encoding_format)}
+        {"object": "embedding", "index": n, "embedding": _encode_vector(vector, body.encoding_format)}
         for n, vector in enumerate(vectors)
     ]
     usage = {"prompt_tokens": counted, "total_tokens": counted}
     return JSONResponse({"object": "list", "data": data, "model": embedder.name, "usage": usage})
 
 
-def _encoded(vector: Sequence[float], form: str) -> str | Sequence[float]:
+def _encode_vector(vector: Sequence[float], form: str) -> str | Sequence[float]:
     return vector if form == "float" else base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()

@@ -13,33 +13,33 @@ from fastapi import APIRouter, Request
 from pydantic import model_validator
 from starlette.responses import JSONResponse, Response
 
-from pincite.api.admission.admission import Admitted
+from pincite.api.admission.admission import AdmissionControl
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Reader, Writer
 from pincite.api.paths import API
 from pincite.api.requests import ManyBody, QueryBody
 from pincite.api.routes import chat, document_contents, search, uploads
 from pincite.api.routes import query as questions
-from pincite.api.routes.query import Telling
+from pincite.api.routes.query import AnswerFormat
 from pincite.api.streaming.answer_streams import StreamEvent
-from pincite.api.streaming.sse import Frame, frame
-from pincite.serialize.answers import Json
+from pincite.api.streaming.sse import EventFormat, sse_frame
 from pincite.serialize.fields import Body, ReadBody
+from pincite.serialize.primitives import Json
 
 router = APIRouter(tags=["aliases"])
 VECTORSTORE = f"{API}/vectorstore"
 
-_HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
+_CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
-def in_snake_case(told: dict[str, Any]) -> dict[str, Any]:
+def to_snake_case(told: dict[str, Any]) -> dict[str, Any]:
     """The same names, and those in the objects among the values, spelt as ours are."""
     spelt: dict[str, Any] = {}
     for name, value in told.items():
-        own = _HUMP.sub(lambda hump: f"_{hump[0].lower()}", name)
+        own = _CAMEL_HUMP.sub(lambda hump: f"_{hump[0].lower()}", name)
         if own in spelt:
             raise ValueError(f"'{own}' is there twice, in two spellings; send one of them")
-        spelt[own] = in_snake_case(value) if isinstance(value, dict) else value
+        spelt[own] = to_snake_case(value) if isinstance(value, dict) else value
     return spelt
 
 
@@ -49,7 +49,7 @@ class CamelCase(Body):
     @model_validator(mode="before")
     @classmethod
     def _spelt(cls, data: Any) -> Any:
-        return in_snake_case(data) if isinstance(data, dict) else data
+        return to_snake_case(data) if isinstance(data, dict) else data
 
 
 # --- five stages --------------------------------------------------------------------------------------------
@@ -63,24 +63,24 @@ class QuestionBody(QueryBody, CamelCase):
 async def query(body: QuestionBody, request: Request, pincite: Engine, caller: Reader) -> Response:
     """`POST /query`, told as `answer, sources, relatedDocs, citations, confidence, metadata`."""
     question = body.question()
-    telling = Telling(five_stages, _events(five_stages, numbered=body.resumable))
+    telling = AnswerFormat(five_stage_answer, _event_format(five_stage_answer, numbered=body.resumable))
     return await questions.respond(
         request, body, caller, lambda listen: pincite.ask(question, caller=caller, listen=listen), telling
     )
 
 
-def five_stages(answer: Json) -> Json:
+def five_stage_answer(answer: Json) -> Json:
     """An answer whose sources are addresses, and whose citations are titles, each of them once."""
     sources = {source["number"]: source for source in answer["sources"]}
     metadata, confidence = answer["metadata"], answer["confidence"]
     return {
         "answer": answer["answer"],
-        "sources": _addresses(source for source in answer["sources"] if source["cited"]),
+        "sources": _unique_urls(source for source in answer["sources"] if source["cited"]),
         "relatedDocs": [
             {"docId": one["document_id"], "title": one["title"], "category": one["category"]}
             for one in answer["related_documents"]
         ],
-        "citations": _titles(_cited(one, sources.get(one["source"])) for one in answer["citations"]),
+        "citations": _unique_titles(_citation_json(one, sources.get(one["source"])) for one in answer["citations"]),
         "confidence": confidence | {"level": confidence["level"].capitalize()},
         "metadata": {
             "chunksRetrieved": metadata["chunks_retrieved"],
@@ -94,7 +94,7 @@ def five_stages(answer: Json) -> Json:
     }
 
 
-def _cited(citation: Json, source: Json | None) -> Json:
+def _citation_json(citation: Json, source: Json | None) -> Json:
     """A citation with what is known of the document it names; nothing where it names none."""
     path = list(source["heading_path"]) if source else []
     return {
@@ -110,7 +110,7 @@ def _cited(citation: Json, source: Json | None) -> Json:
     }
 
 
-def _titles(citations: Iterable[Json]) -> list[Json]:
+def _unique_titles(citations: Iterable[Json]) -> list[Json]:
     """Each title once, where it is cited first."""
     found: dict[str, Json] = {}
     for one in citations:
@@ -118,7 +118,7 @@ def _titles(citations: Iterable[Json]) -> list[Json]:
     return list(found.values())
 
 
-def _addresses(sources: Iterable[Json]) -> list[Json]:
+def _unique_urls(sources: Iterable[Json]) -> list[Json]:
     """Each address once; a document that came from none is there without."""
     found: dict[str, Json] = {}
     for source in sources:
@@ -138,21 +138,21 @@ class MessageBody(chat.ChatBody, CamelCase):
 @router.post("/api/chat")
 async def talk(body: MessageBody, request: Request, pincite: Engine, caller: Reader) -> Response:
     """`POST /chat`, told as both chats do it: `message` and `content` are the same words."""
-    telling = Telling(reply, _events(reply, numbered=body.resumable))
-    return await questions.respond(request, body, caller, chat.asking(body, pincite, caller), telling)
+    telling = AnswerFormat(chat_answer, _event_format(chat_answer, numbered=body.resumable))
+    return await questions.respond(request, body, caller, chat.make_ask(body, pincite, caller), telling)
 
 
-def reply(answer: Json) -> Json:
+def chat_answer(answer: Json) -> Json:
     """An answer with the names of both chats side by side, and what makes it checkable as ours has it."""
     confidence, graph = answer["confidence"], answer["graph"]
-    sources = [_chat_source(source) for source in answer["sources"]]
+    sources = [_chat_source_json(source) for source in answer["sources"]]
     kept = ("id", "session_id", "citations", "intelligence_level", "warnings", "degraded", "metadata")
     return {
         "message": answer["answer"],
         "content": answer["answer"],
         "sources": sources,
         "searchResults": {
-            "results": [_result(source) for source in sources],
+            "results": [_search_result_json(source) for source in sources],
             "total": answer["metadata"]["chunks_retrieved"],
         },
         "hasRelevantSources": answer["has_relevant_sources"],
@@ -166,7 +166,7 @@ def reply(answer: Json) -> Json:
     }
 
 
-def _chat_source(source: Json) -> Json:
+def _chat_source_json(source: Json) -> Json:
     return source | {
         "page_number": source["page"],
         "relevance_score": source["relevance"],
@@ -174,7 +174,7 @@ def _chat_source(source: Json) -> Json:
     }
 
 
-def _result(source: Json) -> Json:
+def _search_result_json(source: Json) -> Json:
     return {
         "id": source["chunk_id"],
         "documentId": source["document_id"],
@@ -184,13 +184,13 @@ def _result(source: Json) -> Json:
     }
 
 
-def _events(shape: questions.Shape, *, numbered: bool) -> Frame:
+def _event_format(shape: questions.AnswerConverter, *, numbered: bool) -> EventFormat:
     """Events as ours are, with the whole answer in its other shape."""
 
     def tell(told: StreamEvent) -> bytes:
         if told.event == "answer":
             told = StreamEvent.of(told.number, told.event, shape(json.loads(told.data)))
-        return frame(told, numbered=numbered and told.number > 0)
+        return sse_frame(told, numbered=numbered and told.number > 0)
 
     return tell
 
@@ -199,7 +199,7 @@ def _events(shape: questions.Shape, *, numbered: bool) -> Frame:
 
 
 @router.post(f"{VECTORSTORE}/documents/upload", status_code=202, openapi_extra=uploads.FORM)
-async def upload(request: Request, pincite: Engine, caller: Writer, admitted: Admitted) -> JSONResponse:
+async def upload(request: Request, pincite: Engine, caller: Writer, admitted: AdmissionControl) -> JSONResponse:
     """`POST /documents/upload` that waits for `documents/start`, unless it is told to start."""
     response = await uploads.receive(request, pincite, caller, admitted, start=False)
     told = json.loads(bytes(response.body))
@@ -216,7 +216,7 @@ class ReleaseBody(uploads.StartBody, CamelCase):
     def _named_otherwise(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        told = in_snake_case(data)
+        told = to_snake_case(data)
         if "doc_id" in told:
             told["doc_ids"] = [told.pop("doc_id")]
         if "doc_ids" in told:
@@ -247,7 +247,7 @@ class QueriesBody(ManyBody, CamelCase):
 
 @router.post(f"{VECTORSTORE}/query-many")
 async def query_many(
-    body: QueriesBody, request: Request, pincite: Engine, caller: Reader, admitted: Admitted
+    body: QueriesBody, request: Request, pincite: Engine, caller: Reader, admitted: AdmissionControl
 ) -> JSONResponse:
     """`POST /query-many`; each result has `similarityScore` and `metadata.doc_id` as well."""
     told = json.loads(bytes((await search.query_many(body, request, pincite, caller, admitted)).body))

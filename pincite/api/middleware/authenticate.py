@@ -21,8 +21,8 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection, cookie_parser
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from pincite.api.middleware.cors import check_own_page
-from pincite.api.paths import API, is_page
+from pincite.api.middleware.cors import check_same_origin
+from pincite.api.paths import API, is_web_page
 from pincite.core import request_context
 from pincite.core.accounts.access import Caller, require
 from pincite.engine.app import AsyncPincite
@@ -30,35 +30,35 @@ from pincite.errors import Stopping, Unauthorized, Unavailable
 
 log = logging.getLogger(__name__)
 
-OPENAPI = f"{API}/openapi.json"
-OPEN = frozenset({
-    OPENAPI, *(f"{API}{path}" for path in (
+OPENAPI_PATH = f"{API}/openapi.json"
+PUBLIC_PATHS = frozenset({
+    OPENAPI_PATH, *(f"{API}{path}" for path in (
         "/health/live", "/health/ready", "/auth/login", "/auth/setup", "/auth/ways", "/auth/oidc/login", "/auth/oidc/callback")),
 })  # fmt: skip
-UNCOUNTED = frozenset({f"{API}/health/live", f"{API}/health/ready"})
+UNLIMITED_PATHS = frozenset({f"{API}/health/live", f"{API}/health/ready"})
 """Asked by whoever watches over the server, however busy it is; so is the page, which says nothing of anybody's."""
-REMEMBERED = 10_000
+MAX_REMEMBERED_CREDENTIALS = 10_000
 """Keys and logins of which it is remembered whose they were."""
-COOKIE = "pincite_login"
+LOGIN_COOKIE = "pincite_login"
 """What a browser holds once somebody has logged in."""
-STILL_WELCOME_S = 2.0
+RECHECK_INTERVAL_S = 2.0
 """How often whoever listens for long is asked for the key again."""
-LONGEST_NOTED = 300
+MAX_AUDIT_PATH_CHARS = 300
 """Characters of an address that the audit log keeps."""
-Check = Callable[[str, str], None]
+AdmissionCheck = Callable[[str, str], None]
 """Refuses what there is no room for, by its path and by who it seems to be from."""
-_KEYS_IN_ADDRESSES = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
+_KEY_PARAMETERS = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
 
 
-def is_open(path: str) -> bool:
+def is_public(path: str) -> bool:
     """Whether anyone may come to an address."""
-    return path in OPEN or is_page(path)
+    return path in PUBLIC_PATHS or is_web_page(path)
 
 
 class Authenticate:
     """Middleware that finds out who the caller is: from the header `Authorization: Bearer KEY`, or else from the cookie."""
 
-    def __init__(self, app: ASGIApp, pincite: AsyncPincite, check: Check) -> None:
+    def __init__(self, app: ASGIApp, pincite: AsyncPincite, check: AdmissionCheck) -> None:
         self._app = app
         self._pincite = pincite
         self._check = check
@@ -66,8 +66,8 @@ class Authenticate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
-            if scope["path"] in UNCOUNTED or is_page(scope["path"]):
-                check_own_page(scope, cookie=False)
+            if scope["path"] in UNLIMITED_PATHS or is_web_page(scope["path"]):
+                check_same_origin(scope, cookie=False)
             else:
                 await self._let_in(scope)
         await self._app(scope, receive, send)
@@ -75,17 +75,17 @@ class Authenticate:
     async def _let_in(self, scope: Scope) -> None:
         """Know who it is, and count what they ask; whoever is not known is counted by where they come from."""
         limits = self._pincite.admin.quotas
-        if scope["path"] in OPEN:
-            check_own_page(scope, cookie=False)
-            return await limits.stranger(_address(scope))
-        brought = _brought(scope)
+        if scope["path"] in PUBLIC_PATHS:
+            check_same_origin(scope, cookie=False)
+            return await limits.stranger(_client_host(scope))
+        brought = _credential_digest(scope)
         seems = self._who.get(brought, "")
         self._check(scope["path"], seems)
         limits.refuse_if_used_up(seems)
         try:
-            caller = await _recognise(self._pincite, scope)
+            caller = await _authenticate(self._pincite, scope)
         except Unauthorized:
-            await limits.stranger(_address(scope))
+            await limits.stranger(_client_host(scope))
             raise
         self._remember(brought, caller.person)
         await limits.request(caller.person)
@@ -95,48 +95,48 @@ class Authenticate:
 
     def _remember(self, brought: bytes, person: str) -> None:
         """Whose key or login it was, which decides nothing but who is refused unasked."""
-        if len(self._who) >= REMEMBERED:
+        if len(self._who) >= MAX_REMEMBERED_CREDENTIALS:
             self._who.clear()
         self._who[brought] = person
 
 
-def _brought(scope: Scope) -> bytes:
+def _credential_digest(scope: Scope) -> bytes:
     """What a request is known by, hashed."""
     headers = Headers(scope=scope)
     given = f"{headers.get('authorization')}\0{headers.get('cookie')}"
     return hashlib.sha256(given.encode(errors="surrogatepass")).digest()
 
 
-async def _recognise(pincite: AsyncPincite, scope: Scope) -> Caller:
-    if any(name.lower() in _KEYS_IN_ADDRESSES for name, _ in parse_qsl(scope["query_string"].decode("latin-1"))):
+async def _authenticate(pincite: AsyncPincite, scope: Scope) -> Caller:
+    if any(name.lower() in _KEY_PARAMETERS for name, _ in parse_qsl(scope["query_string"].decode("latin-1"))):
         raise Unauthorized("a key in the address ends up in logs; send the header Authorization: Bearer KEY")
-    login = login_of(scope)
+    login = login_cookie(scope)
     if login is None:
-        return await pincite.admin.keys.recognise(_key(scope))
+        return await pincite.admin.keys.recognise(_bearer_key(scope))
     caller = await pincite.admin.logins.recognise(login)
-    check_own_page(scope, cookie=True)
+    check_same_origin(scope, cookie=True)
     return caller
 
 
-def login_of(scope: Scope) -> str | None:
+def login_cookie(scope: Scope) -> str | None:
     """The login a request comes with; where it brings a key, too, the key counts."""
     headers = Headers(scope=scope)
     if "authorization" in headers or "cookie" not in headers:
         return None
-    return cookie_parser(headers["cookie"]).get(COOKIE) or None
+    return cookie_parser(headers["cookie"]).get(LOGIN_COOKIE) or None
 
 
-def address_of(connection: HTTPConnection) -> str:
+def client_address(connection: HTTPConnection) -> str:
     """Where a request comes from."""
-    return _address(connection.scope)
+    return _client_host(connection.scope)
 
 
-def _address(scope: Scope) -> str:
+def _client_host(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else ""
 
 
-def _key(scope: Scope) -> str:
+def _bearer_key(scope: Scope) -> str:
     given = Headers(scope=scope).getlist("authorization")
     scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
     if scheme.lower() != "bearer" or not key.strip():
@@ -144,7 +144,7 @@ def _key(scope: Scope) -> str:
     return key.strip()
 
 
-class May(SecurityBase):
+class Permission(SecurityBase):
     """A route's declaration of the right it takes; gives the route its caller."""
 
     scheme_name = "key"
@@ -159,7 +159,7 @@ class May(SecurityBase):
         return caller
 
 
-class Looks(May):
+class PermissionAsOwner(Permission):
     """The same for a route by which administrators may look at another's things: `?owner=` says whose."""
 
     async def __call__(
@@ -170,47 +170,48 @@ class Looks(May):
             return caller
         pincite: AsyncPincite = connection.app.state.pincite
         looked_at = await pincite.admin.read_as(
-            caller, owner, connection.scope["path"].removeprefix(API)[:LONGEST_NOTED]
+            caller, owner, connection.scope["path"].removeprefix(API)[:MAX_AUDIT_PATH_CHARS]
         )
         request_context.read_only.set(True)
         return looked_at
 
 
-Reader = Annotated[Caller, Depends(May("read"))]
-Looker = Annotated[Caller, Depends(Looks("read"))]
-Writer = Annotated[Caller, Depends(May("write"))]
-Administrator = Annotated[Caller, Depends(May("administer"))]
-Measurer = Annotated[Caller, Depends(May("measure"))]
+Reader = Annotated[Caller, Depends(Permission("read"))]
+ReaderAsOwner = Annotated[Caller, Depends(PermissionAsOwner("read"))]
+Writer = Annotated[Caller, Depends(Permission("write"))]
+Administrator = Annotated[Caller, Depends(Permission("administer"))]
+MetricsReader = Annotated[Caller, Depends(Permission("measure"))]
 
 
-async def unwelcome(connection: HTTPConnection) -> NoReturn:
+async def wait_until_revoked(connection: HTTPConnection) -> NoReturn:
     """Wait until the key or login that opened a connection counts no more, or for less, or the server stops."""
     pincite: AsyncPincite = connection.app.state.pincite
     stopping: asyncio.Event = connection.app.state.stopping
     while True:
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(STILL_WELCOME_S):
+            async with asyncio.timeout(RECHECK_INTERVAL_S):
                 await stopping.wait()
         if stopping.is_set():
             raise Stopping("the server is stopping; try again shortly")
         try:
-            if (await _recognise(pincite, connection.scope)).role != connection.state.caller.role:
+            if (await _authenticate(pincite, connection.scope)).role != connection.state.caller.role:
                 raise Unauthorized("what you may do here has changed; connect again")
         except Unavailable as error:  # nobody was told to leave
             log.debug("a key could not be checked again: %s", error)
 
 
-def right_of(route: APIRoute | APIWebSocketRoute) -> str | None:
+def required_permission(route: APIRoute | APIWebSocketRoute) -> str | None:
     """The right a route declares, if it declares one."""
     calls = (dependency.call for dependency in route.dependant.dependencies)
-    return next((call.right for call in calls if isinstance(call, May)), None)
+    return next((call.right for call in calls if isinstance(call, Permission)), None)
 
 
-def undeclared(routers: Iterable[APIRouter]) -> list[str]:
+def routes_without_permission(routers: Iterable[APIRouter]) -> list[str]:
     """Routes that are neither open nor say what right they take."""
     routes = [route for router in routers for route in router.routes]
     return [
         getattr(route, "path", str(route))
         for route in routes
-        if not isinstance(route, APIRoute | APIWebSocketRoute) or not (is_open(route.path) or right_of(route))
+        if not isinstance(route, APIRoute | APIWebSocketRoute)
+        or not (is_public(route.path) or required_permission(route))
     ]

@@ -13,20 +13,20 @@ from pincite.errors import Overloaded
 if sys.platform != "win32":
     import resource
 
-HEAD_S = 20.0
+HEAD_TIMEOUT_S = 20.0
 """A request's head must be there so long after its connection, or after the answer before it."""
-BODY_S = 600.0
+BODY_TIMEOUT_S = 600.0
 """And its body so long after that."""
-STALLED_S = 60.0
+WRITE_STALL_TIMEOUT_S = 60.0
 """A client that takes nothing of its answer for so long is left."""
-PAUSE_S = (0.5, 1.5)
+BACKOFF_RANGE_S = (0.5, 1.5)
 """Whoever was told to wait is not heard for so long on the same connection, all of them at different times."""
-RESERVED = 128
+RESERVED_FILES = 128
 """Files a process opens besides connections: the database, documents, child processes."""
-HEARD_LATER = "heard_later"
+BACK_OFF = "heard_later"
 """What a request's state holds when its sender was told to wait."""
 
-_FULL = json.dumps(
+_FULL_BODY = json.dumps(
     {
         "type": f"urn:pincite:error:{Overloaded.code}",
         "title": Overloaded.title,
@@ -36,10 +36,10 @@ _FULL = json.dumps(
         "request_id": "",
     }
 ).encode()
-_REFUSAL = (
+_FULL_RESPONSE = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\nRetry-After: 1\r\n"
-    b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(_FULL)
-) + _FULL
+    b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(_FULL_BODY)
+) + _FULL_BODY
 
 
 class Connection(H11Protocol):
@@ -56,17 +56,17 @@ class Connection(H11Protocol):
         """Wait for a request, not for ever."""
         super().connection_made(transport)
         if len(self.connections) > self.most:
-            transport.write(_REFUSAL)
+            transport.write(_FULL_RESPONSE)
             transport.close()
             return
-        self._close_in(HEAD_S)
+        self._close_in(HEAD_TIMEOUT_S)
 
     def data_received(self, data: bytes) -> None:
         """Take what came; a request that is whole is waited for no longer."""
         before = self.cycle
         super().data_received(data)
         if self.cycle is not before:
-            self._close_in(BODY_S)
+            self._close_in(BODY_TIMEOUT_S)
         if self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete:
             self._stop_timer()
 
@@ -80,10 +80,10 @@ class Connection(H11Protocol):
         super().on_response_complete()
         if self.transport.is_closing():
             return
-        self._close_in(HEAD_S)
-        if self.scope["state"].get(HEARD_LATER):
+        self._close_in(HEAD_TIMEOUT_S)
+        if self.scope["state"].get(BACK_OFF):
             self.flow.pause_reading()
-            self.loop.call_later(random.uniform(*PAUSE_S), self._hear_again)
+            self.loop.call_later(random.uniform(*BACKOFF_RANGE_S), self._hear_again)
 
     def _hear_again(self) -> None:
         if not self.transport.is_closing():
@@ -92,7 +92,7 @@ class Connection(H11Protocol):
     def pause_writing(self) -> None:
         """The client takes nothing for the moment."""
         super().pause_writing()
-        self._stalling = self.loop.call_later(STALLED_S, self.transport.abort)
+        self._stalling = self.loop.call_later(WRITE_STALL_TIMEOUT_S, self.transport.abort)
 
     def resume_writing(self) -> None:
         """The client takes its answer again."""
@@ -120,10 +120,10 @@ class Connection(H11Protocol):
             self._stalling = None
 
 
-def up_to(most: int) -> type[Connection]:
+def connection_class(most: int) -> type[Connection]:
     """Connections of which so many may be open, or as many as the system lets this process open."""
     if sys.platform != "win32":
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if files != resource.RLIM_INFINITY:
-            most = min(most, max(8, files - RESERVED))
+            most = min(most, max(8, files - RESERVED_FILES))
     return type("Connection", (Connection,), {"most": most})

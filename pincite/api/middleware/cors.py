@@ -9,8 +9,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pincite.errors import NotAllowed
 
-HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
-ANSWERED: Mapping[str, str] = {
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+PREFLIGHT_HEADERS: Mapping[str, str] = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": "Authorization, Content-Type, Last-Event-ID, X-Request-ID, traceparent",
     "Access-Control-Max-Age": "600",
@@ -18,7 +18,7 @@ ANSWERED: Mapping[str, str] = {
 """What a browser is told that asks beforehand. Not that cookies may be sent: a page elsewhere comes with a key."""
 
 
-class NamedOrigins:
+class CorsHeaders:
     """Middleware that lets pages of the named origins read answers; to all others CORS is off."""
 
     def __init__(self, app: ASGIApp, origins: Iterable[str]) -> None:
@@ -31,7 +31,7 @@ class NamedOrigins:
             return await self._app(scope, receive, send)
         allowed = {"Access-Control-Allow-Origin": origin, "Vary": "Origin"}
         if scope["method"] == "OPTIONS" and "access-control-request-method" in Headers(scope=scope):
-            return await Response(status_code=204, headers={**allowed, **ANSWERED})(scope, receive, send)
+            return await Response(status_code=204, headers={**allowed, **PREFLIGHT_HEADERS})(scope, receive, send)
 
         async def shared(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -42,12 +42,12 @@ class NamedOrigins:
         return await self._app(scope, receive, shared)
 
 
-def check_own_page(scope: Scope, *, cookie: bool) -> None:
+def check_same_origin(scope: Scope, *, cookie: bool) -> None:
     """Refuse what a page of another site sends in a browser's name; with a cookie, what does not say whose page it is.
 
     A browser sends its cookie whoever wrote the page, and takes one from whoever logs it in.
     """
-    if scope["type"] == "http" and scope["method"] in HARMLESS:
+    if scope["type"] == "http" and scope["method"] in SAFE_METHODS:
         return
     headers = Headers(scope=scope)
     if not cookie and "origin" not in headers and "sec-fetch-site" not in headers:

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pincite.api.middleware.connection_limits import HEARD_LATER
+from pincite.api.middleware.connection_limits import BACK_OFF
 from pincite.config.messages import describe_error
 from pincite.errors import (
     BadRequest,
@@ -34,10 +34,10 @@ log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 _INTERNAL = (StoreDown, DataFolderError, SettingsError)
 """Errors whose message names addresses and paths of this machine: it is logged, and the client gets the title."""
-OPENAI = "/v1/"
+OPENAI_PREFIX = "/v1/"
 """How paths begin that speak as OpenAI's API does."""
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
-_TOLD_APART = {404: NotFound("there is nothing at this address")}
+_BY_STATUS = {404: NotFound("there is nothing at this address")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,33 +69,33 @@ class Problem:
 
     def response(self, scope: Scope) -> Response:
         """The problem as an answer, in the words of the door it came to."""
-        if str(scope["path"]).startswith(OPENAI):
+        if str(scope["path"]).startswith(OPENAI_PREFIX):
             return JSONResponse(self.openai_shape(), self.status, dict(self.headers))
-        shape = self.shape(request_id_of(scope))
+        shape = self.shape(get_request_id(scope))
         return JSONResponse(shape, self.status, dict(self.headers), media_type=MEDIA_TYPE)
 
 
-def request_id_of(scope: Scope) -> str:
+def get_request_id(scope: Scope) -> str:
     """The id this request is known by, in answers and in the log."""
-    return str(scope["state"]["request_id"])
+    return str(scope["state"]["get_request_id"])
 
 
-def problem_of(error: BaseException, request_id: str) -> Problem:
+def to_problem(error: BaseException, request_id: str) -> Problem:
     """What to tell the client about an error; what it does not tell is in the log."""
     if isinstance(error, PinciteError):
-        return _known(error, request_id)
+        return _from_pincite_error(error, request_id)
     if isinstance(error, RequestValidationError):
-        return _known(Invalid(_first_fault(error)), request_id)
+        return _from_pincite_error(Invalid(_first_validation_error(error)), request_id)
     if isinstance(error, HTTPException):
         return _from_framework(error, request_id)
     if isinstance(error, asyncio.CancelledError):
-        return _known(Stopping("the server is stopping; try again shortly"), request_id)
+        return _from_pincite_error(Stopping("the server is stopping; try again shortly"), request_id)
     log.error("request %s failed in an unforeseen way", request_id, exc_info=error)
     detail = "something unforeseen happened; the server's log tells more under this request id"
     return Problem(500, "internal", "An unforeseen error", detail)
 
 
-def _known(error: PinciteError, request_id: str) -> Problem:
+def _from_pincite_error(error: PinciteError, request_id: str) -> Problem:
     detail = " ".join(str(error).split())
     if error.status >= 500 and not isinstance(error, Stopping | Overloaded):
         log.error("request %s failed: %s", request_id, detail)
@@ -117,18 +117,18 @@ def _from_framework(error: HTTPException, request_id: str) -> Problem:
     """Errors of the framework: what it could not route, and what it could not read of a body."""
     cause = error.__cause__
     if isinstance(cause, PinciteError):
-        return _known(cause, request_id)
+        return _from_pincite_error(cause, request_id)
     if isinstance(cause, RecursionError):
-        return _known(Invalid("the JSON is nested too deeply"), request_id)
+        return _from_pincite_error(Invalid("the JSON is nested too deeply"), request_id)
     if isinstance(cause, ValueError):
-        return _known(Invalid("the body is not valid JSON in UTF-8"), request_id)
+        return _from_pincite_error(Invalid("the body is not valid JSON in UTF-8"), request_id)
     if error.status_code == 405:
         detail = "this address does not know that method; the header Allow names those it does"
         return Problem(405, "method_not_allowed", "Method not allowed", detail, dict(error.headers or {}))
-    return _known(_TOLD_APART.get(error.status_code, BadRequest(str(error.detail))), request_id)
+    return _from_pincite_error(_BY_STATUS.get(error.status_code, BadRequest(str(error.detail))), request_id)
 
 
-def _first_fault(error: RequestValidationError) -> str:
+def _first_validation_error(error: RequestValidationError) -> str:
     """The first thing wrong with the values, in one line that names the field."""
     first = error.errors()[0]
     path = ".".join(str(part) for part in first["loc"][1:] if "[" not in str(part))
@@ -139,10 +139,10 @@ def _first_fault(error: RequestValidationError) -> str:
     return f"{path}: {describe_error(first)}" if path else describe_error(first)
 
 
-async def tell(request: Request, error: Exception) -> Response:
+async def handle_error(request: Request, error: Exception) -> Response:
     """Handler for the errors that the framework would otherwise answer itself."""
-    request_id = request_id_of(request.scope)
-    return problem_of(error, request_id).response(request.scope)
+    request_id = get_request_id(request.scope)
+    return to_problem(error, request_id).response(request.scope)
 
 
 class Problems:
@@ -167,12 +167,12 @@ class Problems:
         try:
             await self._app(scope, receive, watched)
         except ClientDisconnect:
-            log.debug("request %s: the client went away", request_id_of(scope))
+            log.debug("request %s: the client went away", get_request_id(scope))
         except (Exception, asyncio.CancelledError) as error:
-            request_id = request_id_of(scope)
-            problem = problem_of(error, request_id)
+            request_id = get_request_id(scope)
+            problem = to_problem(error, request_id)
             if isinstance(error, OverBudget) and error.retry_after_s is not None:
-                scope["state"][HEARD_LATER] = True
+                scope["state"][BACK_OFF] = True
             if not started:
                 await problem.response(scope)(scope, receive, send)
         return None

@@ -12,13 +12,13 @@ from pincite.api.middleware.authenticate import Administrator
 from pincite.api.paths import API
 from pincite.core.accounts.audit import AuditFilter, read_anchor
 from pincite.core.times import utc
-from pincite.serialize import answers
-from pincite.serialize.accounts import event_shape, verdict_shape
+from pincite.serialize.accounts import audit_event_json, chain_check_json
 from pincite.serialize.fields import Body, Name
+from pincite.serialize.primitives import page_json
 
 router = APIRouter(prefix=f"{API}/audit", tags=["audit"])
 
-Word = Annotated[Name | None, Query(min_length=1, max_length=100)]
+FilterText = Annotated[Name | None, Query(min_length=1, max_length=100)]
 
 
 class VerifyBody(Body):
@@ -31,8 +31,8 @@ class VerifyBody(Body):
 async def events(
     pincite: Engine,
     caller: Administrator,
-    event: Word = None,
-    person: Word = None,
+    event: FilterText = None,
+    person: FilterText = None,
     since: datetime | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=20)] = None,
@@ -40,11 +40,11 @@ async def events(
     """What was done, newest first; of one kind (`login`, `user`, `user.add` …), by or about somebody, since a time."""
     wanted = AuditFilter(event, person, utc(since) if since else None, limit, cursor)
     found, following = await pincite.admin.audit.list(caller.person, wanted)
-    return JSONResponse(answers.page([event_shape(one) for one in found], following))
+    return JSONResponse(page_json([audit_event_json(one) for one in found], following))
 
 
 @router.post("/verify")
 async def verify(pincite: Engine, caller: Administrator, body: VerifyBody | None = None) -> JSONResponse:
     """Whether no event was changed, removed or cut off at the end."""
     known = read_anchor(body.head) if body and body.head else None
-    return JSONResponse(verdict_shape(await pincite.admin.audit.verify(caller.person, known)))
+    return JSONResponse(chain_check_json(await pincite.admin.audit.verify(caller.person, known)))

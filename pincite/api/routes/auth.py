@@ -7,7 +7,7 @@ from pydantic import Field
 from starlette.responses import JSONResponse, Response
 
 from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import COOKIE, Reader, address_of, login_of
+from pincite.api.middleware.authenticate import LOGIN_COOKIE, Reader, client_address, login_cookie
 from pincite.api.paths import API
 from pincite.core.accounts.access import Caller
 from pincite.core.accounts.users import LOGIN_DAYS
@@ -15,33 +15,33 @@ from pincite.serialize.fields import Body, Name
 
 router = APIRouter(prefix=f"{API}/auth", tags=["auth"])
 
-Short = Annotated[Name, Field(min_length=1, max_length=100)]
-Secret = Annotated[Name, Field(max_length=1000)]
+UserName = Annotated[Name, Field(min_length=1, max_length=100)]
+LoginSecret = Annotated[Name, Field(max_length=1000)]
 
 
 class LoginBody(Body):
     """Who one is."""
 
-    name: Short
-    password: Secret
+    name: UserName
+    password: LoginSecret
 
 
 class SetupBody(LoginBody):
     """The first administrator's name and password, and the token of the link that the server printed."""
 
-    token: Secret
+    token: LoginSecret
 
 
-def _welcome(request: Request, token: str, caller: Caller) -> JSONResponse:
+def _login_response(request: Request, token: str, caller: Caller) -> JSONResponse:
     response = JSONResponse({"id": caller.person, "role": caller.role})
-    hold(response, token, secure=request.url.scheme == "https")
+    set_login_cookie(response, token, secure=request.url.scheme == "https")
     return response
 
 
-def hold(response: Response, token: str, *, secure: bool) -> None:
+def set_login_cookie(response: Response, token: str, *, secure: bool) -> None:
     """Have the browser hold a login."""
     days = LOGIN_DAYS * 86_400
-    response.set_cookie(COOKIE, token, max_age=days, httponly=True, samesite="strict", secure=secure)
+    response.set_cookie(LOGIN_COOKIE, token, max_age=days, httponly=True, samesite="strict", secure=secure)
 
 
 @router.get("/ways")
@@ -54,21 +54,21 @@ async def ways(pincite: Engine) -> JSONResponse:
 async def setup(body: SetupBody, request: Request, pincite: Engine) -> JSONResponse:
     """Make the first administrator, once; 409 ever after."""
     token, caller = await pincite.admin.logins.set_up(body.token, body.name.strip() or body.name, body.password)
-    return _welcome(request, token, caller)
+    return _login_response(request, token, caller)
 
 
 @router.post("/login")
 async def login(body: LoginBody, request: Request, pincite: Engine) -> JSONResponse:
     """Log in: the answer sets a cookie; 401 alike for a wrong name and a wrong password, 429 after too many."""
-    token, caller = await pincite.admin.logins.log_in(body.name, body.password, address_of(request))
-    return _welcome(request, token, caller)
+    token, caller = await pincite.admin.logins.log_in(body.name, body.password, client_address(request))
+    return _login_response(request, token, caller)
 
 
 @router.post("/logout")
 async def logout(request: Request, pincite: Engine, caller: Reader) -> JSONResponse:
     """End the login this request came with."""
-    if (token := login_of(request.scope)) is not None:
+    if (token := login_cookie(request.scope)) is not None:
         await pincite.admin.logins.log_out(caller.person, token)
     response = JSONResponse({"logged_out": True})
-    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    response.delete_cookie(LOGIN_COOKIE, httponly=True, samesite="strict")
     return response

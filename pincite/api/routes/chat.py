@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.responses import JSONResponse, Response
 
 from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Reader, unwelcome
+from pincite.api.middleware.authenticate import Reader, wait_until_revoked
 from pincite.api.paths import API
 from pincite.api.requests import AnswerOptions
 from pincite.api.routes.query import respond
@@ -29,7 +29,7 @@ from pincite.serialize.fields import Name, Words
 log = logging.getLogger(__name__)
 router = APIRouter(prefix=f"{API}/chat", tags=["chat"])
 
-FORGET_S = 5.0
+CLEANUP_TIMEOUT_S = 5.0
 """A question that failed does not wait longer for its empty session to go."""
 
 
@@ -89,7 +89,7 @@ class ChatBody(AnswerOptions):
         return turns
 
 
-def asking(body: ChatBody, pincite: AsyncPincite, caller: Caller) -> Ask:
+def make_ask(body: ChatBody, pincite: AsyncPincite, caller: Caller) -> Ask:
     """How to ask what a message asks: in its session, in a new one, or in none where the client keeps it."""
     question = body.question()
     if body.messages is not None or body.session_id is not None:
@@ -101,16 +101,16 @@ def asking(body: ChatBody, pincite: AsyncPincite, caller: Caller) -> Ask:
         try:
             return await pincite.ask(replace(question, session_id=session.id), caller=caller, listen=listen)
         except BaseException:  # refused, failed or left before anything was kept: no conversation began
-            await _forget_if_empty(pincite, scope, session.id)
+            await _remove_if_empty(pincite, scope, session.id)
             raise
 
     return in_a_new_session
 
 
-async def _forget_if_empty(pincite: AsyncPincite, scope: Scope, session_id: str) -> None:
+async def _remove_if_empty(pincite: AsyncPincite, scope: Scope, session_id: str) -> None:
     """What fails here must not hide how the question ended."""
     try:
-        async with asyncio.timeout(FORGET_S):
+        async with asyncio.timeout(CLEANUP_TIMEOUT_S):
             await pincite.questions.sessions.remove_if_empty(scope, session_id)
     except (PinciteError, TimeoutError) as error:
         log.warning("an empty session may be left behind: %s", error or type(error).__name__)
@@ -119,7 +119,7 @@ async def _forget_if_empty(pincite: AsyncPincite, scope: Scope, session_id: str)
 @router.post("")
 async def chat(body: ChatBody, request: Request, pincite: Engine, caller: Reader) -> Response:
     """Answer a message in its conversation; without one, a new session is made and named in the answer."""
-    return await respond(request, body, caller, asking(body, pincite, caller))
+    return await respond(request, body, caller, make_ask(body, pincite, caller))
 
 
 @router.get("/streams/{stream_id}")
@@ -138,7 +138,7 @@ async def follow(
     await check_readable(pincite, caller, stream.documents)
     if stream.ended and 0 < stream.last == int(last_event_id):
         return Response(status_code=204)
-    return AnswerStream(stream, unwelcome(request), after=int(last_event_id))
+    return AnswerStream(stream, wait_until_revoked(request), after=int(last_event_id))
 
 
 @router.delete("/streams/{stream_id}")

@@ -8,15 +8,16 @@ from fastapi import APIRouter, Query
 from starlette.responses import JSONResponse, Response
 
 from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Looker, Reader
+from pincite.api.middleware.authenticate import Reader, ReaderAsOwner
 from pincite.api.paths import API
 from pincite.core.accounts.access import Caller
 from pincite.core.documents.document import Chunk, ReadRequest
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, NotFound
 from pincite.ingest.embed.embed import embedded_text
-from pincite.serialize import answers
+from pincite.serialize.documents import chunk_json, passage_json
 from pincite.serialize.fields import ReadBody
+from pincite.serialize.primitives import page_json
 
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
 
@@ -29,7 +30,7 @@ SANDBOX = "sandbox; default-src 'none'; frame-ancestors 'none'"
 async def chunks(
     document_id: str,
     pincite: Engine,
-    caller: Looker,
+    caller: ReaderAsOwner,
     level: Annotated[int | None, Query(ge=0, le=2)] = None,
     version: VersionId = None,
     embedded: bool = False,
@@ -47,14 +48,16 @@ async def chunks(
         newest = (await pincite.get(document_id, caller=caller)).version
         raise NotFound(f"there are no passages of a version '{version}'; the newest version is '{newest}'")
     following = str(found[limit - 1].ordinal) if len(found) > limit else None
-    shown = [answers.chunk(document_id, served, chunk) for chunk in found[:limit]]
+    shown = [chunk_json(document_id, served, chunk) for chunk in found[:limit]]
     if embedded and version is None:
-        texts = await _embedded(pincite, caller, document_id, found[:limit])
+        texts = await _embedded_texts(pincite, caller, document_id, found[:limit])
         shown = [one | ({"embedded_text": texts[one["ordinal"]]} if one["ordinal"] in texts else {}) for one in shown]
-    return JSONResponse({"document_id": document_id, "version": served or None, **answers.page(shown, following)})
+    return JSONResponse({"document_id": document_id, "version": served or None, **page_json(shown, following)})
 
 
-async def _embedded(pincite: AsyncPincite, caller: Caller, document_id: str, found: Sequence[Chunk]) -> dict[int, str]:
+async def _embedded_texts(
+    pincite: AsyncPincite, caller: Caller, document_id: str, found: Sequence[Chunk]
+) -> dict[int, str]:
     """What was embedded for each passage, by ordinal, as far as its digest proves it."""
     model, digests = await pincite.documents.embedding_inputs(document_id, caller=caller)
     text = await pincite.documents.text(document_id, caller=caller)
@@ -74,7 +77,7 @@ def _ordinal(cursor: str | None) -> int:
 
 
 @router.get("/{document_id}/file")
-async def file(document_id: str, pincite: Engine, caller: Looker, version: VersionId = None) -> Response:
+async def file(document_id: str, pincite: Engine, caller: ReaderAsOwner, version: VersionId = None) -> Response:
     """The file as it was uploaded, always to be saved and never to be shown."""
     document = await pincite.get(document_id, caller=caller)
     found, data = await pincite.documents.original(document_id, version, caller=caller)
@@ -96,4 +99,4 @@ def attachment(name: str) -> str:
 async def read(body: ReadBody, pincite: Engine, caller: Reader) -> JSONResponse:
     """Part of a document's text: lines before a section before the whole."""
     reading = ReadRequest(body.doc_id, body.source_uri, body.section, body.start_line, body.end_line, body.version)
-    return JSONResponse(answers.passage(await pincite.documents.read(reading, caller=caller)))
+    return JSONResponse(passage_json(await pincite.documents.read(reading, caller=caller)))

@@ -7,13 +7,13 @@ from fastapi import APIRouter, Query
 from starlette.responses import JSONResponse
 
 from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Looker
+from pincite.api.middleware.authenticate import ReaderAsOwner
 from pincite.api.paths import API
 from pincite.core.documents.pages import Box
 from pincite.engine.reader.page_locator import Target
 from pincite.errors import Invalid
-from pincite.serialize import pages as shapes
 from pincite.serialize.fields import Text
+from pincite.serialize.pages import location_json, page_view_json
 
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
 
@@ -26,7 +26,7 @@ async def page(
     document_id: str,
     number: int,
     pincite: Engine,
-    caller: Looker,
+    caller: ReaderAsOwner,
     version: VersionId = None,
     start: Offset = None,
     end: Offset = None,
@@ -36,14 +36,14 @@ async def page(
     if not 1 <= number < 2**31:
         raise Invalid("pages count from 1")
     found = await pincite.documents.locator.page(scope, document_id, number, version, span)
-    return await asyncio.to_thread(lambda: JSONResponse(shapes.shown(found)))  # a sheet may have many cells
+    return await asyncio.to_thread(lambda: JSONResponse(page_view_json(found)))  # a sheet may have many cells
 
 
 @router.get("/{document_id}/places")
 async def places(
     document_id: str,
     pincite: Engine,
-    caller: Looker,
+    caller: ReaderAsOwner,
     version: VersionId = None,
     start: Offset = None,
     end: Offset = None,
@@ -60,8 +60,8 @@ async def places(
     if ref is not None and rect is not None:
         raise Invalid("send either ref or rect")
     if span is not None:
-        return JSONResponse(shapes.spot(await pincite.documents.locator.spot(scope, document_id, span, version)))
-    return JSONResponse(shapes.spot(await pincite.documents.locator.aimed(scope, document_id, aim, version)))
+        return JSONResponse(location_json(await pincite.documents.locator.spot(scope, document_id, span, version)))
+    return JSONResponse(location_json(await pincite.documents.locator.aimed(scope, document_id, aim, version)))
 
 
 def _span(start: int | None, end: int | None) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import JSONResponse
 
-from pincite.api.admission.admission import Admitted
+from pincite.api.admission.admission import AdmissionControl
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Reader
 from pincite.api.paths import API
@@ -30,7 +30,7 @@ class EmbeddingBody(Body):
 
 @router.post("/embedding")
 async def embedding(
-    body: EmbeddingBody, request: Request, pincite: Engine, caller: Reader, admitted: Admitted
+    body: EmbeddingBody, request: Request, pincite: Engine, caller: Reader, admitted: AdmissionControl
 ) -> JSONResponse:
     """One unit vector a text, in order; a text longer than the model's window is the mean of its parts."""
     texts = [body.input] if isinstance(body.input, str) else body.input

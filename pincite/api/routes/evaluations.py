@@ -18,8 +18,9 @@ from pincite.engine.app import AsyncPincite
 from pincite.errors import Conflict, Invalid, NotFound, PinciteError
 from pincite.evaluate.questions.labels import mark
 from pincite.evaluate.questions.own_documents import EvalRequest, begin, make_set, run_set, settings_to_try
-from pincite.serialize import evaluations as shapes
+from pincite.serialize.evaluations import evaluation_json, evaluation_set_json, set_question_json
 from pincite.serialize.fields import Body, Name
+from pincite.serialize.primitives import Json, page_json
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ class MarkBody(Body):
     chunk_ids: Annotated[list[Annotated[Name, Field(max_length=300)]], Field(max_length=50)]
 
 
-class Evaluating:
+class BackgroundEvaluation:
     """The evaluation that this process is busy with, if any."""
 
     def __init__(self) -> None:
@@ -61,7 +62,7 @@ class Evaluating:
     async def start(self, pincite: AsyncPincite, body: EvaluationBody, caller: Caller) -> Evaluation:
         """Announce a run and begin with it; a second one while it lasts is refused."""
         settings = settings_to_try(pincite.settings, body.settings, body.profile)
-        chosen = None if body.renew else await _known(pincite, body, caller)
+        chosen = None if body.renew else await _chosen_set(pincite, body, caller)
         async with self._starting:
             if self._task is not None and not self._task.done():
                 raise Conflict("an evaluation is running already; wait for its end", code="evaluation_running")
@@ -77,7 +78,7 @@ class Evaluating:
             await asyncio.gather(self._task, return_exceptions=True)
 
 
-async def _known(pincite: AsyncPincite, body: EvaluationBody, caller: Caller) -> EvaluationSet | None:
+async def _chosen_set(pincite: AsyncPincite, body: EvaluationBody, caller: Caller) -> EvaluationSet | None:
     """The set that is meant, the newest unless named; None where there is none yet."""
     try:
         return await pincite.questions.evaluations.get_set(await pincite.scope(caller), body.set_id)
@@ -119,9 +120,9 @@ async def evaluate(
     request: Request, pincite: Engine, caller: Writer, body: EvaluationBody | None = None
 ) -> JSONResponse:
     """Ask a set made from one's own documents, in the background; without one it is made first."""
-    evaluating: Evaluating = request.app.state.evaluating
+    evaluating: BackgroundEvaluation = request.app.state.evaluating
     run = await evaluating.start(pincite, body or EvaluationBody(), caller)
-    return JSONResponse({"evaluation": shapes.evaluation(run, ranks=False)}, 202)
+    return JSONResponse({"evaluation": evaluation_json(run, ranks=False)}, 202)
 
 
 @router.get("/evaluations")
@@ -133,7 +134,7 @@ async def evaluations(
 ) -> JSONResponse:
     """Runs, newest first, without the ranks of their questions."""
     found, following = await pincite.questions.evaluations.list(await pincite.scope(caller), limit, cursor)
-    return JSONResponse(shapes.page([shapes.evaluation(one, ranks=False) for one in found], following))
+    return JSONResponse(page_json([evaluation_json(one, ranks=False) for one in found], following))
 
 
 @router.get("/evaluations/{evaluation_id}")
@@ -154,7 +155,7 @@ async def evaluation(
     )
     if before is not None and before.set_id != found.set_id:
         raise Invalid("against: that is a run of another set; only runs of one set can be compared")
-    return JSONResponse(shapes.evaluation(found, ranks=True, before=before))
+    return JSONResponse(evaluation_json(found, ranks=True, before=before))
 
 
 async def _before(pincite: AsyncPincite, scope: Scope, run: Evaluation) -> Evaluation | None:
@@ -165,7 +166,7 @@ async def _before(pincite: AsyncPincite, scope: Scope, run: Evaluation) -> Evalu
 async def make(pincite: Engine, caller: Writer) -> JSONResponse:
     """Begin a set made by hand; it is empty until passages are marked."""
     made = await pincite.questions.evaluations.keep_set(await pincite.scope(caller), "hand", 0, [])
-    return JSONResponse(shapes.evaluation_set(made), 201)
+    return JSONResponse(evaluation_set_json(made), 201)
 
 
 @router.put("/evaluation-sets/{set_id}/questions")
@@ -179,7 +180,7 @@ async def mark_passages(set_id: str, body: MarkBody, pincite: Engine, caller: Wr
 async def sets(pincite: Engine, caller: Writer) -> JSONResponse:
     """The sets made from one's own documents, newest first, without their questions."""
     found = await pincite.questions.evaluations.list_sets(await pincite.scope(caller))
-    return JSONResponse(shapes.page([shapes.evaluation_set(one) for one in found]))
+    return JSONResponse(page_json([evaluation_set_json(one) for one in found]))
 
 
 @router.get("/evaluation-sets/{set_id}")
@@ -189,8 +190,8 @@ async def questions(set_id: str, pincite: Engine, caller: Writer) -> JSONRespons
     return JSONResponse(_with_questions(found))
 
 
-def _with_questions(found: EvaluationSet) -> shapes.Json:
-    return shapes.evaluation_set(found) | {"items": [shapes.question(one) for one in found.questions]}
+def _with_questions(found: EvaluationSet) -> Json:
+    return evaluation_set_json(found) | {"items": [set_question_json(one) for one in found.questions]}
 
 
 @router.delete("/evaluation-sets/{set_id}")

@@ -11,8 +11,8 @@ from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Reader
 from pincite.api.paths import API
 from pincite.core.accounts.conversations import Feedback, Rating
-from pincite.serialize import answers
 from pincite.serialize.fields import Body, Name, Text
+from pincite.serialize.primitives import Json, iso_time, page_json
 
 router = APIRouter(prefix=f"{API}/feedback", tags=["feedback"])
 
@@ -30,7 +30,7 @@ async def rate(body: FeedbackBody, pincite: Engine, caller: Reader) -> JSONRespo
     """Say of an answer of one's own whether it helped; saying it again replaces what was said."""
     scope = await pincite.scope(caller)
     said = await pincite.questions.feedback.rate(scope, body.answer_id, body.rating, (body.comment or "").strip())
-    return JSONResponse(feedback_shape(said), 201)
+    return JSONResponse(feedback_json(said), 201)
 
 
 @router.get("")
@@ -42,9 +42,9 @@ async def feedback(
 ) -> JSONResponse:
     """What was said, newest first: one's own, and for an administrator everybody's."""
     found, following = await pincite.questions.feedback.list(await pincite.scope(caller), limit, cursor)
-    return JSONResponse(answers.page([feedback_shape(one) for one in found], following))
+    return JSONResponse(page_json([feedback_json(one) for one in found], following))
 
 
-def feedback_shape(value: Feedback) -> answers.Json:
+def feedback_json(value: Feedback) -> Json:
     """What was said of an answer."""
-    return asdict(value) | {"created_at": answers.moment(value.created_at)}
+    return asdict(value) | {"created_at": iso_time(value.created_at)}

@@ -13,8 +13,9 @@ from pincite.api.requests import AccessBody
 from pincite.core.documents.document import Folder
 from pincite.errors import Invalid
 from pincite.ingest.accept.accept import clean_folder
-from pincite.serialize import answers
+from pincite.serialize.documents import folder_json, receipt_json
 from pincite.serialize.fields import Body, Name, Text
+from pincite.serialize.primitives import page_json
 
 router = APIRouter(prefix=f"{API}/folders", tags=["folders"])
 
@@ -37,7 +38,7 @@ class FolderChange(FolderBody):
     new_path: Text | None = None
 
 
-def _path(given: str) -> str:
+def _folder_path(given: str) -> str:
     path = clean_folder(given)
     if not path:
         raise Invalid("name a folder, such as hr/policies; the top of the library is none", code="bad_folder")
@@ -56,25 +57,25 @@ async def folders(
         one for one in await pincite.documents.folders.all(await pincite.scope(caller)) if one.path > (cursor or "")
     ]
     following = found[limit - 1].path if len(found) > limit else None
-    return JSONResponse(answers.page([answers.folder(one) for one in found[:limit]], following))
+    return JSONResponse(page_json([folder_json(one) for one in found[:limit]], following))
 
 
 @router.post("", status_code=201)
 async def make(body: FolderBody, pincite: Engine, caller: Writer) -> JSONResponse:
     """Make a folder, or give one that documents lie in its prompt and label; 409 where that was done before."""
-    scope, path = await pincite.scope(caller), _path(body.path)
+    scope, path = await pincite.scope(caller), _folder_path(body.path)
     await pincite.documents.folders.make(scope, Folder(path, body.system_prompt or None, body.category_label or None))
     if body.access is not None:
         await pincite.documents.share_folder(path, body.access.wish(), caller=caller)
-    return JSONResponse(answers.folder(await pincite.documents.folders.get(scope, path)), 201)
+    return JSONResponse(folder_json(await pincite.documents.folders.get(scope, path)), 201)
 
 
 @router.patch("")
 async def change(body: FolderChange, pincite: Engine, caller: Writer) -> JSONResponse:
     """Change what a folder says, or move it with all that is in it: documents keep their ids."""
-    scope, path = await pincite.scope(caller), _path(body.path)
+    scope, path = await pincite.scope(caller), _folder_path(body.path)
     known, given = await pincite.documents.folders.get(scope, path), body.model_fields_set
-    if body.new_path is not None and (to := _path(body.new_path)) != path:
+    if body.new_path is not None and (to := _folder_path(body.new_path)) != path:
         await pincite.documents.folders.move(scope, path, to)
         path = to
     if given & {"system_prompt", "category_label"}:
@@ -84,7 +85,7 @@ async def change(body: FolderChange, pincite: Engine, caller: Writer) -> JSONRes
     if "access" in given:
         await pincite.documents.share_folder(path, body.access.wish() if body.access else None, caller=caller)
         scope = await pincite.scope(caller)
-    return JSONResponse(answers.folder(await pincite.documents.folders.get(scope, path)))
+    return JSONResponse(folder_json(await pincite.documents.folders.get(scope, path)))
 
 
 @router.delete("")
@@ -92,5 +93,5 @@ async def remove(
     pincite: Engine, caller: Writer, path: Annotated[str, Query(max_length=2000)], recursive: bool = False
 ) -> JSONResponse:
     """Remove a folder: an empty one, or with `recursive` one with its documents, a receipt for each."""
-    receipts = await pincite.documents.remove_folder(_path(path), recursive=recursive, caller=caller)
-    return JSONResponse({"path": _path(path), "receipts": [answers.receipt(one) for one in receipts]})
+    receipts = await pincite.documents.remove_folder(_folder_path(path), recursive=recursive, caller=caller)
+    return JSONResponse({"path": _folder_path(path), "receipts": [receipt_json(one) for one in receipts]})

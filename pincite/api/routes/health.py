@@ -7,14 +7,14 @@ from starlette.responses import JSONResponse, Response
 
 from pincite import __version__
 from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Administrator, Measurer
+from pincite.api.middleware.authenticate import Administrator, MetricsReader
 from pincite.api.paths import API
 from pincite.errors import StoreDown
 from pincite.tracing.metrics import CONTENT_TYPE
 
 router = APIRouter(prefix=API, tags=["health"])
 
-READY_S = 3.0
+DATABASE_TIMEOUT_S = 3.0
 """A database that takes longer to say anything counts as down."""
 
 
@@ -28,10 +28,10 @@ async def live() -> JSONResponse:
 async def ready(pincite: Engine) -> JSONResponse:
     """The database answers too; 503 where it does not."""
     try:
-        async with asyncio.timeout(READY_S):
+        async with asyncio.timeout(DATABASE_TIMEOUT_S):
             await pincite.admin.health()
     except TimeoutError as error:
-        raise StoreDown(f"the database did not answer within {READY_S:g} s") from error
+        raise StoreDown(f"the database did not answer within {DATABASE_TIMEOUT_S:g} s") from error
     return JSONResponse({"status": "ready"})
 
 
@@ -54,6 +54,6 @@ async def details(pincite: Engine, caller: Administrator) -> JSONResponse:
 
 
 @router.get("/metrics")
-async def metrics(pincite: Engine, caller: Measurer) -> Response:
+async def metrics(pincite: Engine, caller: MetricsReader) -> Response:
     """Counters and durations of this process since it started, and the library's sizes now."""
     return Response(pincite.admin.metrics.text(await pincite.admin.sizes()), media_type=CONTENT_TYPE)

@@ -10,9 +10,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
-from pincite.api.admission.admission import Admitted
+from pincite.api.admission.admission import AdmissionControl
 from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Reader, Writer, unwelcome
+from pincite.api.middleware.authenticate import Reader, Writer, wait_until_revoked
 from pincite.api.paths import API
 from pincite.api.streaming.answer_streams import StreamEvent
 from pincite.api.streaming.sse import KEEP_ALIVE_S, EventStream
@@ -20,14 +20,14 @@ from pincite.core.accounts.access import Caller
 from pincite.core.documents.jobs import EndedJob, JobWish, QueuedJob, QueueSummary
 from pincite.engine.app import AsyncPincite
 from pincite.errors import NotFound
-from pincite.serialize import jobs as shapes
-from pincite.serialize.answers import Json, page
+from pincite.serialize.jobs import cancelled_job_json, ended_job_json, job_json, past_job_json, queue_json
+from pincite.serialize.primitives import Json, page_json
 
 router = APIRouter(prefix=f"{API}/jobs", tags=["jobs"])
 
-EVERY_S = 0.5
+POLL_INTERVAL_S = 0.5
 """How often the queue is looked at for those who follow it."""
-SHOWN = 200
+MAX_FOLLOWED_JOBS = 200
 """Jobs that are followed one by one: those in hand and those that come next; the rest is in the summary."""
 
 
@@ -46,16 +46,16 @@ async def jobs(
     scope = await pincite.scope(caller)
     if state == "ended":
         past, following = await pincite.documents.jobs.past(scope, limit=limit, cursor=cursor)
-        items = [shapes.past_job(one) for one in past]
+        items = [past_job_json(one) for one in past]
     else:
         found, following = await pincite.documents.jobs.page(scope, limit=limit, cursor=cursor, state=state)
-        items = [shapes.job(one) for one in found]
-    summary = shapes.queue(await pincite.documents.jobs.summary(scope))
-    return JSONResponse({**page(items, following), "summary": summary})
+        items = [job_json(one) for one in found]
+    summary = queue_json(await pincite.documents.jobs.summary(scope))
+    return JSONResponse({**page_json(items, following), "summary": summary})
 
 
 @router.get("/events")
-async def events(request: Request, pincite: Engine, caller: Reader, admitted: Admitted) -> Response:
+async def events(request: Request, pincite: Engine, caller: Reader, admitted: AdmissionControl) -> Response:
     """The same as it changes: `snapshot`, then `job`, `ended` and `summary`, until the client leaves."""
 
     async def admitted_ones() -> AsyncGenerator[StreamEvent | None]:
@@ -64,7 +64,7 @@ async def events(request: Request, pincite: Engine, caller: Reader, admitted: Ad
                 async for told in followed:
                     yield told
 
-    return EventStream(admitted_ones(), unwelcome(request))
+    return EventStream(admitted_ones(), wait_until_revoked(request))
 
 
 @router.delete("/{job_id}")
@@ -72,11 +72,11 @@ async def cancel(job_id: str, pincite: Engine, caller: Writer) -> JSONResponse:
     """Take a document out of the queue, or from the hands of the worker that has it."""
     if not (job_id.isascii() and job_id.isdecimal() and len(job_id) < 19):
         raise NotFound(f"there is no job '{job_id}'")
-    return JSONResponse(shapes.cancelled_job(await pincite.documents.cancel(int(job_id), caller=caller)))
+    return JSONResponse(cancelled_job_json(await pincite.documents.cancel(int(job_id), caller=caller)))
 
 
 async def follow(
-    pincite: AsyncPincite, caller: Caller, *, every_s: float = EVERY_S, silence_s: float = KEEP_ALIVE_S
+    pincite: AsyncPincite, caller: Caller, *, every_s: float = POLL_INTERVAL_S, silence_s: float = KEEP_ALIVE_S
 ) -> AsyncGenerator[StreamEvent | None]:
     """What happens in the queue, event by event, and None whenever nothing did for so long."""
     known: dict[int, QueuedJob] | None = None
@@ -84,15 +84,15 @@ async def follow(
     number, told_at = 0, time.monotonic()
     while True:
         scope = await pincite.scope(caller)
-        found, _ = await pincite.documents.jobs.page(scope, limit=SHOWN)
+        found, _ = await pincite.documents.jobs.page(scope, limit=MAX_FOLLOWED_JOBS)
         summary, now = await pincite.documents.jobs.summary(scope), {job.id: job for job in found}
         if known is None or before is None:
-            shown = {**page([shapes.job(job) for job in found]), "summary": shapes.queue(summary)}
+            shown = {**page_json([job_json(job) for job in found]), "summary": queue_json(summary)}
             news = [("snapshot", shown)]
         else:
             left = [job for job in known.values() if job.id not in now]
             ended = await pincite.documents.jobs.ended(scope, left) if left else []
-            news = [*_changes(known, now), *_ends(ended), *_numbers(before, summary)]
+            news = [*_job_events(known, now), *_ended_events(ended), *_summary_events(before, summary)]
         known, before = now, summary
         for event, data in news:
             number, told_at = number + 1, time.monotonic()
@@ -103,20 +103,20 @@ async def follow(
         await asyncio.sleep(every_s)
 
 
-def _changes(known: Mapping[int, QueuedJob], now: Mapping[int, QueuedJob]) -> Iterator[tuple[str, Json]]:
+def _job_events(known: Mapping[int, QueuedJob], now: Mapping[int, QueuedJob]) -> Iterator[tuple[str, Json]]:
     """What is new or has moved on; a guess at the time that is left is no news."""
     for job in now.values():
         before = known.get(job.id)
         if before is None or replace(before, remaining_s=None) != replace(job, remaining_s=None):
-            yield "job", shapes.job(job)
+            yield "job", job_json(job)
 
 
-def _ends(ended: list[EndedJob]) -> Iterator[tuple[str, Json]]:
+def _ended_events(ended: list[EndedJob]) -> Iterator[tuple[str, Json]]:
     for job in ended:
-        yield "ended", shapes.ended_job(job)
+        yield "ended", ended_job_json(job)
 
 
-def _numbers(before: QueueSummary, summary: QueueSummary) -> Iterator[tuple[str, Json]]:
+def _summary_events(before: QueueSummary, summary: QueueSummary) -> Iterator[tuple[str, Json]]:
     """How many there are of each kind, when that has changed; rates alone are no news."""
     if astuple(before)[:4] != astuple(summary)[:4]:
-        yield "summary", shapes.queue(summary)
+        yield "summary", queue_json(summary)

@@ -10,8 +10,9 @@ from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Administrator
 from pincite.api.paths import API
 from pincite.core.accounts.access import Role
-from pincite.serialize import answers
+from pincite.serialize.accounts import key_json
 from pincite.serialize.fields import Body, Name
+from pincite.serialize.primitives import page_json
 
 router = APIRouter(prefix=f"{API}/keys", tags=["keys"])
 
@@ -28,7 +29,7 @@ class KeyBody(Body):
 @router.get("")
 async def keys(pincite: Engine, caller: Administrator) -> JSONResponse:
     """Every key, newest first; never the keys themselves."""
-    return JSONResponse(answers.page([answers.key(one) for one in await pincite.admin.keys.all(caller.person)]))
+    return JSONResponse(page_json([key_json(one) for one in await pincite.admin.keys.all(caller.person)]))
 
 
 @router.post("", status_code=201)

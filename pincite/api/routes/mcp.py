@@ -3,38 +3,38 @@
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
-from pincite.api.admission.admission import Admission, Admitted
+from pincite.api.admission.admission import Admission, AdmissionControl
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Reader
-from pincite.api.middleware.problems import problem_of, request_id_of
+from pincite.api.middleware.problems import get_request_id, to_problem
 from pincite.api.streaming.disconnect import until_disconnect
 from pincite.api.streaming.revalidate import while_permitted
 from pincite.core.accounts.access import Caller
 from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.question import Question
 from pincite.engine.app import AsyncPincite
-from pincite.mcp.protocol import NO_REQUEST, VERSIONS, answer, error_message
+from pincite.mcp.protocol import INVALID_REQUEST, PROTOCOL_VERSIONS, error_message, handle_message
 from pincite.mcp.tools import ToolBackend
 
 router = APIRouter(tags=["mcp"])
 
 
 @router.post("/mcp")
-async def mcp(request: Request, pincite: Engine, caller: Reader, admitted: Admitted) -> Response:
+async def mcp(request: Request, pincite: Engine, caller: Reader, admitted: AdmissionControl) -> Response:
     """One JSON-RPC message of the Model Context Protocol, answered as JSON; 202 where it wants no answer."""
-    version = request.headers.get("mcp-protocol-version", VERSIONS[0])
-    if version not in VERSIONS:
-        spoken = f"this server speaks {', '.join(VERSIONS)}, not '{version[:40]}'"
-        return JSONResponse(error_message(None, NO_REQUEST, spoken), 400)
+    version = request.headers.get("mcp-protocol-version", PROTOCOL_VERSIONS[0])
+    if version not in PROTOCOL_VERSIONS:
+        spoken = f"this server speaks {', '.join(PROTOCOL_VERSIONS)}, not '{version[:40]}'"
+        return JSONResponse(error_message(None, INVALID_REQUEST, spoken), 400)
     body = await request.body()
-    desk = _desk(pincite, caller, admitted, request_id_of(request.scope))
-    told = await until_disconnect(request.receive, answer(body, desk))
+    desk = _tool_backend(pincite, caller, admitted, get_request_id(request.scope))
+    told = await until_disconnect(request.receive, handle_message(body, desk))
     if told is None:
         return Response(status_code=202)
     return JSONResponse(told, 400 if told["id"] is None else 200)
 
 
-def _desk(pincite: AsyncPincite, caller: Caller, admitted: Admission, request_id: str) -> ToolBackend:
+def _tool_backend(pincite: AsyncPincite, caller: Caller, admitted: Admission, request_id: str) -> ToolBackend:
     """Tools in the name of whoever called, within their limits and in their turn."""
 
     async def search(question: Question) -> SearchResult:
@@ -48,5 +48,5 @@ def _desk(pincite: AsyncPincite, caller: Caller, admitted: Admission, request_id
         search,
         lambda reading: pincite.documents.read(reading, caller=caller),
         ask,
-        lambda error: problem_of(error, request_id).detail,
+        lambda error: to_problem(error, request_id).detail,
     )

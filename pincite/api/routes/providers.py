@@ -19,8 +19,8 @@ from pincite.engine.app import AsyncPincite
 from pincite.models.kit_factory import address_of, plain_embedder, provider_of, rerank_address
 from pincite.models.probe import ProbeResult, probe_embedder, probe_llm, try_reranker
 from pincite.models.resilient import close
-from pincite.serialize import answers
 from pincite.serialize.fields import Body, Name
+from pincite.serialize.primitives import page_json
 
 router = APIRouter(prefix=f"{API}/providers", tags=["providers"])
 
@@ -36,47 +36,47 @@ async def try_out(
     request: Request, pincite: Engine, _caller: Administrator, body: TestBody | None = None
 ) -> JSONResponse:
     """Try the configured model, its fallback, the embedder and the reranker once each, without retries."""
-    return JSONResponse(await until_disconnect(request.receive, _tried(pincite, body.model if body else None)))
+    return JSONResponse(await until_disconnect(request.receive, _probe_all(pincite, body.model if body else None)))
 
 
 @router.get("/models")
 async def models(request: Request, pincite: Engine, _caller: Administrator) -> JSONResponse:
     """The models that the configured server offers."""
-    offers = await until_disconnect(request.receive, _offers(pincite))
-    return JSONResponse(answers.page([{"name": one.name, "window": one.window} for one in offers]))
+    offers = await until_disconnect(request.receive, _list_models(pincite))
+    return JSONResponse(page_json([{"name": one.name, "window": one.window} for one in offers]))
 
 
-async def _tried(pincite: AsyncPincite, model: str | None) -> dict[str, Any]:
+async def _probe_all(pincite: AsyncPincite, model: str | None) -> dict[str, Any]:
     settings, admin = pincite.settings, pincite.admin
     return {
-        "llm": await _tried_llm(settings.llm, admin.plain_llm(settings.llm), model),
-        "fallback": await _tried_llm(settings.llm.fallback, admin.plain_llm(settings.llm.fallback)),
-        "embedding": {"provider": settings.embedding.provider} | await _tried_embedder(pincite),
+        "llm": await _probe_llm(settings.llm, admin.plain_llm(settings.llm), model),
+        "fallback": await _probe_llm(settings.llm.fallback, admin.plain_llm(settings.llm.fallback)),
+        "embedding": {"provider": settings.embedding.provider} | await _probe_embedder(pincite),
         "reranker": {"provider": settings.rag.reranker, "address": rerank_address(settings) or None}
-        | await _tried_reranker(admin.plain_reranker()),
+        | await _probe_reranker(admin.plain_reranker()),
     }
 
 
-async def _tried_embedder(pincite: AsyncPincite) -> dict[str, Any]:
+async def _probe_embedder(pincite: AsyncPincite) -> dict[str, Any]:
     if pincite.admin.embedder.local:  # it holds a model in memory: one is enough
-        return _shape(await probe_embedder(pincite.admin.embedder), "model", "dimensions", "latency_ms")
+        return _result_json(await probe_embedder(pincite.admin.embedder), "model", "dimensions", "latency_ms")
     embedder = plain_embedder(pincite.settings)
     try:
-        return _shape(await probe_embedder(embedder), "model", "dimensions", "latency_ms")
+        return _result_json(await probe_embedder(embedder), "model", "dimensions", "latency_ms")
     finally:
         await close(embedder)
 
 
-async def _tried_reranker(reranker: Reranker | None) -> dict[str, Any]:
+async def _probe_reranker(reranker: Reranker | None) -> dict[str, Any]:
     if reranker is None:
         return {"ok": True, "error": None}
     try:
-        return _shape(await try_reranker(reranker), "latency_ms")
+        return _result_json(await try_reranker(reranker), "latency_ms")
     finally:
         await close(reranker)
 
 
-async def _tried_llm(chosen: Llm | Fallback, llm: LLM | None, model: str | None = None) -> dict[str, Any]:
+async def _probe_llm(chosen: Llm | Fallback, llm: LLM | None, model: str | None = None) -> dict[str, Any]:
     named = {"provider": provider_of(chosen), "address": address_of(chosen) or None}
     if llm is None:  # nothing can go wrong: code chooses sentences
         return named | {"ok": True, "model": None, "error": None}
@@ -84,15 +84,15 @@ async def _tried_llm(chosen: Llm | Fallback, llm: LLM | None, model: str | None 
         tried = await probe_llm(llm, model)
     finally:
         await close(llm)
-    return named | _shape(tried, "model", "window", "latency_ms", "first_token_ms")
+    return named | _result_json(tried, "model", "window", "latency_ms", "first_token_ms")
 
 
-def _shape(tried: ProbeResult, *names: str) -> dict[str, Any]:
+def _result_json(tried: ProbeResult, *names: str) -> dict[str, Any]:
     error = {"code": tried.code, "message": tried.error} if tried.error else None
     return {"ok": error is None, **{name: getattr(tried, name) for name in names}, "error": error}
 
 
-async def _offers(pincite: AsyncPincite) -> list[Offered]:
+async def _list_models(pincite: AsyncPincite) -> list[Offered]:
     llm = pincite.admin.plain_llm(pincite.settings.llm)
     try:
         return await llm.list_models() if isinstance(llm, Discoverable) else []

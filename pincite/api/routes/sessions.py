@@ -7,11 +7,12 @@ from pydantic import Field
 from starlette.responses import JSONResponse
 
 from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Looker, Reader
+from pincite.api.middleware.authenticate import Reader, ReaderAsOwner
 from pincite.api.paths import API
 from pincite.errors import Invalid
-from pincite.serialize import answers
 from pincite.serialize.fields import Body, Name
+from pincite.serialize.primitives import page_json
+from pincite.serialize.sessions import session_json
 
 router = APIRouter(prefix=f"{API}/sessions", tags=["sessions"])
 
@@ -25,7 +26,7 @@ class SessionBody(Body):
 @router.get("")
 async def sessions(
     pincite: Engine,
-    caller: Looker,
+    caller: ReaderAsOwner,
     q: Annotated[str | None, Query(max_length=2000)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Query(max_length=500)] = None,
@@ -34,7 +35,7 @@ async def sessions(
     found, following = await pincite.questions.sessions.list(
         await pincite.scope(caller), q=q, limit=limit, cursor=cursor
     )
-    return JSONResponse(answers.page([answers.session(one, turns=False) for one in found], following))
+    return JSONResponse(page_json([session_json(one, turns=False) for one in found], following))
 
 
 @router.delete("")
@@ -46,17 +47,17 @@ async def remove_all(pincite: Engine, caller: Reader, all: bool = False) -> JSON
 
 
 @router.get("/{session_id}")
-async def session(session_id: str, pincite: Engine, caller: Looker) -> JSONResponse:
+async def session(session_id: str, pincite: Engine, caller: ReaderAsOwner) -> JSONResponse:
     """One session with its turns."""
     found = await pincite.questions.sessions.get(await pincite.scope(caller), session_id)
-    return JSONResponse(answers.session(found, turns=True))
+    return JSONResponse(session_json(found, turns=True))
 
 
 @router.patch("/{session_id}")
 async def rename(session_id: str, body: SessionBody, pincite: Engine, caller: Reader) -> JSONResponse:
     """Give a session another title."""
     found = await pincite.questions.sessions.rename(await pincite.scope(caller), session_id, body.title)
-    return JSONResponse(answers.session(found, turns=False))
+    return JSONResponse(session_json(found, turns=False))
 
 
 @router.delete("/{session_id}")

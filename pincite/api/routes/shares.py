@@ -11,9 +11,9 @@ from pincite.api.middleware.authenticate import Reader
 from pincite.api.paths import API
 from pincite.core.accounts.conversations import SHARE_LINK_PREFIX
 from pincite.errors import Invalid
-from pincite.serialize import answers
-from pincite.serialize.accounts import share_shape, shared_shape
+from pincite.serialize.accounts import share_json, shared_answer_json
 from pincite.serialize.fields import Body, Name
+from pincite.serialize.primitives import page_json
 
 router = APIRouter(prefix=f"{API}/shares", tags=["shares"])
 
@@ -29,7 +29,7 @@ class ShareBody(Body):
 async def shares(pincite: Engine, caller: Reader) -> JSONResponse:
     """One's own links that count, newest first; never the links themselves."""
     found = await pincite.questions.share_links.all(await pincite.scope(caller))
-    return JSONResponse(answers.page([share_shape(one) for one in found]))
+    return JSONResponse(page_json([share_json(one) for one in found]))
 
 
 @router.post("", status_code=201)
@@ -39,7 +39,7 @@ async def create(body: ShareBody, pincite: Engine, caller: Reader) -> JSONRespon
     if (days := body.expires_days or longest) > longest:
         raise Invalid(f"an answer can be shared for {longest} days at most (conversation.share_days)")
     link, made = await pincite.questions.share_links.create(await pincite.scope(caller), body.answer_id, days)
-    return JSONResponse(share_shape(made) | {"id": link, "link": f"{API}/shares/{link}"}, 201)
+    return JSONResponse(share_json(made) | {"id": link, "link": f"{API}/shares/{link}"}, 201)
 
 
 @router.get("/{share_id}")
@@ -47,8 +47,8 @@ async def show(share_id: str, pincite: Engine, caller: Reader) -> JSONResponse:
     """The answer behind a link, with what the caller may read of its sources; by its reference for its owner."""
     scope = await pincite.scope(caller)
     if share_id.startswith(SHARE_LINK_PREFIX):
-        return JSONResponse(shared_shape(await pincite.questions.share_links.open(scope, share_id)))
-    return JSONResponse(shared_shape(await pincite.questions.share_links.show(scope, share_id)))
+        return JSONResponse(shared_answer_json(await pincite.questions.share_links.open(scope, share_id)))
+    return JSONResponse(shared_answer_json(await pincite.questions.share_links.show(scope, share_id)))
 
 
 @router.delete("/{share_id}")

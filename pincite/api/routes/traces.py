@@ -8,15 +8,15 @@ from pydantic import Field
 from starlette.responses import JSONResponse
 
 from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Looker, Reader
+from pincite.api.middleware.authenticate import Reader, ReaderAsOwner
 from pincite.api.paths import API
 from pincite.api.streaming.disconnect import until_disconnect
 from pincite.core.accounts.access import MAY, Caller
 from pincite.core.times import utc
 from pincite.core.traces import Kind, TraceFilter
-from pincite.serialize import traces as shapes
-from pincite.serialize.answers import page
 from pincite.serialize.fields import Body, Words
+from pincite.serialize.primitives import page_json
+from pincite.serialize.traces import replay_json, trace_json
 
 router = APIRouter(prefix=f"{API}/traces", tags=["traces"])
 
@@ -24,7 +24,7 @@ router = APIRouter(prefix=f"{API}/traces", tags=["traces"])
 @router.get("")
 async def traces(
     pincite: Engine,
-    caller: Looker,
+    caller: ReaderAsOwner,
     kind: Kind | None = None,
     errors: bool = False,
     degraded: bool = False,
@@ -39,14 +39,14 @@ async def traces(
         kind, errors, slower_than_ms, start, limit, cursor, everybody=_everybody(caller), degraded=degraded
     )
     found, following = await pincite.questions.traces.list(await pincite.scope(caller), wanted)
-    return JSONResponse(page([shapes.trace(one, spans=False) for one in found], following))
+    return JSONResponse(page_json([trace_json(one, spans=False) for one in found], following))
 
 
 @router.get("/{trace_id}")
-async def trace(trace_id: str, pincite: Engine, caller: Looker) -> JSONResponse:
+async def trace(trace_id: str, pincite: Engine, caller: ReaderAsOwner) -> JSONResponse:
     """One trace with its spans."""
     found = await pincite.questions.traces.get(await pincite.scope(caller), trace_id, everybody=_everybody(caller))
-    return JSONResponse(shapes.trace(found, spans=True))
+    return JSONResponse(trace_json(found, spans=True))
 
 
 def _everybody(caller: Caller) -> bool:
@@ -72,4 +72,4 @@ async def replay(
     )
     result = await until_disconnect(request.receive, asking)
     documents = await pincite.documents.several([one.document_id for one in result.passages], caller=caller)
-    return JSONResponse(shapes.replay(result, {one.id: one.title for one in documents}))
+    return JSONResponse(replay_json(result, {one.id: one.title for one in documents}))

@@ -4,13 +4,14 @@ import asyncio
 from dataclasses import asdict, replace
 from typing import Any
 
+import pydantic
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import Field, Json, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import JSONResponse
 
-from pincite.api.admission.admission import Admission, Admitted
+from pincite.api.admission.admission import Admission, AdmissionControl
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Writer
 from pincite.api.paths import API
@@ -22,8 +23,9 @@ from pincite.engine.app import AsyncPincite
 from pincite.engine.connectors.samples import DEMO, find_samples
 from pincite.errors import Invalid
 from pincite.ingest.accept.accept import clean_folder, largest
-from pincite.serialize import answers
+from pincite.serialize.documents import document_json
 from pincite.serialize.fields import Body, DocumentIds, Tag, Text
+from pincite.serialize.primitives import Json
 
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
 
@@ -38,10 +40,10 @@ class UploadFields(Body):
     description: Text | None = None
     tags: list[Tag] = Field(default=[], max_length=100)
     start: bool | None = None
-    access: Json[AccessBody] | None = None
+    access: pydantic.Json[AccessBody] | None = None
 
 
-def _form(description: type[Body]) -> dict[str, Any]:
+def _openapi_form(description: type[Body]) -> dict[str, Any]:
     """The form as OpenAPI describes it."""
     schema = description.model_json_schema()
     schema["properties"] = {"file": {"type": "string", "format": "binary"}, **schema["properties"]}
@@ -49,11 +51,11 @@ def _form(description: type[Body]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
 
 
-FORM = _form(UploadFields)
+FORM = _openapi_form(UploadFields)
 
 
 @router.post("/upload", status_code=202, openapi_extra=FORM)
-async def upload(request: Request, pincite: Engine, caller: Writer, admitted: Admitted) -> JSONResponse:
+async def upload(request: Request, pincite: Engine, caller: Writer, admitted: AdmissionControl) -> JSONResponse:
     """Take a file in: 202 and it is processed in the background, or 200 where it is there already."""
     return await receive(request, pincite, caller, admitted, start=True)
 
@@ -63,10 +65,10 @@ async def receive(
 ) -> JSONResponse:
     """Take in the file of a form, and start unless that or the door says otherwise."""
     async with request.form(max_files=1, max_fields=120, max_part_size=64 * 1024) as form:
-        return await admitted.file(caller, lambda: _take_in(form, pincite, caller, start))
+        return await admitted.file(caller, lambda: _accept_upload(form, pincite, caller, start))
 
 
-async def _take_in(form: FormData, pincite: AsyncPincite, caller: Caller, start: bool) -> JSONResponse:
+async def _accept_upload(form: FormData, pincite: AsyncPincite, caller: Caller, start: bool) -> JSONResponse:
     fields = _fields(form)
     file = await _file(form, fields, pincite.settings)
     if fields.access is not None:
@@ -74,7 +76,7 @@ async def _take_in(form: FormData, pincite: AsyncPincite, caller: Caller, start:
         file = replace(file, readers=readers)
     added = await pincite.documents.upload(file, start=start if fields.start is None else fields.start, caller=caller)
     alike = await pincite.documents.alike(added.document, caller=caller)
-    told: answers.Json = {"document": answers.document(added.document)}
+    told: Json = {"document": document_json(added.document)}
     if alike:
         told["same_content"] = [{"id": one.id, "name": one.name, "folder": one.folder} for one in alike]
     if added.outcome == "unchanged":
@@ -115,16 +117,18 @@ class SamplesBody(Body):
 
 
 @router.post("/samples", status_code=202)
-async def samples(pincite: Engine, caller: Writer, admitted: Admitted, body: SamplesBody | None = None) -> JSONResponse:
+async def samples(
+    pincite: Engine, caller: Writer, admitted: AdmissionControl, body: SamplesBody | None = None
+) -> JSONResponse:
     """Take in the documents this package comes with; those that are there already stay as they are."""
     folder = clean_folder((body or SamplesBody()).folder)
     found = find_samples()
 
-    async def take_in() -> list[answers.Json]:
+    async def take_in() -> list[Json]:
         read = await asyncio.to_thread(
             lambda: [Upload(path.name, path.read_bytes(), folder) for path in found.documents]
         )
-        return [answers.document((await pincite.documents.upload(one, caller=caller)).document) for one in read]
+        return [document_json((await pincite.documents.upload(one, caller=caller)).document) for one in read]
 
     told = {"documents": await admitted.file(caller, take_in), "questions": [asdict(one) for one in found.questions]}
     return JSONResponse(told, 202)

@@ -11,7 +11,7 @@ from pincite.api.middleware.authenticate import Writer
 from pincite.api.paths import API
 from pincite.core.documents.document import Upload
 from pincite.engine.connectors.web_import import WebImporter
-from pincite.serialize import answers
+from pincite.serialize.documents import document_json
 from pincite.serialize.fields import Body, Tag, Text
 
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
@@ -37,7 +37,7 @@ async def add(body: PageBody, pincite: Engine, caller: Writer) -> JSONResponse:
         description=body.description, tags=tuple(dict.fromkeys(body.tags)),
     )  # fmt: skip
     added = await WebImporter(pincite, caller).add(page, start=body.start)
-    told = {"document": answers.document(added.document)}
+    told = {"document": document_json(added.document)}
     if added.outcome == "unchanged":
         return JSONResponse(told | {"duplicate": True}, 200)
     return JSONResponse(told, 202)

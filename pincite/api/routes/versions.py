@@ -7,13 +7,13 @@ from pydantic import Field
 from starlette.responses import JSONResponse
 
 from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Administrator, Looker, Writer
+from pincite.api.middleware.authenticate import Administrator, ReaderAsOwner, Writer
 from pincite.api.paths import API
 from pincite.engine.reader.diff import CONTEXT
 from pincite.evaluate.compare_indexes import compare_indexes
 from pincite.evaluate.report import comparison_json
-from pincite.serialize import versions as shapes
 from pincite.serialize.fields import Body, DocumentIds, Name
+from pincite.serialize.versions import difference_json, indexes_json
 
 router = APIRouter(prefix=API, tags=["versions"])
 
@@ -24,14 +24,14 @@ VersionId = Annotated[str | None, Query(max_length=100)]
 async def diff(
     document_id: str,
     pincite: Engine,
-    caller: Looker,
+    caller: ReaderAsOwner,
     before: Annotated[str | None, Query(alias="from", max_length=100)] = None,
     to: VersionId = None,
     context: Annotated[int, Query(ge=0, le=1000)] = CONTEXT,
 ) -> JSONResponse:
     """What changed between two versions; between the last two unless told otherwise."""
     found = await pincite.documents.difference(document_id, before, to, context=context, caller=caller)
-    return JSONResponse(shapes.difference(found))
+    return JSONResponse(difference_json(found))
 
 
 class ReindexBody(Body):
@@ -46,7 +46,7 @@ class ReindexBody(Body):
 async def reindex(body: ReindexBody, pincite: Engine, caller: Writer) -> JSONResponse:
     """Index documents anew in the background, from the files as they came in; search goes on meanwhile."""
     queued = await pincite.admin.reindex(body.document_ids, stale=body.stale, hold=body.hold, caller=caller)
-    return JSONResponse({"documents": queued, "index": shapes.indexes(await pincite.admin.index.standing())}, 202)
+    return JSONResponse({"documents": queued, "index": indexes_json(await pincite.admin.index.standing())}, 202)
 
 
 class SwitchBody(Body):
@@ -58,7 +58,7 @@ class SwitchBody(Body):
 @router.get("/index")
 async def index(pincite: Engine, caller: Administrator) -> JSONResponse:
     """The index that is searched, the one that is built, and those that stand by."""
-    return JSONResponse(shapes.indexes(await pincite.admin.index.standing()))
+    return JSONResponse(indexes_json(await pincite.admin.index.standing()))
 
 
 class CompareBody(Body):
@@ -79,14 +79,14 @@ async def compare(pincite: Engine, caller: Administrator, body: CompareBody | No
 async def switch(body: SwitchBody, pincite: Engine, caller: Administrator) -> JSONResponse:
     """Search the index that was built, from now on and in every process."""
     await pincite.admin.switch_index(anyway=body.anyway, caller=caller)
-    return JSONResponse(shapes.indexes(await pincite.admin.index.standing()))
+    return JSONResponse(indexes_json(await pincite.admin.index.standing()))
 
 
 @router.post("/index/rollback")
 async def rollback(pincite: Engine, caller: Administrator) -> JSONResponse:
     """Return to the index that was searched before; documents that came since are built first."""
     await pincite.admin.roll_back_index(caller=caller)
-    return JSONResponse(shapes.indexes(await pincite.admin.index.standing()), 202)
+    return JSONResponse(indexes_json(await pincite.admin.index.standing()), 202)
 
 
 @router.delete("/index")

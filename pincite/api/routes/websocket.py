@@ -10,14 +10,14 @@ from pydantic import ValidationError
 from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from pincite.api.admission.admission import Admission, Admitted
+from pincite.api.admission.admission import Admission, AdmissionControl
 from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Reader, unwelcome
-from pincite.api.middleware.problems import Problem, problem_of, request_id_of
+from pincite.api.middleware.authenticate import Reader, wait_until_revoked
+from pincite.api.middleware.problems import Problem, get_request_id, to_problem
 from pincite.api.paths import API
-from pincite.api.routes.chat import ChatBody, asking
+from pincite.api.routes.chat import ChatBody, make_ask
 from pincite.api.streaming.answer_streams import Stream, StreamEvent, Streams
-from pincite.api.streaming.disconnect import unless
+from pincite.api.streaming.disconnect import run_until_error
 from pincite.api.streaming.revalidate import while_permitted
 from pincite.api.streaming.sse import KEEP_ALIVE_S
 from pincite.core.accounts.access import Caller
@@ -26,7 +26,7 @@ from pincite.errors import Conflict, Invalid, PinciteError, Stopping, Unauthoriz
 
 router = APIRouter(prefix=API, tags=["chat"])
 
-NOT_ALLOWED, STOPPING = 1008, 1001
+CLOSE_POLICY_VIOLATION, CLOSE_GOING_AWAY = 1008, 1001
 """Codes that say why a socket was closed by the server."""
 
 
@@ -40,7 +40,7 @@ async def upgrade(request: Request, caller: Reader) -> Response:
 
 
 @router.websocket("/chat/ws")
-async def converse(socket: WebSocket, pincite: Engine, caller: Reader, admitted: Admitted) -> None:
+async def converse(socket: WebSocket, pincite: Engine, caller: Reader, admitted: AdmissionControl) -> None:
     """One question at a time; a socket that closes stops its answer, unless that is resumable."""
     with admitted.listening(caller):
         await _converse(socket, pincite, caller)
@@ -50,15 +50,15 @@ async def _converse(socket: WebSocket, pincite: AsyncPincite, caller: Caller) ->
     await socket.accept()
     line = _Socket(socket, pincite, caller)
     try:
-        await unless(line.listen(), unwelcome(socket))
+        await run_until_error(line.listen(), wait_until_revoked(socket))
     except WebSocketDisconnect:
         pass
     except Unauthorized as error:
         await line.say_problem(error)
-        await socket.close(NOT_ALLOWED)
+        await socket.close(CLOSE_POLICY_VIOLATION)
     except (asyncio.CancelledError, Stopping) as error:
         await line.say_problem(error)
-        await socket.close(STOPPING)
+        await socket.close(CLOSE_GOING_AWAY)
     finally:
         await line.end()
 
@@ -70,7 +70,7 @@ class _Socket:
         self._socket = socket
         self._pincite = pincite
         self._caller = caller
-        self._request_id = request_id_of(socket.scope)
+        self._request_id = get_request_id(socket.scope)
         self._stream: Stream | None = None
         self._telling: asyncio.Task[None] | None = None
 
@@ -86,16 +86,16 @@ class _Socket:
                 await self.say_problem(error)
 
     async def _take(self, text: str | None) -> None:
-        data = _parsed(text)
+        data = _parse_frame(text)
         if data.get("cancel") is True and len(data) == 1:
             if self._stream:
                 await self._stream.cancel()
             return
         if self._telling and not self._telling.done():
             raise Conflict('one question at a time; wait for its answer or send {"cancel": true}', code="busy")
-        body = _checked({**data, "stream": True})
+        body = _validate_body({**data, "stream": True})
         admission: Admission = self._socket.app.state.admission
-        ask = while_permitted(self._pincite, self._caller, asking(body, self._pincite, self._caller))
+        ask = while_permitted(self._pincite, self._caller, make_ask(body, self._pincite, self._caller))
         ask = admission.question(self._caller, ask, stream=True, longest=body.max_tokens)
         streams: Streams = self._socket.app.state.streams
         self._stream = streams.open(self._caller.person, ask, self._request_id, resumable=body.resumable)
@@ -114,7 +114,7 @@ class _Socket:
 
     async def say_problem(self, error: BaseException) -> None:
         """Tell what went wrong."""
-        problem = problem_of(error, self._request_id)
+        problem = to_problem(error, self._request_id)
         await self._say(StreamEvent.of(0, "error", problem.shape(self._request_id)), numbered=False)
 
     async def _say(self, told: StreamEvent, *, numbered: bool) -> None:
@@ -129,7 +129,7 @@ class _Socket:
             await asyncio.gather(self._telling, return_exceptions=True)
 
 
-def _parsed(text: str | None) -> dict[str, Any]:
+def _parse_frame(text: str | None) -> dict[str, Any]:
     try:
         data = json.loads(text or "")
     except (ValueError, RecursionError):
@@ -139,7 +139,7 @@ def _parsed(text: str | None) -> dict[str, Any]:
     return data
 
 
-def _checked(data: dict[str, Any]) -> ChatBody:
+def _validate_body(data: dict[str, Any]) -> ChatBody:
     try:
         return ChatBody.model_validate(data)
     except ValidationError as error:

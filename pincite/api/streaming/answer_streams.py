@@ -12,17 +12,17 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pincite.api.middleware.problems import problem_of
+from pincite.api.middleware.problems import to_problem
 from pincite.core.query.answer import Answer
 from pincite.core.run import Answered, Event, Planned, SourcesFound, Started, Stepped, Token
 from pincite.errors import Cancelled, NotAllowed, NotFound, OverBudget, PinciteError, Unauthorized
-from pincite.serialize import answers
+from pincite.serialize.answers import answer_json, plan_json, sources_json, step_json
 
-PATIENCE_S = KEPT_S = 300.0
+ABANDON_TIMEOUT_S = RETENTION_S = 300.0
 """How long a resumable stream goes on with nobody listening, and how long it is kept when it has ended."""
-MOST_BYTES = 4_000_000
+MAX_STREAM_BYTES = 4_000_000
 """What one stream may tell; far more than any answer does."""
-MOST_PER_PERSON, MOST = 32, 128
+MAX_STREAMS_PER_USER, MAX_STREAMS = 32, 128
 """Resumable streams at a time, of one person and of all."""
 
 Ask = Callable[[Callable[[Event], None]], Coroutine[Any, Any, Answer]]
@@ -149,7 +149,7 @@ class Stream:
         except (Exception, asyncio.CancelledError) as error:  # nobody awaits this task: an error is told, not raised
             self.error = self._why or error
             if self._told:
-                self._tell("error", problem_of(self.error, self._request_id).shape(self._request_id))
+                self._tell("error", to_problem(self.error, self._request_id).shape(self._request_id))
 
     def _end(self, asking: "asyncio.Task[None]") -> None:
         """Wake whoever waits; one that was cancelled before its first step could not say so itself."""
@@ -164,25 +164,25 @@ class Stream:
                 ids = {"id": answer_id, "trace_id": trace_id, "session_id": session_id, "stream_id": self.id}
                 self._tell("start", ids)
             case Planned(plan):
-                self._tell("plan", answers.plan(plan))
+                self._tell("plan", plan_json(plan))
             case Stepped(step):
-                self._tell("step", answers.step(step))
+                self._tell("step", step_json(step))
             case SourcesFound(sources):
                 self.documents |= {source.document_id for source in sources}
                 self._sources_told = True
-                self._tell("sources", {"sources": answers.sources(sources)})
+                self._tell("sources", {"sources": sources_json(sources)})
             case Token(text):
                 self._tell("token", {"text": text})
             case Answered(answer):
                 self.documents |= {source.document_id for source in answer.sources}
                 if not self._sources_told:
-                    self._tell("sources", {"sources": answers.sources(answer.sources)})
-                self._tell("answer", answers.answer(replace(answer, stream_id=self.id)))
+                    self._tell("sources", {"sources": sources_json(answer.sources)})
+                self._tell("answer", answer_json(replace(answer, stream_id=self.id)))
 
     def _tell(self, event: str, data: dict[str, Any]) -> None:
         told = StreamEvent.of(len(self._told) + 1, event, data)
         self._bytes += len(told.data.encode())
-        if self._bytes > MOST_BYTES and event == "token":
+        if self._bytes > MAX_STREAM_BYTES and event == "token":
             self._stop(OverBudget("the answer is too long to be streamed", code="stream_too_long"))
             return
         self._told.append(told)
@@ -196,7 +196,7 @@ class Stream:
 class Streams:
     """The resumable streams of this process, each for its owner alone."""
 
-    def __init__(self, *, patience_s: float = PATIENCE_S, kept_s: float = KEPT_S) -> None:
+    def __init__(self, *, patience_s: float = ABANDON_TIMEOUT_S, kept_s: float = RETENTION_S) -> None:
         self._patience_s = patience_s
         self._kept_s = kept_s
         self._streams: dict[str, tuple[str, Stream]] = {}
@@ -237,7 +237,7 @@ class Streams:
 
     def _make_room(self, owner: str) -> None:
         """The oldest that have ended go first; those on their way are never dropped."""
-        for mine, most in ((True, MOST_PER_PERSON), (False, MOST)):
+        for mine, most in ((True, MAX_STREAMS_PER_USER), (False, MAX_STREAMS)):
             counted = [(one, stream) for one, (whose, stream) in self._streams.items() if whose == owner or not mine]
             while len(counted) >= most:
                 oldest = next((one for one in counted if one[1].ended), None)

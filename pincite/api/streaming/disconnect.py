@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 async def until_disconnect(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     """Do the work; the moment the client goes away it is cancelled, and `ClientDisconnect` raised."""
-    return await unless(work, gone(receive))
+    return await run_until_error(work, wait_for_disconnect(receive))
 
 
-async def unless(work: Coroutine[Any, Any, T], *ends: Coroutine[Any, Any, NoReturn]) -> T:
+async def run_until_error(work: Coroutine[Any, Any, T], *ends: Coroutine[Any, Any, NoReturn]) -> T:
     """Do the work until one of these raises: then it is cancelled, its end awaited, and that error raised."""
     working = asyncio.create_task(work)
     ending = [asyncio.create_task(end) for end in ends]
@@ -31,7 +31,7 @@ async def unless(work: Coroutine[Any, Any, T], *ends: Coroutine[Any, Any, NoRetu
         await asyncio.gather(working, *ending, return_exceptions=True)
 
 
-async def gone(receive: Receive) -> NoReturn:
+async def wait_for_disconnect(receive: Receive) -> NoReturn:
     """Wait until the client goes away."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import NoReturn
 
 from pincite.api.streaming.answer_streams import Ask
-from pincite.api.streaming.disconnect import unless
+from pincite.api.streaming.disconnect import run_until_error
 from pincite.core.accounts.access import Caller
 from pincite.core.query.answer import Answer
 from pincite.core.run import Event, SourcesFound
@@ -15,7 +15,7 @@ from pincite.errors import NotAllowed, Unavailable
 
 log = logging.getLogger(__name__)
 
-CHECKED_S = 2.0
+RECHECK_INTERVAL_S = 2.0
 """How often an answer on its way is compared with what its asker may read."""
 
 
@@ -30,14 +30,14 @@ def while_permitted(pincite: AsyncPincite, caller: Caller, ask: Ask) -> Ask:
                 documents.update(source.document_id for source in event.sources)
             listen(event)
 
-        return await unless(ask(hear), _until_lost(pincite, caller, documents))
+        return await run_until_error(ask(hear), _wait_until_unreadable(pincite, caller, documents))
 
     return asked
 
 
-async def _until_lost(pincite: AsyncPincite, caller: Caller, documents: Collection[str]) -> NoReturn:
+async def _wait_until_unreadable(pincite: AsyncPincite, caller: Caller, documents: Collection[str]) -> NoReturn:
     while True:
-        await asyncio.sleep(CHECKED_S)
+        await asyncio.sleep(RECHECK_INTERVAL_S)
         try:
             await check_readable(pincite, caller, documents)
         except Unavailable as error:  # nobody took anything away

@@ -10,19 +10,19 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from pincite.api.middleware.problems import problem_of, request_id_of
+from pincite.api.middleware.problems import get_request_id, to_problem
 from pincite.api.streaming.answer_streams import Stream, StreamEvent
-from pincite.api.streaming.disconnect import gone, unless
+from pincite.api.streaming.disconnect import run_until_error, wait_for_disconnect
 
 KEEP_ALIVE_S = 15.0
 """A silent stream is kept alive by a comment this often."""
 
 Write = Callable[[bytes], Awaitable[None]]
-Frame = Callable[[StreamEvent], bytes]
+EventFormat = Callable[[StreamEvent], bytes]
 """How an event is written down."""
 
 
-def frame(told: StreamEvent, *, numbered: bool) -> bytes:
+def sse_frame(told: StreamEvent, *, numbered: bool) -> bytes:
     """One server-sent event; its number is for those who may take the stream up again."""
     number = f"id: {told.number}\n" if numbered else ""
     return f"{number}event: {told.event}\ndata: {told.data}\n\n".encode()
@@ -40,12 +40,12 @@ class EventStream(StreamingResponse):
         events: AsyncGenerator[StreamEvent | None],
         unwelcome: Coroutine[Any, Any, NoReturn],
         *,
-        tell: Frame | None = None,
+        tell: EventFormat | None = None,
     ) -> None:
         super().__init__((), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
         self._events = events
         self._unwelcome = unwelcome
-        self._tell = tell or partial(frame, numbered=False)
+        self._tell = tell or partial(sse_frame, numbered=False)
         self._begun = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -58,13 +58,13 @@ class EventStream(StreamingResponse):
             await send({"type": "http.response.body", "body": data, "more_body": True})
 
         try:
-            await unless(self._pass_on(write), gone(receive), self._unwelcome)
+            await run_until_error(self._pass_on(write), wait_for_disconnect(receive), self._unwelcome)
         except ClientDisconnect:
             raise
         except (Exception, asyncio.CancelledError) as error:  # a cancelled request means that the server stops
             if not self._begun:
                 raise
-            await write(self._tell(_last_words(error, request_id_of(scope))))
+            await write(self._tell(_error_event(error, get_request_id(scope))))
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _pass_on(self, write: Write) -> None:
@@ -83,10 +83,10 @@ class AnswerStream(EventStream):
         unwelcome: Coroutine[Any, Any, NoReturn],
         *,
         after: int = 0,
-        tell: Frame | None = None,
+        tell: EventFormat | None = None,
     ) -> None:
         events = stream.follow(after, every_s=KEEP_ALIVE_S)
-        super().__init__(events, unwelcome, tell=tell or partial(frame, numbered=stream.id is not None))
+        super().__init__(events, unwelcome, tell=tell or partial(sse_frame, numbered=stream.id is not None))
         self._stream = stream
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -95,5 +95,5 @@ class AnswerStream(EventStream):
             await super().__call__(scope, receive, send)
 
 
-def _last_words(error: BaseException, request_id: str) -> StreamEvent:
-    return StreamEvent.of(0, "error", problem_of(error, request_id).shape(request_id))
+def _error_event(error: BaseException, request_id: str) -> StreamEvent:
+    return StreamEvent.of(0, "error", to_problem(error, request_id).shape(request_id))

@@ -104,7 +104,7 @@ def test_who_has_not_come_for_long_is_not_waited_for(monkeypatch: pytest.MonkeyP
     async def visit(room: Room) -> None:
         await room.come("bob")
         await room.leave("bob")
-        monkeypatch.setattr(turns_module, "LATELY_S", -1.0)
+        monkeypatch.setattr(turns_module, "RECENT_USER_S", -1.0)
         await room.come(*["anna"] * 10)
         assert room.inside == ["anna"] * 4
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from pincite.api.compat.openai import OWN
+from pincite.api.compat.openai import MODEL_NAME
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
@@ -32,7 +32,7 @@ def asked(*said: str, **more: Any) -> dict[str, Any]:
     """What the official client sends for a conversation: every other message is the assistant's."""
     roles = ("user", "assistant")
     messages = [{"role": roles[n % 2], "content": text} for n, text in enumerate(said or (ASKED,))]
-    return {"model": OWN, "messages": messages, "folder": "openai", "no_cache": True, **more}
+    return {"model": MODEL_NAME, "messages": messages, "folder": "openai", "no_cache": True, **more}
 
 
 def chunks(response: httpx2.Response) -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ def assert_error(response: httpx2.Response, status: int, kind: str, code: str | 
 def test_a_question_is_answered_as_a_completion(client: httpx2.Client, leave: str) -> None:
     told = client.post(PATH, json=asked()).json()
     assert told["id"].startswith("chatcmpl-")
-    assert (told["object"], told["model"]) == ("chat.completion", OWN)
+    assert (told["object"], told["model"]) == ("chat.completion", MODEL_NAME)
     assert isinstance(told["created"], int)
     [choice] = told["choices"]
     assert (choice["index"], choice["finish_reason"], choice["message"]["role"]) == (0, "stop", "assistant")
@@ -151,10 +151,10 @@ def test_content_may_come_in_parts(client: httpx2.Client, leave: str) -> None:
 
 
 def test_a_profile_is_chosen_by_the_models_name(client: httpx2.Client, leave: str) -> None:
-    told = client.post(PATH, json=asked(model=f"{OWN}:five-stage")).json()
+    told = client.post(PATH, json=asked(model=f"{MODEL_NAME}:five-stage")).json()
     assert any(note["stage"] == "profile" for note in told["degraded"])
     assert "there is no profile 'nosuch'" in assert_error(
-        client.post(PATH, json=asked(model=f"{OWN}:nosuch")), 422, "invalid_request_error"
+        client.post(PATH, json=asked(model=f"{MODEL_NAME}:nosuch")), 422, "invalid_request_error"
     )
 
 
@@ -225,10 +225,15 @@ def test_models_are_listed_and_shown(client: httpx2.Client, door: Door) -> None:
     told = client.get("/v1/models").json()
     names = [one["id"] for one in told["data"]]
     assert told["object"] == "list"
-    assert names[:2] == [OWN, f"{OWN}:default"]
+    assert names[:2] == [MODEL_NAME, f"{MODEL_NAME}:default"]
     assert names[-1] == door.pincite.services.embedder.name
     for name in names:
-        assert client.get(f"/v1/models/{name}").json() == {"id": name, "object": "model", "created": 0, "owned_by": OWN}
+        assert client.get(f"/v1/models/{name}").json() == {
+            "id": name,
+            "object": "model",
+            "created": 0,
+            "owned_by": MODEL_NAME,
+        }
     assert_error(client.get("/v1/models/gpt-4"), 404, "not_found_error", "model_not_found")
 
 

@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from pincite.api.compat.seed_paths import five_stages, in_snake_case
+from pincite.api.compat.seed_paths import five_stage_answer, to_snake_case
 from tests.api.door import Door, assert_problem, completed, events
 
 LEAVE = """---
@@ -28,7 +28,7 @@ def leave(door: Door) -> str:
 
 def test_names_may_be_in_camel_case_at_every_depth() -> None:
     told = {"topK": 3, "rag": {"searchLimit": 5, "hybrid_alpha": 0.3}, "query": "x", "asOf": "2024"}
-    assert in_snake_case(told) == {
+    assert to_snake_case(told) == {
         "top_k": 3, "rag": {"search_limit": 5, "hybrid_alpha": 0.3}, "query": "x", "as_of": "2024",
     }  # fmt: skip
 
@@ -70,7 +70,7 @@ def test_a_title_that_is_cited_twice_is_told_once() -> None:
         {"text": "[Ghost]", "matched": False, "matched_by": None, "source": None, "quote": ""},
         {"text": "[leave]", "matched": True, "matched_by": "title", "source": 1, "quote": "r"},
     ]
-    told = five_stages({
+    told = five_stage_answer({
         "answer": "…", "sources": [source], "related_documents": [], "citations": marks,
         "confidence": {"score": 0.1, "level": "low", "reason": "r"}, "warnings": [], "degraded": [],
         "metadata": {"chunks_retrieved": 1, "model": None, "finish_reason": None, "usage": None, "trace_id": "t"},

@@ -17,7 +17,7 @@ import httpx2
 import pytest
 
 from pincite.api.middleware import connection_limits
-from pincite.api.middleware.connection_limits import Connection, up_to
+from pincite.api.middleware.connection_limits import Connection, connection_class
 from tests.api.door import Door, assert_problem, upload
 
 API = "/api/v1"
@@ -50,7 +50,7 @@ def head(door: Door, path: str, *more: str) -> bytes:
 def test_a_request_that_never_becomes_whole_is_not_waited_for(
     door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
-    monkeypatch.setattr(connection_limits, "HEAD_S", 0.3)
+    monkeypatch.setattr(connection_limits, "HEAD_TIMEOUT_S", 0.3)
     with contextlib.ExitStack() as stack:
         slow = [stack.enter_context(connected(door, said)) for _ in range(50)]
         assert client.get(f"{API}/me").status_code == 200  # meanwhile
@@ -58,7 +58,7 @@ def test_a_request_that_never_becomes_whole_is_not_waited_for(
 
 
 def test_one_byte_now_and_then_does_not_count_as_a_request(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection_limits, "HEAD_S", 0.3)
+    monkeypatch.setattr(connection_limits, "HEAD_TIMEOUT_S", 0.3)
     with connected(door, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") as connection:
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         assert cut_off_while_sending(connection)
@@ -77,7 +77,7 @@ def cut_off_while_sending(connection: socket.socket) -> bool:
 def test_a_body_that_never_ends_is_not_waited_for(
     door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_limits, "BODY_S", 0.3)
+    monkeypatch.setattr(connection_limits, "BODY_TIMEOUT_S", 0.3)
     announced = head(door, "/search", "Content-Type: application/json", "Content-Length: 100") + b'\r\n{"query"'
     with connected(door, announced) as slow:
         assert client.get(f"{API}/me").status_code == 200
@@ -87,7 +87,7 @@ def test_a_body_that_never_ends_is_not_waited_for(
 def test_a_client_that_takes_nothing_of_its_answer_is_left(
     door: Door, client: httpx2.Client, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_limits, "STALLED_S", 0.3)
+    monkeypatch.setattr(connection_limits, "WRITE_STALL_TIMEOUT_S", 0.3)
     text = "# Long\n\n" + "Many words of one long text. " * 300_000
     document = upload(client, "long.md", text, folder=folder, start="false").json()["document"]
     address = urlsplit(door.url)
@@ -109,7 +109,7 @@ def test_a_client_that_takes_nothing_of_its_answer_is_left(
 def test_who_was_told_to_wait_is_heard_later_on_that_connection(
     door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_limits, "PAUSE_S", (0.5, 0.5))
+    monkeypatch.setattr(connection_limits, "BACKOFF_RANGE_S", (0.5, 0.5))
     if (left := 60 - time.time() % 60) < 10:  # each minute of the clock has its own allowance
         time.sleep(left)
     name = "hasty one"
@@ -142,8 +142,8 @@ def test_no_more_connections_are_open_than_may_be(database_url: str, data: Path)
 def test_connections_leave_files_for_the_rest_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     for files, most in ((1024, 896), (100, 8), (resource.RLIM_INFINITY, 1000), (1_000_000, 1000)):
         monkeypatch.setattr(connection_limits.resource, "getrlimit", lambda _, files=files: (files, files))
-        assert up_to(1000).most == most
-    assert issubclass(up_to(1000), Connection)
+        assert connection_class(1000).most == most
+    assert issubclass(connection_class(1000), Connection)
 
 
 @pytest.mark.slow

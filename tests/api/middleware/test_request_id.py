@@ -6,14 +6,14 @@ import time
 import httpx2
 import pytest
 
-from pincite.api.middleware.request_id import HEADERS
+from pincite.api.middleware.request_id import SECURITY_HEADERS
 from tests.api.door import Door
 
 
 @pytest.mark.parametrize("path", ["/api/v1/health/live", "/api/v1/documents", "/nowhere", "/api/v1/documents/x"])
 def test_every_answer_has_its_headers(client: httpx2.Client, path: str) -> None:
     response = client.get(path)
-    assert {name: response.headers[name] for name in HEADERS} == dict(HEADERS)
+    assert {name: response.headers[name] for name in SECURITY_HEADERS} == dict(SECURITY_HEADERS)
     assert "server" not in response.headers
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from pincite.api.middleware.request_limits import AddressCheck, _name
+from pincite.api.middleware.request_limits import HostCheck, _host_name
 from pincite.errors import BadRequest
 from tests.api.door import Door, assert_problem, upload
 
@@ -35,11 +35,11 @@ def scope(host: str, server: str = "10.0.0.5") -> dict[str, object]:
 
 @pytest.mark.parametrize("host", ["docs.example:443", "10.0.0.5", "10.0.0.5:8377", "Here.local"])
 def test_hosts_of_the_settings_and_the_address_listened_on_are_known(host: str) -> None:
-    AddressCheck(None, ["docs.example", "here.local"])._check(scope(host))  # type: ignore[arg-type]
+    HostCheck(None, ["docs.example", "here.local"])._check(scope(host))  # type: ignore[arg-type]
 
 
 def test_a_request_without_a_host_or_with_two_is_refused() -> None:
-    check = AddressCheck(None, [])  # type: ignore[arg-type]
+    check = HostCheck(None, [])  # type: ignore[arg-type]
     for headers in ([], [(b"host", b"localhost"), (b"host", b"localhost")]):
         with pytest.raises(BadRequest):
             check._check({**scope("x"), "headers": headers})
@@ -47,7 +47,7 @@ def test_a_request_without_a_host_or_with_two_is_refused() -> None:
 
 def test_names_of_hosts() -> None:
     named = {"[::1]:80": "::1", "::1": "::1", "A.b:80": "a.b", "a.": "a", " a ": "a", "[::1]evil": "::1"}
-    assert {host: _name(host) for host in named} == named
+    assert {host: _host_name(host) for host in named} == named
 
 
 def test_a_nul_in_the_address_is_refused(client: httpx2.Client) -> None:

@@ -34,7 +34,7 @@ def test_a_database_that_says_nothing_counts_as_down(anyone: httpx2.Client, monk
         await asyncio.sleep(60)
 
     monkeypatch.setattr("pincite.engine.admin.health", hangs)
-    monkeypatch.setattr(health, "READY_S", 0.05)
+    monkeypatch.setattr(health, "DATABASE_TIMEOUT_S", 0.05)
     assert_problem(anyone.get("/api/v1/health/ready"), 503, "store_down")
 
 

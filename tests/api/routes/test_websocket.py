@@ -176,7 +176,7 @@ def test_other_host_names_are_refused(door: Door) -> None:
 
 
 def test_a_key_that_is_revoked_is_shown_out(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authenticate, "STILL_WELCOME_S", 0.05)
+    monkeypatch.setattr(authenticate, "RECHECK_INTERVAL_S", 0.05)
     key, key_id = door.do(door.pincite.services.keys.create("local", "short", "reader", None))
     talker = Talker(pause_s=0.001)
     with speaking(door, talker), dial(door, key) as socket:

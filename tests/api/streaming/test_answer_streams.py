@@ -202,8 +202,8 @@ def test_one_that_is_cancelled_before_its_first_step_says_so_and_is_forgotten(re
 
 
 def test_there_are_only_so_many_and_those_that_ended_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer_streams, "MOST_PER_PERSON", 2)
-    monkeypatch.setattr(answer_streams, "MOST", 3)
+    monkeypatch.setattr(answer_streams, "MAX_STREAMS_PER_USER", 2)
+    monkeypatch.setattr(answer_streams, "MAX_STREAMS", 3)
 
     async def work() -> None:
         kept = Streams()
@@ -221,7 +221,7 @@ def test_there_are_only_so_many_and_those_that_ended_make_room(monkeypatch: pyte
 
 
 def test_one_that_tells_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer_streams, "MOST_BYTES", 2000)
+    monkeypatch.setattr(answer_streams, "MAX_STREAM_BYTES", 2000)
     said = 0
 
     async def endless(listen: Listen) -> Answer:

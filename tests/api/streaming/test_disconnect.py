@@ -6,7 +6,7 @@ from typing import NoReturn
 import pytest
 from starlette.requests import ClientDisconnect
 
-from pincite.api.streaming.disconnect import gone, unless, until_disconnect
+from pincite.api.streaming.disconnect import run_until_error, until_disconnect, wait_for_disconnect
 
 
 async def stays() -> dict[str, str]:
@@ -76,5 +76,5 @@ def test_whatever_else_ends_it_cancels_the_work_too() -> None:
         raise PermissionError
 
     with pytest.raises(PermissionError):
-        asyncio.run(unless(work(), gone(stays), throw()))  # type: ignore[arg-type]
+        asyncio.run(run_until_error(work(), wait_for_disconnect(stays), throw()))  # type: ignore[arg-type]
     assert ended

@@ -22,7 +22,7 @@ ASKED = "How many vacation days carry over?"
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rights are looked at more often than usual; that the usual is often enough, the first test shows."""
-    monkeypatch.setattr(revalidate, "CHECKED_S", 0.2)
+    monkeypatch.setattr(revalidate, "RECHECK_INTERVAL_S", 0.2)
 
 
 def test_a_stream_ends_when_its_reader_may_not_read_what_it_cites_and_leaves_nothing_of_it(door: Door) -> None:

@@ -135,7 +135,7 @@ def test_a_run_that_was_cut_off_leaves_a_trace(door: Door, client: httpx2.Client
 
 
 def test_a_key_that_is_revoked_hears_no_more(door: Door, shelf: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authenticate, "STILL_WELCOME_S", 0.05)
+    monkeypatch.setattr(authenticate, "RECHECK_INTERVAL_S", 0.05)
     talker = Talker()
     key, key_id = door.do(door.pincite.services.keys.create("local", "short", "reader", None))
     with speaking(door, talker), door.client(None) as client:
@@ -189,6 +189,6 @@ def test_a_silent_stream_is_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_line_ends_inside_data_do_not_break_a_frame() -> None:
-    framed = sse.frame(StreamEvent.of(1, "token", {"text": "a\n\nevent: done\r\ndata: {}\u2028ü"}), numbered=False)
+    framed = sse.sse_frame(StreamEvent.of(1, "token", {"text": "a\n\nevent: done\r\ndata: {}\u2028ü"}), numbered=False)
     assert framed.count(b"\n") == 3
     assert events(framed.decode().split("\n")) == [("token", {"text": "a\n\nevent: done\r\ndata: {}\u2028ü"})]

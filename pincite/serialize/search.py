@@ -1,0 +1,111 @@
+"""Search results as JSON: hits, their scores and how each score was computed."""
+
+from dataclasses import asdict
+
+from pincite.core.query.answer import SearchResult
+from pincite.core.query.hits import Adjustment, Hit, RetrievedChunk, ScoreContribution
+from pincite.serialize.answers import plan_json
+from pincite.serialize.primitives import Json
+
+
+def search_json(value: SearchResult, *, explain: bool = False) -> Json:
+    """Passages, best first, and what was missing when they were looked for."""
+    return {
+        "results": [
+            hit_json(one) | ({"explain": explanation_json(one, value)} if explain else {}) for one in value.hits
+        ],
+        "strategy": value.strategy,
+        "corrected_query": value.plan.question.corrected if value.plan else None,
+        "plan": plan_json(value.plan) if value.plan else None,
+        "degraded": [asdict(note) for note in value.degraded],
+        "trace_id": value.trace_id,
+    }
+
+
+def hit_json(value: Hit) -> Json:
+    """One passage that was found, with its scores."""
+    return {
+        "id": value.chunk.id,
+        "text": value.chunk.text,
+        "score": value.score,
+        "similarity_score": value.similarity,
+        "hybrid_score": value.hybrid_score,
+        "relevance": value.relevance,
+        "metadata": _chunk_metadata_json(value.chunk),
+    } | ({"also_in": [_duplicate_json(chunk) for chunk in value.also_in]} if value.also_in else {})
+
+
+def _duplicate_json(found: RetrievedChunk) -> Json:
+    """Where else the same is said."""
+    return {
+        "id": found.id,
+        "document_id": found.document_id,
+        "document_name": found.document_name,
+        "title": found.title,
+        "folder": found.folder,
+        "start_line": found.start_line,
+        "end_line": found.end_line,
+        "page": found.page,
+        "place": found.place,
+    }
+
+
+def _chunk_metadata_json(found: RetrievedChunk) -> Json:
+    told = {
+        "document_id": found.document_id,
+        "document_name": found.document_name,
+        "title": found.title,
+        "version": found.version,
+        "source_uri": found.source_uri,
+        "heading_path": found.heading_path,
+        "start_line": found.start_line,
+        "end_line": found.end_line,
+        "start_char": found.start_char,
+        "end_char": found.end_char,
+        "page": found.page,
+        "place": found.place,
+        "folder": found.folder,
+        "level": found.level,
+        "content_type": found.content_type,
+        "language": found.language,
+        "chunk_variant": "original" if found.vectorized_text is None else "augmented",
+    }
+    return told if found.vectorized_text is None else told | {"vectorized_text": found.vectorized_text}
+
+
+def explanation_json(value: Hit, result: SearchResult) -> Json:
+    """How a score came about: the shares of all placings add up to the fused score.
+
+    A share is weight × (raw − low) / span, each of which its placing tells, or weight / (rrf_k + rank). The weight of an
+    engine is alpha for dense, 1 − alpha for lexical, 1 where only one of them searched (alpha is null). Where several
+    texts were searched, each has a placing `query` whose raw is the sum of that text's shares of both engines: then the
+    score is the sum of these, each weight / (multi_query_rrf_k + rank).
+    """
+    fusion = result.fusion
+    words_alone = any(note.stage == "query_embedding" for note in result.degraded)
+    both = result.strategy not in ("dense_only", "lexical_only") and not words_alone
+    constant = {"rrf_k": fusion.rrf_k} if fusion.fusion == "rrf" else {"alpha": fusion.alpha if both else None}
+    return {
+        "placings": [_placing_json(one) for one in value.placings],
+        "fusion": fusion.fusion,
+        **constant,
+        **(
+            {"multi_query_rrf_k": fusion.multi_query_rrf_k} if any(one.via == "query" for one in value.placings) else {}
+        ),
+        "fused_score": value.hybrid_score,
+        "reranker": None if value.rerank_score is None else fusion.reranker,
+        "rerank_score": value.rerank_score,
+        "adjustments": [_adjustment_json(one) for one in value.adjustments],
+        "score": value.score,
+    }
+
+
+def _adjustment_json(value: Adjustment) -> Json:
+    """A penalty takes `amount` × the size of the score; spreading leaves its share less (1 − weight) × `amount`."""
+    told = {"stage": value.stage, "amount": value.amount, "before": value.before, "score": value.score}
+    return told if value.scale is None else told | asdict(value.scale)
+
+
+def _placing_json(value: ScoreContribution) -> Json:
+    told = {"engine": value.via, "query": value.query, "rank": value.rank, "raw": value.raw, "share": value.share}
+    return told | ({"weight": value.weight} if value.scale is None else asdict(value.scale))
