@@ -34,11 +34,11 @@ from pincite.cli import (
     versions,
 )
 from pincite.cli.command import DataOption, DebugOption
-from pincite.cli.output import complain, one_line, print_plain
+from pincite.cli.output import one_line, print_error, print_plain
 from pincite.config.messages import nearest
 from pincite.errors import PinciteError
 
-INTERRUPTED = 130
+INTERRUPTED_EXIT_CODE = 130
 """Exit code that a shell gives for Ctrl-C."""
 
 app = typer.Typer(
@@ -74,19 +74,21 @@ for group in (
 
 
 @app.callback()
-def _before(
+def _read_global_options(
     context: typer.Context,
     data: DataOption = None,
     debug: DebugOption = False,
     version: Annotated[
         bool,
-        typer.Option("--version", is_eager=True, callback=lambda asked: _version(asked), help="Say which this is."),
+        typer.Option(
+            "--version", is_eager=True, callback=lambda asked: _print_version(asked), help="Say which this is."
+        ),
     ] = False,
 ) -> None:
     context.obj = data
 
 
-def _version(asked: bool) -> None:
+def _print_version(asked: bool) -> None:
     if asked:
         print_plain(f"pincite {__version__}")
         raise typer.Exit
@@ -97,37 +99,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = given[: given.index("--")] if "--" in given else given
     debug, as_json = "--debug" in options, "--json" in options
-    _prepare_streams(debug)
+    _configure_streams(debug)
     try:
         code = typer.main.get_command(app).main(given or ["--help"], prog_name="pincite", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_output()
+        _discard_output()
         return 1
     except Exception as error:
         if debug:
             traceback.print_exception(error)
-        message, word, code = _failure(error)
-        complain(message, word, as_json=as_json)
+        message, word, code = _describe_failure(error)
+        print_error(message, word, as_json=as_json)
         return code
-    if code == INTERRUPTED:
-        complain("interrupted", "interrupted", as_json=as_json)
+    if code == INTERRUPTED_EXIT_CODE:
+        print_error("interrupted", "interrupted", as_json=as_json)
     return code if isinstance(code, int) else 0
 
 
-def _failure(error: Exception) -> tuple[str, str, int]:
+def _describe_failure(error: Exception) -> tuple[str, str, int]:
     """What went wrong in one line, its code, and the exit code; only what nobody foresaw has more to tell."""
     if isinstance(error, PinciteError):
         return str(error), error.code, error.exit_code
     if callable(getattr(error, "format_message", None)):  # typer's own, whichever click it carries
-        return _misuse(error), "usage", 2
+        return _describe_usage_error(error), "usage", 2
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return "the disk is full; free some space and run it again", "disk_full", 1
     told = f"unforeseen error: {type(error).__name__}: {error}; run again with --debug for details"
     return told, "internal", 1
 
 
-def _misuse(error: Any) -> str:
+def _describe_usage_error(error: Any) -> str:
     """How a command was called wrongly; an option is guessed at only where one is near."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "pincite"
@@ -138,12 +140,12 @@ def _misuse(error: Any) -> str:
     return f"{told[:1].lower()}{told[1:]} (see {path} --help)"
 
 
-def _drop_output() -> None:
+def _discard_output() -> None:
     """Whoever read our output has left: what is still buffered goes nowhere, so that ending says nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-class _OneLine(logging.Formatter):
+class _OneLineFormatter(logging.Formatter):
     """A warning in one safe line; where an error came from only when asked."""
 
     def __init__(self, debug: bool) -> None:
@@ -157,12 +159,12 @@ class _OneLine(logging.Formatter):
         return line
 
 
-def _prepare_streams(debug: bool) -> None:
+def _configure_streams(debug: bool) -> None:
     """Characters a terminal's encoding lacks are escaped, and the library's warnings go to stderr."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     handler = logging.StreamHandler()
-    handler.setFormatter(_OneLine(debug))
+    handler.setFormatter(_OneLineFormatter(debug))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # a lost connection is told once, by whoever needed it

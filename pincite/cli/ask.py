@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.command import CommandContext, command, one_of
+from pincite.cli.command import CommandContext, check_choice, command
 from pincite.cli.documents import FolderOption, TagOption
-from pincite.cli.output import print_json, remark
+from pincite.cli.output import print_json, print_note
 from pincite.errors import Invalid
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def ask(
-    door: CommandContext,
+    context: CommandContext,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know, in quotes.")],
     folder: FolderOption = None,
     tag: TagOption = None,
@@ -110,32 +110,32 @@ async def ask(
     from pincite.serialize.answers import answer_json
 
     asked = replace(
-        _question(question, filters_of(folder, tag, as_of), top_k, strategy),
+        _make_question(question, parse_filters(folder, tag, as_of), top_k, strategy),
         profile=profile,
         retrieve=documents,
         fresh=no_cache,
-        intelligence_level=one_of(EffortLevel, level, "level"),
-        mode=mode_of(mode, image),
-        pictures=_pictures(image),
+        intelligence_level=check_choice(EffortLevel, level, "level"),
+        mode=parse_mode(mode, image),
+        pictures=_read_pictures(image),
     )
-    with notes_in_the_result():
-        async with door.open() as pincite:
+    with silence_degradation_log():
+        async with context.open() as pincite:
             with waiting("reading …"):
                 answer = await pincite.ask(asked)
             missing = (
-                await _what_is_missing(pincite)
+                await _why_nothing_found(pincite)
                 if not answer.sources and documents is not False and asked.mode != "general"
                 else ""
             )
-    if door.json:
+    if context.json:
         print_json(answer_json(answer))
     else:
         print_answer(Screen(), answer)
     if missing:
-        remark(missing)
+        print_note(missing)
 
 
-async def _what_is_missing(pincite: "AsyncPincite") -> str:
+async def _why_nothing_found(pincite: "AsyncPincite") -> str:
     """Why there may be nothing to find: no documents at all, or some that are not done yet."""
     from pincite.core.documents.document import Listing
 
@@ -147,7 +147,7 @@ async def _what_is_missing(pincite: "AsyncPincite") -> str:
 
 
 async def search(
-    door: CommandContext,
+    context: CommandContext,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in quotes.")],
     folder: FolderOption = None,
     tag: TagOption = None,
@@ -164,13 +164,15 @@ async def search(
     from pincite.serialize.search import search_json
 
     asked = replace(
-        _question(query, filters_of(folder, tag, as_of), top_k, strategy), profile=profile, levels=_levels(levels)
+        _make_question(query, parse_filters(folder, tag, as_of), top_k, strategy),
+        profile=profile,
+        levels=_parse_levels(levels),
     )
-    with notes_in_the_result():
-        async with door.open() as pincite:
+    with silence_degradation_log():
+        async with context.open() as pincite:
             with waiting("searching …"):
                 result = await pincite.search(asked)
-    if door.json:
+    if context.json:
         print_json(search_json(result, explain=explain))
     elif explain:
         print_explained(Screen(), result, query)
@@ -178,20 +180,20 @@ async def search(
         print_hits(Screen(), result, query)
 
 
-def _question(text: str, filters: "Filters", top_k: int | None, strategy: str | None) -> "Question":
+def _make_question(text: str, filters: "Filters", top_k: int | None, strategy: str | None) -> "Question":
     from pincite.core.query.question import Question, Strategy
 
-    return Question(text, filters=filters, top_k=top_k, strategy=one_of(Strategy, strategy, "strategy"))
+    return Question(text, filters=filters, top_k=top_k, strategy=check_choice(Strategy, strategy, "strategy"))
 
 
-def mode_of(mode: str | None, images: list[Path] | None = None) -> "Mode":
+def parse_mode(mode: str | None, images: list[Path] | None = None) -> "Mode":
     """The mode that is named; pictures alone mean `vision`."""
     from pincite.core.query.question import Mode
 
-    return one_of(Mode, mode, "mode") or ("vision" if images else "chat")
+    return check_choice(Mode, mode, "mode") or ("vision" if images else "chat")
 
 
-def _pictures(paths: list[Path] | None) -> "tuple[Picture, ...]":
+def _read_pictures(paths: list[Path] | None) -> "tuple[Picture, ...]":
     """The pictures in these files."""
     from pincite.core.query.pictures import MOST, MOST_BYTES, picture_of
 
@@ -208,14 +210,14 @@ def _pictures(paths: list[Path] | None) -> "tuple[Picture, ...]":
     return tuple(pictures)
 
 
-def filters_of(folder: str | None, tags: list[str] | None, as_of: str | None) -> "Filters":
+def parse_filters(folder: str | None, tags: list[str] | None, as_of: str | None) -> "Filters":
     """The part of the library that options name, as it was then."""
     from pincite.core.query.question import Filters
 
-    return Filters(folder.strip("/") if folder else None, as_of=moment_of(as_of), tags=tuple(tags or ()))
+    return Filters(folder.strip("/") if folder else None, as_of=parse_as_of(as_of), tags=tuple(tags or ()))
 
 
-def moment_of(text: str | None) -> "datetime | None":
+def parse_as_of(text: str | None) -> "datetime | None":
     """The time that an option names."""
     from pincite.core.times import moment
 
@@ -225,7 +227,7 @@ def moment_of(text: str | None) -> "datetime | None":
         raise Invalid(f"--as-of {error}") from None
 
 
-def _levels(text: str | None) -> tuple[int, ...] | None:
+def _parse_levels(text: str | None) -> tuple[int, ...] | None:
     """The levels that are wanted, from what stands between commas."""
     if text is None:
         return None
@@ -236,7 +238,7 @@ def _levels(text: str | None) -> tuple[int, ...] | None:
 
 
 @contextmanager
-def notes_in_the_result() -> Iterator[None]:
+def silence_degradation_log() -> Iterator[None]:
     """What was left out stands in the result; the log need not say it too."""
     log = logging.getLogger("pincite.core.run")
     before = log.level

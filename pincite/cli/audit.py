@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def list_events(
-    door: CommandContext,
+    context: CommandContext,
     event: Annotated[
         str | None, typer.Option("--event", metavar="E", help="Only these: login, user, user.add, document …")
     ] = None,
@@ -29,7 +29,7 @@ async def list_events(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many, newest first.")] = 50,
 ) -> None:
     """List what was done, newest first: logins, keys, users, rights, documents, settings, backups."""
-    from pincite.cli.traces import moment_of
+    from pincite.cli.traces import parse_since
     from pincite.cli.view.audit import print_events
     from pincite.cli.view.screen import Screen
     from pincite.core.accounts.access import LOCAL
@@ -37,17 +37,17 @@ async def list_events(
     from pincite.serialize.accounts import audit_event_json
     from pincite.serialize.primitives import page_json
 
-    wanted = AuditFilter(event, person, moment_of(since) if since else None, limit)
-    async with door.open() as pincite:
+    wanted = AuditFilter(event, person, parse_since(since) if since else None, limit)
+    async with context.open() as pincite:
         found, following = await pincite.admin.audit.list(LOCAL.person, wanted)
-    if door.json:
+    if context.json:
         print_json(page_json([audit_event_json(one) for one in found], following))
     else:
         print_events(Screen(), found)
 
 
 async def verify(
-    door: CommandContext,
+    context: CommandContext,
     head: Annotated[
         str | None, typer.Option("--head", metavar="N:HASH", help="A head printed before, which must be in the chain.")
     ] = None,
@@ -62,9 +62,9 @@ async def verify(
     from pincite.serialize.accounts import chain_check_json
 
     known = None if head is None else read_anchor(head)
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         found = await pincite.admin.audit.verify(LOCAL.person, known)
-    if door.json:
+    if context.json:
         print_json(chain_check_json(found))
     elif found.fault is None:
         print_plain(f"{count(found.reached.number, 'event')}, all as they were written; the head is {found.reached}")

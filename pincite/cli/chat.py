@@ -18,13 +18,13 @@ from pincite.cli.ask import (
     ModeOption,
     NoCacheOption,
     ProfileOption,
-    filters_of,
-    mode_of,
-    notes_in_the_result,
+    parse_filters,
+    parse_mode,
+    silence_degradation_log,
 )
-from pincite.cli.command import CommandContext, command, one_of
-from pincite.cli.documents import FolderOption, TagOption, pick
-from pincite.cli.output import complain, one_line, print_json, remark
+from pincite.cli.command import CommandContext, check_choice, command
+from pincite.cli.documents import FolderOption, TagOption, match_id
+from pincite.cli.output import one_line, print_error, print_json, print_note
 
 if TYPE_CHECKING:
     from pincite.core.accounts.conversations import Session
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from pincite.core.run import Event
     from pincite.engine.app import AsyncPincite
 
-LISTED = 20
+MAX_LISTED_SESSIONS = 20
 """Sessions that `/sessions` shows."""
-RECENT = 200
+MAX_SEARCHED_SESSIONS = 200
 """Sessions looked through for the first characters of an id."""
-PROMPT = "\n› "
+INPUT_PROMPT = "\n› "
 
 SessionOption = Annotated[
     str | None,
@@ -56,7 +56,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def chat(
-    door: CommandContext,
+    context: CommandContext,
     session: SessionOption = None,
     new: NewOption = False,
     folder: FolderOption = None,
@@ -80,18 +80,18 @@ async def chat(
         raise Invalid("a conversation here has no pictures; ask with: pincite ask --image FILE")
     question = Question(
         "",
-        filters=filters_of(folder, tag, as_of),
+        filters=parse_filters(folder, tag, as_of),
         profile=profile,
         fresh=no_cache,
-        intelligence_level=one_of(EffortLevel, level, "level"),
-        mode=mode_of(mode),
+        intelligence_level=check_choice(EffortLevel, level, "level"),
+        mode=parse_mode(mode),
     )
-    with notes_in_the_result():
-        async with door.open() as pincite:
-            talk = _Talk(pincite, question, door.json, interactive=sys.stdin.isatty() and not door.json)
+    with silence_degradation_log():
+        async with context.open() as pincite:
+            talk = _Conversation(pincite, question, context.json, interactive=sys.stdin.isatty() and not context.json)
             await talk.begin(session)
-            with _ctrl_c(talk):
-                async for line in _lines(interactive=talk.interactive):
+            with _ctrl_c_stops_answer(talk):
+                async for line in read_lines(interactive=talk.interactive):
                     if not await talk.take(line):
                         break
     if talk.failed and not talk.interactive:
@@ -99,7 +99,7 @@ async def chat(
 
 
 @dataclass(slots=True)
-class _Talk:
+class _Conversation:
     """One conversation and how it is shown."""
 
     pincite: "AsyncPincite"
@@ -125,14 +125,16 @@ class _Talk:
         from pincite.errors import NotFound
 
         scope = await self.pincite.scope()
-        found, _ = await self.pincite.questions.sessions.list(scope, limit=1 if session_id == "last" else RECENT)
+        found, _ = await self.pincite.questions.sessions.list(
+            scope, limit=1 if session_id == "last" else MAX_SEARCHED_SESSIONS
+        )
         if session_id != "last":
             try:
                 return await self.pincite.questions.sessions.get(scope, session_id)
             except NotFound:
                 known = {session.id: one_line(session.title) for session in found}
                 return await self.pincite.questions.sessions.get(
-                    scope, pick(session_id, known, "session", "chat, then /sessions")
+                    scope, match_id(session_id, known, "session", "chat, then /sessions")
                 )
         if not found:
             raise NotFound("there is no conversation to go on with; leave --session out to begin one")
@@ -141,7 +143,7 @@ class _Talk:
     def interrupt(self) -> None:
         """Stop the answer that is being written; where none is, say how to end."""
         if self.asking is None:
-            remark("\n(Ctrl-D ends)")
+            print_note("\n(Ctrl-D ends)")
             return
         self.stopped = True
         self.asking.cancel()
@@ -157,19 +159,21 @@ class _Talk:
             case ["/quit" | "/exit"]:
                 return False
             case ["/help"]:
-                Screen().say(HELP)
+                Screen().print_line(HELP)
             case ["/new"]:
                 self.question, self.last = replace(self.question, session_id=None), None
-                Screen().say("a new conversation")
+                Screen().print_line("a new conversation")
             case ["/sources"] if self.last:
                 print_sources(Screen(), self.last)
             case ["/sources"]:
-                Screen().say("nothing was asked yet")
+                Screen().print_line("nothing was asked yet")
             case ["/sessions"]:
-                found, _ = await self.pincite.questions.sessions.list(await self.pincite.scope(), limit=LISTED)
+                found, _ = await self.pincite.questions.sessions.list(
+                    await self.pincite.scope(), limit=MAX_LISTED_SESSIONS
+                )
                 print_sessions(Screen(), found, self.question.session_id)
             case [word] if word.startswith("/") and word[1:].isalpha():
-                remark(f"there is no {word}; /help tells what there is")
+                print_note(f"there is no {word}; /help tells what there is")
             case _:
                 await self._ask(line)
         return True
@@ -184,11 +188,11 @@ class _Talk:
         except PinciteError as error:
             self.failed = True
             await self._forget_if_empty()
-            complain(str(error), error.code, as_json=self.json)
+            print_error(str(error), error.code, as_json=self.json)
         except asyncio.CancelledError:
             if not self.stopped:
                 raise
-            remark("\n(stopped)")
+            print_note("\n(stopped)")
         finally:
             self.asking, self.stopped = None, False
 
@@ -212,8 +216,8 @@ class _Talk:
             self.question = replace(self.question, session_id=None)
 
     async def _answer(self, text: str) -> "Answer":
-        from pincite.cli.view.answer import print_answer, print_grounds
-        from pincite.cli.view.chat import Flow
+        from pincite.cli.view.answer import print_answer, print_evidence
+        from pincite.cli.view.chat import StreamingText
         from pincite.cli.view.screen import Screen, waiting
         from pincite.core.run import Token
         from pincite.serialize.answers import answer_json
@@ -229,7 +233,7 @@ class _Talk:
             else:
                 print_answer(screen, answer)
             return answer
-        flow, written = Flow(screen), False
+        flow, written = StreamingText(screen), False
         with waiting("reading …") as stop_waiting:
 
             def show(event: "Event") -> None:
@@ -237,37 +241,37 @@ class _Talk:
                 if isinstance(event, Token):
                     if not written:
                         stop_waiting()
-                        screen.say()
+                        screen.print_line()
                     written = True
                     flow.write(event.text)
 
             answer = await self.pincite.ask(asked, listen=show)
         if written:
             flow.end()
-            print_grounds(screen, answer)
+            print_evidence(screen, answer)
         else:
             print_answer(screen, answer)
         return answer
 
 
-async def _lines(*, interactive: bool) -> AsyncIterator[str]:
+async def read_lines(*, interactive: bool) -> AsyncIterator[str]:
     """What is typed, or comes through the pipe, until that ends."""
     if interactive:
         import readline  # noqa: F401  # lines can be edited, and brought back
 
-    read = _typed if interactive else _piped()
-    while line := await _meanwhile(read):
+    read = _read_typed_line if interactive else _piped_line_reader()
+    while line := await _read_in_thread(read):
         yield line.encode(errors="replace").decode().strip()
 
 
-def _typed() -> str:
+def _read_typed_line() -> str:
     try:
-        return input(PROMPT) + "\n"
+        return input(INPUT_PROMPT) + "\n"
     except EOFError:
         return ""
 
 
-def _piped() -> Callable[[], str]:
+def _piped_line_reader() -> Callable[[], str]:
     """Reads a line of what comes in; unbuffered, for a buffer that is waited on cannot be closed at the end."""
     try:
         file = io.FileIO(sys.stdin.fileno(), closefd=False)
@@ -276,7 +280,7 @@ def _piped() -> Callable[[], str]:
     return lambda: file.readline().decode(sys.stdin.encoding, "replace")
 
 
-async def _meanwhile(read: Callable[[], str]) -> str:
+async def _read_in_thread(read: Callable[[], str]) -> str:
     """Read in a thread that nobody waits for when the program ends: a line may never come."""
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str] = loop.create_future()
@@ -299,7 +303,7 @@ async def _meanwhile(read: Callable[[], str]) -> str:
 
 
 @contextmanager
-def _ctrl_c(talk: _Talk) -> Iterator[None]:
+def _ctrl_c_stops_answer(talk: _Conversation) -> Iterator[None]:
     """Let Ctrl-C stop the answer instead of the program, where the system can."""
     if not talk.interactive or sys.platform == "win32":
         yield

@@ -26,7 +26,7 @@ SetOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show where an unforeseen error came from.")]
 
-_COMMON: dict[str, tuple[Any, Any]] = {
+_COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
     "json": (JsonOption, False),
     "data": (DataOption, None),
     "set": (SetOption, None),
@@ -46,7 +46,7 @@ class CommandContext:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     data: str | None = None
 
-    def choosing(self, values: Mapping[str, Any]) -> "CommandContext":
+    def with_settings(self, values: Mapping[str, Any]) -> "CommandContext":
         """The same call with settings that other options of it stand for."""
         from pincite.config.sources import with_values
 
@@ -71,16 +71,16 @@ class CommandContext:
 def command(app: typer.Typer, name: str, *, ids: bool = False, until_stopped: bool = False) -> Callable[[Work], Work]:
     """Make an async function a command of `app`, with the options every command has.
 
-    Its first parameter is the `Door`, the others are its own arguments and options; its docstring is the help.
+    Its first parameter is the `CommandContext`, the others are its own arguments and options; its docstring is the help.
     `ids` lets arguments begin with a dash, as ids may; with `until_stopped`, Ctrl-C is the way it ends.
     """
 
     def register(work: Work) -> Work:
         def call(**given: Any) -> None:
-            context = given.pop("ctx")
-            common = {key: given.pop(key) for key in _COMMON}
+            typer_context = given.pop("ctx")
+            common = {key: given.pop(key) for key in _COMMON_OPTIONS}
             try:
-                asyncio.run(work(_door(context, common), **given))
+                asyncio.run(work(_make_context(typer_context, common), **given))
             except KeyboardInterrupt:
                 if not until_stopped:
                     raise
@@ -94,9 +94,9 @@ def command(app: typer.Typer, name: str, *, ids: bool = False, until_stopped: bo
 
 
 def _signature(work: Work) -> Signature:
-    """The command's own parameters without the door, then the common ones."""
+    """The command's own parameters without the context, then the common ones."""
     _, *own = inspect.signature(work).parameters.values()
-    common = [(name, annotation, default) for name, (annotation, default) in _COMMON.items()]
+    common = [(name, annotation, default) for name, (annotation, default) in _COMMON_OPTIONS.items()]
     return Signature(
         [
             Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context),
@@ -106,19 +106,19 @@ def _signature(work: Work) -> Signature:
     )
 
 
-def _door(context: typer.Context, common: dict[str, Any]) -> CommandContext:
+def _make_context(typer_context: typer.Context, common: dict[str, Any]) -> CommandContext:
     from pincite.config.sources import load_settings
     from pincite.errors import SettingsError
 
     chosen = parse_settings(common["set"] or ())
-    folder = common["data"] if common["data"] is not None else context.obj
+    folder = common["data"] if common["data"] is not None else typer_context.obj
     if folder == "":
         raise SettingsError("--data is empty; name a folder")
     given = chosen if folder is None else {"data": folder, **chosen}
     return CommandContext(load_settings(given), common["json"], chosen, folder)
 
 
-def one_of(choices: Any, value: str | None, what: str) -> Any:
+def check_choice(choices: Any, value: str | None, what: str) -> Any:
     """The value, if it is one of a `Literal`'s; None stays."""
     from pincite.errors import Invalid
 

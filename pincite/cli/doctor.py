@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def doctor(
-    door: CommandContext,
+    context: CommandContext,
     verify: Annotated[
         bool, typer.Option("--verify", help="Also compare every file and passage that is kept with what came in.")
     ] = False,
@@ -32,11 +32,11 @@ async def doctor(
     from pincite.cli.view.screen import Screen, waiting
     from pincite.engine.diagnose import diagnose
 
-    settings = await _in_force(door)
+    settings = await _current_settings(context)
     with waiting("examining …"):
         findings = await diagnose(settings, verify=verify)
     healthy = not any(finding.state == "broken" for finding in findings)
-    if door.json:
+    if context.json:
         print_json({"ok": healthy, "checks": [asdict(finding) for finding in findings]})
     else:
         print_findings(Screen(), findings)
@@ -44,14 +44,14 @@ async def doctor(
         raise typer.Exit(1)
 
 
-async def _in_force(door: CommandContext) -> "Settings":
+async def _current_settings(context: CommandContext) -> "Settings":
     """The settings with an administrator's changes, where there is a library to read them from."""
     from pincite.errors import PinciteError
 
-    if door.settings.database.url is None and not door.settings.data.is_dir():
-        return door.settings
+    if context.settings.database.url is None and not context.settings.data.is_dir():
+        return context.settings
     try:
-        async with door.open() as pincite:
+        async with context.open() as pincite:
             return pincite.admin.index.wished
     except PinciteError:  # what is wrong with it is found below
-        return door.settings
+        return context.settings

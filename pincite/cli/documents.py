@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pincite.cli.command import CommandContext, command
-from pincite.cli.output import clean, print_json, print_plain, remark
+from pincite.cli.output import clean, print_json, print_note, print_plain
 from pincite.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ IdArgument = Annotated[
         show_default=False,
     ),
 ]
-SHORTEST = 4
+MIN_ID_PREFIX_CHARS = 4
 """Characters of an id that may stand for the whole."""
 
 
@@ -45,7 +45,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def add(
-    door: CommandContext,
+    context: CommandContext,
     paths: Annotated[
         list[str],
         typer.Argument(metavar="PATH...", help="Files, folders with all below them, addresses of pages and sitemaps."),
@@ -64,7 +64,7 @@ async def add(
     file failed. With --watch, files that change are updated, removed ones removed, renamed ones moved. Pages are fetched
     only where web.enabled says so.
     """
-    from pincite.cli.view.progress import failed, print_added, progress
+    from pincite.cli.view.progress import failed_documents, print_added, progress
     from pincite.cli.view.screen import Screen
     from pincite.parsers import file_types
     from pincite.serialize.documents import document_json
@@ -72,26 +72,26 @@ async def add(
     if "" in paths:
         raise Invalid("a path is empty; name files or folders to add")
     if watch:
-        from pincite.cli.watch import keep_in_step
+        from pincite.cli.watch import watch_folders
 
-        return await keep_in_step(door, paths, folder, keep_removed=keep_removed)
+        return await watch_folders(context, paths, folder, keep_removed=keep_removed)
     if keep_removed:
         raise Invalid("--keep-removed goes with --watch")
-    async with door.open() as pincite:
-        with progress(quiet=door.json) as report:
-            result = await _taken_in(pincite, paths, folder, report)
-    if door.json:
+    async with context.open() as pincite:
+        with progress(quiet=context.json) as report:
+            result = await _add_files_and_pages(pincite, paths, folder, report)
+    if context.json:
         added = [{"outcome": one.outcome, "document": document_json(one.document)} for one in result.added]
         refused = [{"path": path, "code": error.code, "message": str(error)} for path, error in result.refused]
         print_json({"added": added, "refused": refused, "skipped": result.skipped})
     else:
         print_added(Screen(), result, sorted(file_types()))
-    if result.refused or failed(result):
+    if result.refused or failed_documents(result):
         raise typer.Exit(1)
     return None
 
 
-async def _taken_in(
+async def _add_files_and_pages(
     pincite: "AsyncPincite", paths: list[str], folder: str, report: "Callable[[Progress], None]"
 ) -> "AddedAll":
     """What became of the files, and of the pages whose addresses stand among them."""
@@ -105,12 +105,12 @@ async def _taken_in(
         return result
     pages = await WebImporter(pincite).add_all(urls, folder, report)
     if pages.skipped:
-        remark(f"{pages.skipped:,} pages of sitemaps passed over: of other hosts, or beyond web.max_pages")
+        print_note(f"{pages.skipped:,} pages of sitemaps passed over: of other hosts, or beyond web.max_pages")
     return AddedAll(result.added + pages.added, result.refused + pages.refused, result.skipped)
 
 
 async def list_documents(
-    door: CommandContext,
+    context: CommandContext,
     folder: FolderOption = None,
     tag: TagOption = None,
     stale: Annotated[
@@ -125,16 +125,16 @@ async def list_documents(
     from pincite.serialize.primitives import page_json
 
     path = folder.strip("/") if folder else None
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         documents = await pincite.documents.all(Listing(folder=path, tags=tuple(tag or ()), stale=stale or None))
-    if door.json:
+    if context.json:
         print_json(page_json([document_json(document) for document in documents]))
     else:
         print_documents(Screen(), documents, path)
 
 
 async def show(
-    door: CommandContext,
+    context: CommandContext,
     document_id: IdArgument,
     chunks: Annotated[bool, typer.Option("--chunks", help="Also every passage it was cut into.")] = False,
 ) -> None:
@@ -143,11 +143,11 @@ async def show(
     from pincite.cli.view.screen import Screen
     from pincite.serialize.documents import chunk_json, document_json, version_json
 
-    async with door.open() as pincite:
-        document = await find(pincite, document_id)
+    async with context.open() as pincite:
+        document = await find_document(pincite, document_id)
         versions = await pincite.documents.list_versions(document.id)
         served, passages = await pincite.documents.chunks(document.id) if chunks else ("", ())
-    if door.json:
+    if context.json:
         shape = {"document": document_json(document), "versions": [version_json(version) for version in versions]}
         told = {"chunks": [chunk_json(document.id, served, chunk) for chunk in passages]} if chunks else {}
         print_json(shape | told)
@@ -158,7 +158,7 @@ async def show(
 
 
 async def read(
-    door: CommandContext,
+    context: CommandContext,
     document_id: IdArgument,
     section: Annotated[
         str | None, typer.Option("--section", metavar="S", help="Only the part under a heading.")
@@ -186,14 +186,14 @@ async def read(
     if page is not None or at is not None:
         if section is not None or lines is not None:
             raise Invalid("--page and --at do not go with --section or --lines")
-        return await _read_at(door, document_id, version, page, at)
+        return await _read_at(context, document_id, version, page, at)
     start, end = parse_lines(lines) if lines is not None else (None, None)
-    async with door.open() as pincite:
-        document = await find(pincite, document_id)
+    async with context.open() as pincite:
+        document = await find_document(pincite, document_id)
         passage = await pincite.documents.read(
             ReadRequest(document.id, section=section, start_line=start, end_line=end, version=version)
         )
-    if door.json:
+    if context.json:
         print_json(passage_json(passage))
     else:
         print_plain(clean(passage.content))
@@ -201,7 +201,7 @@ async def read(
 
 
 async def _read_at(
-    door: CommandContext, document_id: str, version: str | None, page: str | None, at: str | None
+    context: CommandContext, document_id: str, version: str | None, page: str | None, at: str | None
 ) -> None:
     """Print what stands at a place of the file."""
     from pincite.engine.reader.page_locator import Target
@@ -209,17 +209,17 @@ async def _read_at(
 
     number = int(page) if page and page.isascii() and page.isdecimal() else None
     aim = Target(page=number, name=page if number is None else None, ref=at)
-    async with door.open() as pincite:
-        document = await find(pincite, document_id)
+    async with context.open() as pincite:
+        document = await find_document(pincite, document_id)
         found = await pincite.documents.locator.aimed(await pincite.scope(), document.id, aim, version)
-    if door.json:
+    if context.json:
         print_json(location_json(found))
     else:
         print_plain(clean(found.text.strip("\n")))
 
 
 async def remove(
-    door: CommandContext,
+    context: CommandContext,
     document_ids: Annotated[
         list[str], typer.Argument(metavar="ID...", help="Documents' ids, or their first characters (at least 4).")
     ],
@@ -233,34 +233,37 @@ async def remove(
     from pincite.serialize.documents import receipt_json
 
     screen, receipts = Screen(), []
-    async with door.open() as pincite:
-        documents = {document.id: document for wanted in document_ids for document in [await find(pincite, wanted)]}
+    async with context.open() as pincite:
+        documents = {
+            document.id: document for wanted in document_ids for document in [await find_document(pincite, wanted)]
+        }
         for document in documents.values():
             receipts.append(await pincite.remove(document.id))
-            if not door.json:
+            if not context.json:
                 print_receipt(screen, document.name, receipts[-1])
-    if door.json:
+    if context.json:
         print_json([receipt_json(receipt) for receipt in receipts])
     if not all(receipt.verified for receipt in receipts):
         raise typer.Exit(1)
 
 
-async def find(pincite: "AsyncPincite", wanted: str) -> "Document":
+async def find_document(pincite: "AsyncPincite", wanted: str) -> "Document":
     """The document with this id, or the only one whose id begins like this."""
     try:
         return await pincite.get(wanted)
     except NotFound:
         documents = {document.id: document for document in await pincite.documents.all()}
-    return documents[pick(wanted, {key: document.name for key, document in documents.items()}, "document", "list")]
+    return documents[match_id(wanted, {key: document.name for key, document in documents.items()}, "document", "list")]
 
 
-def pick(wanted: str, known: "dict[str, str]", what: str, listing: str) -> str:
+def match_id(wanted: str, known: "dict[str, str]", what: str, listing: str) -> str:
     """The one id that is meant; `known` says what each id is called."""
     if wanted in known:
         return wanted
-    if len(wanted) < SHORTEST:
+    if len(wanted) < MIN_ID_PREFIX_CHARS:
         raise Invalid(
-            f"'{wanted}' is too short for an id; give at least its first {SHORTEST} characters", code="ambiguous"
+            f"'{wanted}' is too short for an id; give at least its first {MIN_ID_PREFIX_CHARS} characters",
+            code="ambiguous",
         )
     fitting = [key for key in known if key.startswith(wanted)]
     if len(fitting) > 1:

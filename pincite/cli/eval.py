@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from pincite.cli.ask import notes_in_the_result
-from pincite.cli.command import CommandContext, command, one_of
-from pincite.cli.documents import pick
-from pincite.cli.output import print_json, remark
+from pincite.cli.ask import silence_degradation_log
+from pincite.cli.command import CommandContext, check_choice, command
+from pincite.cli.documents import match_id
+from pincite.cli.output import print_json, print_note
 from pincite.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from pincite.evaluate.runner import Report
     from pincite.evaluate.variants import Variant
 
-RECENT = 1000
+MAX_SEARCHED_RUNS = 1000
 """Runs looked through for the first characters of an id."""
 
 
-class _RunUnlessNamed(TyperGroup):
+class _DefaultToRun(TyperGroup):
     """A group whose first word may also be what `run` takes: `pincite eval SET`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(
         help="Measure search on a question set (pincite eval SET) or on your own documents (pincite eval --auto).",
         rich_markup_mode=None,
-        cls=_RunUnlessNamed,
+        cls=_DefaultToRun,
     )
     command(group, "run")(run)
     command(group, "list")(list_evaluations)
@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def run(
-    door: CommandContext,
+    context: CommandContext,
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="[SET]", help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv, plain or .gz."),
@@ -100,13 +100,13 @@ async def run(
     if wanted and not compare:
         raise Invalid(f"'{wanted[0]}' is no folder; settings to try go after --compare or --set")
     if auto:
-        task = _Auto(door, wanted, _wish(questions, seed, by), renew)
+        task = _AutoEvaluation(context, wanted, _make_request(questions, seed, by), renew)
         for given, name in ((split, "--split"), (spans, "--spans"), (keep, "--keep"), (report, "--report")):
             if given:
                 raise Invalid(f"{name} goes with a question set, not with --auto")
         await task.run()
     else:
-        await _run_set(door, Path(folders[0]), _SetOptions(wanted, split, spans, keep, report))
+        await _run_set(context, Path(folders[0]), _SetOptions(wanted, split, spans, keep, report))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class _SetOptions:
     report: Path | None
 
 
-async def _run_set(door: CommandContext, folder: Path, options: _SetOptions) -> None:
+async def _run_set(context: CommandContext, folder: Path, options: _SetOptions) -> None:
     from pincite.cli.view.evaluation import print_comparison
     from pincite.cli.view.progress import progress
     from pincite.cli.view.screen import Screen
@@ -129,38 +129,38 @@ async def _run_set(door: CommandContext, folder: Path, options: _SetOptions) -> 
 
     if options.report is not None:
         check_report(options.report)
-    variants = _variants(door, options.compare)
-    with notes_in_the_result(), progress(quiet=door.json) as report:
+    variants = _read_variants(context, options.compare)
+    with silence_degradation_log(), progress(quiet=context.json) as report:
         if options.spans:
             result = await compare_spans(load_spans(folder), variants, keep=options.keep, report=report)
         else:
             result = await compare(load_set(folder, options.split), variants, keep=options.keep, report=report)
-    if door.json:
+    if context.json:
         print_json(comparison_json(result))
     else:
         print_comparison(Screen(), result)
     for path in write_report(options.report, result) if options.report else ():
-        remark(f"written: {path}")
+        print_note(f"written: {path}")
 
 
-def _variants(door: CommandContext, compare: Sequence[str]) -> "list[Variant]":
+def _read_variants(context: CommandContext, compare: Sequence[str]) -> "list[Variant]":
     from pincite.evaluate.variants import read_variants
 
-    return read_variants(compare, door.settings, door.chosen)
+    return read_variants(compare, context.settings, context.chosen)
 
 
-def _wish(questions: int, seed: int, by: str | None) -> "EvalRequest":
+def _make_request(questions: int, seed: int, by: str | None) -> "EvalRequest":
     from pincite.core.evaluations import MadeBy
     from pincite.evaluate.questions.own_documents import EvalRequest
 
-    return EvalRequest(questions, seed, one_of(MadeBy, by, "way to make questions"))
+    return EvalRequest(questions, seed, check_choice(MadeBy, by, "way to make questions"))
 
 
 @dataclass(frozen=True, slots=True)
-class _Auto:
+class _AutoEvaluation:
     """One call of `pincite eval --auto`."""
 
-    door: CommandContext
+    context: CommandContext
     compare: Sequence[str]
     wish: "EvalRequest"
     renew: bool
@@ -170,10 +170,10 @@ class _Auto:
         from pincite.cli.view.progress import progress
         from pincite.tracing.replay import check_changes
 
-        check_changes(self.door.chosen, "an evaluation of your own library")
-        with notes_in_the_result():
-            async with self.door.open() as pincite:
-                with progress(quiet=self.door.json) as report:
+        check_changes(self.context.chosen, "an evaluation of your own library")
+        with silence_degradation_log():
+            async with self.context.open() as pincite:
+                with progress(quiet=self.context.json) as report:
                     chosen, notes = await self._set(pincite, report)
                     runs = await self._runs(pincite, chosen, report)
                 before = await pincite.questions.evaluations.before(await pincite.scope(), runs[0][1])
@@ -186,7 +186,7 @@ class _Auto:
             try:
                 return await pincite.questions.evaluations.get_set(await pincite.scope()), ()
             except NotFound:
-                remark("making questions from your documents; they are kept for the next time")
+                print_note("making questions from your documents; they are kept for the next time")
         return await make_set(pincite, self.wish, report=report)
 
     async def _runs(
@@ -195,7 +195,7 @@ class _Auto:
         from pincite.evaluate.questions.own_documents import run_set
         from pincite.evaluate.variants import read_variants
 
-        variants = read_variants(self.compare, pincite.settings, self.door.chosen)
+        variants = read_variants(self.compare, pincite.settings, self.context.chosen)
         if any(variant.index != variants[0].index for variant in variants):
             raise Invalid("what acts on indexing cannot be tried on your own library; try it on a question set")
         return [(one.name, await run_set(pincite, chosen, one.settings, report=report)) for one in variants]
@@ -211,17 +211,19 @@ class _Auto:
         from pincite.cli.view.screen import Screen
         from pincite.serialize.evaluations import runs_json
 
-        if self.door.json:
+        if self.context.json:
             print_json(runs_json(chosen, runs, before, notes))
         else:
             print_runs(Screen(), chosen, runs, before)
             for note in notes:
-                remark(note)
+                print_note(note)
 
 
 async def list_evaluations(
-    door: CommandContext,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=RECENT, help="How many, newest first.")] = 20,
+    context: CommandContext,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, max=MAX_SEARCHED_RUNS, help="How many, newest first.")
+    ] = 20,
 ) -> None:
     """List the question sets made from your documents, and the runs of them."""
     from pincite.cli.view.evaluation import print_evaluations
@@ -232,11 +234,11 @@ async def list_evaluations(
     )
     from pincite.serialize.primitives import page_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         scope = await pincite.scope()
         sets = await pincite.questions.evaluations.list_sets(scope)
         runs, following = await pincite.questions.evaluations.list(scope, limit)
-    if door.json:
+    if context.json:
         evaluations = page_json([evaluation_json(one, ranks=False) for one in runs], following)
         print_json({"sets": [evaluation_set_json(one) for one in sets], "evaluations": evaluations})
     else:
@@ -244,7 +246,7 @@ async def list_evaluations(
 
 
 async def show(
-    door: CommandContext,
+    context: CommandContext,
     evaluation_id: Annotated[
         str, typer.Argument(metavar="ID", help="A run's id, or its first characters (at least 4).")
     ],
@@ -254,17 +256,17 @@ async def show(
     from pincite.cli.view.screen import Screen
     from pincite.serialize.evaluations import asked_questions_json, evaluation_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         scope = await pincite.scope()
-        runs, _ = await pincite.questions.evaluations.list(scope, RECENT)
-        found = pick(evaluation_id, {one.id: one.state for one in runs}, "evaluation", "eval list")
+        runs, _ = await pincite.questions.evaluations.list(scope, MAX_SEARCHED_RUNS)
+        found = match_id(evaluation_id, {one.id: one.state for one in runs}, "evaluation", "eval list")
         evaluation = await pincite.questions.evaluations.get(scope, found)
         if evaluation.set_id is None:
             raise NotFound(f"the questions of '{found}' are still being made, or never were; see: pincite eval list")
         questions = await pincite.questions.evaluations.get_set(scope, evaluation.set_id)
         documents = await pincite.documents.several([one.place.document_id for one in questions.questions])
     titles = {document.id: document.title for document in documents}
-    if door.json:
+    if context.json:
         print_json(evaluation_json(evaluation, ranks=True) | {"questions": asked_questions_json(evaluation, questions)})
     else:
         print_evaluation(Screen(), evaluation, questions, titles)

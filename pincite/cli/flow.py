@@ -20,32 +20,32 @@ def register(app: typer.Typer) -> None:
 
 
 async def run(
-    door: CommandContext,
+    context: CommandContext,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The flow: a .json, .yaml or .toml file.")],
     given: Annotated[
         str | None, typer.Option("--input", metavar="TEXT", help="What is asked, instead of the file's own input.")
     ] = None,
 ) -> None:
     """Run a flow and print its answer with the passages it stands on; see docs/flows.md."""
-    from pincite.cli.ask import notes_in_the_result
+    from pincite.cli.ask import silence_degradation_log
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen, waiting
     from pincite.flows.graph import read_flow
     from pincite.serialize.answers import answer_json
 
-    told = load(file)
+    told = load_flow_file(file)
     flow = read_flow({**told, "input": given} if given is not None and isinstance(told, dict) else told)
-    with notes_in_the_result():
-        async with door.open() as pincite:
+    with silence_degradation_log():
+        async with context.open() as pincite:
             with waiting("running …"):
                 answer = await pincite.questions.run_flow(flow)
-    if door.json:
+    if context.json:
         print_json(answer_json(answer))
     else:
         print_answer(Screen(), answer)
 
 
-def load(file: Path) -> Any:
+def load_flow_file(file: Path) -> Any:
     """What a file holds, by its ending."""
     try:
         text = file.read_text(encoding="utf-8")
@@ -54,12 +54,12 @@ def load(file: Path) -> Any:
     try:
         if file.suffix == ".toml":
             return tomllib.loads(text)
-        return _yaml(text) if file.suffix in (".yaml", ".yml") else json.loads(text)
+        return _load_yaml(text) if file.suffix in (".yaml", ".yml") else json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Invalid(f"{file} is not what its ending says: {error}") from None
 
 
-def _yaml(text: str) -> Any:
+def _load_yaml(text: str) -> Any:
     import yaml
 
     try:

@@ -21,23 +21,23 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="folders")
 
 
-async def list_folders(door: CommandContext) -> None:
+async def list_folders(context: CommandContext) -> None:
     """List the folders, each with the number of documents in it and below it."""
     from pincite.cli.view.folders import print_folders
     from pincite.cli.view.screen import Screen
     from pincite.serialize.documents import folder_json
     from pincite.serialize.primitives import page_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         found = await pincite.documents.folders.all(await pincite.scope())
-    if door.json:
+    if context.json:
         print_json(page_json([folder_json(folder) for folder in found]))
     else:
         print_folders(Screen(), found)
 
 
 async def set_folder(
-    door: CommandContext,
+    context: CommandContext,
     path: PathArgument,
     prompt: Annotated[
         str | None, typer.Option("--prompt", metavar="TEXT", help="What the model is told; empty takes it away.")
@@ -56,7 +56,7 @@ async def set_folder(
 
     if not (wanted := clean_folder(path)):
         raise Invalid("name a folder, such as hr/rules; the top of the library is none")
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         scope = await pincite.scope()
         try:
             folder = await pincite.documents.folders.get(scope, wanted)
@@ -67,14 +67,14 @@ async def set_folder(
         if label is not None:
             folder = replace(folder, category_label=label or None)
         await pincite.documents.folders.furnish(scope, folder)
-    if door.json:
+    if context.json:
         print_json(folder_json(folder))
     else:
         print_plain(f"{folder.path}: {count(folder.documents, 'document')}")
 
 
 async def move(
-    door: CommandContext, path: PathArgument, to: Annotated[str, typer.Argument(metavar="TO", help="Its new path.")]
+    context: CommandContext, path: PathArgument, to: Annotated[str, typer.Argument(metavar="TO", help="Its new path.")]
 ) -> None:
     """Move or rename a folder with all that is in it; documents keep their ids."""
     from pincite.errors import Invalid
@@ -84,18 +84,18 @@ async def move(
     old, new = clean_folder(path), clean_folder(to)
     if not old or not new:
         raise Invalid("name two folders, such as hr/rules; the top of the library is none")
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         scope = await pincite.scope()
         await pincite.documents.folders.move(scope, old, new)
         folder = await pincite.documents.folders.get(scope, new)
-    if door.json:
+    if context.json:
         print_json(folder_json(folder))
     else:
         print_plain(f"{old} is {new} now: {count(folder.documents, 'document')}")
 
 
 async def remove(
-    door: CommandContext,
+    context: CommandContext,
     path: PathArgument,
     recursive: Annotated[bool, typer.Option("--recursive", help="With all documents in it and below it.")] = False,
 ) -> None:
@@ -103,9 +103,9 @@ async def remove(
     from pincite.ingest.accept.accept import clean_folder
     from pincite.serialize.documents import receipt_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         receipts = await pincite.documents.remove_folder(clean_folder(path), recursive=recursive)
-    if door.json:
+    if context.json:
         print_json([receipt_json(receipt) for receipt in receipts])
     else:
         print_plain(f"removed {clean_folder(path)} with {count(len(receipts), 'document')}")

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pincite.core.documents.jobs import QueuedJob, QueueSummary
     from pincite.engine.app import AsyncPincite
 
-SHOWN = 1000
+MAX_LISTED_JOBS = 1000
 """Jobs that are told one by one; the rest is in the summary."""
-WATCH_S = 1.0
+WATCH_INTERVAL_S = 1.0
 """How often the queue is shown anew."""
 
 
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def jobs(
-    door: CommandContext,
+    context: CommandContext,
     watch: Annotated[
         bool, typer.Option("--watch", help="Show it anew every second, until nothing waits or Ctrl-C.")
     ] = False,
@@ -43,41 +43,41 @@ async def jobs(
     from pincite.serialize.jobs import cancelled_job_json, job_json, past_job_json, queue_json
     from pincite.serialize.primitives import page_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         if cancel is not None:
             cancelled = await pincite.documents.cancel(cancel)
-            if door.json:
+            if context.json:
                 print_json(cancelled_job_json(cancelled))
             else:
                 print_cancelled(Screen(), cancelled)
             return
         if ended:
-            past, _ = await pincite.documents.jobs.past(await pincite.scope(), limit=SHOWN)
-            if door.json:
+            past, _ = await pincite.documents.jobs.past(await pincite.scope(), limit=MAX_LISTED_JOBS)
+            if context.json:
                 print_json(page_json([past_job_json(job) for job in past]))
             else:
                 print_past(Screen(), past)
             return
         while True:
-            found, summary = await _look(pincite)
-            if door.json:
+            found, summary = await _read_queue(pincite)
+            if context.json:
                 listed = page_json([job_json(job) for job in found])
                 print_json(listed | {"summary": queue_json(summary)})
             else:
                 print_jobs(Screen(), found, summary)
             if not watch or not summary.running + summary.waiting:
                 return
-            await asyncio.sleep(WATCH_S)
+            await asyncio.sleep(WATCH_INTERVAL_S)
 
 
-async def _look(pincite: "AsyncPincite") -> "tuple[list[QueuedJob], QueueSummary]":
+async def _read_queue(pincite: "AsyncPincite") -> "tuple[list[QueuedJob], QueueSummary]":
     scope = await pincite.scope()
-    found, _ = await pincite.documents.jobs.page(scope, limit=SHOWN)
+    found, _ = await pincite.documents.jobs.page(scope, limit=MAX_LISTED_JOBS)
     return found, await pincite.documents.jobs.summary(scope)
 
 
 async def worker(
-    door: CommandContext,
+    context: CommandContext,
     workers: Annotated[
         int | None,
         typer.Option("--workers", metavar="N", min=1, max=64, help="Documents processed at the same time."),
@@ -91,12 +91,12 @@ async def worker(
     from pincite.cli.view.screen import Screen
     from pincite.tracing import logs
 
-    count = workers or max(1, door.settings.ingest.workers)
-    door = door.choosing({"ingest.workers": count})
-    async with door.open() as pincite, _told_to_stop() as stopped:
-        with logs.configured(door.settings.logs):
+    count = workers or max(1, context.settings.ingest.workers)
+    context = context.with_settings({"ingest.workers": count})
+    async with context.open() as pincite, _stop_event() as stopped:
+        with logs.configured(context.settings.logs):
             pincite.admin.start_workers()
-            if door.json:
+            if context.json:
                 print_json({"worker": pincite.admin.worker, "workers": count})
             else:
                 print_worker(Screen(), pincite.admin.worker, count)
@@ -104,7 +104,7 @@ async def worker(
 
 
 @asynccontextmanager
-async def _told_to_stop() -> AsyncIterator[asyncio.Event]:
+async def _stop_event() -> AsyncIterator[asyncio.Event]:
     """Set when the process is told to end: what is in hand is given back before it does."""
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
     with suppress(NotImplementedError, RuntimeError):  # not everywhere, and only in the main thread

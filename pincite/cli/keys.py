@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from pincite.cli.command import CommandContext, command, one_of
-from pincite.cli.documents import pick
-from pincite.cli.output import print_json, print_plain, remark
+from pincite.cli.command import CommandContext, check_choice, command
+from pincite.cli.documents import match_id
+from pincite.cli.output import print_json, print_note, print_plain
 
 
 def register(app: typer.Typer) -> None:
@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def create(
-    door: CommandContext,
+    context: CommandContext,
     name: Annotated[str, typer.Option("--name", metavar="N", help="What the key is for.", show_default=False)],
     user: Annotated[str | None, typer.Option("--user", metavar="U", help="Whose key it is; yours otherwise.")] = None,
     role: Annotated[
@@ -37,22 +37,22 @@ async def create(
     from pincite.core.accounts.access import LOCAL, Role
     from pincite.errors import Invalid
 
-    given = one_of(Role, role, "role")
+    given = check_choice(Role, role, "role")
     if not name.strip():
         raise Invalid("the key needs a name that tells what it is for")
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         person = await pincite.admin.users.get(LOCAL.person, user or LOCAL.person)
         role = given or person.role
         key, key_id = await pincite.admin.keys.create(person.id, name.strip(), role, expires, by=LOCAL.person)
-    if door.json:
+    if context.json:
         print_json({"key": key, "id": key_id})
         return
     print_plain(key)
     until = f"expires in {expires} days" if expires else "does not expire"
-    remark(f"Keep it: it is not shown again. Its id is {key_id}; role {role}; {until}.")
+    print_note(f"Keep it: it is not shown again. Its id is {key_id}; role {role}; {until}.")
 
 
-async def list_keys(door: CommandContext) -> None:
+async def list_keys(context: CommandContext) -> None:
     """List the keys; never the keys themselves."""
     from pincite.cli.view.keys import print_keys
     from pincite.cli.view.screen import Screen
@@ -60,26 +60,26 @@ async def list_keys(door: CommandContext) -> None:
     from pincite.serialize.accounts import key_json
     from pincite.serialize.primitives import page_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         found = await pincite.admin.keys.all(LOCAL.person)
-    if door.json:
+    if context.json:
         print_json(page_json([key_json(key) for key in found]))
     else:
         print_keys(Screen(), found)
 
 
 async def revoke(
-    door: CommandContext,
+    context: CommandContext,
     key_id: Annotated[str, typer.Argument(metavar="ID", help="The key's id, or its first characters (at least 4).")],
 ) -> None:
     """Revoke a key: from now on it counts no more."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         known = {key.id: key.name for key in await pincite.admin.keys.all(LOCAL.person)}
-        chosen = pick(key_id, known, "key", "key list")
+        chosen = match_id(key_id, known, "key", "key list")
         await pincite.admin.keys.revoke(LOCAL.person, chosen)
-    if door.json:
+    if context.json:
         print_json({"id": chosen, "revoked": True})
     else:
         print_plain(f"revoked {chosen} ({known[chosen]})")

@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
     command(app, "restore")(restore)
 
 
-async def purge(door: CommandContext) -> None:
+async def purge(context: CommandContext) -> None:
     """Make what was removed unrecoverable from the data folder.
 
     Every table and index is written anew, and the log of the embedded database; that takes as much free space as the
@@ -33,16 +33,16 @@ async def purge(door: CommandContext) -> None:
     from pincite.cli.view.screen import Screen
     from pincite.engine.maintenance import purge_library
 
-    with progress(quiet=door.json) as report:
-        done = await purge_library(door.settings, report)
-    if door.json:
+    with progress(quiet=context.json) as report:
+        done = await purge_library(context.settings, report)
+    if context.json:
         print_json(asdict(done))
     else:
         print_purged(Screen(), done)
 
 
 async def backup(
-    door: CommandContext,
+    context: CommandContext,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make; it must not exist yet.")],
     without_traces: Annotated[
         bool, typer.Option("--without-traces", help="Leave out what was traced about requests.")
@@ -58,9 +58,9 @@ async def backup(
     from pincite.cli.view.screen import Screen
     from pincite.engine.maintenance import back_up_library
 
-    with progress(quiet=door.json) as report:
-        done = await back_up_library(door.settings, file, traces=not without_traces, report=report)
-    if door.json:
+    with progress(quiet=context.json) as report:
+        done = await back_up_library(context.settings, file, traces=not without_traces, report=report)
+    if context.json:
         print_json({
             "file": str(done.path), "bytes": done.bytes, "documents": done.documents, "files": done.files,
             "missing": done.missing,
@@ -72,7 +72,7 @@ async def backup(
 
 
 async def restore(
-    door: CommandContext,
+    context: CommandContext,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file made by pincite backup.")],
 ) -> None:
     """Put a backup back into an empty data folder, with the same ids, and check that all of it is there.
@@ -85,11 +85,16 @@ async def restore(
     from pincite.cli.view.screen import Screen
     from pincite.engine.maintenance import restore_library
 
-    with progress(quiet=door.json) as report:
-        manifest, found = await restore_library(door.settings, file, report)
-    if door.json:
+    with progress(quiet=context.json) as report:
+        manifest, found = await restore_library(context.settings, file, report)
+    if context.json:
         print_json(
-            {"made_at": manifest.made_at, "pincite": manifest.pincite, "missing": manifest.missing, **told(found)}
+            {
+                "made_at": manifest.made_at,
+                "pincite": manifest.pincite,
+                "missing": manifest.missing,
+                **integrity_json(found),
+            }
         )
     else:
         print_restored(Screen(), manifest, found)
@@ -97,7 +102,7 @@ async def restore(
         raise typer.Exit(1)
 
 
-def told(found: "IntegrityReport") -> dict[str, object]:
+def integrity_json(found: "IntegrityReport") -> dict[str, object]:
     """An inspection for JSON."""
     from dataclasses import asdict
 

@@ -28,10 +28,10 @@ def _escape(match: re.Match[str]) -> str:
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
     """Print a value as JSON, on one line without an indent; nothing in it can steer a terminal either."""
-    print_plain(_json(value, sys.stdout.encoding, indent))
+    print_plain(_to_json(value, sys.stdout.encoding, indent))
 
 
-def _json(value: Any, encoding: str | None, indent: int | None = None) -> str:
+def _to_json(value: Any, encoding: str | None, indent: int | None = None) -> str:
     readable = (encoding or "").lower().replace("-", "") == "utf8"
     written = json.dumps(value, ensure_ascii=not readable, indent=indent)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
@@ -43,25 +43,25 @@ def print_plain(text: str) -> None:
     sys.stdout.flush()
 
 
-def remark(text: str) -> None:
+def print_note(text: str) -> None:
     """Say something beside the result, on stderr; a terminal gets lines that break between words."""
-    _write_beside(_wrapped(clean(text)) if sys.stderr.isatty() else clean(text))
+    _write_stderr(_wrap(clean(text)) if sys.stderr.isatty() else clean(text))
 
 
-def complain(message: str, code: str, *, as_json: bool) -> None:
+def print_error(message: str, code: str, *, as_json: bool) -> None:
     """Say on stderr what went wrong, in one line: as people read it, or as `{"error": {"code", "message"}}`."""
     if as_json:
-        _write_beside(_json({"error": {"code": code, "message": message}}, sys.stderr.encoding))
+        _write_stderr(_to_json({"error": {"code": code, "message": message}}, sys.stderr.encoding))
     else:
-        remark(f"pincite: {one_line(message)}")
+        print_note(f"pincite: {one_line(message)}")
 
 
-def _write_beside(text: str) -> None:
+def _write_stderr(text: str) -> None:
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 
 
-def _wrapped(text: str) -> str:
+def _wrap(text: str) -> str:
     try:
         width = os.get_terminal_size(sys.stderr.fileno()).columns
     except OSError:

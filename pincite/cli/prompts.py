@@ -18,24 +18,24 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="prompts")
 
 
-async def list_prompts(door: CommandContext) -> None:
+async def list_prompts(context: CommandContext) -> None:
     """List the prompts; your own are the files of the same name in `prompts/` of the data folder."""
     from pincite.query.prompt.templates import REQUIRED, template
 
-    found = [template(name, door.settings.data) for name in REQUIRED]
-    if door.json:
+    found = [template(name, context.settings.data) for name in REQUIRED]
+    if context.json:
         print_json({"items": [{"name": one.name, "own": one.own} for one in found], "next_cursor": None})
         return
     for one in found:
         print_plain(f"{one.name:20} {'your own' if one.own else 'shipped'}")
 
 
-async def show(door: CommandContext, name: NameArgument) -> None:
+async def show(context: CommandContext, name: NameArgument) -> None:
     """Print a prompt as it is used now; redirect it to a file to begin your own."""
     from pincite.query.prompt.templates import template
 
-    found = template(name, door.settings.data)
-    if door.json:
+    found = template(name, context.settings.data)
+    if context.json:
         print_json({"name": found.name, "own": found.own, "text": found.text})
     else:
         print_plain(clean(found.text))

@@ -17,7 +17,7 @@ HostOption = Annotated[str | None, typer.Option("--host", metavar="HOST", help="
 PortOption = Annotated[
     int | None, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0 takes a free one.")
 ]
-DEMO_DAYS = 7
+DEMO_KEY_DAYS = 7
 
 
 def register(app: typer.Typer) -> None:
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def demo(
-    door: CommandContext,
+    context: CommandContext,
     once: Annotated[bool, typer.Option("--once", help="Stop after the answer.")] = False,
     host: HostOption = None,
     port: PortOption = None,
@@ -43,38 +43,40 @@ async def demo(
     from pincite.serialize.answers import answer_json
 
     samples, screen = find_samples(), Screen()
-    door = _told_where(door, host, port)
-    async with door.open() as pincite:
-        documents = await _add_samples(pincite, samples.documents, quiet=door.json)
+    context = _with_address(context, host, port)
+    async with context.open() as pincite:
+        documents = await _add_samples(pincite, samples.documents, quiet=context.json)
         answer = await pincite.ask(samples.question)
-        if door.json:
+        if context.json:
             print_json({"question": samples.question, "answer": answer_json(answer)})
         else:
-            print_opening(screen, documents, door.settings.data)
+            print_opening(screen, documents, context.settings.data)
             print_question(screen, samples.question)
             print_answer(screen, answer)
         if not once:
             key = await _demo_key(pincite)
-            await _listen(door, pincite, key=key, question=samples.question)
+            await _serve_until_stopped(context, pincite, key=key, question=samples.question)
 
 
-async def serve(door: CommandContext, host: HostOption = None, port: PortOption = None) -> None:
+async def serve(context: CommandContext, host: HostOption = None, port: PortOption = None) -> None:
     """Start the HTTP service; Ctrl-C ends it. What it does is told on stderr, as logs.* say."""
     from pincite.tracing import logs
 
-    door = _told_where(door, host, port)
-    async with door.open() as pincite:
-        with logs.configured(door.settings.logs):
-            await _listen(door, pincite)
+    context = _with_address(context, host, port)
+    async with context.open() as pincite:
+        with logs.configured(context.settings.logs):
+            await _serve_until_stopped(context, pincite)
 
 
-def _told_where(door: CommandContext, host: str | None, port: int | None) -> CommandContext:
+def _with_address(context: CommandContext, host: str | None, port: int | None) -> CommandContext:
     """The same call with --host and --port as the settings they are, so that they show as passed."""
     given = {"server.host": host, "server.port": port}
-    return door.choosing({key: value for key, value in given.items() if value is not None})
+    return context.with_settings({key: value for key, value in given.items() if value is not None})
 
 
-async def _listen(door: CommandContext, pincite: "AsyncPincite", *, key: str = "", question: str = "") -> None:
+async def _serve_until_stopped(
+    context: CommandContext, pincite: "AsyncPincite", *, key: str = "", question: str = ""
+) -> None:
     """Serve until told to stop; says what a user needs to know once it listens."""
     from pincite.api.server import serve as listen
     from pincite.cli.view.screen import Screen
@@ -87,20 +89,20 @@ async def _listen(door: CommandContext, pincite: "AsyncPincite", *, key: str = "
     keyless = not any(known.revoked_at is None for known in await pincite.admin.keys.all(LOCAL.person))
 
     def ready(address: str) -> None:
-        if door.json:
-            shape = {"address": address, "data": str(door.settings.data), "text": text_goes}
+        if context.json:
+            shape = {"address": address, "data": str(context.settings.data), "text": text_goes}
             print_json(shape | ({"key": key} if key else {}) | ({"setup": f"{address}/setup#{setup}"} if setup else {}))
             return
         screen = Screen()
         if key:
-            screen.say()
-        print_service(screen, address, door.settings.data, text_goes, key=key, keyless=keyless)
+            screen.print_line()
+        print_service(screen, address, context.settings.data, text_goes, key=key, keyless=keyless)
         if setup:
             print_setup(screen, f"{address}/setup#{setup}")
         if key:
             print_trial(screen, address, key, question)
 
-    await listen(pincite, host=door.settings.server.host, port=door.settings.server.port, ready=ready)
+    await listen(pincite, host=context.settings.server.host, port=context.settings.server.port, ready=ready)
 
 
 async def _add_samples(pincite: "AsyncPincite", paths: Sequence[Path], *, quiet: bool) -> int:
@@ -125,5 +127,5 @@ async def _demo_key(pincite: "AsyncPincite") -> str:
     for known in await pincite.admin.keys.all(LOCAL.person):
         if known.name == DEMO and known.revoked_at is None:
             await pincite.admin.keys.revoke(LOCAL.person, known.id)
-    key, _ = await pincite.admin.keys.create(LOCAL.person, DEMO, "editor", DEMO_DAYS)
+    key, _ = await pincite.admin.keys.create(LOCAL.person, DEMO, "editor", DEMO_KEY_DAYS)
     return key

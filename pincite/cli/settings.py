@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def list_settings(
-    door: CommandContext,
+    context: CommandContext,
     changed: Annotated[bool, typer.Option("--changed", help="Only those that are not at their default.")] = False,
 ) -> None:
     """List the settings: value, where it comes from, when a change acts."""
@@ -41,10 +41,10 @@ async def list_settings(
         settings_json,
     )
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         control = pincite.admin.settings
         lines = [line for line in control.lines() if not changed or line.source != "default"]
-        if door.json:
+        if context.json:
             kept = {line.key.name for line in lines}
             told = settings_json(control)
             told["items"] = [item for item in told["items"] if item["key"] in kept]
@@ -54,22 +54,22 @@ async def list_settings(
             print_settings(Screen(), control, lines)
 
 
-async def get(door: CommandContext, key: KeyArgument) -> None:
+async def get(context: CommandContext, key: KeyArgument) -> None:
     """Show one setting: its value, where that comes from, and what it may be."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_setting
     from pincite.serialize.settings import setting_json, setting_key_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         line = pincite.admin.settings.line(key)
-        if door.json:
+        if context.json:
             print_json(setting_key_json(line.key) | setting_json(line))
         else:
             print_setting(Screen(), pincite.admin.settings, line)
 
 
 async def set_settings(
-    door: CommandContext,
+    context: CommandContext,
     pairs: Annotated[
         list[str], typer.Argument(metavar="KEY VALUE …", help="Settings and their new values, all changed together.")
     ],
@@ -80,42 +80,42 @@ async def set_settings(
     """
     from pincite.core.accounts.access import LOCAL
 
-    values = _pairs(pairs)
-    async with door.open() as pincite:
-        await _tell(door, pincite, await pincite.admin.settings.set(values, LOCAL))
+    values = _parse_pairs(pairs)
+    async with context.open() as pincite:
+        await _print_outcome(context, pincite, await pincite.admin.settings.set(values, LOCAL))
 
 
 async def reset(
-    door: CommandContext,
+    context: CommandContext,
     keys: Annotated[list[str], typer.Argument(metavar="KEY …", help="Settings to give up changes of.")],
 ) -> None:
     """Give up changes: the settings are again what the file, the environment or the default says."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
-        await _tell(door, pincite, await pincite.admin.settings.set(dict.fromkeys(keys), LOCAL))
+    async with context.open() as pincite:
+        await _print_outcome(context, pincite, await pincite.admin.settings.set(dict.fromkeys(keys), LOCAL))
 
 
-async def undo(door: CommandContext) -> None:
+async def undo(context: CommandContext) -> None:
     """Take back the last change; twice takes back two."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
-        await _tell(door, pincite, await pincite.admin.settings.undo(LOCAL))
+    async with context.open() as pincite:
+        await _print_outcome(context, pincite, await pincite.admin.settings.undo(LOCAL))
 
 
 async def apply(
-    door: CommandContext, profile: Annotated[str, typer.Argument(metavar="PROFILE", help="The profile's name.")]
+    context: CommandContext, profile: Annotated[str, typer.Argument(metavar="PROFILE", help="The profile's name.")]
 ) -> None:
     """Set what a profile sets, for the whole library, and take back what other profiles set."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
-        await _tell(door, pincite, await pincite.admin.settings.apply(profile, LOCAL))
+    async with context.open() as pincite:
+        await _print_outcome(context, pincite, await pincite.admin.settings.apply(profile, LOCAL))
 
 
 async def diff(
-    door: CommandContext,
+    context: CommandContext,
     profile: Annotated[
         str | None,
         typer.Argument(metavar="[PROFILE]", help="A profile; without one, the defaults.", show_default=False),
@@ -126,9 +126,9 @@ async def diff(
     from pincite.cli.view.settings import print_differences
     from pincite.config.schema import without_password
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         differences, missing = _differences(pincite, profile)
-    if door.json:
+    if context.json:
         items = [{"key": key, "from": without_password(a), "to": without_password(b)}
                  for key, (a, b) in differences.items()]  # fmt: skip
         print_json({"profile": profile, "items": items, "notes": list(missing)})
@@ -137,7 +137,7 @@ async def diff(
 
 
 async def history(
-    door: CommandContext,
+    context: CommandContext,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many, newest first.")] = 20,
 ) -> None:
     """Show who changed what, newest first."""
@@ -147,15 +147,15 @@ async def history(
     from pincite.serialize.primitives import page_json
     from pincite.serialize.settings import setting_change_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         found = await pincite.admin.settings.history(LOCAL, limit=limit)
-    if door.json:
+    if context.json:
         print_json(page_json([setting_change_json(change) for change in found]))
     else:
         print_history(Screen(), found)
 
 
-async def schema(door: CommandContext) -> None:
+async def schema(context: CommandContext) -> None:
     """Show what every setting means, what it may be and its default."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_schema
@@ -163,13 +163,13 @@ async def schema(door: CommandContext) -> None:
     from pincite.serialize.primitives import page_json
     from pincite.serialize.settings import setting_key_json
 
-    if door.json:
+    if context.json:
         print_json(page_json([setting_key_json(key) for key in catalogue().values()]))
     else:
         print_schema(Screen(), list(catalogue().values()))
 
 
-def _pairs(given: list[str]) -> dict[str, str]:
+def _parse_pairs(given: list[str]) -> dict[str, str]:
     """`["rag.top_k", "5", "rag.alpha=0.3"]` → both settings."""
     from pincite.errors import Invalid
 
@@ -200,14 +200,14 @@ def _differences(
     return {key: (before, now) for key, (before, now) in pairs.items() if before != now}, ()
 
 
-async def _tell(door: CommandContext, pincite: "AsyncPincite", outcome: "SettingsOutcome") -> None:
+async def _print_outcome(context: CommandContext, pincite: "AsyncPincite", outcome: "SettingsOutcome") -> None:
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_outcome
     from pincite.serialize.settings import settings_outcome_json
 
     stale = await pincite.documents.stale()
     told = settings_outcome_json(outcome, stale, pincite.admin.settings)
-    if door.json:
+    if context.json:
         print_json(told)
     else:
         configured = {change.key: pincite.admin.settings.configured(change.key) for change in outcome.changes}

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from pincite.cli.command import CommandContext, command
-from pincite.cli.documents import pick
+from pincite.cli.documents import match_id
 from pincite.cli.output import print_json, print_plain
 
 
@@ -17,34 +17,34 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="shares")
 
 
-async def list_shares(door: CommandContext) -> None:
+async def list_shares(context: CommandContext) -> None:
     """List the links that count, everybody's; never the links themselves."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.shares import print_shares
     from pincite.serialize.accounts import share_json
     from pincite.serialize.primitives import page_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         found = await pincite.questions.share_links.all(await pincite.scope())
-    if door.json:
+    if context.json:
         print_json(page_json([share_json(share) for share in found]))
     else:
         print_shares(Screen(), found)
 
 
 async def remove(
-    door: CommandContext,
+    context: CommandContext,
     reference: Annotated[
         str, typer.Argument(metavar="REFERENCE", help="Which link, or its first characters (at least 4).")
     ],
 ) -> None:
     """End a link: from now on it opens nothing."""
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         scope = await pincite.scope()
         known = {share.id: share.answer_id for share in await pincite.questions.share_links.all(scope)}
-        chosen = pick(reference, known, "share", "shares list")
+        chosen = match_id(reference, known, "share", "shares list")
         await pincite.questions.share_links.remove(scope, chosen)
-    if door.json:
+    if context.json:
         print_json({"reference": chosen, "removed": True})
     else:
         print_plain(f"removed {chosen}")

@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def stub_llm(
-    door: CommandContext,
+    context: CommandContext,
     script: Annotated[
         Path | None, typer.Argument(metavar="[SCRIPT]", help="Answers: a .json, .toml or plain text file.")
     ] = None,
@@ -58,13 +58,13 @@ async def stub_llm(
     server = StubServer(read_script({**dict(read), **chosen}, "stub-llm"), port)
     await server.start()
     try:
-        _say(server.url, json=door.json)
+        _print_address(server.url, json=context.json)
         await asyncio.Event().wait()
     finally:
         await server.stop()
 
 
-def _say(url: str, *, json: bool) -> None:
+def _print_address(url: str, *, json: bool) -> None:
     from pincite.cli.view.screen import Screen
 
     log = url.removesuffix("/v1") + "/stub/calls"
@@ -72,6 +72,6 @@ def _say(url: str, *, json: bool) -> None:
         print_json({"url": url, "calls": log})
         return
     screen = Screen()
-    screen.say(("the stub", "bold"), " listens on ", (url, "bold cyan"), "; Ctrl-C stops it")
-    screen.say(("  use   ", "dim"), f'LLM_BASE_URL={url} pincite ask "…"')
-    screen.say(("  calls ", "dim"), f"curl -s {log}")
+    screen.print_line(("the stub", "bold"), " listens on ", (url, "bold cyan"), "; Ctrl-C stops it")
+    screen.print_line(("  use   ", "dim"), f'LLM_BASE_URL={url} pincite ask "…"')
+    screen.print_line(("  calls ", "dim"), f"curl -s {log}")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.command import CommandContext, command, one_of
-from pincite.cli.documents import pick
+from pincite.cli.command import CommandContext, check_choice, command
+from pincite.cli.documents import match_id
 from pincite.cli.output import print_json
 from pincite.errors import Invalid, NotFound
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pincite.core.traces import Trace
     from pincite.engine.app import AsyncPincite
 
-RECENT = 1000
+MAX_SEARCHED_TRACES = 1000
 """Traces looked through for the first characters of an id."""
-UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+TIME_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The trace's id, or its first characters (at least 4).")]
 
@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def list_traces(
-    door: CommandContext,
+    context: CommandContext,
     kind: Annotated[
         str | None,
         typer.Option("--kind", metavar="K", help="Only this kind: query, chat, search, replay, evaluation or ingest."),
@@ -44,7 +44,9 @@ async def list_traces(
     since: Annotated[
         str | None, typer.Option("--since", metavar="T", help="Only since then: 30m, 2h, 7d, or an ISO date and time.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=RECENT, help="How many, newest first.")] = 20,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, max=MAX_SEARCHED_TRACES, help="How many, newest first.")
+    ] = 20,
 ) -> None:
     """List past requests, newest first; with their questions where traces.content has them kept."""
     from pincite.cli.view.screen import Screen
@@ -53,31 +55,33 @@ async def list_traces(
     from pincite.serialize.primitives import page_json
     from pincite.serialize.traces import trace_json
 
-    wanted = TraceFilter(one_of(Kind, kind, "kind of trace"), errors, slow, moment_of(since) if since else None, limit)
-    async with door.open() as pincite:
+    wanted = TraceFilter(
+        check_choice(Kind, kind, "kind of trace"), errors, slow, parse_since(since) if since else None, limit
+    )
+    async with context.open() as pincite:
         found, following = await pincite.questions.traces.list(await pincite.scope(), wanted)
-    if door.json:
+    if context.json:
         print_json(page_json([trace_json(trace, spans=False) for trace in found], following))
     else:
         print_traces(Screen(), found)
 
 
-async def show(door: CommandContext, trace_id: IdArgument) -> None:
+async def show(context: CommandContext, trace_id: IdArgument) -> None:
     """Show what one request did as a waterfall: each stage, when it ran, how long, and what it counted."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_trace
     from pincite.serialize.traces import trace_json
 
-    async with door.open() as pincite:
-        trace = await _find(pincite, trace_id)
-    if door.json:
+    async with context.open() as pincite:
+        trace = await _find_trace(pincite, trace_id)
+    if context.json:
         print_json(trace_json(trace, spans=True))
     else:
         print_trace(Screen(), trace)
 
 
 async def replay(
-    door: CommandContext,
+    context: CommandContext,
     trace_id: IdArgument,
     profile: Annotated[
         str | None, typer.Option("--profile", metavar="P", help="A profile to ask with; --set wins over it.")
@@ -94,19 +98,19 @@ async def replay(
     from pincite.cli.view.screen import Screen, waiting
     from pincite.serialize.traces import replay_json
 
-    async with door.open() as pincite:
-        trace = await _find(pincite, trace_id)
+    async with context.open() as pincite:
+        trace = await _find_trace(pincite, trace_id)
         with waiting("asking again …"):
-            result = await pincite.questions.replay(trace.id, door.chosen, profile=profile, question=question)
+            result = await pincite.questions.replay(trace.id, context.chosen, profile=profile, question=question)
         found = await pincite.documents.several([one.document_id for one in result.passages])
     titles = {document.id: document.title for document in found}
-    if door.json:
+    if context.json:
         print_json(replay_json(result, titles))
     else:
         print_replay(Screen(), result, titles)
 
 
-async def _find(pincite: "AsyncPincite", trace_id: str) -> "Trace":
+async def _find_trace(pincite: "AsyncPincite", trace_id: str) -> "Trace":
     """The trace that is meant by an id or by its first characters."""
     from pincite.core.traces import TraceFilter
 
@@ -114,15 +118,15 @@ async def _find(pincite: "AsyncPincite", trace_id: str) -> "Trace":
     try:
         return await pincite.questions.traces.get(scope, trace_id)
     except NotFound:
-        recent, _ = await pincite.questions.traces.list(scope, TraceFilter(limit=RECENT))
+        recent, _ = await pincite.questions.traces.list(scope, TraceFilter(limit=MAX_SEARCHED_TRACES))
         known = {trace.id: trace.kind for trace in recent}
-        return await pincite.questions.traces.get(scope, pick(trace_id, known, "trace", "trace list"))
+        return await pincite.questions.traces.get(scope, match_id(trace_id, known, "trace", "trace list"))
 
 
-def moment_of(text: str, now: datetime | None = None) -> datetime:
+def parse_since(text: str, now: datetime | None = None) -> datetime:
     """`2h` → two hours ago; `2026-05-01` → that day's beginning, in UTC unless it says otherwise."""
     if span := re.fullmatch(r"(\d{1,6})([smhd])", text.strip()):
-        return (now or datetime.now(UTC)) - timedelta(**{UNITS[span[2]]: int(span[1])})
+        return (now or datetime.now(UTC)) - timedelta(**{TIME_UNITS[span[2]]: int(span[1])})
     try:
         given = datetime.fromisoformat(text.strip())
     except ValueError:

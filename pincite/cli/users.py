@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pincite.cli.command import CommandContext, command, one_of
+from pincite.cli.command import CommandContext, check_choice, command
 from pincite.cli.output import print_json, print_plain
 from pincite.text.counts import count
 
@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def add(
-    door: CommandContext,
+    context: CommandContext,
     name: UserArgument,
     role: Annotated[str, typer.Option("--role", metavar="R", help="administrator, editor, or reader.")] = "reader",
 ) -> None:
@@ -43,16 +43,16 @@ async def add(
     from pincite.core.accounts.users import PersonRole
     from pincite.serialize.accounts import user_json
 
-    given = one_of(PersonRole, role, "role")
-    async with door.open() as pincite:
+    given = check_choice(PersonRole, role, "role")
+    async with context.open() as pincite:
         made = await pincite.admin.add_user(name, given)
-    if door.json:
+    if context.json:
         print_json(user_json(made))
     else:
         print_plain(f"added {made.name} ({made.role}); a key for them: pincite key create --user {made.name} --name …")
 
 
-async def list_users(door: CommandContext) -> None:
+async def list_users(context: CommandContext) -> None:
     """List the users."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.users import print_people
@@ -60,32 +60,32 @@ async def list_users(door: CommandContext) -> None:
     from pincite.serialize.accounts import user_json
     from pincite.serialize.primitives import page_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         found = await pincite.admin.users.all(LOCAL.person)
-    if door.json:
+    if context.json:
         print_json(page_json([user_json(one) for one in found]))
     else:
         print_people(Screen(), found)
 
 
-async def show(door: CommandContext, name: UserArgument) -> None:
+async def show(context: CommandContext, name: UserArgument) -> None:
     """Show a user: what they use, and how much they may."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.users import print_usage
     from pincite.core.accounts.access import LOCAL
     from pincite.serialize.accounts import usage_json, user_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         known = await pincite.admin.users.get(LOCAL.person, name)
         told = await usage_json(pincite.admin.quotas, LOCAL.person, known.id)
-    if door.json:
+    if context.json:
         print_json(user_json(known) | told)
     else:
         print_usage(Screen(), known, told)
 
 
 async def limit(
-    door: CommandContext,
+    context: CommandContext,
     name: UserArgument,
     what: Annotated[str, typer.Argument(metavar="LIMIT", help="Such as storage_mb; `user show` names them.")],
     most: Annotated[str, typer.Argument(metavar="MOST", help="A number, 0 for any number, or `default`.")],
@@ -97,15 +97,15 @@ async def limit(
     if most != "default" and not (most.isascii() and most.isdecimal() and len(most) <= 12):
         raise Invalid("say how much they may as a number; 0 is as much as they like, `default` what the settings say")
     given = None if most == "default" else int(most)
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         known = await pincite.admin.users.get(LOCAL.person, name)
         await pincite.admin.set_limits(known.id, {what: given})
     said = "as the settings have it" if given is None else f"{given:,}" if given else "as much as they like"
-    _tell(door, known.id, f"{known.name}: {what} is {said}", limits={what: given})
+    _print_result(context, known.id, f"{known.name}: {what} is {said}", limits={what: given})
 
 
 async def role(
-    door: CommandContext,
+    context: CommandContext,
     name: UserArgument,
     role: Annotated[str, typer.Argument(metavar="ROLE", help="administrator, editor, or reader.")],
 ) -> None:
@@ -113,32 +113,34 @@ async def role(
     from pincite.core.accounts.access import LOCAL
     from pincite.core.accounts.users import PersonRole
 
-    given = one_of(PersonRole, role, "role")
-    async with door.open() as pincite:
+    given = check_choice(PersonRole, role, "role")
+    async with context.open() as pincite:
         changed = await pincite.admin.users.change_role(LOCAL.person, name, given)
-    _tell(door, changed.id, f"{changed.name} is {changed.role} now", role=changed.role)
+    _print_result(context, changed.id, f"{changed.name} is {changed.role} now", role=changed.role)
 
 
-async def suspend(door: CommandContext, name: UserArgument) -> None:
+async def suspend(context: CommandContext, name: UserArgument) -> None:
     """Keep a user out until further notice; what is theirs stays."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         changed = await pincite.admin.users.suspend(LOCAL.person, name, suspended=True)
-    _tell(door, changed.id, f"{changed.name} is suspended; let them in again with: pincite user resume", suspended=True)
+    _print_result(
+        context, changed.id, f"{changed.name} is suspended; let them in again with: pincite user resume", suspended=True
+    )
 
 
-async def resume(door: CommandContext, name: UserArgument) -> None:
+async def resume(context: CommandContext, name: UserArgument) -> None:
     """Let a suspended user in again."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         changed = await pincite.admin.users.suspend(LOCAL.person, name, suspended=False)
-    _tell(door, changed.id, f"{changed.name} may come in", suspended=False)
+    _print_result(context, changed.id, f"{changed.name} may come in", suspended=False)
 
 
 async def remove(
-    door: CommandContext,
+    context: CommandContext,
     name: UserArgument,
     to: Annotated[
         str | None, typer.Option("--to", metavar="U", help="Who gets their documents, in a folder of that name.")
@@ -147,23 +149,23 @@ async def remove(
     """Remove a user with their keys and conversations; one who owns documents stays, unless these are given to somebody."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         handed = await pincite.admin.hand_over(name, to) if to is not None else 0
         gone = await pincite.admin.users.remove(LOCAL.person, name)
     told = f"; {to} has {count(handed, 'document')} of theirs" if to is not None else ""
-    _tell(door, gone.id, f"removed {gone.name}{told}", removed=True, documents=handed)
+    _print_result(context, gone.id, f"removed {gone.name}{told}", removed=True, documents=handed)
 
 
-async def add_group(door: CommandContext, group: GroupArgument) -> None:
+async def add_group(context: CommandContext, group: GroupArgument) -> None:
     """Add a group."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         made = await pincite.admin.users.add_group(LOCAL.person, group)
-    _tell(door, made.id, f"added {made.name}", name=made.name, members=list(made.members))
+    _print_result(context, made.id, f"added {made.name}", name=made.name, members=list(made.members))
 
 
-async def list_groups(door: CommandContext) -> None:
+async def list_groups(context: CommandContext) -> None:
     """List the groups and who is in them."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.users import print_groups
@@ -171,43 +173,47 @@ async def list_groups(door: CommandContext) -> None:
     from pincite.serialize.accounts import group_json
     from pincite.serialize.primitives import page_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         found = await pincite.admin.users.groups(LOCAL.person)
-    if door.json:
+    if context.json:
         print_json(page_json([group_json(one) for one in found]))
     else:
         print_groups(Screen(), found)
 
 
-async def join(door: CommandContext, group: GroupArgument, name: UserArgument) -> None:
+async def join(context: CommandContext, group: GroupArgument, name: UserArgument) -> None:
     """Put a user into a group."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         changed = await pincite.admin.users.join(LOCAL.person, group, name)
-    _tell(door, changed.id, f"{changed.name}: {count(len(changed.members), 'member')}", members=list(changed.members))
+    _print_result(
+        context, changed.id, f"{changed.name}: {count(len(changed.members), 'member')}", members=list(changed.members)
+    )
 
 
-async def leave(door: CommandContext, group: GroupArgument, name: UserArgument) -> None:
+async def leave(context: CommandContext, group: GroupArgument, name: UserArgument) -> None:
     """Take a user out of a group."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         changed = await pincite.admin.users.leave(LOCAL.person, group, name)
-    _tell(door, changed.id, f"{changed.name}: {count(len(changed.members), 'member')}", members=list(changed.members))
+    _print_result(
+        context, changed.id, f"{changed.name}: {count(len(changed.members), 'member')}", members=list(changed.members)
+    )
 
 
-async def remove_group(door: CommandContext, group: GroupArgument) -> None:
+async def remove_group(context: CommandContext, group: GroupArgument) -> None:
     """Remove a group: nobody reads anything by it any more."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         gone = await pincite.admin.users.remove_group(LOCAL.person, group)
-    _tell(door, gone.id, f"removed {gone.name}", removed=True)
+    _print_result(context, gone.id, f"removed {gone.name}", removed=True)
 
 
 async def share(
-    door: CommandContext,
+    context: CommandContext,
     what: Annotated[str, typer.Argument(metavar="ID", help="A document's id, or with --folder a folder's path.")],
     user: Annotated[list[str] | None, typer.Option("--user", metavar="U", help="A user who may read it.")] = None,
     group: Annotated[list[str] | None, typer.Option("--group", metavar="G", help="A group that may read it.")] = None,
@@ -226,19 +232,19 @@ async def share(
     wish = None if inherit else ShareRequest(tuple(user or ()), tuple(group or ()), everyone)
     if folder and not clean_folder(what):
         raise Invalid("name a folder, such as hr/rules; the top of the library is none")
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         if folder:
             await pincite.documents.share_folder(clean_folder(what), wish)
             told = folder_json(await pincite.documents.folders.get(await pincite.scope(), clean_folder(what)))
         else:
             told = document_json(await pincite.documents.share(what, wish))
-    if door.json:
+    if context.json:
         print_json(told)
     else:
-        print_plain(f"{what}: {_readers(told['access'])}")
+        print_plain(f"{what}: {_format_readers(told['access'])}")
 
 
-def _readers(access: dict[str, Any] | None) -> str:
+def _format_readers(access: dict[str, Any] | None) -> str:
     if access is None:
         return "as the folder above has it"
     if access["everyone"]:
@@ -247,8 +253,8 @@ def _readers(access: dict[str, Any] | None) -> str:
     return f"{', '.join(map(str, named))} may read it" if named else "nobody else may read it"
 
 
-def _tell(door: CommandContext, thing: str, line: str, **shape: object) -> None:
-    if door.json:
+def _print_result(context: CommandContext, thing: str, line: str, **shape: object) -> None:
+    if context.json:
         print_json({"id": thing, **shape})
     else:
         print_plain(line)

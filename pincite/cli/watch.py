@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pincite.cli.command import CommandContext
-from pincite.cli.output import print_json, remark
+from pincite.cli.output import print_json, print_note
 from pincite.errors import Invalid
 
 if TYPE_CHECKING:
@@ -15,29 +15,31 @@ if TYPE_CHECKING:
     from pincite.ingest.accept.folder_scan import WatchedFolder
 
 
-async def keep_in_step(door: CommandContext, paths: Sequence[str], folder: str, *, keep_removed: bool) -> None:
+async def watch_folders(context: CommandContext, paths: Sequence[str], folder: str, *, keep_removed: bool) -> None:
     """Take in what changed while nobody watched, then what changes, until cancelled; that is how it ends."""
     from pincite.cli.view.progress import progress
     from pincite.engine.connectors.folder_sync import FolderSync
     from pincite.ingest.accept.folder_scan import WatchedFolder
 
     roots = [WatchedFolder.of(Path(path), folder) for path in paths]
-    _distinct(roots)
+    _check_distinct(roots)
     try:
-        async with door.open() as pincite:
+        async with context.open() as pincite:
             keepers = {root: FolderSync(pincite, root, keep_removed=keep_removed) for root in roots}
             for root, keeper in keepers.items():
-                with progress(quiet=door.json) as report:
+                with progress(quiet=context.json) as report:
                     changes = await keeper.begin(report)
-                _tell(door, root, changes)
-            if not door.json:
-                remark(f"watching {', '.join(str(root.path) for root in roots)}; Ctrl-C ends it")
-            await asyncio.gather(*(keeper.watch(partial(_tell, door, root)) for root, keeper in keepers.items()))
+                _print_changes(context, root, changes)
+            if not context.json:
+                print_note(f"watching {', '.join(str(root.path) for root in roots)}; Ctrl-C ends it")
+            await asyncio.gather(
+                *(keeper.watch(partial(_print_changes, context, root)) for root, keeper in keepers.items())
+            )
     except asyncio.CancelledError:  # Ctrl-C is the way it ends
         return
 
 
-def _distinct(roots: "Sequence[WatchedFolder]") -> None:
+def _check_distinct(roots: "Sequence[WatchedFolder]") -> None:
     """Two roots must share neither files nor documents, lest each undo what the other does."""
     for number, root in enumerate(roots):
         for other in roots[:number]:
@@ -47,12 +49,12 @@ def _distinct(roots: "Sequence[WatchedFolder]") -> None:
                 raise Invalid(f"{root.path} and {other.path} have the same name; watch each with a --folder of its own")
 
 
-def _tell(door: CommandContext, root: "WatchedFolder", changes: "Changes") -> None:
+def _print_changes(context: CommandContext, root: "WatchedFolder", changes: "Changes") -> None:
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.watch import print_changes
     from pincite.serialize.documents import document_json, receipt_json
 
-    if not door.json:
+    if not context.json:
         print_changes(Screen(), changes)
         return
     print_json(

@@ -29,7 +29,7 @@ class _ProtocolError(Exception):
         self.code = code
 
 
-async def handle_message(text: bytes | str, desk: ToolBackend) -> Json | None:
+async def handle_message(text: bytes | str, backend: ToolBackend) -> Json | None:
     """The answer to one message, None where it wants none."""
     try:
         message = json.loads(text)
@@ -49,7 +49,7 @@ async def handle_message(text: bytes | str, desk: ToolBackend) -> Json | None:
     if not isinstance(number, str | int) or isinstance(number, bool):
         return error_message(None, INVALID_REQUEST, "an id is a string or a whole number")
     try:
-        return {"jsonrpc": "2.0", "id": number, "result": await _dispatch(method, message.get("params"), desk)}
+        return {"jsonrpc": "2.0", "id": number, "result": await _dispatch(method, message.get("params"), backend)}
     except _ProtocolError as refused:
         return error_message(number, refused.code, str(refused))
 
@@ -59,7 +59,7 @@ def error_message(number: str | int | None, code: int, message: str) -> Json:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
 
 
-async def _dispatch(method: str, params: Any, desk: ToolBackend) -> Json:
+async def _dispatch(method: str, params: Any, backend: ToolBackend) -> Json:
     given: Mapping[str, Any] = params if isinstance(params, dict) else {}
     if method == "initialize":
         wished = given.get("protocolVersion")
@@ -74,13 +74,13 @@ async def _dispatch(method: str, params: Any, desk: ToolBackend) -> Json:
     if method == "tools/list":
         return {"tools": tool_descriptions()}
     if method == "tools/call":
-        return await _call_tool(given, desk)
+        return await _call_tool(given, backend)
     raise _ProtocolError(
         METHOD_NOT_FOUND, f"there is no method '{method[:100]}'; there are initialize, ping, tools/list, tools/call"
     )
 
 
-async def _call_tool(given: Mapping[str, Any], desk: ToolBackend) -> Json:
+async def _call_tool(given: Mapping[str, Any], backend: ToolBackend) -> Json:
     """What a tool says; what goes wrong is told to the model, which may try otherwise."""
     name, arguments = given.get("name"), given.get("arguments")
     if not isinstance(name, str) or name not in TOOLS:
@@ -88,7 +88,7 @@ async def _call_tool(given: Mapping[str, Any], desk: ToolBackend) -> Json:
     if arguments is not None and not isinstance(arguments, dict):
         raise _ProtocolError(INVALID_PARAMS, "arguments must be an object")
     try:
-        told = await call_tool(desk, name, arguments or {})
+        told = await call_tool(backend, name, arguments or {})
     except PinciteError as error:
-        return {"content": [{"type": "text", "text": desk.describe_error(error)}], "isError": True}
+        return {"content": [{"type": "text", "text": backend.describe_error(error)}], "isError": True}
     return {"content": [{"type": "text", "text": told.text}], "structuredContent": told.data, "isError": False}

@@ -67,10 +67,10 @@ class RagSearch(LibraryScope):
     top_k: int | None = Field(default=None, ge=1, le=50, description="How many passages.")
     min_score: Share | None = Field(default=None, description="Leave out passages less similar than this.")
 
-    async def use(self, desk: ToolBackend) -> ToolResult:
+    async def use(self, backend: ToolBackend) -> ToolResult:
         """Search."""
         first, *others = self.queries
-        found = await desk.search(
+        found = await backend.search(
             Question(
                 first,
                 also=tuple(others),
@@ -95,10 +95,10 @@ def _format_hit(number: int, hit: Hit) -> str:
 class ReadDocument(ReadBody):
     """Read a document, or of a long one the lines or the section that matter."""
 
-    async def use(self, desk: ToolBackend) -> ToolResult:
+    async def use(self, backend: ToolBackend) -> ToolResult:
         """Read."""
         reading = ReadRequest(self.doc_id, self.source_uri, self.section, self.start_line, self.end_line, self.version)
-        read = await desk.read(reading)
+        read = await backend.read(reading)
         text = read.content
         if len(text) > MAX_RESULT_CHARS:
             text = text[:MAX_RESULT_CHARS].rpartition("\n")[0] or text[:MAX_RESULT_CHARS]
@@ -117,9 +117,9 @@ class FindInDocument(Body):
     text: Words = Field(min_length=1, max_length=1000, description="The text to look for.")
     version: DocumentId | None = None
 
-    async def use(self, desk: ToolBackend) -> ToolResult:
+    async def use(self, backend: ToolBackend) -> ToolResult:
         """Look through the whole of it."""
-        read = await desk.read(ReadRequest(self.doc_id, version=self.version))
+        read = await backend.read(ReadRequest(self.doc_id, version=self.version))
         starts = list(places_of(read.content, self.text))
         places = [_place_json(read.content, start, len(self.text)) for start in starts[:MOST_PLACES]]
         shown = "\n".join(f"line {place['line']}: {place['around']}" for place in places)
@@ -145,9 +145,9 @@ class Ask(LibraryScope):
 
     question: Words = Field(description="The question, understandable without what was said before.")
 
-    async def use(self, desk: ToolBackend) -> ToolResult:
+    async def use(self, backend: ToolBackend) -> ToolResult:
         """Ask."""
-        answer = await desk.ask(Question(self.question, filters=self.filters(), profile=self.profile))
+        answer = await backend.ask(Question(self.question, filters=self.filters(), profile=self.profile))
         told = answer_json(answer)
         return ToolResult(told["answer"] + footnotes(told), told)
 
@@ -169,7 +169,7 @@ def tool_descriptions() -> list[Json]:
     ]
 
 
-async def call_tool(desk: ToolBackend, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+async def call_tool(backend: ToolBackend, name: str, arguments: Mapping[str, Any]) -> ToolResult:
     """What a tool says to these arguments; `Invalid` where it cannot work with them."""
     try:
         asked = TOOLS[name].model_validate(dict(arguments))
@@ -177,4 +177,4 @@ async def call_tool(desk: ToolBackend, name: str, arguments: Mapping[str, Any]) 
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"])
         raise Invalid(f"{path}: {fault(first)}" if path else fault(first)) from None
-    return await asked.use(desk)
+    return await asked.use(backend)

@@ -96,9 +96,7 @@ def _answer_metadata_json(value: AnswerMetadata) -> Json:
 def footnotes(answer: Json) -> str:
     """The sources that are cited, a line each, after the answer; nothing where none is."""
     marks = {one["source"]: one["text"] for one in reversed(answer["citations"]) if one["source"]}
-    lines = [
-        f"- {marks[one['number']]} {_citation_place(one)}" for one in answer["sources_json"] if one["number"] in marks
-    ]
+    lines = [f"- {marks[one['number']]} {_citation_place(one)}" for one in answer["sources"] if one["number"] in marks]
     return "\n\nSources:\n" + "\n".join(lines) if lines else ""
 
 
@@ -106,6 +104,6 @@ def _citation_place(source: Json) -> str:
     path = [part for part in source["heading_path"] if part != source["title"]]
     named = " > ".join([source["title"], *path])
     lines = f"lines {source['start_line']}–{source['end_line']}"
-    page = f"page {source['page_json']}, " if source["page_json"] else ""
+    page = f"page {source['page']}, " if source["page"] else ""
     address = f", {source['urls'][0]}" if source["urls"] else ""
     return f"{named} ({source['document_name']}, {source['place'] or page + lines}{address})"

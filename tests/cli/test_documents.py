@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pincite.cli.documents import parse_lines, pick
+from pincite.cli.documents import match_id, parse_lines
 from pincite.errors import Invalid, NotFound
 from tests.model_server import model_server
 from tests.pdf_maker import make_pdf
@@ -157,14 +157,14 @@ def test_an_id_may_begin_with_a_dash(pincite: Call, tmp_path: Path, monkeypatch:
 
 def test_first_characters_must_tell_documents_apart() -> None:
     known = {"abcdef1": "one.md", "abcdxx2": "two.md", "zzz": "three.md"}
-    assert pick("abcde", known, "document", "list") == "abcdef1"
-    assert pick("zzz", known, "document", "list") == "zzz"
+    assert match_id("abcde", known, "document", "list") == "abcdef1"
+    assert match_id("zzz", known, "document", "list") == "zzz"
     with pytest.raises(Invalid, match=r"'abcd' could be abcdef1 \(one.md\), abcdxx2 \(two.md\); give more"):
-        pick("abcd", known, "document", "list")
+        match_id("abcd", known, "document", "list")
     with pytest.raises(Invalid, match=r"'abc' is too short for an id; give at least its first 4 characters"):
-        pick("abc", known, "document", "list")
+        match_id("abc", known, "document", "list")
     with pytest.raises(NotFound, match=r"there is no document 'abxx'; see: pincite list"):
-        pick("abxx", known, "document", "list")
+        match_id("abxx", known, "document", "list")
 
 
 def test_a_document_is_read_whole_or_in_part(library: Call) -> None:

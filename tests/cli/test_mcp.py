@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pincite.cli.mcp import LONGEST_LINE, serve
+from pincite.cli.mcp import MAX_LINE_BYTES, serve
 from pincite.mcp.tools import ToolBackend
 from tests.cli.terminal import Call
 
@@ -43,7 +43,7 @@ def test_each_line_is_a_message_and_each_answer_a_line() -> None:
 
 
 def test_what_is_no_message_is_refused_and_the_next_one_heard() -> None:
-    told = spoken(b"not json\n", b"x" * (LONGEST_LINE + 10) + b"\n", message(3, "ping"))
+    told = spoken(b"not json\n", b"x" * (MAX_LINE_BYTES + 10) + b"\n", message(3, "ping"))
     assert [one["error"]["code"] for one in told if one["id"] is None] == [-32700] * 3
     assert {"jsonrpc": "2.0", "id": 3, "result": {}} in told
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pincite.cli.traces import moment_of
+from pincite.cli.traces import parse_since
 from pincite.errors import Invalid
 
 from .terminal import Call
@@ -102,9 +102,9 @@ def test_a_replay_says_how_to_give_the_words_again(library: Call) -> None:
 
 def test_times_can_be_said_in_several_ways() -> None:
     now = datetime(2026, 5, 1, 12, tzinfo=UTC)
-    assert moment_of("90m", now) == now - timedelta(minutes=90)
-    assert moment_of(" 7d ", now) == now - timedelta(days=7)
-    assert moment_of("2026-05-01") == datetime(2026, 5, 1, tzinfo=UTC)
-    assert moment_of("2026-05-01T12:00:00+02:00") == datetime(2026, 5, 1, 10, tzinfo=UTC)
+    assert parse_since("90m", now) == now - timedelta(minutes=90)
+    assert parse_since(" 7d ", now) == now - timedelta(days=7)
+    assert parse_since("2026-05-01") == datetime(2026, 5, 1, tzinfo=UTC)
+    assert parse_since("2026-05-01T12:00:00+02:00") == datetime(2026, 5, 1, 10, tzinfo=UTC)
     with pytest.raises(Invalid):
-        moment_of("7w")
+        parse_since("7w")

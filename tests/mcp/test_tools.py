@@ -13,7 +13,7 @@ from pincite.errors import Invalid
 from pincite.mcp.tools import MAX_RESULT_CHARS, TOOLS, ToolBackend, call_tool, tool_descriptions
 
 
-def desk(content: str) -> ToolBackend:
+def backend(content: str) -> ToolBackend:
     """One that has a single document."""
 
     async def read(reading: ReadRequest) -> Passage:
@@ -30,7 +30,7 @@ def desk(content: str) -> ToolBackend:
 
 
 def told(content: str, name: str, **arguments: Any) -> Any:
-    return asyncio.run(call_tool(desk(content), name, arguments))
+    return asyncio.run(call_tool(backend(content), name, arguments))
 
 
 def test_every_tool_says_what_it_is_for_and_takes() -> None:

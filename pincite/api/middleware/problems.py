@@ -77,7 +77,7 @@ class Problem:
 
 def get_request_id(scope: Scope) -> str:
     """The id this request is known by, in answers and in the log."""
-    return str(scope["state"]["get_request_id"])
+    return str(scope["state"]["request_id"])
 
 
 def to_problem(error: BaseException, request_id: str) -> Problem:

@@ -27,8 +27,8 @@ async def mcp(request: Request, pincite: Engine, caller: Reader, admitted: Admis
         spoken = f"this server speaks {', '.join(PROTOCOL_VERSIONS)}, not '{version[:40]}'"
         return JSONResponse(error_message(None, INVALID_REQUEST, spoken), 400)
     body = await request.body()
-    desk = _tool_backend(pincite, caller, admitted, get_request_id(request.scope))
-    told = await until_disconnect(request.receive, handle_message(body, desk))
+    backend = _tool_backend(pincite, caller, admitted, get_request_id(request.scope))
+    told = await until_disconnect(request.receive, handle_message(body, backend))
     if told is None:
         return Response(status_code=202)
     return JSONResponse(told, 400 if told["id"] is None else 200)

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from pincite.cli.output import clean
 
-WIDEST = 100
+MAX_TEXT_COLUMNS = 100
 """Columns of running text at most: longer lines are hard to read."""
-NARROWEST = 20
+MIN_TEXT_COLUMNS = 20
 """Columns text gets even where the terminal has fewer."""
-UNLIMITED = 100_000
+UNLIMITED_COLUMNS = 100_000
 """Columns where there is no terminal: whoever reads a pipe or a file wants lines whole."""
 
 
@@ -24,19 +24,19 @@ class Screen(Console):
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
 
-    def say(self, *parts: "str | Text | tuple[str, str]") -> None:
+    def print_line(self, *parts: "str | Text | tuple[str, str]") -> None:
         """One line that is never broken."""
-        self.print(joined(*parts), soft_wrap=True)
+        self.print(join_text(*parts), soft_wrap=True)
 
     @property
     def columns(self) -> int:
         """Columns that a table may take."""
-        return self.width if self.is_terminal else UNLIMITED
+        return self.width if self.is_terminal else UNLIMITED_COLUMNS
 
-    def table(self, table: Table, *, give_way: Sequence[str] = ()) -> None:
+    def print_table(self, table: Table, *, drop_first: Sequence[str] = ()) -> None:
         """Print a table, whole where there is no terminal; on a narrow one, columns of these names give way first."""
-        for name in give_way:
-            if self.measure(table, options=self.options.update(width=UNLIMITED)).maximum > self.columns:
+        for name in drop_first:
+            if self.measure(table, options=self.options.update(width=UNLIMITED_COLUMNS)).maximum > self.columns:
                 table.columns = [column for column in table.columns if column.header != name]
         if self.is_terminal:
             self.print(table)
@@ -50,16 +50,16 @@ class Screen(Console):
             blanks = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
             right = [column.justify == "right" for column in table.columns]
             cells = [b + c if r else c + b for c, b, r in zip(row, blanks, right, strict=True)]
-            self.say("  ".join(cells).rstrip())
+            self.print_line("  ".join(cells).rstrip())
 
-    def flowing(self, body: Text, *, indent: int = 0, lead: "Text | None" = None, bar: str = "") -> None:
+    def print_wrapped(self, body: Text, *, indent: int = 0, lead: "Text | None" = None, bar: str = "") -> None:
         """Text wrapped to the screen, every line indented and led by the bar, the first by `lead`."""
-        width = max(NARROWEST, min(self.width, WIDEST) - indent - cell_len(bar))
+        width = max(MIN_TEXT_COLUMNS, min(self.width, MAX_TEXT_COLUMNS) - indent - cell_len(bar))
         for number, wrapped in enumerate(body.wrap(self, width)):
             wrapped.rstrip()
             before = lead if lead is not None and number == 0 else Text()
             margin = " " * max(0, indent - before.cell_len) if wrapped or bar else ""
-            self.say(before, margin, (bar, "dim"), wrapped)
+            self.print_line(before, margin, (bar, "dim"), wrapped)
 
 
 def styled(text: str, style: str = "") -> Text:
@@ -67,7 +67,7 @@ def styled(text: str, style: str = "") -> Text:
     return Text(clean(text), style=style)
 
 
-def joined(*parts: "str | Text | tuple[str, str]") -> Text:
+def join_text(*parts: "str | Text | tuple[str, str]") -> Text:
     """Pieces one after the other; a pair is a text and its style."""
     made = Text()
     for part in parts:
@@ -75,7 +75,7 @@ def joined(*parts: "str | Text | tuple[str, str]") -> Text:
     return made
 
 
-def grid(*columns: str, header: bool = True) -> Table:
+def make_table(*columns: str, header: bool = True) -> Table:
     """A table without lines; a column named with `>` in front stands to the right, one with `~` may be wrapped."""
     table = Table(box=None, show_header=header, header_style="dim", padding=(0, 2, 0, 0), pad_edge=False)
     for name in columns:

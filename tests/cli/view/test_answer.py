@@ -2,7 +2,7 @@
 
 import pytest
 
-from pincite.cli.view.answer import heading, marked, place, print_answer, reflowed
+from pincite.cli.view.answer import format_answer_text, format_heading, format_place, join_paragraph_lines, print_answer
 from pincite.core.query.answer import Answer, Degraded
 
 from .makers import answer, citation, seen, source
@@ -61,7 +61,7 @@ def test_colour_adds_codes_and_changes_no_word(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_mark_that_leads_nowhere_is_struck_out() -> None:
     text = "Nobody knows. [Source 9]"
-    shown = marked(answer(text, (), (citation("[Source 9]", text, None),)))
+    shown = format_answer_text(answer(text, (), (citation("[Source 9]", text, None),)))
     assert shown.plain == text
     assert [str(span.style) for span in shown.spans] == ["red strike"]
 
@@ -125,13 +125,15 @@ def test_a_long_quote_is_cut() -> None:
     ],
 )
 def test_paragraphs_are_wrapped_anew_and_nothing_else(text: str, lines: list[str]) -> None:
-    assert reflowed(text) == lines
+    assert join_paragraph_lines(text) == lines
 
 
 def test_a_first_heading_that_repeats_the_title_is_left_out() -> None:
-    assert heading("Annual Report 2023", ("ANNUAL REPORT: 2023", "Mirror")).plain == "Annual Report 2023 › Mirror"
-    assert heading("Report", ("Money", "Mirror")).plain == "Report › Money › Mirror"
-    assert heading("Report", ()).plain == "Report"
+    assert (
+        format_heading("Annual Report 2023", ("ANNUAL REPORT: 2023", "Mirror")).plain == "Annual Report 2023 › Mirror"
+    )
+    assert format_heading("Report", ("Money", "Mirror")).plain == "Report › Money › Mirror"
+    assert format_heading("Report", ()).plain == "Report"
 
 
 @pytest.mark.parametrize(
@@ -139,8 +141,8 @@ def test_a_first_heading_that_repeats_the_title_is_left_out() -> None:
     [((3, 1, 2), "f, page 3"), ((None, 4, 4), "f, line 4"), ((None, 4, 6), "f, lines 4–6"), ((None, None, None), "f")],
 )
 def test_a_place_is_a_page_or_lines(where: tuple[int | None, int | None, int | None], told: str) -> None:
-    assert place("f", *where) == told
+    assert format_place("f", *where) == told
 
 
 def test_a_place_that_is_known_comes_before_pages_and_lines() -> None:
-    assert place("prices.xlsx", 2, 4, 6, "sheet Prices, B7") == "prices.xlsx, sheet Prices, B7"
+    assert format_place("prices.xlsx", 2, 4, 6, "sheet Prices, B7") == "prices.xlsx, sheet Prices, B7"

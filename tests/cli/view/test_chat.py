@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pincite.cli.view.chat import Flow, print_sessions, print_sources, print_welcome
+from pincite.cli.view.chat import StreamingText, print_sessions, print_sources, print_welcome
 from pincite.cli.view.screen import Screen
 from pincite.core.accounts.conversations import Session
 
@@ -11,7 +11,7 @@ from .makers import DAY, answer, seen, source
 
 def flowed(*pieces: str, width: int = 30, colour: bool = False) -> str:
     def show(screen: Screen) -> None:
-        flow = Flow(screen)
+        flow = StreamingText(screen)
         for piece in pieces:
             flow.write(piece)
         flow.end()

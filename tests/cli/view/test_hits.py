@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.cli.view.hits import SNIPPET, print_explained, print_hits, snippet
+from pincite.cli.view.hits import MAX_SNIPPET_CHARS, make_snippet, print_explained, print_hits
 from pincite.core.query.answer import Degraded
 from pincite.core.query.hits import Adjustment, Scale, ScoreContribution
 from tests.builders import fusion, plan
@@ -89,17 +89,17 @@ def test_a_rerankers_score_is_told_from_the_place_of_those_it_did_not_see() -> N
 
 def test_a_snippet_shows_the_words_that_were_looked_for() -> None:
     text = "filler " * 100 + "The key hangs behind the blue cup. " + "filler " * 100
-    shown = snippet(text, (), "where is the blue cup?")
+    shown = make_snippet(text, (), "where is the blue cup?")
     assert "behind the blue cup" in shown
-    assert len(shown) <= SNIPPET
+    assert len(shown) <= MAX_SNIPPET_CHARS
     assert (shown[0], shown[-1]) == ("…", "…")
-    assert snippet(text, (), "").startswith("filler")
-    assert snippet("end " * 100 + "needle", (), "needle").endswith("needle")
+    assert make_snippet(text, (), "").startswith("filler")
+    assert make_snippet("end " * 100 + "needle", (), "needle").endswith("needle")
 
 
 def test_a_snippet_leaves_out_the_heading_that_stands_above_it() -> None:
-    assert snippet("## Power\n\nComes by cable.", ("Work", "Power")) == "Comes by cable."
-    assert snippet("## Power\n\nComes by cable.", ("Work",)) == "## Power Comes by cable."
+    assert make_snippet("## Power\n\nComes by cable.", ("Work", "Power")) == "Comes by cable."
+    assert make_snippet("## Power\n\nComes by cable.", ("Work",)) == "## Power Comes by cable."
 
 
 def test_penalties_and_spreading_are_told_in_figures() -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pincite.cli.view.jobs import in_numbers, lasting, print_cancelled, print_jobs, print_past
+from pincite.cli.view.jobs import format_duration, format_queue, print_cancelled, print_jobs, print_past
 from pincite.cli.view.screen import Screen
 from pincite.core.documents.document import Failure
 from pincite.core.documents.jobs import CancelledJob, PastJob, QueuedJob, QueueSummary
@@ -40,7 +40,9 @@ def test_jobs_that_have_ended_say_how(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_what_is_stalled_or_held_is_said() -> None:
-    told = in_numbers(replace(SUMMARY, stalled=2, held=3, documents_per_s=None, passages_per_s=None, remaining_s=None))
+    told = format_queue(
+        replace(SUMMARY, stalled=2, held=3, documents_per_s=None, passages_per_s=None, remaining_s=None)
+    )
     assert told == "1 running, 12 waiting, 2 of them for a part that is down, 3 held"
 
 
@@ -48,7 +50,7 @@ def test_what_is_stalled_or_held_is_said() -> None:
     ("seconds", "told"), [(None, ""), (0.0, "0 s"), (89.0, "89 s"), (120.0, "2 min"), (7200.0, "2.0 h")]
 )
 def test_time_is_told_as_people_do(seconds: float | None, told: str) -> None:
-    assert lasting(seconds) == told
+    assert format_duration(seconds) == told
 
 
 def test_a_cancelled_job_says_what_is_still_searched(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from pincite.cli.view import progress as adding
-from pincite.cli.view.progress import print_added, progress, summary
+from pincite.cli.view.progress import format_summary, print_added, progress
 from pincite.core.documents.document import Added, AddedAll, Progress
 from pincite.errors import NotFound
 
@@ -20,10 +20,10 @@ ALL = AddedAll(
 
 
 def test_the_summary_counts_everything_once() -> None:
-    assert summary(ALL, [".md", ".txt"]) == (
+    assert format_summary(ALL, [".md", ".txt"]) == (
         "2 added, 1 new version, 1 indexed again, 1 unchanged, 2 failed, 4 skipped (not .md .txt)"
     )
-    assert summary(AddedAll([], [], 0), [".md"]) == "0 added"
+    assert format_summary(AddedAll([], [], 0), [".md"]) == "0 added"
 
 
 def test_each_failure_has_a_line_with_its_reason() -> None:

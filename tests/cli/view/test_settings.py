@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from pincite.cli.view.settings import (
+    format_value,
     print_differences,
     print_history,
     print_outcome,
     print_schema,
     print_setting,
     print_settings,
-    shown,
 )
 from pincite.config.schema import catalogue
 from pincite.core.operations import SettingChange
@@ -115,7 +115,7 @@ def test_the_schema_has_each_setting_with_its_meaning() -> None:
      ("http://u:secret@h?key=secret", "http://h"), ("\x1b[31m", "\x1b[31m")],
 )  # fmt: skip
 def test_values_read_as_one_would_write_them(value: Any, text: str) -> None:
-    assert shown(value) == text
+    assert format_value(value) == text
 
 
 def test_a_value_cannot_steer_the_terminal() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pincite.cli.view.traces import bar, print_trace, print_traces, took
+from pincite.cli.view.traces import format_ms, print_trace, print_traces, span_bar
 from pincite.core.query.answer import Degraded
 from pincite.core.traces import Content, Span, Trace
 
@@ -37,7 +37,7 @@ def trace(**more: Any) -> Trace:
     ],
 )
 def test_a_bar_lies_where_its_span_was(start: float, length: float, drawn: str) -> None:
-    assert bar(Span("s", None, start, length), 100.0, 10) == drawn
+    assert span_bar(Span("s", None, start, length), 100.0, 10) == drawn
 
 
 def test_a_trace_is_a_waterfall() -> None:
@@ -107,4 +107,4 @@ def test_what_was_cancelled_did_not_fail() -> None:
 
 
 def test_long_times_are_seconds() -> None:
-    assert [took(ms) for ms in (0.04, 1234.5, 61_000)] == ["0.0 ms", "1,234.5 ms", "61.0 s"]
+    assert [format_ms(ms) for ms in (0.04, 1234.5, 61_000)] == ["0.0 ms", "1,234.5 ms", "61.0 s"]
