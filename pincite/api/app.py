@@ -1,4 +1,4 @@
-"""The application: its routers and its middleware, each a list one can read."""
+"""The FastAPI application: its routers and its middleware."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,8 @@ from starlette.middleware import Middleware
 from pincite import __version__
 from pincite.api.admission.admission import Admission
 from pincite.api.compat import openai, seed_paths
-from pincite.api.middleware.authenticate import OPENAPI_PATH, Authenticate, routes_without_permission
+from pincite.api.dependencies import routes_without_permission
+from pincite.api.middleware.authenticate import OPENAPI_PATH, Authenticate
 from pincite.api.middleware.cors import CorsHeaders
 from pincite.api.middleware.problems import MEDIA_TYPE, Problems, handle_error
 from pincite.api.middleware.request_id import RequestIdAndLog
@@ -88,9 +89,9 @@ ROUTERS = [
 
 
 def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
-    """The application for an engine that is open; `host` is the name or address it listens on."""
+    """Make the application for an open engine; `host` is the name or address it listens on."""
     if missing := routes_without_permission(ROUTERS):
-        raise RuntimeError(f"these routes do not say what right they take: {', '.join(missing)}")
+        raise RuntimeError(f"these routes declare no required permission: {', '.join(missing)}")
     server, admission = pincite.settings.server, Admission(pincite)
     app = FastAPI(
         title="pincite",
@@ -115,7 +116,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     app.state.admission = admission
     app.state.streams = Streams()
     app.state.stopping = asyncio.Event()
-    app.state.evaluating = BackgroundEvaluation()
+    app.state.evaluation = BackgroundEvaluation()
     for router in ROUTERS:
         app.include_router(router)
     return app
@@ -123,8 +124,8 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Uploads are processed here, too; whoever opened the engine stops its workers by closing it."""
+    """Start the ingest workers of this process; closing the engine stops them."""
     app.state.pincite.admin.start_workers()
     yield
     await app.state.streams.close()
-    await app.state.evaluating.close()
+    await app.state.evaluation.close()

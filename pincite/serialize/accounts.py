@@ -1,4 +1,4 @@
-"""Users, groups, share links and audit events as JSON."""
+"""Users, groups, API keys, share links, usage and audit events as JSON."""
 
 from dataclasses import asdict
 
@@ -21,7 +21,7 @@ def group_json(value: Group) -> Json:
 
 
 def share_json(value: Share) -> Json:
-    """What is known about a link."""
+    """A share link without its secret."""
     return {
         "reference": value.id,
         "owner": value.owner,
@@ -32,7 +32,7 @@ def share_json(value: Share) -> Json:
 
 
 def shared_answer_json(value: SharedAnswer) -> Json:
-    """What a link shows: the answer as any other, and whose it is."""
+    """A shared answer: the answer, its question and the user who shared it."""
     return answer_json(value.answer) | {
         "question": value.question,
         "shared_by": value.shared_by,
@@ -43,12 +43,12 @@ def shared_answer_json(value: SharedAnswer) -> Json:
 
 
 def audit_event_json(value: AuditEvent) -> Json:
-    """An event."""
+    """An audit event."""
     return asdict(value) | {"at": iso_time(value.at)}
 
 
 def chain_check_json(value: ChainCheck) -> Json:
-    """How checking the chain went; `events` is how many of them hold."""
+    """The result of checking the audit chain; `events` counts the verified events."""
     return {
         "ok": value.fault is None,
         "events": value.reached.number,
@@ -58,14 +58,14 @@ def chain_check_json(value: ChainCheck) -> Json:
 
 
 async def usage_json(quotas: Quotas, by: str, person: str) -> Json:
-    """What a user has used and may use; `own` are limits that only they have."""
+    """A user's usage and limits; `own` names the limits set for this user alone."""
     used, limits = await quotas.used(by, person)
-    told = asdict(used)
-    return {"own": sorted(told.pop("own")), "usage": told, "limits": dict(limits)}
+    usage = asdict(used)
+    return {"own": sorted(usage.pop("own")), "usage": usage, "limits": dict(limits)}
 
 
 def key_json(value: ApiKey) -> Json:
-    """What is known about a key."""
+    """An API key without its secret."""
     return asdict(value) | {
         "created_at": iso_time(value.created_at),
         "expires_at": iso_time(value.expires_at),

@@ -1,4 +1,4 @@
-"""Our values as the JSON that the documentation promises."""
+"""Answers, their plan, steps and sources as the documented JSON."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -8,17 +8,9 @@ from pincite.core.query.plan import Plan
 from pincite.core.query.tools import Step
 from pincite.serialize.primitives import Json
 
-# --- documents ----------------------------------------------------------------------------------------------
-
-
-# --- searches -----------------------------------------------------------------------------------------------
-
-
-# --- answers ------------------------------------------------------------------------------------------------
-
 
 def plan_json(value: Plan) -> Json:
-    """What was decided to do about a question."""
+    """The plan of a question: its analysis, strategy, searches and reasons."""
     return {
         "question": value.text,
         "corrected_query": value.question.corrected,
@@ -39,7 +31,7 @@ def plan_json(value: Plan) -> Json:
 
 
 def step_json(value: Step) -> Json:
-    """A step on the way to an answer that was looked up in several."""
+    """One step of an answer in agent mode."""
     return asdict(value)
 
 
@@ -49,7 +41,7 @@ def sources_json(values: Sequence[Source]) -> list[Json]:
 
 
 def answer_json(value: Answer) -> Json:
-    """The whole answer; what is not built yet has its empty value."""
+    """A complete answer; `graph` is always empty, since there is no graph retrieval."""
     return {
         "id": value.id,
         "session_id": value.session_id,
@@ -90,11 +82,8 @@ def _answer_metadata_json(value: AnswerMetadata) -> Json:
     } | ({"steps": [step_json(one) for one in value.steps]} if value.steps else {})
 
 
-# --- around it ----------------------------------------------------------------------------------------------
-
-
 def footnotes(answer: Json) -> str:
-    """The sources that are cited, a line each, after the answer; nothing where none is."""
+    """The cited sources as lines to append to the answer; empty when nothing is cited."""
     marks = {one["source"]: one["text"] for one in reversed(answer["citations"]) if one["source"]}
     lines = [f"- {marks[one['number']]} {_citation_place(one)}" for one in answer["sources"] if one["number"] in marks]
     return "\n\nSources:\n" + "\n".join(lines) if lines else ""

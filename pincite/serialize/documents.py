@@ -8,9 +8,9 @@ from pincite.text.injection import notices
 
 
 def document_json(value: Document) -> Json:
-    """A document; `notes` only where there are some."""
-    told = asdict(value) | {"created_at": iso_time(value.created_at), "updated_at": iso_time(value.updated_at)}
-    return told if value.notes else {name: told[name] for name in told if name != "notes"}
+    """A document; the key `notes` is left out when there are none."""
+    fields = asdict(value) | {"created_at": iso_time(value.created_at), "updated_at": iso_time(value.updated_at)}
+    return fields if value.notes else {name: fields[name] for name in fields if name != "notes"}
 
 
 def folder_json(value: Folder) -> Json:
@@ -24,8 +24,8 @@ def version_json(value: Version) -> Json:
 
 
 def chunk_json(document_id: str, version_id: str, value: Chunk) -> Json:
-    """A passage as it is kept; its id is the one that searches and sources name."""
-    told = {
+    """A chunk as stored; searches and sources refer to it by this id."""
+    fields = {
         "id": f"{document_id}.{version_id}.{value.ordinal}",
         "ordinal": value.ordinal,
         "level": value.level,
@@ -45,16 +45,16 @@ def chunk_json(document_id: str, version_id: str, value: Chunk) -> Json:
         "chunk_variant": "original" if value.vectorized_text is None else "augmented",
     }
     if value.vectorized_text is not None:
-        told["vectorized_text"] = value.vectorized_text
+        fields["vectorized_text"] = value.vectorized_text
     warnings = [f"this passage {what}" for what in notices(value.text)]
-    return told | ({"warnings": warnings} if warnings else {})
+    return fields | ({"warnings": warnings} if warnings else {})
 
 
 def passage_json(value: Passage) -> Json:
-    """Part of a document's text."""
+    """A passage: part of a document's text."""
     return asdict(value)
 
 
 def receipt_json(value: Receipt) -> Json:
-    """What a deletion removed."""
+    """The receipt of a deletion: how much was removed."""
     return asdict(value)

@@ -1,4 +1,4 @@
-"""Question sets and runs of them as the JSON that the documentation promises."""
+"""Question sets and their evaluation runs as the documented JSON."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from pincite.serialize.primitives import Json, iso_time
 
 
 def evaluation_set_json(value: EvaluationSet) -> Json:
-    """A set without its questions."""
+    """A question set, without its questions."""
     return {
         "id": value.id,
         "version": value.version,
@@ -22,7 +22,7 @@ def evaluation_set_json(value: EvaluationSet) -> Json:
 
 
 def set_question_json(value: SetQuestion) -> Json:
-    """A question and the places that answer it."""
+    """A question of a set and the places that answer it."""
     place = value.place
     return {
         "id": value.id,
@@ -45,8 +45,8 @@ def _place_json(value: Place) -> Json:
 
 
 def evaluation_json(value: Evaluation, *, ranks: bool, before: Evaluation | None = None) -> Json:
-    """A run; with the rank of each question where that is wanted, and what changed since `before`."""
-    told: Json = {
+    """A run; `ranks` adds the rank of each question, `before` the change since that run."""
+    fields: Json = {
         "id": value.id,
         "set_id": value.set_id,
         "set_version": value.set_version,
@@ -65,7 +65,7 @@ def evaluation_json(value: Evaluation, *, ranks: bool, before: Evaluation | None
     }
     if value.outcome is not None:
         outcome = value.outcome
-        told |= {
+        fields |= {
             "questions": len(outcome.ranks),
             "measures": {name: interval_json(one) for name, one in outcome.measures.items()},
             "p50_ms": outcome.p50_ms,
@@ -73,15 +73,15 @@ def evaluation_json(value: Evaluation, *, ranks: bool, before: Evaluation | None
             "notes": list(outcome.notes),
         }
         if ranks:
-            told["reliability"] = [_bin_json(one) for one in reliability(outcome)]
-            told["ranks"] = [{"question_id": one, "rank": rank} for one, rank in outcome.ranks.items()]
+            fields["reliability"] = [_bin_json(one) for one in reliability(outcome)]
+            fields["ranks"] = [{"question_id": one, "rank": rank} for one, rank in outcome.ranks.items()]
     if before is not None and before.outcome is not None and value.outcome is not None:
-        told["against"] = {"id": before.id} | _change_json(change(before, value))
-    return told
+        fields["against"] = {"id": before.id} | _change_json(change(before, value))
+    return fields
 
 
 def asked_questions_json(value: Evaluation, questions: EvaluationSet) -> list[Json]:
-    """The questions of a run, each with the rank it had; those of documents removed since are gone."""
+    """The questions of a run with their ranks; questions of documents removed since the run are missing."""
     ranks = value.outcome.ranks if value.outcome else {}
     return [set_question_json(one) | {"rank": ranks[one.id]} for one in questions.questions if one.id in ranks]
 
@@ -92,13 +92,13 @@ def runs_json(
     before: Evaluation | None,
     notes: Sequence[str],
 ) -> Json:
-    """A set and the runs just made of it: the first against the last one before, the others against the first."""
+    """A set and its new runs: the first is compared with the previous run, the others with the first."""
     first = done[0][1]
-    told = [
+    evaluations = [
         {"name": name} | evaluation_json(one, ranks=False, before=before if one is first else first)
         for name, one in done
     ]
-    return {"set": evaluation_set_json(chosen), "evaluations": told, "notes": list(notes)}
+    return {"set": evaluation_set_json(chosen), "evaluations": evaluations, "notes": list(notes)}
 
 
 def _bin_json(value: Bin) -> Json:

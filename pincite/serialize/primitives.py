@@ -8,10 +8,10 @@ Json = dict[str, Any]
 
 
 def page_json(items: Sequence[Json], next_cursor: str | None = None) -> Json:
-    """A list and where it goes on."""
+    """One page of a list, with the cursor of the next page."""
     return {"items": list(items), "next_cursor": next_cursor}
 
 
 def iso_time(time: datetime | None) -> str | None:
-    """ISO 8601 in UTC."""
+    """A time in ISO 8601, in UTC."""
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z") if time else None

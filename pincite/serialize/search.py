@@ -9,7 +9,7 @@ from pincite.serialize.primitives import Json
 
 
 def search_json(value: SearchResult, *, explain: bool = False) -> Json:
-    """Passages, best first, and what was missing when they were looked for."""
+    """A search result: hits, best first, with the plan and the stages that were left out."""
     return {
         "results": [
             hit_json(one) | ({"explain": explanation_json(one, value)} if explain else {}) for one in value.hits
@@ -23,7 +23,7 @@ def search_json(value: SearchResult, *, explain: bool = False) -> Json:
 
 
 def hit_json(value: Hit) -> Json:
-    """One passage that was found, with its scores."""
+    """A hit: the passage and its scores."""
     return {
         "id": value.chunk.id,
         "text": value.chunk.text,
@@ -36,7 +36,7 @@ def hit_json(value: Hit) -> Json:
 
 
 def _duplicate_json(found: RetrievedChunk) -> Json:
-    """Where else the same is said."""
+    """A duplicate of a hit: where the same text occurs in another document."""
     return {
         "id": found.id,
         "document_id": found.document_id,
@@ -51,7 +51,7 @@ def _duplicate_json(found: RetrievedChunk) -> Json:
 
 
 def _chunk_metadata_json(found: RetrievedChunk) -> Json:
-    told = {
+    fields = {
         "document_id": found.document_id,
         "document_name": found.document_name,
         "title": found.title,
@@ -70,20 +70,21 @@ def _chunk_metadata_json(found: RetrievedChunk) -> Json:
         "language": found.language,
         "chunk_variant": "original" if found.vectorized_text is None else "augmented",
     }
-    return told if found.vectorized_text is None else told | {"vectorized_text": found.vectorized_text}
+    return fields if found.vectorized_text is None else fields | {"vectorized_text": found.vectorized_text}
 
 
 def explanation_json(value: Hit, result: SearchResult) -> Json:
-    """How a score came about: the shares of all placings add up to the fused score.
+    """How a hit's score was computed: the shares of all placings add up to the fused score.
 
-    A share is weight × (raw − low) / span, each of which its placing tells, or weight / (rrf_k + rank). The weight of an
-    engine is alpha for dense, 1 − alpha for lexical, 1 where only one of them searched (alpha is null). Where several
-    texts were searched, each has a placing `query` whose raw is the sum of that text's shares of both engines: then the
-    score is the sum of these, each weight / (multi_query_rrf_k + rank).
+    With score fusion, a share is weight × (raw − low) / span; the placing holds all four numbers. With RRF, a share is
+    weight / (rrf_k + rank). The weight is alpha for the dense engine and 1 − alpha for the lexical one. It is 1 when
+    only one engine searched; alpha is then null. When several texts were searched, each text has a placing with the
+    engine `query`, whose raw is the sum of that text's shares of both engines. The score is then the sum of these
+    placings' shares, each weight / (multi_query_rrf_k + rank).
     """
     fusion = result.fusion
-    words_alone = any(note.stage == "query_embedding" for note in result.degraded)
-    both = result.strategy not in ("dense_only", "lexical_only") and not words_alone
+    lexical_only = any(note.stage == "query_embedding" for note in result.degraded)
+    both = result.strategy not in ("dense_only", "lexical_only") and not lexical_only
     constant = {"rrf_k": fusion.rrf_k} if fusion.fusion == "rrf" else {"alpha": fusion.alpha if both else None}
     return {
         "placings": [_placing_json(one) for one in value.placings],
@@ -101,11 +102,15 @@ def explanation_json(value: Hit, result: SearchResult) -> Json:
 
 
 def _adjustment_json(value: Adjustment) -> Json:
-    """A penalty takes `amount` × the size of the score; spreading leaves its share less (1 − weight) × `amount`."""
-    told = {"stage": value.stage, "amount": value.amount, "before": value.before, "score": value.score}
-    return told if value.scale is None else told | asdict(value.scale)
+    """A change of a score after fusion.
+
+    A penalty subtracts `amount` × |score|. Diversification scales the score to its share and subtracts
+    (1 − weight) × `amount`.
+    """
+    fields = {"stage": value.stage, "amount": value.amount, "before": value.before, "score": value.score}
+    return fields if value.scale is None else fields | asdict(value.scale)
 
 
 def _placing_json(value: ScoreContribution) -> Json:
-    told = {"engine": value.via, "query": value.query, "rank": value.rank, "raw": value.raw, "share": value.share}
-    return told | ({"weight": value.weight} if value.scale is None else asdict(value.scale))
+    fields = {"engine": value.via, "query": value.query, "rank": value.rank, "raw": value.raw, "share": value.share}
+    return fields | ({"weight": value.weight} if value.scale is None else asdict(value.scale))

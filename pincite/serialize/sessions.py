@@ -6,19 +6,19 @@ from pincite.serialize.primitives import Json, iso_time
 
 
 def session_json(value: Session, *, turns: bool) -> Json:
-    """A conversation; lists leave the turns out."""
-    told = {
+    """A session; `turns` are included on request, lists leave them out."""
+    fields = {
         "id": value.id,
         "title": value.title,
         "created_at": iso_time(value.created_at),
         "updated_at": iso_time(value.updated_at),
         "turn_count": value.turn_count,
     }
-    return told | {"turns": [turn_json(one) for one in value.turns]} if turns else told
+    return fields | {"turns": [turn_json(one) for one in value.turns]} if turns else fields
 
 
 def turn_json(value: KeptTurn) -> Json:
-    """One exchange; `text` is what was said of the answer, which is whole or null."""
+    """One turn; `text` is the answer's text as far as it was written, `answer` the complete answer or null."""
     return {
         "question": value.question,
         "standalone": value.standalone,

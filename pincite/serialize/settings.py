@@ -1,4 +1,4 @@
-"""Settings, their changes and profiles as the JSON that the documentation promises."""
+"""Settings, their changes and profiles as the documented JSON."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from pincite.serialize.primitives import Json, iso_time
 
 
 def settings_json(control: LiveSettings) -> Json:
-    """Every setting as it is now, by key and one by one; what is stored and does not count is told with the reason."""
+    """Every current setting, as `values` by key and as detailed `items`; `ignored` gives the reason for each stored value not in use."""
     lines = control.lines()
     return {
         "revision": control.settings.revision,
@@ -23,9 +23,9 @@ def settings_json(control: LiveSettings) -> Json:
 
 
 def setting_json(line: Line) -> Json:
-    """One setting as it is now; of a secret only whether it is there."""
+    """One current setting; for a secret only whether it is set."""
     key = line.key
-    told: Json = {
+    fields: Json = {
         "key": key.name,
         "value": without_password(line.value),
         "source": line.source,
@@ -34,12 +34,12 @@ def setting_json(line: Line) -> Json:
         "changeable": not key.fixed,
     }
     if key.secret:
-        told |= {"secret": True, "set": line.set}
-    return told | ({"stored": without_password(line.stored)} if line.stored is not None else {})
+        fields |= {"secret": True, "set": line.set}
+    return fields | ({"stored": without_password(line.stored)} if line.stored is not None else {})
 
 
 def setting_key_json(key: Key) -> Json:
-    """What can be said about a setting, whatever its value."""
+    """The schema of one setting: type, limits, default and environment names."""
     return {
         "key": key.name,
         "description": key.description,
@@ -59,7 +59,7 @@ def setting_key_json(key: Key) -> Json:
 
 
 def setting_change_json(change: SettingChange) -> Json:
-    """One key that changed."""
+    """One recorded change of a setting."""
     return {
         "batch": change.batch,
         "kind": change.kind,
@@ -76,16 +76,18 @@ def setting_change_json(change: SettingChange) -> Json:
 
 
 def settings_outcome_json(outcome: SettingsOutcome, stale: int, control: LiveSettings) -> Json:
-    """What a change did, and in words what is to be known about it."""
+    """The outcome of a change, with notes for the administrator."""
     notes = list(outcome.missing)
     kept = [one.key for one in outcome.changes if one.key in catalogue() and control.line(one.key).source == "call"]
     if kept:
-        notes.append(f"this process was started with its own {', '.join(kept)} and keeps it; others follow the change")
+        notes.append(
+            f"this process was started with its own {', '.join(kept)} and keeps it; other processes use the new value"
+        )
     if outcome.reindex:
-        stale_now = f"stale now: {stale}; renew them: pincite reindex" if stale else "none is stale"
-        notes.append(f"a change of {', '.join(outcome.reindex)} acts on documents indexed after it ({stale_now})")
+        stale_now = f"stale documents: {stale}; update them with: pincite reindex" if stale else "no document is stale"
+        notes.append(f"a change of {', '.join(outcome.reindex)} applies to documents indexed from now on ({stale_now})")
     if control.safe:
-        notes.append("PINCITE_SAFE is set: this process ignores what is stored")
+        notes.append("PINCITE_SAFE is set: this process ignores the stored settings")
     return {
         "revision": outcome.revision,
         "changes": [setting_change_json(change) for change in outcome.changes],
@@ -97,13 +99,13 @@ def settings_outcome_json(outcome: SettingsOutcome, stale: int, control: LiveSet
 
 
 def profile_json(value: Profile) -> Json:
-    """A profile: what it sets for a request, and what only for a whole library."""
+    """A profile: its query settings, and its index settings, which apply only to a whole library."""
     by_request = {key: one for key, one in value.values.items() if catalogue()[key].acts == "query"}
     by_library = {key: one for key, one in value.values.items() if key not in by_request}
     return {"name": value.name, "about": value.about, "query": by_request, "index": by_library}
 
 
 def profile_changes_json(value: Profile, changes: Mapping[str, tuple[Any, Any]], missing: Sequence[str]) -> Json:
-    """A profile and what applying it would change, from and to."""
-    told = {key: {"before": before, "after": after} for key, (before, after) in changes.items()}
-    return profile_json(value) | {"changes": told, "notes": list(missing)}
+    """A profile and the settings that applying it would change."""
+    differences = {key: {"before": before, "after": after} for key, (before, after) in changes.items()}
+    return profile_json(value) | {"changes": differences, "notes": list(missing)}

@@ -9,8 +9,8 @@ from pincite.tracing.replay import Moved, Replay
 
 
 def trace_json(value: Trace, *, spans: bool) -> Json:
-    """What one request did; lists leave the spans out."""
-    told = {
+    """The trace of a request; `spans` are included on request, lists leave them out."""
+    fields = {
         "id": value.id,
         "owner": value.owner,
         "kind": value.kind,
@@ -28,7 +28,7 @@ def trace_json(value: Trace, *, spans: bool) -> Json:
         "outcome": asdict(value.outcome) if value.outcome else None,
         "content": asdict(value.content) if value.content else None,
     }
-    return told | {"spans": [_span_json(one, value.spans) for one in value.spans]} if spans else told
+    return fields | {"spans": [_span_json(one, value.spans) for one in value.spans]} if spans else fields
 
 
 def _span_json(value: Span, spans: Sequence[Span]) -> Json:
@@ -44,7 +44,7 @@ def _span_json(value: Span, spans: Sequence[Span]) -> Json:
 
 
 def replay_json(value: Replay, titles: Mapping[str, str]) -> Json:
-    """What changed between a trace and its replay; `titles` by document."""
+    """The changes between a trace and its replay; `titles` maps document ids to titles."""
     before, after = value.before, value.after
     outcomes = [one.outcome for one in (before, after)]
     return {

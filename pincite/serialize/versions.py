@@ -1,17 +1,13 @@
-"""Differences and indexes as JSON."""
-
-from typing import Any
+"""Differences between versions, and indexes, as JSON."""
 
 from pincite.core.operations import IndexBuild
 from pincite.engine.index.switch import IndexStatus
 from pincite.engine.reader.diff import Difference
-from pincite.serialize.primitives import iso_time
-
-Json = dict[str, Any]
+from pincite.serialize.primitives import Json, iso_time
 
 
 def difference_json(value: Difference) -> Json:
-    """What changed between two versions: counts, metadata, and hunks as a unified diff has them."""
+    """The difference between two versions: counts, metadata, and the hunks of a unified diff."""
     return {
         "document_id": value.document_id,
         "from": value.before,
@@ -37,7 +33,7 @@ def difference_json(value: Difference) -> Json:
 
 
 def indexes_json(value: IndexStatus) -> Json:
-    """Every index there is, and how far the one that is built is."""
+    """Every index, and the progress of the one being built."""
     built = value.building
     return {
         "items": [_index_json(one) for one in value.all],

@@ -9,7 +9,8 @@ from fastapi.routing import APIRoute
 
 from pincite.api import app
 from pincite.api.app import ROUTERS, make_app
-from pincite.api.middleware.authenticate import is_public, required_permission
+from pincite.api.dependencies import required_permission
+from pincite.api.middleware.authenticate import is_public
 from pincite.core.accounts.access import Role
 from tests.api.door import Door, assert_problem
 

@@ -10,7 +10,7 @@ import pytest
 from fastapi.routing import APIRoute, APIWebSocketRoute
 
 from pincite.api.app import ROUTERS
-from pincite.api.middleware.authenticate import required_permission
+from pincite.api.dependencies import required_permission
 from pincite.api.paths import API
 from pincite.api.routes import web_ui
 from pincite.core.accounts.access import MAY, Role

@@ -1,4 +1,4 @@
-"""Everything that goes wrong, told as a problem (RFC 9457): never a traceback, always a request id."""
+"""Errors as problem details (RFC 9457): never a traceback, always a request id."""
 
 import asyncio
 import logging
@@ -35,14 +35,14 @@ MEDIA_TYPE = "application/problem+json"
 _INTERNAL = (StoreDown, DataFolderError, SettingsError)
 """Errors whose message names addresses and paths of this machine: it is logged, and the client gets the title."""
 OPENAI_PREFIX = "/v1/"
-"""How paths begin that speak as OpenAI's API does."""
+"""Path prefix of the routes that are compatible with OpenAI's API."""
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
-_BY_STATUS = {404: NotFound("there is nothing at this address")}
+_BY_STATUS = {404: NotFound("there is no resource at this path")}
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What went wrong, in the client's terms."""
+    """An error as the client sees it."""
 
     status: int
     code: str
@@ -50,7 +50,7 @@ class Problem:
     detail: str
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def shape(self, request_id: str) -> dict[str, Any]:
+    def to_json(self, request_id: str) -> dict[str, Any]:
         """The problem as JSON."""
         return {
             "type": f"urn:pincite:error:{self.code}",
@@ -61,27 +61,27 @@ class Problem:
             "request_id": request_id,
         }
 
-    def openai_shape(self) -> dict[str, Any]:
-        """The same as clients of OpenAI's API expect it."""
+    def to_openai_json(self) -> dict[str, Any]:
+        """The problem in the error format of OpenAI's API."""
         kind = _OPENAI_TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
         detail = self.detail.encode(errors="replace").decode()
         return {"error": {"message": detail, "type": kind, "param": None, "code": self.code}}
 
     def response(self, scope: Scope) -> Response:
-        """The problem as an answer, in the words of the door it came to."""
+        """The problem as a response, in the error format of the requested path."""
         if str(scope["path"]).startswith(OPENAI_PREFIX):
-            return JSONResponse(self.openai_shape(), self.status, dict(self.headers))
-        shape = self.shape(get_request_id(scope))
-        return JSONResponse(shape, self.status, dict(self.headers), media_type=MEDIA_TYPE)
+            return JSONResponse(self.to_openai_json(), self.status, dict(self.headers))
+        body = self.to_json(get_request_id(scope))
+        return JSONResponse(body, self.status, dict(self.headers), media_type=MEDIA_TYPE)
 
 
 def get_request_id(scope: Scope) -> str:
-    """The id this request is known by, in answers and in the log."""
+    """The id of a request, as in responses and the log."""
     return str(scope["state"]["request_id"])
 
 
 def to_problem(error: BaseException, request_id: str) -> Problem:
-    """What to tell the client about an error; what it does not tell is in the log."""
+    """Convert an error to a problem; internal details go to the log only."""
     if isinstance(error, PinciteError):
         return _from_pincite_error(error, request_id)
     if isinstance(error, RequestValidationError):
@@ -90,9 +90,9 @@ def to_problem(error: BaseException, request_id: str) -> Problem:
         return _from_framework(error, request_id)
     if isinstance(error, asyncio.CancelledError):
         return _from_pincite_error(Stopping("the server is stopping; try again shortly"), request_id)
-    log.error("request %s failed in an unforeseen way", request_id, exc_info=error)
-    detail = "something unforeseen happened; the server's log tells more under this request id"
-    return Problem(500, "internal", "An unforeseen error", detail)
+    log.error("request %s failed with an unexpected error", request_id, exc_info=error)
+    detail = "an unexpected error occurred; the server's log has the details under this request id"
+    return Problem(500, "internal", "An unexpected error", detail)
 
 
 def _from_pincite_error(error: PinciteError, request_id: str) -> Problem:
@@ -100,12 +100,12 @@ def _from_pincite_error(error: PinciteError, request_id: str) -> Problem:
     if error.status >= 500 and not isinstance(error, Stopping | Overloaded):
         log.error("request %s failed: %s", request_id, detail)
     if isinstance(error, _INTERNAL):
-        detail = f"{error.title.lower()}; the server's log tells more under this request id"
+        detail = f"{error.title.lower()}; the server's log has the details under this request id"
     return Problem(error.status, error.code, error.title, detail, _headers(error))
 
 
 def _headers(error: PinciteError) -> dict[str, str]:
-    """What a client's program should know: what to bring, or when to come again."""
+    """Response headers of an error: how to authenticate, or when to retry."""
     if isinstance(error, Unauthorized):
         return {"WWW-Authenticate": "Bearer"}
     if isinstance(error, OverBudget | Overloaded) and error.retry_after_s is not None:
@@ -114,7 +114,7 @@ def _headers(error: PinciteError) -> dict[str, str]:
 
 
 def _from_framework(error: HTTPException, request_id: str) -> Problem:
-    """Errors of the framework: what it could not route, and what it could not read of a body."""
+    """Convert an error of the framework: an unknown route, or a body it cannot parse."""
     cause = error.__cause__
     if isinstance(cause, PinciteError):
         return _from_pincite_error(cause, request_id)
@@ -123,13 +123,13 @@ def _from_framework(error: HTTPException, request_id: str) -> Problem:
     if isinstance(cause, ValueError):
         return _from_pincite_error(Invalid("the body is not valid JSON in UTF-8"), request_id)
     if error.status_code == 405:
-        detail = "this address does not know that method; the header Allow names those it does"
+        detail = "this path does not support that method; the header Allow lists the supported ones"
         return Problem(405, "method_not_allowed", "Method not allowed", detail, dict(error.headers or {}))
     return _from_pincite_error(_BY_STATUS.get(error.status_code, BadRequest(str(error.detail))), request_id)
 
 
 def _first_validation_error(error: RequestValidationError) -> str:
-    """The first thing wrong with the values, in one line that names the field."""
+    """The first validation error in one line that names the field."""
     first = error.errors()[0]
     path = ".".join(str(part) for part in first["loc"][1:] if "[" not in str(part))
     if first["type"] == "json_invalid":
@@ -140,15 +140,15 @@ def _first_validation_error(error: RequestValidationError) -> str:
 
 
 async def handle_error(request: Request, error: Exception) -> Response:
-    """Handler for the errors that the framework would otherwise answer itself."""
+    """Handle the errors to which the framework would otherwise respond itself."""
     request_id = get_request_id(request.scope)
     return to_problem(error, request_id).response(request.scope)
 
 
 class Problems:
-    """Middleware that turns whatever comes out of the application into a problem.
+    """Middleware that converts every exception of the application into a problem.
 
-    A cancelled request means that the server stops: nothing else cancels one.
+    A cancelled request means that the server is stopping, as nothing else cancels requests.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -159,13 +159,13 @@ class Problems:
             return await self._app(scope, receive, send)
         started = False
 
-        async def watched(message: Message) -> None:
+        async def track_start(message: Message) -> None:
             nonlocal started
             started = True
             await send(message)
 
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, track_start)
         except ClientDisconnect:
             log.debug("request %s: the client went away", get_request_id(scope))
         except (Exception, asyncio.CancelledError) as error:

@@ -1,4 +1,4 @@
-"""Every answer's request id and security headers, and one line about it in the access log."""
+"""The request id, the security headers and the access log line of every response."""
 
 import logging
 import re
@@ -17,11 +17,11 @@ log = logging.getLogger("pincite.api.access")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _MAX_LOGGED_PATH_CHARS = 300
 _SHARE_LINK = re.compile(r"sh_[^/]*")
-"""The link to a shared answer is all one needs to open it; a log has no use for it."""
+"""A share link grants access, so it is masked in the log."""
 _RESPONSE_STARTS = frozenset({"http.response.start", "websocket.accept", "websocket.http.response.start"})
-"""Messages that begin an answer and carry its headers."""
+"""ASGI messages that start a response and carry its headers."""
 CLIENT_CLOSED_REQUEST = 499
-"""Logged for a request whose client left before the answer began."""
+"""Status logged for a request whose client disconnected before the response started."""
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
@@ -32,11 +32,11 @@ SECURITY_HEADERS: Mapping[str, str] = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""On every answer, unless it has one of its own."""
+"""Headers of every response that does not set its own."""
 
 
 class RequestIdAndLog:
-    """Middleware that numbers a request, adds the headers to its answer and logs how it went."""
+    """Middleware that assigns a request id, adds the security headers and writes the access log."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -53,7 +53,7 @@ class RequestIdAndLog:
         request_context.remote_span.set(request_context.read_traceparent(Headers(scope=scope).get("traceparent", "")))
         started, status = time.perf_counter(), CLIENT_CLOSED_REQUEST
 
-        async def stamped(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] in _RESPONSE_STARTS:
                 status = message.get("status", 101)
@@ -64,7 +64,7 @@ class RequestIdAndLog:
             await send(message)
 
         try:
-            await self._app(scope, receive, stamped)
+            await self._app(scope, receive, send_with_headers)
         finally:
             scope["app"].state.pincite.admin.metrics.answered(_method(scope), status)
             _log_request(scope, request_id, status, (time.perf_counter() - started) * 1000)
@@ -76,13 +76,13 @@ def _method(scope: Scope) -> str:
 
 
 def _request_id(scope: Scope) -> str:
-    """The client's own id where it is a harmless one, else a new one."""
-    wished = Headers(scope=scope).get("x-request-id", "")
-    return wished if _REQUEST_ID.fullmatch(wished) else secrets.token_hex(8)
+    """The client's request id if it has a safe format, else a new one."""
+    requested = Headers(scope=scope).get("x-request-id", "")
+    return requested if _REQUEST_ID.fullmatch(requested) else secrets.token_hex(8)
 
 
 def _log_request(scope: Scope, request_id: str, status: int, ms: float) -> None:
-    """Never the query, a header or a body; what a client could use to forge a line is percent-encoded."""
+    """Write the access log line: no query, headers or body; percent-encoded, so that no client can forge a line."""
     method, path = quote(_method(scope)), quote(_SHARE_LINK.sub("sh_-", scope["path"]))[:_MAX_LOGGED_PATH_CHARS]
     log.info(
         "method=%s path=%s status=%s ms=%.1f request_id=%s", method, path, status, ms, request_id,

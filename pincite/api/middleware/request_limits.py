@@ -1,4 +1,4 @@
-"""What a request must look like before anyone reads it: a known host, a sane address, a body within bounds."""
+"""Checks before a request is processed: an allowed host, no NUL in the URL, a body within the size limit."""
 
 from collections.abc import Iterable
 from urllib.parse import urlsplit
@@ -13,13 +13,13 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 BYTES_PER_MB = 1024 * 1024
 MAX_JSON_BYTES = BYTES_PER_MB
 UPLOAD_PATHS = frozenset(f"{API}{path}" for path in ("/documents/upload", "/vectorstore/documents/upload"))
-"""Addresses that take a whole file; all others take a JSON body."""
+"""Paths that accept a file; all others accept a JSON body."""
 
 
 class HostCheck:
-    """Middleware that refuses requests for other hosts, as DNS rebinding makes them, and NULs in addresses.
+    """Middleware that refuses requests for other hosts (DNS rebinding) and NUL characters in URLs.
 
-    A page of another host may open a WebSocket here, for which no browser asks first: it is refused, too.
+    It also refuses WebSockets from pages of other hosts, since browsers send no preflight request for them.
     """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
@@ -36,10 +36,9 @@ class HostCheck:
     def _check(self, scope: Scope) -> None:
         named = Headers(scope=scope).getlist("host")
         if len(named) != 1 or not self._known(_host_name(named[0]), scope):
-            raise BadRequest("this server does not go by that host name; allow it with server.allowed_hosts",
-                             code="wrong_host")  # fmt: skip
+            raise BadRequest("this host name is not allowed; add it to server.allowed_hosts", code="wrong_host")
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:
-            raise BadRequest("the address holds a NUL character")
+            raise BadRequest("the URL contains a NUL character")
 
     def _check_origin(self, scope: Scope) -> None:
         for origin in Headers(scope=scope).getlist("origin"):
@@ -47,12 +46,12 @@ class HostCheck:
                 raise NotAllowed("a page of another host may not connect here", code="wrong_origin")
 
     def _known(self, name: str, scope: Scope) -> bool:
-        here = (scope.get("server") or ("",))[0]  # the very address that took the connection
+        here = (scope.get("server") or ("",))[0]  # the local address of this connection
         return name in self._hosts or name == _host_name(here)
 
 
 def _host_name(host: str) -> str:
-    """A host header's name: without port, brackets and final dot, in lower case."""
+    """The name in a host header: without port, brackets and final dot, in lower case."""
     host = host.strip().lower()
     if host.startswith("[") and "]" in host:
         return host[1:].partition("]")[0]
@@ -61,7 +60,7 @@ def _host_name(host: str) -> str:
 
 
 class BodyLimit:
-    """Middleware that refuses a body that announces, or turns out, to be too large."""
+    """Middleware that refuses a body whose Content-Length or actual size exceeds the limit."""
 
     def __init__(self, app: ASGIApp, limit_mb: int) -> None:
         self._app = app
@@ -71,22 +70,22 @@ class BodyLimit:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         limit = self._limit if scope["path"] in UPLOAD_PATHS else min(MAX_JSON_BYTES, self._limit)
-        announced = Headers(scope=scope).get("content-length", "")
-        if announced.isdecimal() and int(announced) > limit:
+        declared = Headers(scope=scope).get("content-length", "")
+        if declared.isdecimal() and int(declared) > limit:
             raise self._too_large(limit)
-        taken = 0
+        received = 0
 
-        async def counted() -> Message:
-            nonlocal taken
+        async def receive_counted() -> Message:
+            nonlocal received
             message = await receive()
-            taken += len(message.get("body", b""))
-            if taken > limit:
+            received += len(message.get("body", b""))
+            if received > limit:
                 raise self._too_large(limit)
             return message
 
-        return await self._app(scope, counted, send)
+        return await self._app(scope, receive_counted, send)
 
     def _too_large(self, limit: int) -> TooLarge:
         if limit < self._limit:
-            return TooLarge(f"the body is larger than {limit // BYTES_PER_MB} MB, the most that this address takes")
+            return TooLarge(f"the body is larger than {limit // BYTES_PER_MB} MB, the limit of this path")
         return TooLarge(f"the body is larger than {limit // BYTES_PER_MB} MB (server.max_body_mb)")

@@ -1,4 +1,4 @@
-"""Logging in and out, and the first administrator."""
+"""Login, logout, and setup of the first administrator."""
 
 from typing import Annotated
 
@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import JSONResponse, Response
 
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import LOGIN_COOKIE, Reader, client_address, login_cookie
+from pincite.api.dependencies import Engine, Reader
+from pincite.api.middleware.authenticate import LOGIN_COOKIE, client_address, login_cookie
 from pincite.api.paths import API
 from pincite.core.accounts.access import Caller
 from pincite.core.accounts.users import LOGIN_DAYS
@@ -20,14 +20,14 @@ LoginSecret = Annotated[Name, Field(max_length=1000)]
 
 
 class LoginBody(Body):
-    """Who one is."""
+    """The name and password of a user."""
 
     name: UserName
     password: LoginSecret
 
 
 class SetupBody(LoginBody):
-    """The first administrator's name and password, and the token of the link that the server printed."""
+    """The first administrator's name and password, and the token of the printed setup link."""
 
     token: LoginSecret
 
@@ -39,34 +39,34 @@ def _login_response(request: Request, token: str, caller: Caller) -> JSONRespons
 
 
 def set_login_cookie(response: Response, token: str, *, secure: bool) -> None:
-    """Have the browser hold a login."""
+    """Set the login cookie on a response."""
     days = LOGIN_DAYS * 86_400
     response.set_cookie(LOGIN_COOKIE, token, max_age=days, httponly=True, samesite="strict", secure=secure)
 
 
 @router.get("/ways")
 async def ways(pincite: Engine) -> JSONResponse:
-    """How one can come in: what a page for logging in has to show."""
+    """The available login methods, for the login page."""
     return JSONResponse({"oidc": pincite.admin.sso is not None, "setup": await pincite.admin.logins.needs_setup()})
 
 
 @router.post("/setup")
 async def setup(body: SetupBody, request: Request, pincite: Engine) -> JSONResponse:
-    """Make the first administrator, once; 409 ever after."""
+    """Create the first administrator, once; 409 afterwards."""
     token, caller = await pincite.admin.logins.set_up(body.token, body.name.strip() or body.name, body.password)
     return _login_response(request, token, caller)
 
 
 @router.post("/login")
 async def login(body: LoginBody, request: Request, pincite: Engine) -> JSONResponse:
-    """Log in: the answer sets a cookie; 401 alike for a wrong name and a wrong password, 429 after too many."""
+    """Log in and set the login cookie; 401 for a wrong name or password, 429 after too many attempts."""
     token, caller = await pincite.admin.logins.log_in(body.name, body.password, client_address(request))
     return _login_response(request, token, caller)
 
 
 @router.post("/logout")
 async def logout(request: Request, pincite: Engine, caller: Reader) -> JSONResponse:
-    """End the login this request came with."""
+    """Log out: end the login of this request."""
     if (token := login_cookie(request.scope)) is not None:
         await pincite.admin.logins.log_out(caller.person, token)
     response = JSONResponse({"logged_out": True})

@@ -1,4 +1,4 @@
-"""Logging in through a provider: there and back again."""
+"""Login through an OpenID Connect provider: redirect and callback."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from pincite.errors import NotFound
 
 OIDC_PATH = f"{API}/auth/oidc"
 OIDC_COOKIE = "pincite_oidc"
-"""What a browser keeps while it is away; it goes to these two routes alone."""
+"""Name of the cookie that holds a login attempt; it is sent to these two routes only."""
 router = APIRouter(prefix=OIDC_PATH, tags=["auth"])
 
 QueryText = Annotated[str, Query(max_length=4000)]
@@ -23,12 +23,12 @@ QueryText = Annotated[str, Query(max_length=4000)]
 
 def _sign_on(pincite: AsyncPincite) -> SingleSignOn:
     if pincite.admin.sso is None:
-        raise NotFound("there is no login through a provider here (oidc.issuer)")
+        raise NotFound("login through a provider is not configured; set oidc.issuer")
     return pincite.admin.sso
 
 
 def _callback_url(request: Request) -> str:
-    """Where the provider sends the browser back to, where no setting says it."""
+    """The callback URL of this server; the setting oidc.redirect_url takes precedence."""
     return f"{request.url.scheme}://{request.url.netloc}{OIDC_PATH}/callback"
 
 
@@ -38,7 +38,7 @@ def _is_secure(request: Request, pincite: AsyncPincite) -> bool:
 
 @router.get("/login", response_class=RedirectResponse, status_code=303)
 async def login(request: Request, pincite: Engine) -> RedirectResponse:
-    """Send the browser to the provider."""
+    """Redirect the browser to the provider."""
     address, attempt = await _sign_on(pincite).begin(_callback_url(request))
     response = RedirectResponse(address, 303)
     response.set_cookie(
@@ -47,7 +47,7 @@ async def login(request: Request, pincite: Engine) -> RedirectResponse:
         max_age=LASTS_S,
         path=OIDC_PATH,
         httponly=True,
-        samesite="lax",  # it comes back from another site
+        samesite="lax",  # the callback is a navigation from another site
         secure=_is_secure(request, pincite),
     )
     return response
@@ -57,7 +57,7 @@ async def login(request: Request, pincite: Engine) -> RedirectResponse:
 async def callback(
     request: Request, pincite: Engine, code: QueryText = "", state: QueryText = "", iss: QueryText = ""
 ) -> RedirectResponse:
-    """Log in who comes back from the provider."""
+    """Complete the login after the provider's redirect."""
     returned = Returned(code, state, iss, request.cookies.get(OIDC_COOKIE, ""))
     token, _ = await _sign_on(pincite).finish(returned, _callback_url(request), client_address(request))
     response = RedirectResponse("/", 303)

@@ -1,6 +1,6 @@
-"""Providers: who writes, embeds and reranks, tried on request, and the models that can be had.
+"""Providers of models: probe the configured LLM, fallback, embedder and reranker; list the available models.
 
-A request never brings an address or a key: those come from the settings, and the key from the environment only.
+A request never contains an address or a key: addresses come from the settings, keys from the environment only.
 """
 
 from typing import Annotated, Any
@@ -9,8 +9,7 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import JSONResponse
 
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Administrator
+from pincite.api.dependencies import Administrator, Engine
 from pincite.api.paths import API
 from pincite.api.streaming.disconnect import until_disconnect
 from pincite.config.branches.generation import Fallback, Llm
@@ -26,7 +25,7 @@ router = APIRouter(prefix=f"{API}/providers", tags=["providers"])
 
 
 class TestBody(Body):
-    """Another model of the configured server to try instead."""
+    """Another model of the configured server to probe."""
 
     model: Annotated[Name, Field(min_length=1, max_length=200)] | None = None
 
@@ -35,13 +34,13 @@ class TestBody(Body):
 async def try_out(
     request: Request, pincite: Engine, _caller: Administrator, body: TestBody | None = None
 ) -> JSONResponse:
-    """Try the configured model, its fallback, the embedder and the reranker once each, without retries."""
+    """Probe the configured model, its fallback, the embedder and the reranker once each, without retries."""
     return JSONResponse(await until_disconnect(request.receive, _probe_all(pincite, body.model if body else None)))
 
 
 @router.get("/models")
 async def models(request: Request, pincite: Engine, _caller: Administrator) -> JSONResponse:
-    """The models that the configured server offers."""
+    """List the models of the configured server."""
     offers = await until_disconnect(request.receive, _list_models(pincite))
     return JSONResponse(page_json([{"name": one.name, "window": one.window} for one in offers]))
 
@@ -58,7 +57,7 @@ async def _probe_all(pincite: AsyncPincite, model: str | None) -> dict[str, Any]
 
 
 async def _probe_embedder(pincite: AsyncPincite) -> dict[str, Any]:
-    if pincite.admin.embedder.local:  # it holds a model in memory: one is enough
+    if pincite.admin.embedder.local:  # a second instance would load the model again
         return _result_json(await probe_embedder(pincite.admin.embedder), "model", "dimensions", "latency_ms")
     embedder = plain_embedder(pincite.settings)
     try:
@@ -78,7 +77,7 @@ async def _probe_reranker(reranker: Reranker | None) -> dict[str, Any]:
 
 async def _probe_llm(chosen: Llm | Fallback, llm: LLM | None, model: str | None = None) -> dict[str, Any]:
     named = {"provider": provider_of(chosen), "address": address_of(chosen) or None}
-    if llm is None:  # nothing can go wrong: code chooses sentences
+    if llm is None:  # extractive answers need no model
         return named | {"ok": True, "model": None, "error": None}
     try:
         tried = await probe_llm(llm, model)
