@@ -1,4 +1,4 @@
-"""The command line: `main()` runs one command and turns whatever happens into one line and an exit code."""
+"""The command line: `main()` runs one command and reports any error as one line and an exit code."""
 
 import errno
 import logging
@@ -39,7 +39,7 @@ from pincite.config.messages import nearest
 from pincite.errors import PinciteError
 
 INTERRUPTED_EXIT_CODE = 130
-"""Exit code that a shell gives for Ctrl-C."""
+"""Exit code after Ctrl-C, as shells use it."""
 
 app = typer.Typer(
     add_completion=False,
@@ -81,21 +81,21 @@ def _read_global_options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", is_eager=True, callback=lambda asked: _print_version(asked), help="Say which this is."
+            "--version", is_eager=True, callback=lambda requested: _print_version(requested), help="Print the version."
         ),
     ] = False,
 ) -> None:
     context.obj = data
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         print_plain(f"pincite {__version__}")
         raise typer.Exit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the console script's entry."""
+    """Run one command and return its exit code; the entry point of the console script."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = given[: given.index("--")] if "--" in given else given
     debug, as_json = "--debug" in options, "--json" in options
@@ -118,35 +118,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _describe_failure(error: Exception) -> tuple[str, str, int]:
-    """What went wrong in one line, its code, and the exit code; only what nobody foresaw has more to tell."""
+    """The message of an error in one line, its error code, and the exit code."""
     if isinstance(error, PinciteError):
         return str(error), error.code, error.exit_code
-    if callable(getattr(error, "format_message", None)):  # typer's own, whichever click it carries
+    if callable(getattr(error, "format_message", None)):  # usage errors of typer, whichever click it uses
         return _describe_usage_error(error), "usage", 2
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return "the disk is full; free some space and run it again", "disk_full", 1
-    told = f"unforeseen error: {type(error).__name__}: {error}; run again with --debug for details"
-    return told, "internal", 1
+        return "the disk is full; free some space and run the command again", "disk_full", 1
+    message = f"unexpected error: {type(error).__name__}: {error}; run again with --debug for details"
+    return message, "internal", 1
 
 
 def _describe_usage_error(error: Any) -> str:
-    """How a command was called wrongly; an option is guessed at only where one is near."""
+    """The message of a usage error; a similar option is suggested if there is one."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "pincite"
     option = getattr(error, "option_name", None) if hasattr(error, "possibilities") else None
-    told = error.format_message() if option is None else error.message
+    message = error.format_message() if option is None else error.message
     if option is not None and context is not None:
-        told += nearest(option, [name for parameter in context.command.params for name in parameter.opts])
-    return f"{told[:1].lower()}{told[1:]} (see {path} --help)"
+        message += nearest(option, [name for parameter in context.command.params for name in parameter.opts])
+    return f"{message[:1].lower()}{message[1:]} (see {path} --help)"
 
 
 def _discard_output() -> None:
-    """Whoever read our output has left: what is still buffered goes nowhere, so that ending says nothing."""
+    """Discard buffered output after the reader closed the pipe, so that the exit prints no error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _OneLineFormatter(logging.Formatter):
-    """A warning in one safe line; where an error came from only when asked."""
+    """Formats a log record as one safe line; the traceback only with --debug."""
 
     def __init__(self, debug: bool) -> None:
         super().__init__()
@@ -160,11 +160,11 @@ class _OneLineFormatter(logging.Formatter):
 
 
 def _configure_streams(debug: bool) -> None:
-    """Characters a terminal's encoding lacks are escaped, and the library's warnings go to stderr."""
+    """Escape characters that the terminal's encoding lacks, and log the library's warnings to stderr."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     handler = logging.StreamHandler()
     handler.setFormatter(_OneLineFormatter(debug))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # a lost connection is told once, by whoever needed it
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # the caller reports a lost connection

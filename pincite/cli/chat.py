@@ -51,7 +51,7 @@ NewOption = Annotated[bool, typer.Option("--new", help="Begin another conversati
 
 
 def register(app: typer.Typer) -> None:
-    """Make this a command of `app`."""
+    """Register this command with `app`."""
     command(app, "chat")(chat)
 
 

@@ -1,4 +1,4 @@
-"""The doctor: is everything well, and if not, what to do."""
+"""The command doctor: check the installation and advise on problems."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Make this a command of `app`."""
+    """Register this command with `app`."""
     command(app, "doctor")(doctor)
 
 
 async def doctor(
     context: CommandContext,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Also compare every file and passage that is kept with what came in.")
+        bool, typer.Option("--verify", help="Also verify every stored file and chunk against its checksum or original.")
     ] = False,
 ) -> None:
-    """Check that all works, and say what to do where it does not.
+    """Check the installation and print advice for each problem.
 
     Exit code 1 if something is broken.
     """
@@ -45,7 +45,7 @@ async def doctor(
 
 
 async def _current_settings(context: CommandContext) -> "Settings":
-    """The settings with an administrator's changes, where there is a library to read them from."""
+    """The settings with the changes stored in the database, if there is a library."""
     from pincite.errors import PinciteError
 
     if context.settings.database.url is None and not context.settings.data.is_dir():
@@ -53,5 +53,5 @@ async def _current_settings(context: CommandContext) -> "Settings":
     try:
         async with context.open() as pincite:
             return pincite.admin.index.wished
-    except PinciteError:  # what is wrong with it is found below
+    except PinciteError:  # the checks report what is wrong
         return context.settings

@@ -1,4 +1,4 @@
-"""Documents: add, list, show, read, remove."""
+"""Commands for documents: add, list, show, read, remove."""
 
 import re
 from pathlib import Path
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from pincite.engine.app import AsyncPincite
 
 FolderOption = Annotated[
-    str | None, typer.Option("--folder", metavar="F", help="Only this folder of the library and those below it.")
+    str | None, typer.Option("--folder", metavar="F", help="Only this folder of the library and its subfolders.")
 ]
 TagOption = Annotated[
     list[str] | None,
-    typer.Option("--tag", metavar="T", help="Only documents with this tag; with all of them where repeated."),
+    typer.Option("--tag", metavar="T", help="Only documents with this tag; repeat for several tags, all required."),
 ]
 IdArgument = Annotated[
     str,
@@ -32,11 +32,11 @@ IdArgument = Annotated[
     ),
 ]
 MIN_ID_PREFIX_CHARS = 4
-"""Characters of an id that may stand for the whole."""
+"""Minimum length of an id prefix that may stand for the id."""
 
 
 def register(app: typer.Typer) -> None:
-    """Make these the commands of `app`."""
+    """Register these commands with `app`."""
     command(app, "add")(add)
     command(app, "list")(list_documents)
     command(app, "show", ids=True)(show)
@@ -48,21 +48,21 @@ async def add(
     context: CommandContext,
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="PATH...", help="Files, folders with all below them, addresses of pages and sitemaps."),
+        typer.Argument(metavar="PATH...", help="Files, folders with their subfolders, URLs of pages and sitemaps."),
     ],
     folder: Annotated[str, typer.Option("--folder", metavar="F", help="Folder of the library, such as hr/rules.")] = "",
     watch: Annotated[
-        bool, typer.Option("--watch", help="Keep the documents in step with these folders until Ctrl-C.")
+        bool, typer.Option("--watch", help="Watch these folders and update the documents until Ctrl-C.")
     ] = False,
     keep_removed: Annotated[
         bool, typer.Option("--keep-removed", help="While watching, keep documents whose files are removed.")
     ] = False,
 ) -> None:
-    """Add files, folders and web pages, and wait until they can be asked about.
+    """Add files, folders and web pages, and wait until they are indexed.
 
-    A file that is known by its name gets a new version; one that has not changed is left alone. Exit code 1 if a
-    file failed. With --watch, files that change are updated, removed ones removed, renamed ones moved. Pages are fetched
-    only where web.enabled says so.
+    A file with a known name becomes a new version; an unchanged file is skipped. Exit code 1 if a file failed. With
+    --watch, changed files are updated, removed files removed and renamed files moved. Web pages are fetched only if
+    web.enabled is on.
     """
     from pincite.cli.view.progress import failed_documents, print_added, progress
     from pincite.cli.view.screen import Screen
@@ -70,13 +70,13 @@ async def add(
     from pincite.serialize.documents import document_json
 
     if "" in paths:
-        raise Invalid("a path is empty; name files or folders to add")
+        raise Invalid("a path is empty; give files or folders to add")
     if watch:
         from pincite.cli.watch import watch_folders
 
         return await watch_folders(context, paths, folder, keep_removed=keep_removed)
     if keep_removed:
-        raise Invalid("--keep-removed goes with --watch")
+        raise Invalid("--keep-removed requires --watch")
     async with context.open() as pincite:
         with progress(quiet=context.json) as report:
             result = await _add_files_and_pages(pincite, paths, folder, report)
@@ -94,7 +94,7 @@ async def add(
 async def _add_files_and_pages(
     pincite: "AsyncPincite", paths: list[str], folder: str, report: "Callable[[Progress], None]"
 ) -> "AddedAll":
-    """What became of the files, and of the pages whose addresses stand among them."""
+    """Add the files and the web pages of these paths."""
     from pincite.core.documents.document import AddedAll
     from pincite.engine.connectors.web_import import WebImporter, is_address
     from pincite.ingest.accept.collect import collect
@@ -105,7 +105,7 @@ async def _add_files_and_pages(
         return result
     pages = await WebImporter(pincite).add_all(urls, folder, report)
     if pages.skipped:
-        print_note(f"{pages.skipped:,} pages of sitemaps passed over: of other hosts, or beyond web.max_pages")
+        print_note(f"{pages.skipped:,} pages of sitemaps skipped: on other hosts, or above web.max_pages")
     return AddedAll(result.added + pages.added, result.refused + pages.refused, result.skipped)
 
 
@@ -114,10 +114,11 @@ async def list_documents(
     folder: FolderOption = None,
     tag: TagOption = None,
     stale: Annotated[
-        bool, typer.Option("--stale", help="Only those made with other settings; renew them with: pincite reindex.")
+        bool,
+        typer.Option("--stale", help="Only documents indexed with other settings; update them with: pincite reindex."),
     ] = False,
 ) -> None:
-    """List the documents by folder and name."""
+    """List documents by folder and name."""
     from pincite.cli.view.library import print_documents
     from pincite.cli.view.screen import Screen
     from pincite.core.documents.document import Listing
@@ -136,7 +137,7 @@ async def list_documents(
 async def show(
     context: CommandContext,
     document_id: IdArgument,
-    chunks: Annotated[bool, typer.Option("--chunks", help="Also every passage it was cut into.")] = False,
+    chunks: Annotated[bool, typer.Option("--chunks", help="Also print its chunks.")] = False,
 ) -> None:
     """Show a document and its versions."""
     from pincite.cli.view.library import print_chunks, print_document
@@ -148,9 +149,9 @@ async def show(
         versions = await pincite.documents.list_versions(document.id)
         served, passages = await pincite.documents.chunks(document.id) if chunks else ("", ())
     if context.json:
-        shape = {"document": document_json(document), "versions": [version_json(version) for version in versions]}
-        told = {"chunks": [chunk_json(document.id, served, chunk) for chunk in passages]} if chunks else {}
-        print_json(shape | told)
+        fields = {"document": document_json(document), "versions": [version_json(version) for version in versions]}
+        chunk_fields = {"chunks": [chunk_json(document.id, served, chunk) for chunk in passages]} if chunks else {}
+        print_json(fields | chunk_fields)
         return
     screen = Screen()
     print_document(screen, document, versions)
@@ -161,31 +162,31 @@ async def read(
     context: CommandContext,
     document_id: IdArgument,
     section: Annotated[
-        str | None, typer.Option("--section", metavar="S", help="Only the part under a heading.")
+        str | None, typer.Option("--section", metavar="S", help="Only the section under this heading.")
     ] = None,
     lines: Annotated[
         str | None, typer.Option("--lines", metavar="A-B", help="Only these lines: 10-20, 10- or 7.")
     ] = None,
     version: Annotated[
-        str | None, typer.Option("--version", metavar="V", help="Another version than the newest.")
+        str | None, typer.Option("--version", metavar="V", help="Another version than the newest one.")
     ] = None,
     page: Annotated[
-        str | None, typer.Option("--page", metavar="N", help="Only a page or slide by its number, a sheet by its name.")
+        str | None, typer.Option("--page", metavar="N", help="Only this page or slide (a number) or sheet (a name).")
     ] = None,
     at: Annotated[
-        str | None, typer.Option("--at", metavar="REF", help="Only what stands there: B7, 'table 2, row 3'.")
+        str | None, typer.Option("--at", metavar="REF", help="Only the text at this place: B7, 'table 2, row 3'.")
     ] = None,
 ) -> None:
     """Print a document's text, or a part of it.
 
-    It is the text that citations point into; what could steer a terminal is printed as an escape.
+    Citations refer to this text. Terminal control characters are printed as escapes.
     """
     from pincite.core.documents.document import ReadRequest
     from pincite.serialize.documents import passage_json
 
     if page is not None or at is not None:
         if section is not None or lines is not None:
-            raise Invalid("--page and --at do not go with --section or --lines")
+            raise Invalid("--page and --at cannot be combined with --section or --lines")
         return await _read_at(context, document_id, version, page, at)
     start, end = parse_lines(lines) if lines is not None else (None, None)
     async with context.open() as pincite:
@@ -203,15 +204,15 @@ async def read(
 async def _read_at(
     context: CommandContext, document_id: str, version: str | None, page: str | None, at: str | None
 ) -> None:
-    """Print what stands at a place of the file."""
+    """Print the text at a place of the file."""
     from pincite.engine.reader.page_locator import Target
     from pincite.serialize.pages import location_json
 
     number = int(page) if page and page.isascii() and page.isdecimal() else None
-    aim = Target(page=number, name=page if number is None else None, ref=at)
+    target = Target(page=number, name=page if number is None else None, ref=at)
     async with context.open() as pincite:
         document = await find_document(pincite, document_id)
-        found = await pincite.documents.locator.aimed(await pincite.scope(), document.id, aim, version)
+        found = await pincite.documents.locator.aimed(await pincite.scope(), document.id, target, version)
     if context.json:
         print_json(location_json(found))
     else:
@@ -221,12 +222,12 @@ async def _read_at(
 async def remove(
     context: CommandContext,
     document_ids: Annotated[
-        list[str], typer.Argument(metavar="ID...", help="Documents' ids, or their first characters (at least 4).")
+        list[str], typer.Argument(metavar="ID...", help="Ids of documents, or their first characters (at least 4).")
     ],
 ) -> None:
-    """Remove documents with everything made of them.
+    """Remove documents and everything derived from them.
 
-    Every id is looked up before anything is removed.
+    An unknown id removes nothing.
     """
     from pincite.cli.view.library import print_receipt
     from pincite.cli.view.screen import Screen
@@ -248,7 +249,7 @@ async def remove(
 
 
 async def find_document(pincite: "AsyncPincite", wanted: str) -> "Document":
-    """The document with this id, or the only one whose id begins like this."""
+    """The document with this id, or the only one with this id prefix."""
     try:
         return await pincite.get(wanted)
     except NotFound:
@@ -257,27 +258,27 @@ async def find_document(pincite: "AsyncPincite", wanted: str) -> "Document":
 
 
 def match_id(wanted: str, known: "dict[str, str]", what: str, listing: str) -> str:
-    """The one id that is meant; `known` says what each id is called."""
+    """The id with this prefix; `known` maps ids to names. Raise `Invalid` if the prefix is ambiguous."""
     if wanted in known:
         return wanted
     if len(wanted) < MIN_ID_PREFIX_CHARS:
         raise Invalid(
-            f"'{wanted}' is too short for an id; give at least its first {MIN_ID_PREFIX_CHARS} characters",
+            f"'{wanted}' is too short for an id; give at least {MIN_ID_PREFIX_CHARS} characters",
             code="ambiguous",
         )
-    fitting = [key for key in known if key.startswith(wanted)]
-    if len(fitting) > 1:
-        shown = ", ".join(f"{key} ({known[key]})" for key in fitting[:5])
-        raise Invalid(f"'{wanted}' could be {shown}; give more of the id", code="ambiguous")
-    if not fitting:
+    matches = [key for key in known if key.startswith(wanted)]
+    if len(matches) > 1:
+        shown = ", ".join(f"{key} ({known[key]})" for key in matches[:5])
+        raise Invalid(f"'{wanted}' matches {shown}; give more characters of the id", code="ambiguous")
+    if not matches:
         raise NotFound(f"there is no {what} '{wanted}'; see: pincite {listing}")
-    return fitting[0]
+    return matches[0]
 
 
 def parse_lines(text: str) -> tuple[int | None, int | None]:
-    """`10-20` → (10, 20), `10-` → (10, None), `-20` → (None, 20), `7` → (7, 7)."""
+    """Parse `10-20` → (10, 20), `10-` → (10, None), `-20` → (None, 20), `7` → (7, 7)."""
     found = re.fullmatch(r"\s*(\d{0,9})\s*([-–]?)\s*(\d{0,9})\s*", text)
     if not found or not (found[1] or found[3]) or (found[3] and not found[2]):
-        raise Invalid(f"--lines takes A-B, such as 10-20; '{text}' is not that")
+        raise Invalid(f"--lines takes A-B, such as 10-20, not '{text}'")
     first = int(found[1]) if found[1] else None
     return (first, int(found[3]) if found[3] else None) if found[2] else (first, first)

@@ -1,4 +1,4 @@
-"""Folders of the library: list, set, move, remove."""
+"""Commands for folders of the library: list, set, move, remove."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="A folder of t
 
 
 def register(app: typer.Typer) -> None:
-    """Make these a group of commands of `app`."""
+    """Register these commands as a group of `app`."""
     group = typer.Typer(help="Folders of the library: list, set, move, remove.", rich_markup_mode=None)
     command(group, "list")(list_folders)
     command(group, "set")(set_folder)
@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def list_folders(context: CommandContext) -> None:
-    """List the folders, each with the number of documents in it and below it."""
+    """List folders with the number of documents in each, including subfolders."""
     from pincite.cli.view.folders import print_folders
     from pincite.cli.view.screen import Screen
     from pincite.serialize.documents import folder_json
@@ -40,13 +40,16 @@ async def set_folder(
     context: CommandContext,
     path: PathArgument,
     prompt: Annotated[
-        str | None, typer.Option("--prompt", metavar="TEXT", help="What the model is told; empty takes it away.")
+        str | None,
+        typer.Option(
+            "--prompt", metavar="TEXT", help="System prompt for questions about this folder; empty removes it."
+        ),
     ] = None,
     label: Annotated[
-        str | None, typer.Option("--label", metavar="TEXT", help="What it is called in answers; empty takes it away.")
+        str | None, typer.Option("--label", metavar="TEXT", help="Label of the folder in answers; empty removes it.")
     ] = None,
 ) -> None:
-    """Make a folder, or say what holds for questions about it and the folders below it."""
+    """Create a folder, or set its prompt and label, which apply to its subfolders too."""
     from dataclasses import replace
 
     from pincite.core.documents.document import Folder
@@ -55,7 +58,7 @@ async def set_folder(
     from pincite.serialize.documents import folder_json
 
     if not (wanted := clean_folder(path)):
-        raise Invalid("name a folder, such as hr/rules; the top of the library is none")
+        raise Invalid("name a folder, such as hr/rules; the top of the library is not a folder")
     async with context.open() as pincite:
         scope = await pincite.scope()
         try:
@@ -76,14 +79,14 @@ async def set_folder(
 async def move(
     context: CommandContext, path: PathArgument, to: Annotated[str, typer.Argument(metavar="TO", help="Its new path.")]
 ) -> None:
-    """Move or rename a folder with all that is in it; documents keep their ids."""
+    """Move or rename a folder with its contents; documents keep their ids."""
     from pincite.errors import Invalid
     from pincite.ingest.accept.accept import clean_folder
     from pincite.serialize.documents import folder_json
 
     old, new = clean_folder(path), clean_folder(to)
     if not old or not new:
-        raise Invalid("name two folders, such as hr/rules; the top of the library is none")
+        raise Invalid("name two folders, such as hr/rules; the top of the library is not a folder")
     async with context.open() as pincite:
         scope = await pincite.scope()
         await pincite.documents.folders.move(scope, old, new)
@@ -91,15 +94,15 @@ async def move(
     if context.json:
         print_json(folder_json(folder))
     else:
-        print_plain(f"{old} is {new} now: {count(folder.documents, 'document')}")
+        print_plain(f"moved {old} to {new}: {count(folder.documents, 'document')}")
 
 
 async def remove(
     context: CommandContext,
     path: PathArgument,
-    recursive: Annotated[bool, typer.Option("--recursive", help="With all documents in it and below it.")] = False,
+    recursive: Annotated[bool, typer.Option("--recursive", help="Also remove its documents and subfolders.")] = False,
 ) -> None:
-    """Remove a folder that is empty, or one with everything in it."""
+    """Remove an empty folder, or with --recursive one with its contents."""
     from pincite.ingest.accept.accept import clean_folder
     from pincite.serialize.documents import receipt_json
 

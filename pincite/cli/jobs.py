@@ -1,4 +1,4 @@
-"""The queue and those who work it off: jobs, worker."""
+"""Commands for the processing queue: jobs, worker."""
 
 import asyncio
 import signal
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from pincite.engine.app import AsyncPincite
 
 MAX_LISTED_JOBS = 1000
-"""Jobs that are told one by one; the rest is in the summary."""
+"""Jobs listed individually; the rest is in the summary."""
 WATCH_INTERVAL_S = 1.0
-"""How often the queue is shown anew."""
+"""Seconds between updates of --watch."""
 
 
 def register(app: typer.Typer) -> None:
-    """Make these the commands of `app`."""
+    """Register these commands with `app`."""
     command(app, "jobs", until_stopped=True)(jobs)
     command(app, "worker", until_stopped=True)(worker)
 
@@ -30,14 +30,14 @@ def register(app: typer.Typer) -> None:
 async def jobs(
     context: CommandContext,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Show it anew every second, until nothing waits or Ctrl-C.")
+        bool, typer.Option("--watch", help="Update every second until the queue is empty, or Ctrl-C.")
     ] = False,
-    ended: Annotated[bool, typer.Option("--ended", help="Those of the last day that are done instead.")] = False,
-    cancel: Annotated[
-        int | None, typer.Option("--cancel", metavar="ID", min=1, help="Take this one out of the queue.")
-    ] = None,
+    ended: Annotated[
+        bool, typer.Option("--ended", help="List the jobs that ended within the last day instead.")
+    ] = False,
+    cancel: Annotated[int | None, typer.Option("--cancel", metavar="ID", min=1, help="Cancel this job.")] = None,
 ) -> None:
-    """Show what waits to be processed, how far it is and how long it will take."""
+    """Show the processing queue: progress and remaining time of each job."""
     from pincite.cli.view.jobs import print_cancelled, print_jobs, print_past
     from pincite.cli.view.screen import Screen
     from pincite.serialize.jobs import cancelled_job_json, job_json, past_job_json, queue_json
@@ -80,12 +80,12 @@ async def worker(
     context: CommandContext,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", metavar="N", min=1, max=64, help="Documents processed at the same time."),
+        typer.Option("--workers", metavar="N", min=1, max=64, help="Number of documents processed at the same time."),
     ] = None,
 ) -> None:
-    """Process documents until stopped, beside the server or on another machine; Ctrl-C ends it.
+    """Process queued documents until Ctrl-C, in addition to the server or on another machine.
 
-    On another machine, PINCITE_DATABASE_URL names the database that the server uses, and --data a folder of its own.
+    On another machine, set PINCITE_DATABASE_URL to the server's database, and --data to a folder of that machine.
     """
     from pincite.cli.view.jobs import print_worker
     from pincite.cli.view.screen import Screen
@@ -105,9 +105,9 @@ async def worker(
 
 @asynccontextmanager
 async def _stop_event() -> AsyncIterator[asyncio.Event]:
-    """Set when the process is told to end: what is in hand is given back before it does."""
+    """An event that SIGTERM sets; running jobs then return to the queue before the process exits."""
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
-    with suppress(NotImplementedError, RuntimeError):  # not everywhere, and only in the main thread
+    with suppress(NotImplementedError, RuntimeError):  # not on every platform, and only in the main thread
         loop.add_signal_handler(signal.SIGTERM, stopped.set)
     try:
         yield stopped

@@ -1,4 +1,4 @@
-"""Keeping a library: back it up, restore it, make what was removed unrecoverable."""
+"""Commands for maintenance: purge, backup, restore."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Make these the commands of `app`."""
+    """Register these commands with `app`."""
     command(app, "purge")(purge)
     command(app, "backup")(backup)
     command(app, "restore")(restore)
 
 
 async def purge(context: CommandContext) -> None:
-    """Make what was removed unrecoverable from the data folder.
+    """Make removed data unrecoverable from the data folder.
 
-    Every table and index is written anew, and the log of the embedded database; that takes as much free space as the
-    largest table, and requests wait while the table that they need is at it. With a database server of your own, its
-    log, its replicas and its backups are not touched.
+    Rewrites every table and index, and renews the log of the embedded database. This needs as much free space as the
+    largest table; requests wait while a table they need is rewritten. With a database server of your own, its log,
+    replicas and backups are not changed.
     """
     from dataclasses import asdict
 
@@ -43,15 +43,13 @@ async def purge(context: CommandContext) -> None:
 
 async def backup(
     context: CommandContext,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make; it must not exist yet.")],
-    without_traces: Annotated[
-        bool, typer.Option("--without-traces", help="Leave out what was traced about requests.")
-    ] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist yet.")],
+    without_traces: Annotated[bool, typer.Option("--without-traces", help="Leave out the traces of requests.")] = False,
 ) -> None:
-    """Copy the whole library into one file, while others go on using it.
+    """Back up the whole library into one file, while it is in use.
 
-    Documents with all versions, vectors, conversations, keys (as hashes), settings and evaluations are of one moment.
-    Secrets from the environment are not in it. Whoever can read the file can read every document.
+    The backup is one snapshot of documents with all versions, vectors, sessions, keys (as hashes), settings and
+    evaluations. It contains no secrets from the environment. Anyone who can read the file can read every document.
     """
     from pincite.cli.view.maintenance import print_backup
     from pincite.cli.view.progress import progress
@@ -61,10 +59,8 @@ async def backup(
     with progress(quiet=context.json) as report:
         done = await back_up_library(context.settings, file, traces=not without_traces, report=report)
     if context.json:
-        print_json({
-            "file": str(done.path), "bytes": done.bytes, "documents": done.documents, "files": done.files,
-            "missing": done.missing,
-        })  # fmt: skip
+        counts = {"bytes": done.bytes, "documents": done.documents, "files": done.files}
+        print_json({"file": str(done.path), **counts, "missing": done.missing})
     else:
         print_backup(Screen(), done)
     if done.missing:
@@ -75,10 +71,10 @@ async def restore(
     context: CommandContext,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file made by pincite backup.")],
 ) -> None:
-    """Put a backup back into an empty data folder, with the same ids, and check that all of it is there.
+    """Restore a backup into an empty data folder, with the same ids, and verify it.
 
-    The file is read from end to end before anything is made: one that is damaged is refused. A library that is not
-    empty is left alone. Exit code 1 if something does not come back as it was.
+    The file is checked completely before anything is written; a damaged file is refused. A library that is not empty
+    is not changed. Exit code 1 if something was not restored correctly.
     """
     from pincite.cli.view.maintenance import print_restored
     from pincite.cli.view.progress import progress
@@ -103,7 +99,7 @@ async def restore(
 
 
 def integrity_json(found: "IntegrityReport") -> dict[str, object]:
-    """An inspection for JSON."""
+    """An integrity report as JSON."""
     from dataclasses import asdict
 
     return {**asdict(found), "ok": not found.wrong}

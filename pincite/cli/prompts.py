@@ -1,4 +1,4 @@
-"""Prompts: what a model is told, shipped or one's own."""
+"""Commands for prompts: list, show."""
 
 from typing import Annotated
 
@@ -11,15 +11,15 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The prompt's 
 
 
 def register(app: typer.Typer) -> None:
-    """Make these a group of commands of `app`."""
-    group = typer.Typer(help="Prompts: what a model is told, shipped or your own.", rich_markup_mode=None)
+    """Register these commands as a group of `app`."""
+    group = typer.Typer(help="Prompts for the model, shipped or your own.", rich_markup_mode=None)
     command(group, "list")(list_prompts)
     command(group, "show")(show)
     app.add_typer(group, name="prompts")
 
 
 async def list_prompts(context: CommandContext) -> None:
-    """List the prompts; your own are the files of the same name in `prompts/` of the data folder."""
+    """List the prompts; your own are files of the same name in `prompts/` of the data folder."""
     from pincite.query.prompt.templates import REQUIRED, template
 
     found = [template(name, context.settings.data) for name in REQUIRED]
@@ -31,7 +31,7 @@ async def list_prompts(context: CommandContext) -> None:
 
 
 async def show(context: CommandContext, name: NameArgument) -> None:
-    """Print a prompt as it is used now; redirect it to a file to begin your own."""
+    """Print the current text of a prompt; redirect it to a file to write your own."""
     from pincite.query.prompt.templates import template
 
     found = template(name, context.settings.data)

@@ -1,4 +1,4 @@
-"""The service: demo and serve."""
+"""Commands that start the HTTP service: demo, serve."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 HostOption = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Address to listen on.")]
 PortOption = Annotated[
-    int | None, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+    int | None,
+    typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0 chooses a free one."),
 ]
 DEMO_KEY_DAYS = 7
+"""Days until the key of a demo expires."""
 
 
 def register(app: typer.Typer) -> None:
-    """Make these the commands of `app`."""
+    """Register these commands with `app`."""
     command(app, "demo", until_stopped=True)(demo)
     command(app, "serve", until_stopped=True)(serve)
 
@@ -32,9 +34,9 @@ async def demo(
     host: HostOption = None,
     port: PortOption = None,
 ) -> None:
-    """Try it: index sample documents, ask a question, then serve.
+    """Try pincite: index sample documents, ask a question, then serve.
 
-    Documents that are there already are left alone.
+    Existing documents are not changed.
     """
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen
@@ -59,7 +61,7 @@ async def demo(
 
 
 async def serve(context: CommandContext, host: HostOption = None, port: PortOption = None) -> None:
-    """Start the HTTP service; Ctrl-C ends it. What it does is told on stderr, as logs.* say."""
+    """Start the HTTP service until Ctrl-C; it logs to stderr, as the settings logs.* define."""
     from pincite.tracing import logs
 
     context = _with_address(context, host, port)
@@ -69,15 +71,15 @@ async def serve(context: CommandContext, host: HostOption = None, port: PortOpti
 
 
 def _with_address(context: CommandContext, host: str | None, port: int | None) -> CommandContext:
-    """The same call with --host and --port as the settings they are, so that they show as passed."""
-    given = {"server.host": host, "server.port": port}
-    return context.with_settings({key: value for key, value in given.items() if value is not None})
+    """The same call with --host and --port as settings, so that their source is the call."""
+    address = {"server.host": host, "server.port": port}
+    return context.with_settings({key: value for key, value in address.items() if value is not None})
 
 
 async def _serve_until_stopped(
     context: CommandContext, pincite: "AsyncPincite", *, key: str = "", question: str = ""
 ) -> None:
-    """Serve until told to stop; says what a user needs to know once it listens."""
+    """Serve until stopped; print the address and first steps once the server listens."""
     from pincite.api.server import serve as listen
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.serve import print_service, print_setup, print_trial
@@ -90,8 +92,10 @@ async def _serve_until_stopped(
 
     def ready(address: str) -> None:
         if context.json:
-            shape = {"address": address, "data": str(context.settings.data), "text": text_goes}
-            print_json(shape | ({"key": key} if key else {}) | ({"setup": f"{address}/setup#{setup}"} if setup else {}))
+            fields = {"address": address, "data": str(context.settings.data), "text": text_goes}
+            print_json(
+                fields | ({"key": key} if key else {}) | ({"setup": f"{address}/setup#{setup}"} if setup else {})
+            )
             return
         screen = Screen()
         if key:
@@ -106,7 +110,7 @@ async def _serve_until_stopped(
 
 
 async def _add_samples(pincite: "AsyncPincite", paths: Sequence[Path], *, quiet: bool) -> int:
-    """Add what is not there yet; returns how many documents there are."""
+    """Add the sample documents and return their number."""
     from pincite.cli.view.progress import progress
     from pincite.errors import Unreadable
     from pincite.ingest.accept.collect import collect
@@ -116,12 +120,12 @@ async def _add_samples(pincite: "AsyncPincite", paths: Sequence[Path], *, quiet:
     problems = [str(error) for _, error in result.refused]
     problems += [f"{one.document.name}: {one.document.error.message}" for one in result.added if one.document.error]
     if problems:
-        raise Unreadable(f"a sample document cannot be used: {problems[0]}")
+        raise Unreadable(f"a sample document could not be added: {problems[0]}")
     return len(result.added)
 
 
 async def _demo_key(pincite: "AsyncPincite") -> str:
-    """A key for trying things out; those of earlier demos count no more."""
+    """Create a key for the demo and revoke those of earlier demos."""
     from pincite.core.accounts.access import LOCAL
 
     for known in await pincite.admin.keys.all(LOCAL.person):

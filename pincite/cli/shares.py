@@ -1,4 +1,4 @@
-"""Answers shared by link: list, remove."""
+"""Commands for share links of answers: list, remove."""
 
 from typing import Annotated
 
@@ -10,15 +10,15 @@ from pincite.cli.output import print_json, print_plain
 
 
 def register(app: typer.Typer) -> None:
-    """Make these a group of commands of `app`."""
-    group = typer.Typer(help="Answers shared by link: list, remove.", rich_markup_mode=None)
+    """Register these commands as a group of `app`."""
+    group = typer.Typer(help="Share links of answers: list, remove.", rich_markup_mode=None)
     command(group, "list")(list_shares)
     command(group, "remove")(remove)
     app.add_typer(group, name="shares")
 
 
 async def list_shares(context: CommandContext) -> None:
-    """List the links that count, everybody's; never the links themselves."""
+    """List the valid share links of all users, without their secrets."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.shares import print_shares
     from pincite.serialize.accounts import share_json
@@ -35,10 +35,10 @@ async def list_shares(context: CommandContext) -> None:
 async def remove(
     context: CommandContext,
     reference: Annotated[
-        str, typer.Argument(metavar="REFERENCE", help="Which link, or its first characters (at least 4).")
+        str, typer.Argument(metavar="REFERENCE", help="The reference of a link, or its first characters (at least 4).")
     ],
 ) -> None:
-    """End a link: from now on it opens nothing."""
+    """Remove a share link, effective at once."""
     async with context.open() as pincite:
         scope = await pincite.scope()
         known = {share.id: share.answer_id for share in await pincite.questions.share_links.all(scope)}

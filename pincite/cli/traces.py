@@ -1,4 +1,4 @@
-"""Traces: what past requests did, stage by stage, and asking them again with other settings."""
+"""Commands for traces: list, show, replay."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from pincite.engine.app import AsyncPincite
 
 MAX_SEARCHED_TRACES = 1000
-"""Traces looked through for the first characters of an id."""
+"""Recent traces searched for an id prefix."""
 TIME_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The trace's id, or its first characters (at least 4).")]
 
 
 def register(app: typer.Typer) -> None:
-    """Make these a group of commands of `app`."""
-    group = typer.Typer(help="Traces: what past requests did, stage by stage.", rich_markup_mode=None)
+    """Register these commands as a group of `app`."""
+    group = typer.Typer(help="Traces of past requests, stage by stage.", rich_markup_mode=None)
     command(group, "list")(list_traces)
     command(group, "show")(show)
     command(group, "replay")(replay)
@@ -37,18 +37,20 @@ async def list_traces(
         str | None,
         typer.Option("--kind", metavar="K", help="Only this kind: query, chat, search, replay, evaluation or ingest."),
     ] = None,
-    errors: Annotated[bool, typer.Option("--errors", help="Only those that failed.")] = False,
+    errors: Annotated[bool, typer.Option("--errors", help="Only failed requests.")] = False,
     slow: Annotated[
-        float | None, typer.Option("--slow", metavar="MS", min=0, help="Only those that took so many milliseconds.")
+        float | None,
+        typer.Option("--slow", metavar="MS", min=0, help="Only requests that took at least this many milliseconds."),
     ] = None,
     since: Annotated[
-        str | None, typer.Option("--since", metavar="T", help="Only since then: 30m, 2h, 7d, or an ISO date and time.")
+        str | None,
+        typer.Option("--since", metavar="T", help="Only requests since: 30m, 2h, 7d, or an ISO date and time."),
     ] = None,
     limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, max=MAX_SEARCHED_TRACES, help="How many, newest first.")
+        int, typer.Option("--limit", metavar="N", min=1, max=MAX_SEARCHED_TRACES, help="Maximum number of traces.")
     ] = 20,
 ) -> None:
-    """List past requests, newest first; with their questions where traces.content has them kept."""
+    """List past requests, newest first; with their questions if traces.content stores them."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_traces
     from pincite.core.traces import Kind, TraceFilter
@@ -67,7 +69,7 @@ async def list_traces(
 
 
 async def show(context: CommandContext, trace_id: IdArgument) -> None:
-    """Show what one request did as a waterfall: each stage, when it ran, how long, and what it counted."""
+    """Show one request as a waterfall: start, duration and counts of each stage."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.traces import print_trace
     from pincite.serialize.traces import trace_json
@@ -84,13 +86,13 @@ async def replay(
     context: CommandContext,
     trace_id: IdArgument,
     profile: Annotated[
-        str | None, typer.Option("--profile", metavar="P", help="A profile to ask with; --set wins over it.")
+        str | None, typer.Option("--profile", metavar="P", help="A profile to replay with; --set takes precedence.")
     ] = None,
     question: Annotated[
-        str | None, typer.Option("--question", metavar="Q", help="The question's words, where they were not kept.")
+        str | None, typer.Option("--question", metavar="Q", help="The question, if its text was not stored.")
     ] = None,
 ) -> None:
-    """Ask a traced question again, with the settings it had changed by --set, and show what changed.
+    """Ask a traced question again with its settings, changed by --set, and show what changed.
 
     For example: pincite trace replay ID --set rag.fusion=rrf
     """
@@ -111,7 +113,7 @@ async def replay(
 
 
 async def _find_trace(pincite: "AsyncPincite", trace_id: str) -> "Trace":
-    """The trace that is meant by an id or by its first characters."""
+    """The trace with this id or id prefix."""
     from pincite.core.traces import TraceFilter
 
     scope = await pincite.scope()
@@ -124,11 +126,11 @@ async def _find_trace(pincite: "AsyncPincite", trace_id: str) -> "Trace":
 
 
 def parse_since(text: str, now: datetime | None = None) -> datetime:
-    """`2h` → two hours ago; `2026-05-01` → that day's beginning, in UTC unless it says otherwise."""
+    """Parse `2h` (two hours ago) or `2026-05-01` (start of that day); the default time zone is UTC."""
     if span := re.fullmatch(r"(\d{1,6})([smhd])", text.strip()):
         return (now or datetime.now(UTC)) - timedelta(**{TIME_UNITS[span[2]]: int(span[1])})
     try:
-        given = datetime.fromisoformat(text.strip())
+        time = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise Invalid(f"--since takes 30m, 2h, 7d, or an ISO date and time; '{text}' is not that") from None
-    return given if given.tzinfo else given.replace(tzinfo=UTC)
+        raise Invalid(f"--since takes 30m, 2h, 7d, or an ISO date and time, not '{text}'") from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

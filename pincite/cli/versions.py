@@ -1,4 +1,4 @@
-"""Versions compared, documents indexed anew, and the index that is built beside the one that is searched."""
+"""Commands for versions and indexes: diff, reindex, index."""
 
 import asyncio
 from typing import TYPE_CHECKING, Annotated
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from pincite.engine.app import AsyncPincite
 
 POLL_INTERVAL_S = 0.2
-"""How often it is looked how far an index is."""
+"""Seconds between checks of the progress of a new index."""
 
 
 def register(app: typer.Typer) -> None:
-    """Make these the commands of `app`."""
+    """Register these commands with `app`."""
     command(app, "diff", ids=True)(diff)
     command(app, "reindex")(reindex)
-    group = typer.Typer(help="The index that is searched, and one built beside it.", rich_markup_mode=None)
+    group = typer.Typer(help="The active index and the new one being built.", rich_markup_mode=None)
     command(group, "status")(status)
     command(group, "compare")(compare)
     command(group, "switch")(switch)
@@ -34,9 +34,9 @@ async def diff(
     context: CommandContext,
     document_id: IdArgument,
     before: Annotated[str | None, typer.Argument(metavar="V1", help="The earlier version.")] = None,
-    after: Annotated[str | None, typer.Argument(metavar="V2", help="The later one.")] = None,
+    after: Annotated[str | None, typer.Argument(metavar="V2", help="The later version.")] = None,
 ) -> None:
-    """Show what changed between two versions of a document: the last two, unless told otherwise."""
+    """Show the difference between two versions of a document, by default the last two."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.versions import print_difference
     from pincite.serialize.versions import difference_json
@@ -53,17 +53,18 @@ async def diff(
 async def reindex(
     context: CommandContext,
     document_ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID...]", help="Only these documents; all otherwise.")
+        list[str] | None, typer.Argument(metavar="[ID...]", help="Only these documents; default: all.")
     ] = None,
-    stale: Annotated[bool, typer.Option("--stale", help="Only those made with other settings.")] = False,
+    stale: Annotated[bool, typer.Option("--stale", help="Only documents indexed with other settings.")] = False,
     hold: Annotated[
-        bool, typer.Option("--hold", help="Build beside and wait: pincite index switch has it searched.")
+        bool,
+        typer.Option("--hold", help="Build the new index without switching to it; then run: pincite index switch."),
     ] = False,
 ) -> None:
-    """Index documents anew from the files as they came in, and wait until that is done.
+    """Reindex documents from their original files, and wait until they are done.
 
-    After a change of the model or of how documents are cut, all are built beside what is searched, and searched
-    together when the last is done; pincite index rollback returns.
+    After a change of the embedding model or of chunking, a new index is built beside the active one, which is used
+    until the new one is complete. pincite index rollback switches back.
     """
     from pincite.cli.view.progress import progress
     from pincite.core.documents.document import Listing
@@ -82,15 +83,15 @@ async def reindex(
     if context.json:
         print_json({"documents": count, "failed": failed, "built": left is None})
     else:
-        print_plain(f"{count} document{'s' if count != 1 else ''} indexed anew")
+        print_plain(f"{count} document{'s' if count != 1 else ''} reindexed")
         if left:
-            print_plain("the new index waits: pincite index switch has it searched")
+            print_plain("the new index is not active yet; switch to it with: pincite index switch")
     if failed:
         raise typer.Exit(1)
 
 
 async def _wait_until_built(pincite: "AsyncPincite", *, hold: bool) -> None:
-    """Wait until an index is built, and searched unless it is to wait."""
+    """Wait until the new index is built and, unless `hold`, active."""
     while built := (await pincite.admin.index.standing()).building:
         if not built.waiting and (hold or built.built < built.documents):
             return
@@ -98,7 +99,7 @@ async def _wait_until_built(pincite: "AsyncPincite", *, hold: bool) -> None:
 
 
 async def status(context: CommandContext) -> None:
-    """Show which index is searched, which is being built, and which stand by."""
+    """Show the active index, the one being built, and the standby ones."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.versions import print_indexes
     from pincite.serialize.versions import indexes_json
@@ -114,12 +115,13 @@ async def status(context: CommandContext) -> None:
 async def compare(
     context: CommandContext,
     set_id: Annotated[
-        str | None, typer.Option("--set-id", metavar="ID", help="A set of pincite eval list; the newest otherwise.")
+        str | None, typer.Option("--set-id", metavar="ID", help="A set of pincite eval list; default: the newest.")
     ] = None,
 ) -> None:
-    """Ask your question set of the index that is searched and of the one that was built, before it is switched to.
+    """Compare the active index with the new one on your question set, before switching.
 
-    Build it with pincite reindex --hold; make questions with pincite eval --auto. Afterwards: index switch or discard.
+    Build the new index with pincite reindex --hold; make questions with pincite eval --auto. Afterwards run pincite
+    index switch or discard.
     """
     from pincite.cli.view.evaluation import print_comparison
     from pincite.cli.view.progress import progress
@@ -140,26 +142,26 @@ async def compare(
 
 async def switch(
     context: CommandContext,
-    anyway: Annotated[bool, typer.Option("--anyway", help="Although some documents could not be built.")] = False,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Switch although some documents failed.")] = False,
 ) -> None:
-    """Search the index that was built, from now on and in every process."""
+    """Switch every process to the new index."""
     async with context.open() as pincite:
         await pincite.admin.switch_index(anyway=anyway)
-    print_json({"switched": True}) if context.json else print_plain("the new index is searched")
+    print_json({"switched": True}) if context.json else print_plain("the new index is active")
 
 
 async def rollback(context: CommandContext) -> None:
-    """Return to the index that was searched before."""
+    """Switch back to the previous index."""
     async with context.open() as pincite:
         pincite.admin.start_workers()
         await pincite.admin.roll_back_index()
         await _wait_until_built(pincite, hold=False)
         back = (await pincite.admin.index.standing()).building is None
-    print_json({"switched": back}) if context.json else print_plain("the index before is searched again")
+    print_json({"switched": back}) if context.json else print_plain("the previous index is active again")
 
 
 async def discard(context: CommandContext) -> None:
-    """Let go of the index that is being built, or else of those that stand by."""
+    """Discard the index being built, or else the standby ones."""
     async with context.open() as pincite:
         count = await pincite.admin.discard_index()
     print_json({"discarded": count}) if context.json else print_plain(f"{count} discarded")

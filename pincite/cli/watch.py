@@ -1,4 +1,4 @@
-"""`add --watch`: adds folders and keeps their documents in step with them until Ctrl-C."""
+"""`add --watch`: add folders and update their documents until Ctrl-C."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def watch_folders(context: CommandContext, paths: Sequence[str], folder: str, *, keep_removed: bool) -> None:
-    """Take in what changed while nobody watched, then what changes, until cancelled; that is how it ends."""
+    """Add the folders' changes since the last run, then every further change, until cancelled."""
     from pincite.cli.view.progress import progress
     from pincite.engine.connectors.folder_sync import FolderSync
     from pincite.ingest.accept.folder_scan import WatchedFolder
@@ -25,26 +25,24 @@ async def watch_folders(context: CommandContext, paths: Sequence[str], folder: s
     _check_distinct(roots)
     try:
         async with context.open() as pincite:
-            keepers = {root: FolderSync(pincite, root, keep_removed=keep_removed) for root in roots}
-            for root, keeper in keepers.items():
+            syncs = {root: FolderSync(pincite, root, keep_removed=keep_removed) for root in roots}
+            for root, sync in syncs.items():
                 with progress(quiet=context.json) as report:
-                    changes = await keeper.begin(report)
+                    changes = await sync.begin(report)
                 _print_changes(context, root, changes)
             if not context.json:
                 print_note(f"watching {', '.join(str(root.path) for root in roots)}; Ctrl-C ends it")
-            await asyncio.gather(
-                *(keeper.watch(partial(_print_changes, context, root)) for root, keeper in keepers.items())
-            )
-    except asyncio.CancelledError:  # Ctrl-C is the way it ends
+            await asyncio.gather(*(sync.watch(partial(_print_changes, context, root)) for root, sync in syncs.items()))
+    except asyncio.CancelledError:  # Ctrl-C is the normal end
         return
 
 
 def _check_distinct(roots: "Sequence[WatchedFolder]") -> None:
-    """Two roots must share neither files nor documents, lest each undo what the other does."""
+    """Refuse folders that share files or documents, since each would undo the other's changes."""
     for number, root in enumerate(roots):
         for other in roots[:number]:
             if root.path.is_relative_to(other.path) or other.path.is_relative_to(root.path):
-                raise Invalid(f"{root.path} and {other.path} lie in each other; watch the outer one")
+                raise Invalid(f"{root.path} and {other.path} overlap; watch the outer one only")
             if root.folder == other.folder:
                 raise Invalid(f"{root.path} and {other.path} have the same name; watch each with a --folder of its own")
 
