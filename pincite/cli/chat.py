@@ -1,12 +1,10 @@
-"""A conversation in the terminal: ask, read on while it is written, ask on."""
+"""The command chat: a conversation in the terminal."""
 
 import asyncio
-import io
 import signal
 import sys
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +22,7 @@ from pincite.cli.ask import (
 )
 from pincite.cli.command import CommandContext, check_choice, command
 from pincite.cli.documents import FolderOption, TagOption, match_id
+from pincite.cli.line_input import read_lines
 from pincite.cli.output import one_line, print_error, print_json, print_note
 
 if TYPE_CHECKING:
@@ -34,20 +33,19 @@ if TYPE_CHECKING:
     from pincite.engine.app import AsyncPincite
 
 MAX_LISTED_SESSIONS = 20
-"""Sessions that `/sessions` shows."""
+"""Sessions that `/sessions` lists."""
 MAX_SEARCHED_SESSIONS = 200
-"""Sessions looked through for the first characters of an id."""
-INPUT_PROMPT = "\n› "
+"""Recent sessions searched for an id prefix."""
 
 SessionOption = Annotated[
     str | None,
     typer.Option(
         "--session",
         metavar="ID",
-        help="Go on with this conversation, by its id or its first characters (at least 4); `last` is the one used last.",
+        help="Continue this session, by its id or its first characters (at least 4); `last` is the most recent one.",
     ),
 ]
-NewOption = Annotated[bool, typer.Option("--new", help="Begin another conversation, which is what happens anyway.")]
+NewOption = Annotated[bool, typer.Option("--new", help="Start a new session, as by default.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -67,17 +65,17 @@ async def chat(
     mode: ModeOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Talk about your documents; each answer shows its sources.
+    """Ask questions about your documents in a conversation; each answer shows its sources.
 
-    Reads one question a line where its input is not a terminal.
+    If the input is not a terminal, each line is one question.
     """
     from pincite.core.query.question import EffortLevel, Question
     from pincite.errors import Invalid
 
     if new and session is not None:
-        raise Invalid("--new begins a conversation and --session goes on with one; leave one of them out")
+        raise Invalid("--new starts a session and --session continues one; give only one of them")
     if mode == "vision":
-        raise Invalid("a conversation here has no pictures; ask with: pincite ask --image FILE")
+        raise Invalid("chat does not accept images; use: pincite ask --image FILE")
     question = Question(
         "",
         filters=parse_filters(folder, tag, as_of),
@@ -88,19 +86,21 @@ async def chat(
     )
     with silence_degradation_log():
         async with context.open() as pincite:
-            talk = _Conversation(pincite, question, context.json, interactive=sys.stdin.isatty() and not context.json)
-            await talk.begin(session)
-            with _ctrl_c_stops_answer(talk):
-                async for line in read_lines(interactive=talk.interactive):
-                    if not await talk.take(line):
+            conversation = _Conversation(
+                pincite, question, context.json, interactive=sys.stdin.isatty() and not context.json
+            )
+            await conversation.begin(session)
+            with _ctrl_c_stops_answer(conversation):
+                async for line in read_lines(interactive=conversation.interactive):
+                    if not await conversation.handle_line(line):
                         break
-    if talk.failed and not talk.interactive:
+    if conversation.failed and not conversation.interactive:
         raise typer.Exit(1)
 
 
 @dataclass(slots=True)
 class _Conversation:
-    """One conversation and how it is shown."""
+    """One conversation: its session, options and output format."""
 
     pincite: "AsyncPincite"
     question: "Question"
@@ -112,16 +112,16 @@ class _Conversation:
     stopped: bool = False
 
     async def begin(self, session_id: str | None) -> None:
-        """Go on with a conversation where one is named."""
+        """Continue the given session, or start without one; print the welcome."""
         from pincite.cli.view.chat import print_welcome
         from pincite.cli.view.screen import Screen
 
-        session = await self._named(session_id) if session_id is not None else None
+        session = await self._find_session(session_id) if session_id is not None else None
         self.question = replace(self.question, session_id=session.id if session else None)
         if self.interactive:
             print_welcome(Screen(), session)
 
-    async def _named(self, session_id: str) -> "Session":
+    async def _find_session(self, session_id: str) -> "Session":
         from pincite.errors import NotFound
 
         scope = await self.pincite.scope()
@@ -137,19 +137,19 @@ class _Conversation:
                     scope, match_id(session_id, known, "session", "chat, then /sessions")
                 )
         if not found:
-            raise NotFound("there is no conversation to go on with; leave --session out to begin one")
+            raise NotFound("there is no session to continue; leave out --session to start one")
         return found[0]
 
     def interrupt(self) -> None:
-        """Stop the answer that is being written; where none is, say how to end."""
+        """Stop the answer in progress; without one, print how to quit."""
         if self.asking is None:
-            print_note("\n(Ctrl-D ends)")
+            print_note("\n(Ctrl-D quits)")
             return
         self.stopped = True
         self.asking.cancel()
 
-    async def take(self, line: str) -> bool:
-        """Do what a line asks for; whether to go on."""
+    async def handle_line(self, line: str) -> bool:
+        """Run a command or ask a question; return whether the conversation continues."""
         from pincite.cli.view.chat import HELP, print_sessions, print_sources
         from pincite.cli.view.screen import Screen
 
@@ -162,24 +162,24 @@ class _Conversation:
                 Screen().print_line(HELP)
             case ["/new"]:
                 self.question, self.last = replace(self.question, session_id=None), None
-                Screen().print_line("a new conversation")
+                Screen().print_line("started a new conversation")
             case ["/sources"] if self.last:
                 print_sources(Screen(), self.last)
             case ["/sources"]:
-                Screen().print_line("nothing was asked yet")
+                Screen().print_line("there is no answer yet; ask a question first")
             case ["/sessions"]:
                 found, _ = await self.pincite.questions.sessions.list(
                     await self.pincite.scope(), limit=MAX_LISTED_SESSIONS
                 )
                 print_sessions(Screen(), found, self.question.session_id)
             case [word] if word.startswith("/") and word[1:].isalpha():
-                print_note(f"there is no {word}; /help tells what there is")
+                print_note(f"there is no command {word}; list commands with /help")
             case _:
                 await self._ask(line)
         return True
 
     async def _ask(self, text: str) -> None:
-        """Answer; what fails, or is stopped, ends this answer and not the conversation."""
+        """Answer a question; an error or a stop ends this answer, not the conversation."""
         from pincite.errors import PinciteError
 
         self.asking = asyncio.create_task(self._answer(text))
@@ -187,7 +187,7 @@ class _Conversation:
             self.last = await self.asking
         except PinciteError as error:
             self.failed = True
-            await self._forget_if_empty()
+            await self._drop_session_if_empty()
             print_error(str(error), error.code, as_json=self.json)
         except asyncio.CancelledError:
             if not self.stopped:
@@ -196,8 +196,8 @@ class _Conversation:
         finally:
             self.asking, self.stopped = None, False
 
-    async def _forget_if_empty(self) -> None:
-        """A conversation in which nothing could be asked is none; one that was removed elsewhere is begun anew."""
+    async def _drop_session_if_empty(self) -> None:
+        """Remove a session without turns; also start a new one if the session was removed elsewhere."""
         from pincite.errors import NotFound, PinciteError
 
         session_id = self.question.session_id
@@ -205,14 +205,14 @@ class _Conversation:
             return
         try:
             scope = await self.pincite.scope()
-            gone = await self.pincite.questions.sessions.remove_if_empty(scope, session_id)
-            if not gone:
+            removed = await self.pincite.questions.sessions.remove_if_empty(scope, session_id)
+            if not removed:
                 await self.pincite.questions.sessions.recent(scope, session_id, 0)
         except NotFound:
-            gone = True
-        except PinciteError:  # the database is gone; that the question failed is told anyway
+            removed = True
+        except PinciteError:  # the database is down; the question's own error is reported anyway
             return
-        if gone:
+        if removed:
             self.question = replace(self.question, session_id=None)
 
     async def _answer(self, text: str) -> "Answer":
@@ -233,7 +233,7 @@ class _Conversation:
             else:
                 print_answer(screen, answer)
             return answer
-        flow, written = StreamingText(screen), False
+        text_view, written = StreamingText(screen), False
         with waiting("reading …") as stop_waiting:
 
             def show(event: "Event") -> None:
@@ -243,73 +243,25 @@ class _Conversation:
                         stop_waiting()
                         screen.print_line()
                     written = True
-                    flow.write(event.text)
+                    text_view.write(event.text)
 
             answer = await self.pincite.ask(asked, listen=show)
         if written:
-            flow.end()
+            text_view.end()
             print_evidence(screen, answer)
         else:
             print_answer(screen, answer)
         return answer
 
 
-async def read_lines(*, interactive: bool) -> AsyncIterator[str]:
-    """What is typed, or comes through the pipe, until that ends."""
-    if interactive:
-        import readline  # noqa: F401  # lines can be edited, and brought back
-
-    read = _read_typed_line if interactive else _piped_line_reader()
-    while line := await _read_in_thread(read):
-        yield line.encode(errors="replace").decode().strip()
-
-
-def _read_typed_line() -> str:
-    try:
-        return input(INPUT_PROMPT) + "\n"
-    except EOFError:
-        return ""
-
-
-def _piped_line_reader() -> Callable[[], str]:
-    """Reads a line of what comes in; unbuffered, for a buffer that is waited on cannot be closed at the end."""
-    try:
-        file = io.FileIO(sys.stdin.fileno(), closefd=False)
-    except (OSError, ValueError):  # not a file: somebody put something else in its place
-        return sys.stdin.readline
-    return lambda: file.readline().decode(sys.stdin.encoding, "replace")
-
-
-async def _read_in_thread(read: Callable[[], str]) -> str:
-    """Read in a thread that nobody waits for when the program ends: a line may never come."""
-    loop = asyncio.get_running_loop()
-    line: asyncio.Future[str] = loop.create_future()
-
-    def work() -> None:
-        try:
-            found, error = read(), None
-        except Exception as raised:
-            found, error = "", raised
-        with suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(tell, found, error)
-
-    def tell(found: str, error: Exception | None) -> None:
-        if line.done():
-            return
-        line.set_exception(error) if error else line.set_result(found)
-
-    threading.Thread(target=work, daemon=True).start()
-    return await line
-
-
 @contextmanager
-def _ctrl_c_stops_answer(talk: _Conversation) -> Iterator[None]:
-    """Let Ctrl-C stop the answer instead of the program, where the system can."""
-    if not talk.interactive or sys.platform == "win32":
+def _ctrl_c_stops_answer(conversation: _Conversation) -> Iterator[None]:
+    """Make Ctrl-C stop the answer instead of the program, on systems that support it."""
+    if not conversation.interactive or sys.platform == "win32":
         yield
         return
     before = signal.getsignal(signal.SIGINT)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, talk.interrupt)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, conversation.interrupt)
     try:
         yield
     finally:

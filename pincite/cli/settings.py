@@ -140,7 +140,7 @@ async def diff(
 async def history(
     context: CommandContext,
     limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, max=1000, help="Maximum number of changes.")
+        int, typer.Option("--limit", metavar="N", min=1, max=1000, help="Maximum number of batches of changes.")
     ] = 20,
 ) -> None:
     """List changes of settings and who made them, newest first."""

@@ -1,4 +1,4 @@
-"""An answer as people read it: the text with its marks, the passages behind them, how far to trust it."""
+"""Answers in a terminal: the text with its citations, the cited passages, and the confidence."""
 
 import re
 from collections.abc import Sequence
@@ -14,17 +14,18 @@ from pincite.text.sentences import fold
 
 CONFIDENCE_STYLES = {"high": "green", "medium": "yellow", "low": "red"}
 MAX_QUOTE_LINES = 12
-"""Lines of a quote that are shown."""
+"""Maximum lines of a printed quote."""
 MARGIN_COLUMNS = 2
+"""Left margin of an answer."""
 
 _NEVER_CONTINUED = re.compile(r"\s*$|\s*(\||#{1,6}\s)|\s{4}")
-"""A line that the next one never continues: a blank one, a table's row, a heading, indented code."""
+"""A line that the next line never continues: blank, a table row, a heading, indented code."""
 _NEVER_CONTINUES = re.compile(_NEVER_CONTINUED.pattern + r"|\s*(>|[-*+•]\s|\d{1,9}[.)]\s)")
-"""A line that continues no other."""
+"""A line that never continues the previous one."""
 
 
 def print_answer(screen: Screen, answer: Answer) -> None:
-    """Print the answer, its sources with their quotes, and what to think of it."""
+    """Print an answer, its sources with quotes, and its confidence."""
     screen.print_line()
     for paragraph in format_answer_text(answer).split("\n", allow_blank=True):
         screen.print_wrapped(paragraph, indent=MARGIN_COLUMNS)
@@ -32,7 +33,7 @@ def print_answer(screen: Screen, answer: Answer) -> None:
 
 
 def print_evidence(screen: Screen, answer: Answer) -> None:
-    """Print what an answer stands on, and what to think of it."""
+    """Print the cited sources of an answer, its steps and its confidence."""
     cited = [source for source in answer.sources if source.cited]
     if cited:
         screen.print_line()
@@ -46,23 +47,23 @@ def print_evidence(screen: Screen, answer: Answer) -> None:
 
 
 def print_steps(screen: Screen, steps: Sequence[Step]) -> None:
-    """Say how an answer was looked up, where that took steps."""
+    """Print the steps of an answer in agent mode."""
     for step in steps:
-        given = "; ".join(
+        arguments = "; ".join(
             ", ".join(map(str, value)) if isinstance(value, list) else str(value) for value in step.arguments.values()
         )
         style = "yellow" if step.failed else "dim"
         _print_note(
             screen,
             f"Step {step.number}",
-            join_text(step.tool, f" {given}" if given else "", (f": {step.result}", style)),
+            join_text(step.tool, f" {arguments}" if arguments else "", (f": {step.result}", style)),
         )
 
 
 def format_answer_text(answer: Answer) -> Text:
-    """The answer's text with `[1]` for `[Source 1]`, coloured; a mark that leads nowhere is struck out.
+    """The answer's text with coloured `[1]` for `[Source 1]`; a citation without a source is struck out.
 
-    What code found to support a claim that cites nothing stands after it, dimmed.
+    A source that supports a claim without a citation follows the claim, dimmed.
     """
     made, end = Text(), 0
     for citation in sorted(answer.citations, key=lambda citation: citation.start):
@@ -78,7 +79,7 @@ def format_answer_text(answer: Answer) -> Text:
 
 
 def format_heading(title: str, path: Sequence[str]) -> Text:
-    """`Title › Section › Subsection`; a first heading that repeats the title is left out."""
+    """Format `Title › Section › Subsection`, without a first heading that repeats the title."""
     below = (
         path[1:]
         if path
@@ -93,10 +94,10 @@ def _fold_to_alphanumerics(text: str) -> str:
 
 
 def format_place(name: str, page: int | None, start: int | None, end: int | None, known: str | None = None) -> str:
-    """`prices.xlsx, sheet Prices, B7` where the place is known, `report.pdf, page 3` or `handbook.md, lines 12–14`."""
+    """Format a place: `prices.xlsx, sheet Prices, B7`, `report.pdf, page 3` or `handbook.md, lines 12–14`."""
     if known is not None:
         return f"{name}, {known}"
-    if page is not None:  # as answers that were kept before places were
+    if page is not None:  # answers stored before places existed
         return f"{name}, page {page}"
     if start is None or end is None:
         return name
@@ -131,7 +132,7 @@ def _print_quote(screen: Screen, quote: str, indent: int, document_id: str) -> N
 
 
 def join_paragraph_lines(text: str) -> list[str]:
-    """The lines of a text, those of a paragraph joined: where they broke was the file's width, not the screen's."""
+    """The lines of a text, with those of a paragraph joined, so that the screen can wrap them anew."""
     lines: list[str] = []
     fenced, open_paragraph = False, False
     for line in text.split("\n"):
@@ -156,25 +157,29 @@ def _print_confidence(screen: Screen, answer: Answer) -> None:
         _print_note(screen, "Warning", styled(warning, "yellow"))
     for conflict in answer.context_sufficiency.conflicts:
         _print_note(screen, "Conflict", styled(conflict.subject, "yellow"))
-        for said in conflict.statements:
+        for statement in conflict.statements:
             _print_note(
-                screen, "", styled(f"[{said.source}] {said.title}, {said.date}: “{' '.join(said.quote.split())}”")
+                screen,
+                "",
+                styled(
+                    f"[{statement.source}] {statement.title}, {statement.date}: “{' '.join(statement.quote.split())}”"
+                ),
             )
     print_degraded(screen, answer.degraded)
     if answer.metadata.cached:
-        _print_note(screen, "Cached", styled(f"{answer.metadata.plan[-1]}; --no-cache answers anew"))
-    model = answer.metadata.model or "no model was asked"
+        _print_note(screen, "Cached", styled(f"{answer.metadata.plan[-1]}; --no-cache gives a new answer"))
+    model = answer.metadata.model or "no model"
     _print_note(screen, "Written by", styled(f"{model}; trace {answer.metadata.trace_id}", "dim"))
 
 
 def print_corrected(screen: Screen, corrected: str | None) -> None:
-    """Say what was searched instead of a question that was misspelt."""
+    """Print the corrected query of a misspelt question."""
     if corrected is not None:
         _print_note(screen, "Corrected", styled(corrected))
 
 
 def print_degraded(screen: Screen, degraded: Sequence[Degraded]) -> None:
-    """Say what was missing, and why."""
+    """Print the stages that were left out, and why."""
     for note in degraded:
         _print_note(screen, "Left out", styled(f"{note.stage}: {note.reason}", "yellow"))
 

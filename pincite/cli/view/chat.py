@@ -1,4 +1,4 @@
-"""A conversation as people read it: text as it comes, all sources of an answer, the sessions there are."""
+"""Conversations in a terminal: streamed text, the sources of an answer, the list of sessions."""
 
 import re
 from collections.abc import Sequence
@@ -16,19 +16,19 @@ _SOURCE_MARK = re.compile(r"\[Source (\d+)\]")
 _SHORT_MARK = re.compile(r"\[\d+\]")
 _PARTS = re.compile(r"\n|[^\S\n]+|[^\s\[]*\[\d+\]|\S+")
 _OTHER_COLUMNS = 52
-"""Columns that a session's id, time and turns take."""
+"""Columns of a session's id, time and turns in the list."""
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 
 HELP = """\
-/sources    every passage the last answer was made from
-/sessions   the conversations there are
-/new        begin another conversation
-/quit       end; so does Ctrl-D
-Ctrl-C stops an answer that is being written."""
+/sources    list all sources of the last answer
+/sessions   list the sessions
+/new        start a new session
+/quit       quit, like Ctrl-D
+Ctrl-C stops the answer in progress."""
 
 
 class StreamingText:
-    """Writes text as it comes, wrapped between words; code and tables keep their lines."""
+    """Prints streamed text, wrapped between words; code and tables keep their lines."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
@@ -39,7 +39,7 @@ class StreamingText:
         self._fenced = False
 
     def write(self, text: str) -> None:
-        """Write on from where the last piece ended."""
+        """Append text."""
         for part in _PARTS.findall(_SOURCE_MARK.sub(r"[\1]", text.expandtabs(4))):
             if part == "\n":
                 self._break()
@@ -78,9 +78,9 @@ class StreamingText:
 
 
 def print_sources(screen: Screen, answer: Answer) -> None:
-    """Every passage an answer was made from, cited or not, each with its beginning."""
+    """Print all sources of an answer, cited or not, each with a snippet."""
     if not answer.sources:
-        screen.print_line("no passage was found for that question")
+        screen.print_line("no passages were found for that question")
     for source in answer.sources:
         number = join_text(" " * MARGIN_COLUMNS, (f"[{source.number}]", "bold cyan" if source.cited else "dim"))
         indent = number.cell_len + 1
@@ -91,9 +91,9 @@ def print_sources(screen: Screen, answer: Answer) -> None:
 
 
 def print_sessions(screen: Screen, sessions: Sequence[Session], current: str | None) -> None:
-    """The conversations there are, the one used last first."""
+    """Print the sessions, most recently used first."""
     if not sessions:
-        screen.print_line("there are no conversations yet")
+        screen.print_line("there are no sessions yet")
         return
     table = make_table("session", "last used", ">turns", "~about")
     for session in sessions:
@@ -102,10 +102,12 @@ def print_sessions(screen: Screen, sessions: Sequence[Session], current: str | N
         about = styled(one_line(session.title), here)
         about.truncate(max(MIN_TEXT_COLUMNS, screen.columns - _OTHER_COLUMNS), overflow="ellipsis")
         table.add_row(styled(session.id, here), used, f"{session.turn_count}", about)
-    screen.print_table(table, drop_first=("turns", "last used"))  # an id is never cut
+    screen.print_table(table, drop_first=("turns", "last used"))  # an id is never truncated
 
 
 def print_welcome(screen: Screen, session: Session | None) -> None:
-    """How to begin, and what was said last where a conversation goes on."""
-    about = f"going on with “{one_line(session.title)}”, {count(session.turn_count, 'turn')}" if session else ""
-    screen.print_line((f"{about}; " if about else "", ""), ("ask away; /help tells more, Ctrl-D ends", "dim"))
+    """Print how to start, and the session that is continued."""
+    about = f"continuing “{one_line(session.title)}”, {count(session.turn_count, 'turn')}" if session else ""
+    screen.print_line(
+        (f"{about}; " if about else "", ""), ("ask a question; /help lists the commands, Ctrl-D quits", "dim")
+    )

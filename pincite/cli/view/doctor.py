@@ -1,4 +1,4 @@
-"""The doctor's findings in a terminal."""
+"""The findings of doctor in a terminal."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ STATE_STYLES = {"ok": ("ok", "green"), "note": ("note", "yellow"), "broken": ("B
 
 
 def print_findings(screen: Screen, findings: Sequence[Finding]) -> None:
-    """Print a line for each check, and under it what to do."""
+    """Print each check with its result and advice."""
     widest = max(len(finding.name) for finding in findings)
     for finding in findings:
         word, style = STATE_STYLES[finding.state]
@@ -25,7 +25,7 @@ def print_findings(screen: Screen, findings: Sequence[Finding]) -> None:
 def _summary(findings: Sequence[Finding]) -> tuple[str, str]:
     states = [finding.state for finding in findings]
     if broken := states.count("broken"):
-        return f"{count(broken, 'thing')} to mend.", "bold red"
+        return f"{count(broken, 'thing')} to fix.", "bold red"
     if notes := states.count("note"):
         return f"Nothing is broken; {count(notes, 'note')} above.", "bold green"
-    return "All is well.", "bold green"
+    return "No problems found.", "bold green"

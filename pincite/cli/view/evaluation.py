@@ -1,4 +1,4 @@
-"""Evaluations in a terminal: figures with their intervals, what a change is worth, and what was not found."""
+"""Evaluations in a terminal: measures with intervals, differences between runs, and missed questions."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,14 +14,15 @@ from pincite.text.counts import count
 
 VERDICT_STYLES = {"better": "green", "worse": "red", "within noise": "dim"}
 MIN_NAME_COLUMNS = 8
-"""Columns a configuration's name gets at least."""
+"""Minimum columns for the name of a configuration."""
 MAX_LISTED_QUESTIONS = 20
-"""Questions that were not answered by the first passage, shown at most."""
+"""Maximum number of missed questions to list."""
 BAR_COLUMNS = 20
+"""Columns of the bar of a measure."""
 
 
 def print_comparison(screen: Screen, comparison: Comparison) -> None:
-    """Print what each configuration reached, and what it is worth against the first."""
+    """Print the measures of each configuration and its difference from the first."""
     screen.print_line(
         (comparison.name, "bold"),
         (f"  {count(comparison.documents, 'document')}, {count(comparison.questions, 'question')}", "dim"),
@@ -40,7 +41,7 @@ def print_comparison(screen: Screen, comparison: Comparison) -> None:
 def _print_figures(
     screen: Screen, measures: Sequence[str], rows: Sequence[tuple[str, Sequence[float], tuple[float, float]]]
 ) -> None:
-    """A line for each configuration; names give way to figures where it is narrow."""
+    """Print a row per configuration; names are shortened on a narrow screen."""
     heads = [name.replace("recall@", "R@") for name in measures]
     table = make_table("", *(f">{head}" for head in heads), ">p50 ms", ">p95 ms")
     taken = sum(max(6, len(head)) + 2 for head in (*heads, "p50 ms", "p95 ms"))
@@ -64,14 +65,14 @@ def _print_intervals(screen: Screen, comparison: Comparison) -> None:
 def _format_difference(trial: Trial, first: Trial, main: str) -> Text:
     difference = trial.against(first, main)
     faster = trial.p50_ms - first.p50_ms
-    told = join_text(f"{trial.name}: {_format_signed_interval(difference)} {main}, {faster:+.1f} ms  ")
-    return told.append_text(_format_verdict(difference))
+    line = join_text(f"{trial.name}: {_format_signed_interval(difference)} {main}, {faster:+.1f} ms  ")
+    return line.append_text(_format_verdict(difference))
 
 
 def print_runs(
     screen: Screen, chosen: EvaluationSet, runs: Sequence[tuple[str, Evaluation]], before: Evaluation | None
 ) -> None:
-    """Print what each run of one's own set reached, then what changed."""
+    """Print the measures of each run of the user's set, then the changes."""
     screen.print_line(
         (f"your set {chosen.version}", "bold"), (f"  {count(chosen.size, 'question')} by {chosen.made_by}", "dim")
     )
@@ -90,15 +91,19 @@ def print_runs(
     for name, outcome in done:
         for note in outcome.notes:
             screen.print_wrapped(styled(f"{name}: {note}", "yellow"))
-    screen.print_line((f"pincite eval show {runs[-1][1].id} lists what was not found first", "dim"))
+    screen.print_line(
+        (f"pincite eval show {runs[-1][1].id} lists the questions not answered by the first passage", "dim")
+    )
 
 
 def _print_change(screen: Screen, name: str, before: Evaluation, after: Evaluation) -> None:
-    """`this change: +2.1 nDCG, −40 ms`, and whether that is more than noise."""
-    told = change(before, after)
-    main, difference = next(iter(told.measures.items()))
+    """Print `this change: +2.1 nDCG, −40 ms`, its verdict and the changed settings."""
+    difference_of_runs = change(before, after)
+    main, difference = next(iter(difference_of_runs.measures.items()))
     points = f"{100 * difference.value:+.1f} [{100 * difference.low:+.1f}, {100 * difference.high:+.1f}] {main}"
-    screen.print_line(join_text(f"{name}: {points}, {told.p50_ms:+.0f} ms  ").append_text(_format_verdict(difference)))
+    screen.print_line(
+        join_text(f"{name}: {points}, {difference_of_runs.p50_ms:+.0f} ms  ").append_text(_format_verdict(difference))
+    )
     keys = sorted({*before.settings, *after.settings})
     for key in keys:
         was, now = (one.settings.get(key) for one in (before, after))
@@ -122,17 +127,21 @@ def print_evaluations(screen: Screen, sets: Sequence[EvaluationSet], runs: Seque
         main = next(iter(outcome.measures.values())) if outcome else None
         changed = ", ".join(f"{key}={format_value(value)}" for key, value in run.settings.items())
         table.add_row(
-            run.id, str(run.set_version or '–'), _format_state(run), f"{main.value:.4f}" if main else "–",
-            f"{outcome.p50_ms:.1f}" if outcome else "–", f"{run.started_at:%Y-%m-%d %H:%M}",
+            run.id,
+            str(run.set_version or "–"),
+            _format_state(run),
+            f"{main.value:.4f}" if main else "–",
+            f"{outcome.p50_ms:.1f}" if outcome else "–",
+            f"{run.started_at:%Y-%m-%d %H:%M}",
             styled(shorten(changed or "default", 40), "dim"),
-        )  # fmt: skip
+        )
     screen.print_table(table)
 
 
 def print_evaluation(
     screen: Screen, evaluation: Evaluation, questions: EvaluationSet, titles: Mapping[str, str]
 ) -> None:
-    """Print one run: its figures, and the questions that went worst."""
+    """Print one run: its measures, and the worst-ranked questions."""
     state = _format_state(evaluation)
     screen.print_line((evaluation.id, "bold"), f"  set {evaluation.set_version}  ", state)
     for key, value in evaluation.settings.items():
@@ -170,7 +179,7 @@ def _print_missed(
     room = max(20, screen.columns - 4 - 10 - 20 - 6)
     for one in missed[:MAX_LISTED_QUESTIONS]:
         rank = ranks[one.id]
-        title = titles.get(one.place.document_id, "a document that is gone")
+        title = titles.get(one.place.document_id, "a removed document")
         table.add_row(
             str(rank) if rank else "–",
             styled(one.kind, "dim"),
@@ -186,8 +195,8 @@ def _truncate(text: str, room: int) -> str:
 
 def _format_state(run: Evaluation) -> Text:
     styles = {"done": "green", "running": "cyan", "failed": "red", "interrupted": "yellow"}
-    told = f"running {run.progress:.0%}" if run.state == "running" else run.state
-    return styled(told, styles[run.state])
+    text = f"running {run.progress:.0%}" if run.state == "running" else run.state
+    return styled(text, styles[run.state])
 
 
 def _format_interval(interval: Interval) -> str:

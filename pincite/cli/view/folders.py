@@ -9,13 +9,13 @@ from pincite.cli.view.screen import Screen, make_table, shorten
 from pincite.core.documents.document import Folder
 
 MAX_PROMPT_CHARS = 40
-"""Characters of a prompt that are shown."""
+"""Maximum characters of a prompt in the list."""
 
 
 def print_folders(screen: Screen, folders: Sequence[Folder]) -> None:
     """Print a line for each folder."""
     if not folders:
-        screen.print_line("There are no folders; documents come into one with: pincite add PATH --folder NAME")
+        screen.print_line("There are no folders; add documents to one with: pincite add PATH --folder NAME")
         return
     table = make_table("folder", ">documents", "label", "prompt")
     for folder in folders:

@@ -1,4 +1,4 @@
-"""Search results, and how each score came about, so that it can be worked out again by hand."""
+"""Search results in a terminal, and with --explain how each score was computed."""
 
 import re
 from collections.abc import Sequence
@@ -12,24 +12,33 @@ from pincite.core.query.answer import FusionSettings, SearchResult
 from pincite.core.query.hits import Adjustment, Cause, Hit, RetrievedChunk, ScoreContribution, summands
 
 CAUSE_NAMES: dict[Cause, str] = {
-    "dense": "meaning", "lexical": "words", "named": "named", "near": "near", "section": "section",
-    "document": "document", "part": "part", "query": "text",
-}  # fmt: skip
-CAUSE_NOTES: dict[Cause, str] = {
-    "near": "near: raw is the share of the question's words that the passage holds, times how near to each other they stand",
-    "section": "section, document: raw is the score of what the passage stands in, made of its best passages' scores",
-    "part": "part: raw is the score of a further passage in it; the best one's shares stand above",
+    "dense": "meaning",
+    "lexical": "words",
+    "named": "named",
+    "near": "near",
+    "section": "section",
+    "document": "document",
+    "part": "part",
+    "query": "text",
 }
-UNRANKED_NOTE = "rank –: not among those brought; counts as the last of them, or as looked up since"
-NAMED_NOTE = "named: raw is the score of the passage of that rank, which names the title; rank –: the question does"
+"""Names of the score contributions in the table."""
+CAUSE_NOTES: dict[Cause, str] = {
+    "near": "near: raw is the share of the question's words in the passage, times their proximity",
+    "section": "section, document: raw is the score of the passage's section or document, made of its best passages' scores",
+    "part": "part: raw is the score of a further passage in it; the shares of the best one are above",
+}
+UNRANKED_NOTE = (
+    "rank –: not retrieved by this engine; it gets the lowest retrieved score, or a score computed afterwards"
+)
+NAMED_NOTE = "named: raw is the score of the passage of that rank, which names the title; rank –: the question names it"
 MAX_SNIPPET_CHARS = 240
-"""Characters of a passage that are shown."""
+"""Maximum characters of a snippet."""
 CHARS_BEFORE_MATCH = 80
-"""Characters shown before the first word that was looked for."""
+"""Characters of a snippet before the first matching word."""
 
 
 def print_hits(screen: Screen, result: SearchResult, query: str) -> None:
-    """Print what was found, best first."""
+    """Print the hits, best first."""
     for rank, hit in enumerate(result.hits, start=1):
         screen.print_line()
         print_hit(screen, rank, hit, query)
@@ -37,7 +46,7 @@ def print_hits(screen: Screen, result: SearchResult, query: str) -> None:
 
 
 def print_hit(screen: Screen, rank: int, hit: Hit, query: str) -> int:
-    """Print one hit; returns how far it is indented."""
+    """Print one hit and return its indent."""
     chunk = hit.chunk
     lead = join_text((f"{rank:>3}", "bold cyan"), (f"  {hit.score:.3f}", "dim"))
     indent = lead.cell_len + 2
@@ -46,7 +55,7 @@ def print_hit(screen: Screen, rank: int, hit: Hit, query: str) -> int:
     screen.print_wrapped(styled(where, "dim"), indent=indent)
     if hit.also_in:
         screen.print_wrapped(
-            styled(f"also in {', '.join(_document_path(twin) for twin in hit.also_in)}", "dim"), indent=indent
+            styled(f"also in {', '.join(_document_path(duplicate) for duplicate in hit.also_in)}", "dim"), indent=indent
         )
     excerpt = Text(make_snippet(chunk.text, chunk.heading_path, query))
     excerpt.highlight_words(_query_words(query), "bold", case_sensitive=False)
@@ -59,7 +68,7 @@ def _document_path(chunk: RetrievedChunk) -> str:
 
 
 def print_end(screen: Screen, result: SearchResult) -> None:
-    """Say that nothing was found, and what was missing."""
+    """Print the corrected query and the stages that were left out, or that nothing was found."""
     if not result.hits:
         screen.print_line("Nothing was found.")
     corrected = result.plan.question.corrected if result.plan else None
@@ -70,9 +79,9 @@ def print_end(screen: Screen, result: SearchResult) -> None:
 
 
 def make_snippet(text: str, path: Sequence[str], query: str = "") -> str:
-    """A passage in one short line: where it holds most of the query's words, else how it begins.
+    """A snippet of a passage in one line: the part with most query words, else the beginning.
 
-    A heading it begins with is left out, for it stands above already.
+    A heading at the beginning is left out, since it is printed above.
     """
     first, _, rest = text.partition("\n")
     if path and first.lstrip("# ").strip() == path[-1].strip():
@@ -87,7 +96,7 @@ def make_snippet(text: str, path: Sequence[str], query: str = "") -> str:
 
 
 def _densest_start(line: str, words: Sequence[str], room: int) -> int:
-    """Where to begin so that most of the words are seen, the first of them not at the very edge."""
+    """The start of the snippet with most of the words, with some context before the first one."""
     folded = line.lower()
     starts = [0, *(found.start() for word in words for found in re.finditer(re.escape(word), folded))]
     starts = sorted({max(0, min(start - CHARS_BEFORE_MATCH, len(line) - room)) for start in starts})
@@ -99,11 +108,11 @@ def _query_words(query: str) -> list[str]:
     return [word.lower() for word in re.findall(r"\w{4,}", query)]
 
 
-# --- how the scores came about ------------------------------------------------------------------------------
+# --- explained scores ------------------------------------------------------------------------------
 
 
 def print_explained(screen: Screen, result: SearchResult, query: str) -> None:
-    """Print what was found with all that gave it its score, and how that adds up."""
+    """Print the hits with the contributions to each score and their sum."""
     for line in _formula_lines(result.hits, result.fusion):
         screen.print_wrapped(styled(line, "dim"))
     texts = result.plan.searched if result.plan else ()
@@ -117,7 +126,7 @@ def print_explained(screen: Screen, result: SearchResult, query: str) -> None:
 
 
 def _formula_lines(hits: Sequence[Hit], fusion: FusionSettings) -> list[str]:
-    """How raw scores become shares, in figures."""
+    """Lines that explain how raw scores become shares."""
     placings = [placing for hit in hits for placing in hit.placings]
     if not placings:
         return []
@@ -143,12 +152,12 @@ def _formula_lines(hits: Sequence[Hit], fusion: FusionSettings) -> list[str]:
 
 
 def _cause_name(placing: ScoreContribution) -> str:
-    """What a kind of placing is called; further parts weigh less and less."""
+    """The name of a contribution; parts are numbered, since each further one has a lower weight."""
     return f"{CAUSE_NAMES[placing.via]} {placing.rank}" if placing.via == "part" else CAUSE_NAMES[placing.via]
 
 
 def _format_adjustment(one: Adjustment, kind: str) -> str:
-    """How a score was moved, in figures."""
+    """Format an adjustment of a score with its numbers."""
     if one.scale is None:
         return f"less {one.amount:g} of its size for {kind.replace('_', ' ')}: {one.score:.4f}"
     scale = one.scale
@@ -167,9 +176,9 @@ def _print_score_sum(screen: Screen, hit: Hit, indent: int) -> None:
     fused = f"{shares} = {hit.hybrid_score:.4f}" if len(summands(hit.placings)) > 1 else shares
     ranked = hit.adjustments[0].before if hit.adjustments else hit.score
     if hit.rerank_score is not None:
-        fused += f"; then the reranker's score counts: {hit.rerank_score:.4f}"
+        fused += f"; replaced by the reranker's score: {hit.rerank_score:.4f}"
     elif ranked != hit.hybrid_score:
-        fused += f"; not among those the reranker saw, so after them: {ranked:.4f}"
+        fused += f"; not reranked, therefore below the reranked ones: {ranked:.4f}"
     fused += "".join(f"; {_format_adjustment(one, hit.chunk.content_type)}" for one in hit.adjustments)
     screen.print_wrapped(join_text("score ", (fused, "bold")), indent=indent)
     screen.print_wrapped(styled(f"similarity {hit.similarity:.4f}, relevance {hit.relevance:.4f}"), indent=indent)

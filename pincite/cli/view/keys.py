@@ -1,4 +1,4 @@
-"""Keys in a terminal."""
+"""API keys in a terminal."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -10,9 +10,9 @@ from pincite.core.accounts.users import ApiKey
 
 
 def print_keys(screen: Screen, keys: Sequence[ApiKey]) -> None:
-    """Print a line for each key."""
+    """Print a line per key."""
     if not keys:
-        screen.print_line("There are no keys; make one with: pincite key create --name NAME")
+        screen.print_line("There are no keys; create one with: pincite key create --name NAME")
         return
     room = max(8, screen.columns - 16 - 13 - 13 - 10 - 18 - 5 * 2)
     table = make_table("id", "name", "user", "role", "made on", "")
@@ -28,7 +28,7 @@ def _format_state(key: ApiKey) -> Text:
     if key.revoked_at is not None:
         return styled("revoked", "red")
     if key.expires_at is None:
-        return styled("counts", "green")
+        return styled("valid", "green")
     if key.expires_at <= datetime.now(UTC):
         return styled("expired", "red")
     return styled(f"until {key.expires_at:%Y-%m-%d}", "green")

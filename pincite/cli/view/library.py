@@ -1,4 +1,4 @@
-"""Documents in a terminal: the list, one of them with its versions and passages, receipts."""
+"""Documents in a terminal: the list, one document with versions and chunks, receipts."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -12,13 +12,13 @@ from pincite.text.counts import count, size
 
 STATUS_STYLES = {Status.COMPLETED: "green", Status.ERROR: "red", Status.PENDING: "yellow", Status.PROCESSING: "yellow"}
 MIN_ID_CHARS = 8
-"""Characters of an id on a narrow screen; more where two documents would look the same."""
+"""Minimum characters of an id on a narrow screen; more if needed to keep ids distinct."""
 WIDE_SCREEN_COLUMNS = 80
-"""Columns from which on ids are shown whole."""
+"""Screen width from which ids are printed in full."""
 
 
 def print_documents(screen: Screen, documents: Sequence[Document], folder: str | None) -> None:
-    """Print a table, a line for each document."""
+    """Print a table with a row per document."""
     if not documents:
         where = f" in the folder '{folder}'" if folder else ""
         screen.print_line(f"There are no documents{where}; add some with: pincite add PATH")
@@ -29,19 +29,22 @@ def print_documents(screen: Screen, documents: Sequence[Document], folder: str |
     table = make_table("id", "name", "status", ">passages", "version")
     for document, status in zip(documents, statuses, strict=True):
         table.add_row(
-            document.id[:length], _format_path(document, max(8, screen.columns - others)), status, f"{document.chunks:,}",
+            document.id[:length],
+            _format_path(document, max(8, screen.columns - others)),
+            status,
+            f"{document.chunks:,}",
             format_version_day(document.version),
-        )  # fmt: skip
+        )
     screen.print_table(table, drop_first=("version", "passages"))
     stale = sum(document.stale for document in documents)
     summary = [count(len(documents), "document"), count(sum(d.chunks for d in documents), "passage")]
     if stale:
-        summary.append(f"{stale:,} stale: made with other settings; renew them with: pincite reindex")
+        summary.append(f"{stale:,} stale: indexed with other settings; update them with: pincite reindex")
     screen.print_wrapped(styled(", ".join(summary), "dim"))
 
 
 def _id_length(ids: Sequence[str], width: int) -> int:
-    """As many characters as tell the ids apart; all of them where there is room."""
+    """The number of characters that keep ids distinct; all of them on a wide screen."""
     longest = max(map(len, ids))
     if width >= WIDE_SCREEN_COLUMNS:
         return longest
@@ -49,7 +52,7 @@ def _id_length(ids: Sequence[str], width: int) -> int:
 
 
 def _format_path(document: Document, width: int) -> Text:
-    """Folder and name, the folder giving way first."""
+    """Format folder and name; the folder is shortened first."""
     if not document.folder:
         return Text(shorten(document.name, width))
     room = width - len(document.name) - 1
@@ -65,17 +68,17 @@ def _format_status(document: Document) -> Text:
 
 
 def format_version_day(version: str) -> str:
-    """The day of a version, `20240131T…` → `2024-01-31`."""
+    """The day of a version id: `20240131T…` → `2024-01-31`."""
     return f"{version[:4]}-{version[4:6]}-{version[6:8]}"
 
 
 def format_time(time: datetime) -> str:
-    """A point in time, in UTC."""
+    """Format a time in UTC."""
     return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def print_document(screen: Screen, document: Document, versions: Sequence[Version]) -> None:
-    """Print all that is known about one document."""
+    """Print the metadata of a document and its versions."""
     screen.print_wrapped(styled(document.title, "bold"))
     facts: dict[str, str | Text] = {
         "id": document.id,
@@ -105,7 +108,7 @@ def print_document(screen: Screen, document: Document, versions: Sequence[Versio
 
 
 def print_versions(screen: Screen, versions: Sequence[Version]) -> None:
-    """Print a line for each version; answers come from the one that is served."""
+    """Print a row per version; answers use the served one."""
     wide = screen.columns >= WIDE_SCREEN_COLUMNS
     table = make_table("version", "status", ">size", "served", *(("sha-256",) if wide else ()))
     for version in versions:
@@ -116,7 +119,7 @@ def print_versions(screen: Screen, versions: Sequence[Version]) -> None:
 
 
 def print_chunks(screen: Screen, chunks: Sequence[Chunk]) -> None:
-    """Print every passage: where it stands, what it is, how it begins."""
+    """Print every chunk: its place, kind and beginning."""
     for chunk in chunks:
         lines = f"lines {chunk.start_line}–{chunk.end_line}"
         where = chunk.place or (f"page {chunk.page}" if chunk.page else lines)
@@ -131,12 +134,14 @@ def print_chunks(screen: Screen, chunks: Sequence[Chunk]) -> None:
 
 
 def print_receipt(screen: Screen, name: str, receipt: Receipt) -> None:
-    """Say in words what was removed."""
+    """Print the receipt of a removed document."""
     parts = [
-        count(receipt.versions, "version"), count(receipt.chunks, "passage"), count(receipt.vectors, "vector"),
-        count(receipt.postings, "word"),
-    ]  # fmt: skip
-    check = "checked again: nothing left" if receipt.verified else "checked again: something is left; run it once more"
+        count(receipt.versions, "version"),
+        count(receipt.chunks, "passage"),
+        count(receipt.vectors, "vector"),
+        count(receipt.postings, "posting"),
+    ]
+    check = "verified: nothing is left" if receipt.verified else "verified: something is left; run the command again"
     screen.print_wrapped(
         join_text(f"removed {name}: {', '.join(parts)}; ", (check, "green" if receipt.verified else "red")),
     )

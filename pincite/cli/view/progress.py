@@ -1,4 +1,4 @@
-"""Adding files, as it goes on and in the end."""
+"""Progress and results of adding files in a terminal."""
 
 import time
 from collections import Counter
@@ -25,13 +25,13 @@ from pincite.core.documents.document import Progress as Step
 from pincite.text.counts import count
 
 LINE_INTERVAL_S = 5.0
-"""How often a line is written where there is no terminal for a bar."""
+"""Seconds between progress lines when there is no terminal for a bar."""
 MAX_NOTE_CHARS = 40
-"""Characters that the bar has for what is going on."""
+"""Maximum characters of the note beside the bar."""
 
 
 class _CountColumn(ProgressColumn):
-    """`12/200 files  3.4/s  embedding`: done of all, how fast, and what those in hand are at."""
+    """`12/200 files  3.4/s  embedding`: done and total, rate, and current stage."""
 
     def render(self, task: Task) -> Text:
         speed = f"  {task.speed:.1f}/s" if task.speed else ""
@@ -41,7 +41,7 @@ class _CountColumn(ProgressColumn):
 
 @contextmanager
 def progress(*, quiet: bool = False) -> Iterator[Callable[[Step], None]]:
-    """What hears how far something long is: a bar on a terminal, a line now and then elsewhere; nothing where quiet."""
+    """A progress reporter: a bar on a terminal, else a line every few seconds; nothing if `quiet`."""
     screen = Screen(stderr=True)
     if quiet:
         yield lambda _step: None
@@ -51,11 +51,11 @@ def progress(*, quiet: bool = False) -> Iterator[Callable[[Step], None]]:
         return
     bar = BarColumn(bar_width=None, complete_style="cyan", finished_style="cyan")
     columns = (SpinnerColumn(), TextColumn("{task.description}"), bar, _CountColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=screen, transient=True) as shown:
-        yield _bar_reporter(shown)
+    with Progress(*columns, console=screen, transient=True) as bar_view:
+        yield _bar_reporter(bar_view)
 
 
-def _bar_reporter(shown: Progress) -> Callable[[Step], None]:
+def _bar_reporter(bar_view: Progress) -> Callable[[Step], None]:
     tasks: dict[str, TaskID] = {}
 
     def report(step: Step) -> None:
@@ -63,10 +63,10 @@ def _bar_reporter(shown: Progress) -> Callable[[Step], None]:
             return
         if step.stage not in tasks:
             for old in tasks.values():
-                shown.remove_task(old)
+                bar_view.remove_task(old)
             tasks.clear()
-            tasks[step.stage] = shown.add_task(step.stage, total=step.total, of=step.of, note=step.note)
-        shown.update(tasks[step.stage], completed=step.done + step.in_hand, total=step.total, note=step.note)
+            tasks[step.stage] = bar_view.add_task(step.stage, total=step.total, of=step.of, note=step.note)
+        bar_view.update(tasks[step.stage], completed=step.done + step.in_hand, total=step.total, note=step.note)
 
     return report
 
@@ -91,7 +91,7 @@ def _line_reporter() -> Callable[[Step], None]:
 
 
 def print_added(screen: Screen, result: AddedAll, endings: Sequence[str]) -> None:
-    """Print each file that failed with the reason, then what became of all in one line."""
+    """Print each failed file with the reason, then a summary."""
     for path, error in result.refused:
         _print_failure(screen, path, str(error))
     for document in failed_documents(result):
@@ -102,12 +102,12 @@ def print_added(screen: Screen, result: AddedAll, endings: Sequence[str]) -> Non
 
 
 def failed_documents(result: AddedAll) -> list[Document]:
-    """The documents that were taken in but could not be made searchable."""
+    """The accepted documents whose processing failed."""
     return [added.document for added in result.added if added.document.error]
 
 
 def format_summary(result: AddedAll, endings: Sequence[str]) -> str:
-    """`12 added, 3 new versions, 200 unchanged, 1 failed, 4 skipped (not .md .pdf .txt)`."""
+    """Format `12 added, 3 new versions, 200 unchanged, 1 failed, 4 skipped (not .md .pdf .txt)`."""
     outcomes = Counter(added.outcome for added in result.added if not added.document.error)
     failures = len(result.refused) + len(failed_documents(result))
     parts = [
@@ -122,9 +122,9 @@ def format_summary(result: AddedAll, endings: Sequence[str]) -> str:
 
 
 def _print_failure(screen: Screen, name: str, reason: str) -> None:
-    """Wrapped between words on a terminal; else on one line, which is what one looks for with other tools."""
-    told, lead = one_line(reason if name in reason else f"{name}: {reason}"), styled("failed", "red")
+    """Print a failed file: wrapped on a terminal, else on one line for other tools."""
+    message, lead = one_line(reason if name in reason else f"{name}: {reason}"), styled("failed", "red")
     if screen.is_terminal:
-        screen.print_wrapped(styled(told), indent=8, lead=lead)
+        screen.print_wrapped(styled(message), indent=8, lead=lead)
     else:
-        screen.print_line(lead, "  ", told)
+        screen.print_line(lead, "  ", message)

@@ -1,4 +1,4 @@
-"""A replay in a terminal: the settings that differ, where each passage went, and the answer's words, old and new."""
+"""A replay in a terminal: changed settings, rank changes of passages, and a diff of the answer."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ CHANGE_STYLES = {"same": "dim", "moved": "", "entered": "green", "left": "red"}
 
 
 def print_replay(screen: Screen, replay: Replay, titles: Mapping[str, str]) -> None:
-    """Print what changed; `titles` by document."""
+    """Print what changed; `titles` maps document ids to titles."""
     before, after = replay.before, replay.after
     screen.print_wrapped(join_text(("replay of ", "dim"), (before.id, "bold")))
     screen.print_wrapped(join_text((f"is trace {after.id}", "dim")))
@@ -31,19 +31,19 @@ def print_replay(screen: Screen, replay: Replay, titles: Mapping[str, str]) -> N
 
 def _print_settings(screen: Screen, replay: Replay) -> None:
     if not replay.settings:
-        screen.print_line("No setting differs: what changed, changed in the library or by chance.")
+        screen.print_line("No setting differs: changes come from the library or from randomness.")
     for key, (was, now) in replay.settings.items():
         screen.print_wrapped(join_text(f"{key}  ", (format_value(was), "red"), " → ", (format_value(now), "green")))
 
 
 def _print_passages(screen: Screen, replay: Replay, titles: Mapping[str, str]) -> None:
     if not replay.passages:
-        screen.print_line("No passages were found, then or now.")
+        screen.print_line("No passages were found, neither before nor now.")
         return
     table = make_table(">was", ">now", "", ">score was", ">now", "passage")
     room = max(8, screen.columns - 4 - 4 - 8 - 9 - 8 - 5 * 2)
     for one in replay.passages:
-        name = titles.get(one.document_id, "a document that is gone")
+        name = titles.get(one.document_id, "a removed document")
         place = f"{shorten(one_line(name), max(4, room - 7))} #{one.chunk_id.rsplit('.', 1)[-1]}"
         cells = [
             _format_rank(one.before),
@@ -77,12 +77,12 @@ def _print_answer(screen: Screen, replay: Replay) -> None:
     if all(change == "same" for change, _ in replay.answer):
         screen.print_line("The answer is the same, word for word.")
         return
-    screen.print_line("The answer, with what went in [-…-] and what came in {+…+}:")
+    screen.print_line("The answer, with removed text in [-…-] and added text in {+…+}:")
     screen.print_wrapped(join_text(*(_mark_change(change, text) for change, text in replay.answer)), indent=2)
 
 
 def _mark_change(change: Change, text: str) -> tuple[str, str]:
-    """Words with what became of them; the space before them stays outside of the mark."""
+    """Mark changed text; leading spaces stay outside the mark."""
     form, style = {"same": ("{}", ""), "removed": ("[-{}-]", "red"), "added": ("{{+{}+}}", "green")}[change]
     words = text.lstrip()
     return text[: len(text) - len(words)] + form.format(words), style

@@ -1,4 +1,4 @@
-"""The console, and the few shapes everything is shown in: running text, tables without lines, quotes behind a bar."""
+"""The console and its layouts: wrapped text, tables without borders, quotes behind a bar."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,39 +11,39 @@ from rich.text import Text
 from pincite.cli.output import clean
 
 MAX_TEXT_COLUMNS = 100
-"""Columns of running text at most: longer lines are hard to read."""
+"""Maximum columns of wrapped text; longer lines are hard to read."""
 MIN_TEXT_COLUMNS = 20
-"""Columns text gets even where the terminal has fewer."""
+"""Minimum columns of wrapped text, even on a narrower terminal."""
 UNLIMITED_COLUMNS = 100_000
-"""Columns where there is no terminal: whoever reads a pipe or a file wants lines whole."""
+"""Columns without a terminal: lines in a pipe or a file are never wrapped."""
 
 
 class Screen(Console):
-    """A console that prints what it is given, without reading markup into it."""
+    """A console that prints text literally, without markup, emoji codes or highlighting."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
 
     def print_line(self, *parts: "str | Text | tuple[str, str]") -> None:
-        """One line that is never broken."""
+        """Print one line, never wrapped."""
         self.print(join_text(*parts), soft_wrap=True)
 
     @property
     def columns(self) -> int:
-        """Columns that a table may take."""
+        """Columns available to a table."""
         return self.width if self.is_terminal else UNLIMITED_COLUMNS
 
     def print_table(self, table: Table, *, drop_first: Sequence[str] = ()) -> None:
-        """Print a table, whole where there is no terminal; on a narrow one, columns of these names give way first."""
+        """Print a table; on a narrow terminal, drop the columns `drop_first` in this order until it fits."""
         for name in drop_first:
             if self.measure(table, options=self.options.update(width=UNLIMITED_COLUMNS)).maximum > self.columns:
                 table.columns = [column for column in table.columns if column.header != name]
         if self.is_terminal:
             self.print(table)
         else:
-            self._print_whole(table)
+            self._print_unwrapped(table)
 
-    def _print_whole(self, table: Table) -> None:
+    def _print_unwrapped(self, table: Table) -> None:
         made = [[*([str(column.header)] * table.show_header), *map(str, column.cells)] for column in table.columns]
         widths = [max(map(cell_len, cells)) for cells in made]
         for row in zip(*made, strict=True):
@@ -53,7 +53,7 @@ class Screen(Console):
             self.print_line("  ".join(cells).rstrip())
 
     def print_wrapped(self, body: Text, *, indent: int = 0, lead: "Text | None" = None, bar: str = "") -> None:
-        """Text wrapped to the screen, every line indented and led by the bar, the first by `lead`."""
+        """Print wrapped text, each line indented and prefixed by `bar`; the first line begins with `lead`."""
         width = max(MIN_TEXT_COLUMNS, min(self.width, MAX_TEXT_COLUMNS) - indent - cell_len(bar))
         for number, wrapped in enumerate(body.wrap(self, width)):
             wrapped.rstrip()
@@ -63,12 +63,12 @@ class Screen(Console):
 
 
 def styled(text: str, style: str = "") -> Text:
-    """Text from wherever, made safe, in a style."""
+    """Styled text with control characters escaped."""
     return Text(clean(text), style=style)
 
 
 def join_text(*parts: "str | Text | tuple[str, str]") -> Text:
-    """Pieces one after the other; a pair is a text and its style."""
+    """Concatenate parts; a pair is a text and its style."""
     made = Text()
     for part in parts:
         made.append_text(part if isinstance(part, Text) else styled(part) if isinstance(part, str) else styled(*part))
@@ -76,7 +76,7 @@ def join_text(*parts: "str | Text | tuple[str, str]") -> Text:
 
 
 def make_table(*columns: str, header: bool = True) -> Table:
-    """A table without lines; a column named with `>` in front stands to the right, one with `~` may be wrapped."""
+    """A table without borders; a column name with prefix `>` is right-aligned, one with `~` may wrap."""
     table = Table(box=None, show_header=header, header_style="dim", padding=(0, 2, 0, 0), pad_edge=False)
     for name in columns:
         table.add_column(
@@ -89,7 +89,7 @@ def make_table(*columns: str, header: bool = True) -> Table:
 
 
 def shorten(text: str, width: int) -> str:
-    """The text in at most `width` columns, cut in the middle: a name tells itself at both ends."""
+    """Shorten text to `width` columns in the middle, since both ends of a name identify it."""
     text = clean(text)
     if cell_len(text) <= width:
         return text
@@ -104,7 +104,7 @@ def shorten(text: str, width: int) -> str:
 
 @contextmanager
 def waiting(what: str) -> Iterator[Callable[[], None]]:
-    """Show on a terminal that something takes its time; what is given stops that before the end."""
+    """Show a spinner on a terminal; the yielded function stops it early."""
     screen = Screen(stderr=True)
     if not screen.is_terminal:
         yield lambda: None

@@ -1,4 +1,4 @@
-"""Settings in a terminal: the list, one of them, what changed."""
+"""Settings in a terminal: the list, one setting, changes."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,12 +17,12 @@ from pincite.engine.live_settings import Line, LiveSettings, SettingsOutcome
 ACTS_AT = {"query": "next request", "index": "next indexing", "start": "next start"}
 SOURCE_STYLES = {"default": "dim", "file": "cyan", "environment": "cyan", "database": "green", "call": "magenta"}
 MAX_VALUE_COLUMNS = 30
-"""Columns a value gets in a table on a terminal at most."""
+"""Maximum columns of a value in a table on a terminal."""
 
 
 def print_settings(screen: Screen, control: LiveSettings, lines: Sequence[Line]) -> None:
-    """Print a line for each setting."""
-    table = make_table("setting", "~value", "from", "a change acts at the")
+    """Print a row per setting."""
+    table = make_table("setting", "~value", "from", "takes effect at")
     for line in lines:
         table.add_row(
             line.key.name,
@@ -30,23 +30,25 @@ def print_settings(screen: Screen, control: LiveSettings, lines: Sequence[Line])
             _format_source(line),
             styled(ACTS_AT[line.key.acts], "dim"),
         )
-    screen.print_table(table, drop_first=("a change acts at the", "from"))
+    screen.print_table(table, drop_first=("takes effect at", "from"))
     _print_state(screen, control)
 
 
 def print_setting(screen: Screen, control: LiveSettings, line: Line) -> None:
-    """Print one setting with everything there is to say about it."""
+    """Print one setting with value, source, allowed values and environment names."""
     key = line.key
     screen.print_line((key.name, "bold"), "  ", _format_current(line), "  ", _format_source(line))
     screen.print_wrapped(styled(key.description), indent=2)
     screen.print_wrapped(styled(f"May be {key.allowed}; {_format_default(key)}.", "dim"), indent=2)
     names = ", ".join((key.environment, *key.aliases))
-    change = key.fixed or f"Change it with: pincite settings set {key.name} VALUE (acts at the {ACTS_AT[key.acts]})"
+    change = (
+        key.fixed or f"Change it with: pincite settings set {key.name} VALUE (takes effect at the {ACTS_AT[key.acts]})"
+    )
     screen.print_wrapped(styled(f"In the environment: {names}.", "dim"), indent=2)
     screen.print_wrapped(styled(f"{change[:1].upper()}{change[1:]}.", "dim"), indent=2)
     if line.stored is not None:
         screen.print_wrapped(
-            styled(f"The database says {format_value(line.stored)}, which does not count here.", "yellow"), indent=2
+            styled(f"The database has {format_value(line.stored)}, which is not used here.", "yellow"), indent=2
         )
     _print_state(screen, control)
 
@@ -54,9 +56,9 @@ def print_setting(screen: Screen, control: LiveSettings, line: Line) -> None:
 def print_outcome(
     screen: Screen, outcome: SettingsOutcome, configured: Mapping[str, Any], notes: Iterable[str]
 ) -> None:
-    """Print what a change changed; `configured` are the values that count where nothing was changed."""
+    """Print the changes of settings; `configured` holds the values of settings without a stored change."""
     if not outcome.changes:
-        screen.print_line("Nothing changed: it was so already.")
+        screen.print_line("Nothing changed: the settings have these values already.")
     for change in outcome.changes:
         screen.print_line(_format_change(change, configured))
     for note in notes:
@@ -66,7 +68,7 @@ def print_outcome(
 def print_differences(
     screen: Screen, profile: str | None, differences: Mapping[str, tuple[Any, Any]], missing: Sequence[str]
 ) -> None:
-    """Print what is one way and would be, or was, another."""
+    """Print the differences from the defaults or from a profile, and its notes."""
     if not differences:
         what = "the defaults" if profile is None else f"the profile {profile}"
         screen.print_line(f"Nothing differs from {what}.")
@@ -83,9 +85,9 @@ def print_differences(
 
 
 def print_history(screen: Screen, changes: Sequence[SettingChange]) -> None:
-    """Print batches of changes, newest first."""
+    """Print the batches of changes, newest first."""
     if not changes:
-        screen.print_line("No setting was ever changed here.")
+        screen.print_line("No setting has been changed yet.")
     for batch, members in groupby(changes, key=lambda change: change.batch):
         rows = list(members)
         first = rows[0]
@@ -98,16 +100,17 @@ def print_history(screen: Screen, changes: Sequence[SettingChange]) -> None:
 
 
 def print_schema(screen: Screen, keys: Sequence[Key]) -> None:
-    """Print what every setting means."""
+    """Print the description of every setting."""
     for key in keys:
         screen.print_line(
-            (key.name, "bold"), (f"  {key.allowed}; {_format_default(key)}; acts at the {ACTS_AT[key.acts]}", "dim")
+            (key.name, "bold"),
+            (f"  {key.allowed}; {_format_default(key)}; takes effect at the {ACTS_AT[key.acts]}", "dim"),
         )
         screen.print_wrapped(styled(key.description), indent=2)
 
 
 def format_value(value: Any) -> str:
-    """A value as one would write it."""
+    """Format a value as a user would write it."""
     value = str(value) if isinstance(value, Path) else without_password(value)
     if isinstance(value, str):
         return value or "(empty)"
@@ -117,7 +120,7 @@ def format_value(value: Any) -> str:
 
 
 def _value_columns(screen: Screen) -> int:
-    """Columns a value gets in a table."""
+    """Columns of a value in a table."""
     return MAX_VALUE_COLUMNS if screen.is_terminal else screen.columns
 
 
@@ -147,5 +150,5 @@ def _print_state(screen: Screen, control: LiveSettings) -> None:
         screen.print_wrapped(styled("PINCITE_SAFE is set: the changes in the database are ignored.", "yellow"))
     elif control.ignored:
         for key, reason in control.ignored.items():
-            screen.print_wrapped(styled(f"The stored {key} does not count: {reason}", "yellow"))
+            screen.print_wrapped(styled(f"The stored {key} is not used: {reason}", "yellow"))
     screen.print_line((f"revision {control.settings.revision}", "dim"))

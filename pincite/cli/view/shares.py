@@ -1,4 +1,4 @@
-"""Shared answers in a terminal."""
+"""Share links in a terminal."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from pincite.core.accounts.conversations import Share
 def print_shares(screen: Screen, shares: Sequence[Share]) -> None:
     """Print a line for each link."""
     if not shares:
-        screen.print_line("No answer is shared by link; one is with: POST /api/v1/shares")
+        screen.print_line("There are no share links; create one with: POST /api/v1/shares")
         return
     table = make_table("reference", "user", "answer", "made on", "until")
     for share in shares:

@@ -1,4 +1,4 @@
-"""Traces in a terminal: a line for each, and one as a waterfall."""
+"""Traces in a terminal: the list, and one trace as a waterfall."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -13,13 +13,13 @@ from pincite.cli.view.screen import MAX_TEXT_COLUMNS, UNLIMITED_COLUMNS, Screen,
 from pincite.core.traces import Span, Trace
 
 MIN_BAR_COLUMNS = 10
-"""Columns a bar gets even where the screen is narrow."""
+"""Minimum columns of a bar on a narrow screen."""
 SHORT_ID_CHARS = 12
-"""Characters of an id that lists show: enough to name it."""
+"""Characters of an id in the list, enough to identify it."""
 FULL_TIME_COLUMNS, DATE_COLUMNS = 100, 80
-"""Columns from which on lists say when it was in full, and below which only the time."""
+"""Screen widths from which the list shows the full time, and date and time; below, only the time."""
 CANCELLED = "cancelled"
-"""Code and reason of a request that was ended on purpose."""
+"""Error code and message of a cancelled request."""
 ATTRIBUTE_NAMES = {
     "gen_ai.provider.name": "by",
     "gen_ai.request.model": "asked",
@@ -30,16 +30,16 @@ ATTRIBUTE_NAMES = {
     "gen_ai.request.temperature": "temperature",
     "gen_ai.request.max_tokens": "most",
 }
-"""OpenTelemetry's names, as a line in a terminal has room for them; its other names are for --json."""
+"""Short names of OpenTelemetry attributes; the others appear only with --json."""
 
 
 def print_traces(screen: Screen, traces: Sequence[Trace]) -> None:
     """Print a line for each request."""
     if not traces:
-        screen.print_line("There are no such traces; ask something first, or look for others.")
+        screen.print_line("There are no matching traces; ask a question first, or change the filters.")
         return
     table = make_table("id", "when", "kind", ">took", "~")
-    shown = (
+    format_start = (
         format_time
         if screen.columns >= FULL_TIME_COLUMNS
         else _day_and_time
@@ -47,9 +47,9 @@ def print_traces(screen: Screen, traces: Sequence[Trace]) -> None:
         else _time
     )
     length = SHORT_ID_CHARS if screen.is_terminal else UNLIMITED_COLUMNS
-    room = max(8, screen.columns - SHORT_ID_CHARS - len(shown(traces[0].started_at)) - 6 - 9 - 4 * 2)
+    room = max(8, screen.columns - SHORT_ID_CHARS - len(format_start(traces[0].started_at)) - 6 - 9 - 4 * 2)
     for trace in traces:
-        when, kind = shown(trace.started_at), styled(trace.kind)
+        when, kind = format_start(trace.started_at), styled(trace.kind)
         table.add_row(trace.id[:length], when, kind, format_ms(trace.duration_ms), _format_note(trace, room))
     screen.print_table(table, drop_first=("when", "kind"))
 
@@ -63,7 +63,7 @@ def _time(started_at: datetime) -> str:
 
 
 def _format_note(trace: Trace, room: int) -> Text:
-    """What is to be said of a request: why it failed in full, other things in one line."""
+    """The note of a request: its error in full, else its degraded stages or its question, shortened."""
     if trace.code == CANCELLED:
         return styled("cancelled", "yellow")
     if trace.error:
@@ -77,7 +77,7 @@ def _format_note(trace: Trace, room: int) -> Text:
 
 
 def print_trace(screen: Screen, trace: Trace) -> None:
-    """Print one request: each span with its place in time, how long it took and what it counted."""
+    """Print one trace: each span with its position in time, duration and attributes."""
     screen.print_line((trace.id, "bold"))
     facts = [trace.kind, trace.strategy or "", format_time(trace.started_at), format_ms(trace.duration_ms)]
     screen.print_wrapped(join_text("  ".join(filter(None, facts))))
@@ -108,7 +108,7 @@ def _print_spans(screen: Screen, trace: Trace) -> None:
 
 
 def span_bar(span: Span, total_ms: float, width: int) -> str:
-    """A bar where the span lies in the whole request; one column at least, in exactly `width` columns."""
+    """A bar of exactly `width` columns that shows the position of a span in its request."""
     scale = width / total_ms if total_ms > 0 else 0.0
     start = min(width - 1, int(span.started_ms * scale))
     length = max(1, min(width - start, round(span.duration_ms * scale)))
@@ -116,12 +116,12 @@ def span_bar(span: Span, total_ms: float, width: int) -> str:
 
 
 def format_ms(milliseconds: float) -> str:
-    """`12.3 ms`, or seconds where it was long."""
+    """Format a duration: `12.3 ms`, or seconds from 10 s on."""
     return f"{milliseconds:,.1f} ms" if milliseconds < 10_000 else f"{milliseconds / 1000:,.1f} s"
 
 
 def span_depths(spans: Sequence[Span]) -> list[int]:
-    """How deep each span lies under others."""
+    """The nesting depth of each span."""
     found: list[int] = []
     for span in spans:
         found.append(0 if span.parent is None else found[span.parent] + 1)
@@ -129,7 +129,7 @@ def span_depths(spans: Sequence[Span]) -> list[int]:
 
 
 def _format_error(error: str) -> Text:
-    """What was cancelled did not fail."""
+    """Format an error; a cancellation is not a failure."""
     return styled(error, "yellow") if error == CANCELLED else styled(f"✗ {error}", "red")
 
 
@@ -142,7 +142,7 @@ def _print_details(screen: Screen, span: Span, indent: int) -> None:
 
 
 def _readable_attributes(attributes: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Counts and words; lists of passages and OpenTelemetry's longer names are for --json."""
+    """The attributes to print; lists of hits and other OpenTelemetry names appear only with --json."""
     found = []
     for name, value in attributes.items():
         if name == "hits" or (name.startswith("gen_ai.") and name not in ATTRIBUTE_NAMES):

@@ -1,4 +1,4 @@
-"""Differences and indexes in a terminal."""
+"""Differences between versions, and indexes, in a terminal."""
 
 from pincite.cli.output import clean
 from pincite.cli.view.screen import Screen, make_table
@@ -9,7 +9,7 @@ LINE_STYLES = {"same": (" ", ""), "removed": ("-", "red"), "added": ("+", "green
 
 
 def print_difference(screen: Screen, name: str, found: Difference) -> None:
-    """Print a unified diff, what the document says about itself first."""
+    """Print a unified diff, changed metadata first."""
     screen.print_line((f"--- {clean(name)} {found.before}", "bold"))
     screen.print_line((f"+++ {clean(name)} {found.after}", "bold"))
     for key, (before, after) in found.about.items():
@@ -23,7 +23,7 @@ def print_difference(screen: Screen, name: str, found: Difference) -> None:
 
 
 def print_indexes(screen: Screen, found: IndexStatus) -> None:
-    """Print a line for each index, and what is under way."""
+    """Print a row per index, and the progress of the one being built."""
     table = make_table("id", "state", "model", "since")
     for one in found.all:
         model = one.settings.get("embedding.model") or one.settings.get("embedding.provider", "")
@@ -32,4 +32,4 @@ def print_indexes(screen: Screen, found: IndexStatus) -> None:
     if found.building:
         screen.print_line(f"{found.building.built} of {found.building.documents} documents are built")
     elif found.wanting:
-        screen.print_line("the settings ask for another index; build it with: pincite reindex")
+        screen.print_line("the settings require a new index; build it with: pincite reindex")
