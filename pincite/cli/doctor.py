@@ -18,9 +18,7 @@ def register(app: typer.Typer) -> None:
 
 async def doctor(
     context: CommandContext,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Also verify every stored file and chunk against its checksum or original.")
-    ] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Also verify every stored file and chunk.")] = False,
 ) -> None:
     """Check the installation and print advice for each problem.
 

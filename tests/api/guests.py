@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import httpx2
 
 from pincite.api.paths import API
-from tests.api.door import Door, completed, events, upload
+from tests.api.live_server import LiveServer, completed, events, upload
 
 PASSWORD = "a password long enough"
 TEXT = "# Leave\n\nFive vacation days carry over to the next year.\n"
@@ -25,16 +25,16 @@ class Guest:
 
 
 @contextmanager
-def guest(door: Door, name: str, role: str = "reader") -> Iterator[Guest]:
+def guest(live_server: LiveServer, name: str, role: str = "reader") -> Iterator[Guest]:
     """A new person who may read one document of the administrator's."""
     folder = f"standing-{name}"
-    with door.client() as boss:
+    with live_server.client() as boss:
         boss.post(f"{API}/users", json={"name": name, "role": role, "password": PASSWORD})
         key = boss.post(f"{API}/keys", json={"name": name, "user": name, "role": role}).json()["key"]
         upload(boss, "leave.md", TEXT, folder=folder)
         [document] = completed(boss, folder)
         share(boss, document["id"], name)
-    with httpx2.Client(base_url=door.url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as client:
+    with httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as client:
         yield Guest(name, key, document["id"], client)
 
 

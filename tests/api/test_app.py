@@ -12,7 +12,7 @@ from pincite.api.app import ROUTERS, make_app
 from pincite.api.dependencies import required_permission
 from pincite.api.middleware.authenticate import is_public
 from pincite.core.accounts.access import Role
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
 GUARDED = [(method, route) for route in ROUTES if not is_public(route.path) for method in sorted(route.methods)]
@@ -44,13 +44,15 @@ def assert_refused(response: httpx2.Response, status: int, code: str) -> None:
         assert_problem(response, status, code)
 
 
-def test_an_application_with_an_undeclared_route_is_not_made(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_application_with_an_undeclared_route_is_not_made(
+    live_server: LiveServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     forgotten = APIRouter()
     forgotten.add_api_route("/api/v1/forgotten", lambda: None)
     forgotten.add_api_websocket_route("/api/v1/socket", lambda: None)
     monkeypatch.setattr(app, "ROUTERS", [*ROUTERS, forgotten])
     with pytest.raises(RuntimeError, match="/api/v1/forgotten, /api/v1/socket"):
-        make_app(door.pincite)
+        make_app(live_server.pincite)
 
 
 @pytest.mark.parametrize(("method", "route"), GUARDED, ids=IDS)
@@ -63,14 +65,16 @@ def test_every_other_route_needs_a_key(anyone: httpx2.Client, method: str, route
 
 @pytest.mark.parametrize(("method", "route"), GUARDED, ids=IDS)
 @pytest.mark.parametrize("role", ["reader", "editor", "administrator"])
-def test_every_route_asks_for_the_right_it_declares(door: Door, role: Role, method: str, route: APIRoute) -> None:
+def test_every_route_asks_for_the_right_it_declares(
+    live_server: LiveServer, role: Role, method: str, route: APIRoute
+) -> None:
     allowed = {
         "reader": {"read"},
         "editor": {"read", "write"},
         "administrator": {"read", "write", "administer", "measure"},
     }
     with (
-        door.client(role) as client,
+        live_server.client(role) as client,
         client.stream(method, path_of(route), json={} if method == "POST" else None) as response,
     ):
         if not response.headers["content-type"].startswith("text/event-stream"):  # those end when one leaves

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from pincite.api.paths import API
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 OWN_WORDS = {"id", "request_id", "trace_id", "session_id", "durations_ms", "created_at", "updated_at"}
 """What differs from one request to the next, whoever asks."""
@@ -39,32 +39,34 @@ SEARCHES: tuple[dict[str, Any], ...] = (
 class Pair:
     """Somebody with whom a folder is shared, and an owner who has more than that."""
 
-    door: Door
+    live_server: LiveServer
     owner: httpx2.Client
     reader: httpx2.Client
 
 
 @pytest.fixture(scope="module")
-def pair(door: Door) -> Iterator[Pair]:
-    with door.client() as boss:
+def pair(live_server: LiveServer) -> Iterator[Pair]:
+    with live_server.client() as boss:
         clients = []
         for name in ("hidden-owner", "hidden-reader"):
             boss.post(f"{API}/users", json={"name": name, "role": "editor"}).raise_for_status()
             key = boss.post(f"{API}/keys", json={"name": name, "user": name, "role": "editor"}).json()["key"]
-            clients.append(httpx2.Client(base_url=door.url, headers={"Authorization": f"Bearer {key}"}, timeout=30))
+            clients.append(
+                httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+            )
     owner, reader = clients
     access = {"users": ["hidden-reader"]}
     owner.post(f"{API}/folders", json={"path": "hidden-shared", "access": access}).raise_for_status()
     for stem, text in SHARED.items():
         upload(owner, f"{stem}.md", text, folder="hidden-shared", tags="plain").raise_for_status()
     completed(owner, "hidden-shared")
-    yield Pair(door, owner, reader)
+    yield Pair(live_server, owner, reader)
     for client in clients:
         client.close()
 
 
 def told(client: httpx2.Client) -> list[Any]:
-    """All that somebody is told, by every door that counts, scores, corrects or lists."""
+    """All that somebody is told, by every live_server that counts, scores, corrects or lists."""
     asked = [client.post(f"{API}/search", json=body) for body in SEARCHES]
     asked.append(client.post(f"{API}/query-many", json={"queries": ["vacation", "herons"], "explain": True}))
     asked += [

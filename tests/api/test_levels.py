@@ -1,4 +1,4 @@
-"""Levels and switches through the door: what each does, with a model, without one and with one that fails."""
+"""Levels and switches through the live_server: what each does, with a model, without one and with one that fails."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from psycopg import sql
 
 from pincite.config.levels import levels
 from pincite.stub import StubLLM
-from tests.api.door import Door, assert_problem, events
+from tests.api.live_server import LiveServer, assert_problem, events
 
 LEVELS = ("basic", "standard", "enhanced", "maximum")
 QUESTION = "Which day ends the holiday season?"
@@ -32,8 +32,8 @@ SCRIPT: list[dict[str, Any]] = [
 class Clever:
     """A server whose model is a stub."""
 
-    def __init__(self, door: Door, stub: StubLLM, client: httpx2.Client) -> None:
-        self.door, self.stub, self.client = door, stub, client
+    def __init__(self, live_server: LiveServer, stub: StubLLM, client: httpx2.Client) -> None:
+        self.live_server, self.stub, self.client = live_server, stub, client
 
     def ask(self, path: str = "query", **options: Any) -> dict[str, Any]:
         self.stub.play(answers=SCRIPT)
@@ -64,11 +64,11 @@ def clever(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     }  # fmt: skip
     with (
         StubLLM(answers=SCRIPT) as stub,
-        Door(tmp_path_factory.mktemp("levels") / "data", **settings, **{"llm.base_url": stub.url}) as door,
-        door.client() as client,
+        LiveServer(tmp_path_factory.mktemp("levels") / "data", **settings, **{"llm.base_url": stub.url}) as live_server,
+        live_server.client() as client,
     ):
-        door.add("", **PAPERS)
-        yield Clever(door, stub, client)
+        live_server.add("", **PAPERS)
+        yield Clever(live_server, stub, client)
 
 
 def stages(answer: Mapping[str, Any]) -> set[str]:
@@ -118,9 +118,9 @@ def test_only_what_nobody_has_is_left_out_with_a_model(clever: Clever, level: st
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_without_a_model_each_level_answers_and_names_what_it_went_without(
-    door: Door, client: httpx2.Client, folder: str, level: str
+    live_server: LiveServer, client: httpx2.Client, folder: str, level: str
 ) -> None:
-    door.add(folder, **PAPERS)
+    live_server.add(folder, **PAPERS)
     body = {"query": QUESTION, "folder": folder, "intelligence_level": level}
     answer = client.post("/api/v1/query", json=body).json()
     assert (answer["intelligence_level"], answer["metadata"]["model"]) == (level, "extractive")

@@ -14,7 +14,7 @@ from pincite.api.dependencies import required_permission
 from pincite.api.paths import API
 from pincite.api.routes import web_ui
 from pincite.core.accounts.access import MAY, Role
-from tests.api.door import Door, completed, upload
+from tests.api.live_server import LiveServer, completed, upload
 
 MISSING = {
     "document": "nosuchdocument00",
@@ -204,7 +204,7 @@ def routes() -> Iterator[tuple[str, str | None]]:
 class World:
     """An owner with things of every kind, and others with nothing."""
 
-    door: Door
+    live_server: LiveServer
     own: dict[str, str]
     clients: dict[str, httpx2.Client]
 
@@ -233,8 +233,8 @@ def _filled(text: str, ids: Mapping[str, str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def world(door: Door) -> Iterator[World]:
-    with door.client() as boss:
+def world(live_server: LiveServer) -> Iterator[World]:
+    with live_server.client() as boss:
         keys: dict[str, str] = {}
         roles: dict[str, Role] = {"owner": "editor", **CALLERS, "suspended": "administrator", "group member": "reader"}
         for who, role in roles.items():
@@ -244,10 +244,10 @@ def world(door: Door) -> Iterator[World]:
         boss.post(f"{API}/groups", json={"name": "matrix others", "members": ["other group"]})
         assert boss.patch(f"{API}/users/suspended", json={"suspended": True}).json()["suspended"] is True
     clients = {
-        who: httpx2.Client(base_url=door.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+        who: httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
         for who, key in keys.items()
     }
-    clients["anonymous"] = httpx2.Client(base_url=door.url, timeout=30)
+    clients["anonymous"] = httpx2.Client(base_url=live_server.url, timeout=30)
     owner = clients["owner"]
     upload(owner, "secret.md", f"# {SECRET}\n\nThe {SECRET} lives here.\n", folder="matrix-secret")
     [document] = completed(owner, "matrix-secret")
@@ -259,7 +259,7 @@ def world(door: Door) -> Iterator[World]:
         "document": document["id"], "job": str(job["id"]), "session": answer["session_id"],
         "trace": answer["metadata"]["trace_id"], "answer": answer["id"], "share": share["reference"], "number": "1",
     }  # fmt: skip
-    yield World(door, own, clients)
+    yield World(live_server, own, clients)
     for client in clients.values():
         client.close()
 
@@ -344,7 +344,7 @@ def test_a_member_reads_what_is_shared_with_the_group_and_changes_nothing(world:
     found = member.post(f"{API}/search", json={"query": SECRET}).json()["results"]
     assert [hit["metadata"]["document_id"] for hit in found] == [document]
     assert member.patch(address, json={"title": "x"}).status_code == 403  # a reader anyhow
-    with world.door.client() as boss:
+    with world.live_server.client() as boss:
         assert boss.patch(f"{API}/users/group member", json={"role": "editor"}).json()["role"] == "editor"
         editor = boss.post(f"{API}/keys", json={"name": "e", "user": "group member", "role": "editor"}).json()["key"]
     headers = {"Authorization": f"Bearer {editor}"}

@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.api.door import Door, completed, upload
+from tests.api.live_server import LiveServer, completed, upload
 from tests.pdf_maker import make_pdf
 
 API = "/api/v1"
@@ -62,9 +62,9 @@ def saved(made: Any) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def kinds(door: Door) -> dict[str, dict[str, Any]]:
+def kinds(live_server: LiveServer) -> dict[str, dict[str, Any]]:
     files = {"pump.pdf": pdf(), "hours.docx": docx(), "plan.pptx": pptx(), "prices.xlsx": xlsx()}
-    with door.client() as client:
+    with live_server.client() as client:
         for name, data in files.items():
             upload(client, name, data, folder=FOLDER)
         documents = {document["name"]: document for document in completed(client, FOLDER)}

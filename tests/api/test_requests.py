@@ -101,7 +101,7 @@ def test_levels_have_two_names_and_are_told_once() -> None:
     assert SearchBody(query="q", levels=[1, 0, 1]).question() == Question("q", levels=(0, 1))
     assert ManyBody(queries=["q"], levels=[2]).question().levels == (2,)
     assert QueryBody(query="q", level_filter=[2, 1]).question() == Question("q", levels=(1, 2))
-    with pytest.raises(Invalid, match="levels and level_filter mean the same"):
+    with pytest.raises(Invalid, match="levels and level_filter are the same option"):
         QueryBody(query="q", level_filter=[1], levels=[2]).question()
 
 

@@ -142,7 +142,7 @@ def test_reciprocal_ranks_are_explained_too(library: Call) -> None:
 
 def test_a_reranker_is_told_apart(library: Call) -> None:
     said = library("search", "generator key", "--explain", "--top-k", "2", "--set", "rag.reranker=scripted")
-    assert "then the reranker's score counts:" in said.words
+    assert "replaced by the reranker's score:" in said.words
 
 
 def test_a_misspelt_question_says_what_was_searched_instead(library: Call) -> None:
@@ -194,7 +194,7 @@ def test_an_answer_given_again_says_so_and_how_to_have_it_made_anew(library: Cal
     assert "Cached" not in library("ask", asked).words
     again = library("ask", asked)
     assert "blue cup" in again.words
-    assert "Cached answered before: the same words; --no-cache answers anew" in again.words
+    assert "Cached answered before: the same words; --no-cache gives a new answer" in again.words
     assert "Cached" not in library("ask", asked, "--no-cache").words
     assert library("ask", asked, "--json").json["metadata"]["cached"] is True
 

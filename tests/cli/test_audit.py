@@ -12,7 +12,7 @@ def test_what_was_done_is_listed_and_checked(pincite: Call, library_settings: di
     assert (event["event"], event["person"], event["subject"], event["address"]) == (
         "user.add", "local", "user:ines", "",
     )  # fmt: skip
-    assert pincite("audit", "list", "--person", "nobody at all").out == "There are no such events.\n"
+    assert pincite("audit", "list", "--person", "nobody at all").out == "There are no matching events.\n"
     held = pincite("audit", "verify", "--json").json
     assert (held["ok"], held["fault"]) == (True, None)
     assert held["head"] in pincite("audit", "verify").out
@@ -24,7 +24,7 @@ def test_what_was_done_is_listed_and_checked(pincite: Call, library_settings: di
         owner.execute(edit, ("user:ines", "user:otto", event["number"]))
         broken = pincite("audit", "verify")
         assert broken.code == 1
-        assert f"does not hold: event {event['number']} was changed" in broken.out
+        assert f"is not intact: event {event['number']} was changed" in broken.out
         assert pincite("audit", "verify", "--json").json["ok"] is False
         owner.execute(edit, ("user:otto", "user:ines", event["number"]))
     assert pincite("audit", "verify").code == 0

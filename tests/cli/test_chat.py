@@ -59,7 +59,7 @@ def test_a_conversation_goes_on_only_when_asked(chat: Call) -> None:
     assert json.loads(chat("--json", "--new", lines=CAT).out)["session_id"] != first
     assert json.loads(chat("--json", lines=CAT).out)["session_id"] != first
     assert "no session 's_none'" in chat("--session", "s_none", lines=CAT).failed_with(1)
-    assert "leave one of them out" in chat("--session", first, "--new", lines=CAT).failed_with(2)
+    assert "give only one of them" in chat("--session", first, "--new", lines=CAT).failed_with(2)
 
 
 def test_a_conversation_can_be_about_documents_as_they_were(chat: Call) -> None:
@@ -71,8 +71,8 @@ def test_a_conversation_can_be_about_documents_as_they_were(chat: Call) -> None:
 def test_the_commands_of_a_conversation(chat: Call) -> None:
     said = chat(lines=f"/sources\n/help\n{KEY}\n/sources\n/sessions\n/new\n/nonsense\n/quit\n{CAT}\n")
     assert said.code == 0
-    assert "nothing was asked yet" in said.out
-    assert "every passage the last answer was made from" in said.out
+    assert "there is no answer yet" in said.out
+    assert "list all sources of the last answer" in said.out
     assert "relevance" in said.out
     assert "Where does" in said.out.split("about")[1]
     assert "there is no /nonsense" in said.err
@@ -142,7 +142,7 @@ def test_ctrl_c_stops_the_answer_and_not_the_conversation(library: Call, library
         assert stub.wait_for(lambda calls: any(call.left for call in calls))
         terminal.wait_for("›")
         process.send_signal(signal.SIGINT)
-        terminal.wait_for("(Ctrl-D ends)")
+        terminal.wait_for("(Ctrl-D quits)")
         terminal.type(f"{CAT}\n")
         terminal.wait_for("The cat is called Parallax. [1]")
         terminal.wait_for("stub-1; trace")

@@ -68,7 +68,7 @@ def test_an_embedder_that_does_not_load_is_broken(library: Call) -> None:
     said = library("doctor", "--json", "--set", "embedding.provider=openai_compatible")
     assert (said.code, said.json["ok"]) == (1, False)
     assert (states(said)["embedder"], states(said)["database"]) == ("broken", "note")
-    assert "1 thing to mend." in library("doctor", "--set", "embedding.provider=openai_compatible").out
+    assert "1 thing to fix." in library("doctor", "--set", "embedding.provider=openai_compatible").out
 
 
 def test_a_data_folder_that_is_a_file_is_broken(pincite: Call, tmp_path: Path) -> None:

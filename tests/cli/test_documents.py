@@ -83,7 +83,7 @@ def test_adding_speaks_json_and_removing_gives_receipts(pincite: Call, tmp_path:
     first, second = (one["document"]["id"] for one in said.json["added"])
     said = pincite("remove", first)
     assert said.words.startswith("removed gone.md: 1 version, 1 passage, 1 vector, ")
-    assert said.words.endswith("; checked again: nothing left")
+    assert said.words.endswith("; verified: nothing is left")
     [receipt] = pincite("remove", second, "--json").json
     assert (receipt["document_id"], receipt["verified"]) == (second, True)
     assert not {"gone.md", "gone too.md"} & set(ids(pincite))
@@ -159,9 +159,9 @@ def test_first_characters_must_tell_documents_apart() -> None:
     known = {"abcdef1": "one.md", "abcdxx2": "two.md", "zzz": "three.md"}
     assert match_id("abcde", known, "document", "list") == "abcdef1"
     assert match_id("zzz", known, "document", "list") == "zzz"
-    with pytest.raises(Invalid, match=r"'abcd' could be abcdef1 \(one.md\), abcdxx2 \(two.md\); give more"):
+    with pytest.raises(Invalid, match=r"'abcd' matches abcdef1 \(one.md\), abcdxx2 \(two.md\); give more"):
         match_id("abcd", known, "document", "list")
-    with pytest.raises(Invalid, match=r"'abc' is too short for an id; give at least its first 4 characters"):
+    with pytest.raises(Invalid, match=r"'abc' is too short for an id; give at least 4 characters"):
         match_id("abc", known, "document", "list")
     with pytest.raises(NotFound, match=r"there is no document 'abxx'; see: pincite list"):
         match_id("abxx", known, "document", "list")
@@ -189,7 +189,7 @@ def test_a_document_is_read_at_a_place_of_its_file(pincite: Call, tmp_path: Path
     assert (found["text"], found["place"], found["places"][0]["ref"]) == ("Pens | 3.50", "A2:B2", "A2:B2")
     assert "there is no page 3; there are 2" in pincite("read", known["rules.pdf"], "--page", "3").err
     assert "there is nothing at Z9" in pincite("read", known["prices.csv"], "--at", "Z9").err
-    assert "do not go with" in pincite("read", known["rules.pdf"], "--page", "1", "--lines", "1-2").err
+    assert "cannot be combined with" in pincite("read", known["rules.pdf"], "--page", "1", "--lines", "1-2").err
     for document in ("rules.pdf", "prices.csv"):
         assert pincite("remove", known[document]).code == 0
 

@@ -11,11 +11,11 @@ from .terminal import Call
 
 
 def test_one_folder_or_ones_own_documents_and_nothing_else(pincite: Call, tmp_path: Path) -> None:
-    assert "name one folder with a question set, or ask for --auto" in pincite("eval", "run").failed_with(2)
+    assert "give one folder with a question set, or --auto" in pincite("eval", "run").failed_with(2)
     assert "there is no folder" in pincite("eval", tmp_path / "none").failed_with(1)
     assert "no qrels.tsv" in pincite("eval", tmp_path).failed_with(1)
-    assert "go after --compare" in pincite("eval", tmp_path, "rag.alpha=1").failed_with(2)
-    assert "--keep goes with a question set" in pincite("eval", "--auto", "--keep", tmp_path).failed_with(2)
+    assert "give settings with --compare" in pincite("eval", tmp_path, "rag.alpha=1").failed_with(2)
+    assert "--keep requires a question set" in pincite("eval", "--auto", "--keep", tmp_path).failed_with(2)
     assert "a .md or a .json file" in pincite("eval", tmp_path, "--report", "r.txt").failed_with(2)
     assert "no way to make questions 'magic'" in pincite("eval", "--auto", "--by", "magic").failed_with(2)
     assert "no setting 'rag.alfa'" in pincite("eval", tmp_path, "--compare", "rag.alfa=1").failed_with(2)

@@ -38,7 +38,7 @@ def test_a_file_is_read_by_its_ending(tmp_path: Path, name: str, text: str) -> N
 )
 def test_a_file_that_is_not_what_it_says_is_told(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(Invalid, match="is not what its ending says"):
+    with pytest.raises(Invalid, match="is not valid"):
         load_flow_file(tmp_path / name)
 
 

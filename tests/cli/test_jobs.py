@@ -50,8 +50,8 @@ def test_watching_ends_when_nothing_waits(pincite: Call, job: int) -> None:
 
 
 def test_a_job_is_cancelled_once(pincite: Call, job: int) -> None:
-    assert pincite("jobs", "--cancel", job).out == f"cancelled {job} (held.md), which was held; it is not searched\n"
-    assert pincite("jobs").out == "Nothing waits to be processed.\n"
+    assert pincite("jobs", "--cancel", job).out == f"cancelled {job} (held.md), which was held; it is not searchable\n"
+    assert pincite("jobs").out == "The queue is empty.\n"
     assert f"there is no job '{job}'" in pincite("jobs", "--cancel", job).failed_with(1)
 
 

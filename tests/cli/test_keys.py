@@ -33,7 +33,7 @@ def test_a_key_speaks_json_and_can_be_revoked(pincite: Call) -> None:
     ("arguments", "told"),
     [
         (["--name", "x", "--role", "king"], "there is no role 'king'; there are: administrator, editor, reader"),
-        (["--name", "  "], "the key needs a name that tells what it is for"),
+        (["--name", "  "], "the name is empty; give one that says what the key is for"),
         (["--name", "x", "--expires", "0"], "invalid value for '--expires'"),
         ([], "missing option '--name'"),
     ],

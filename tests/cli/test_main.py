@@ -103,7 +103,7 @@ def _opening_raises(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> No
 def test_an_unforeseen_error_is_one_line_and_its_origin_is_shown_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     _opening_raises(monkeypatch, ZeroDivisionError("two\nlines \x1b[2J"))
     told = call("list").failed_with(1)
-    assert told == ("unforeseen error: ZeroDivisionError: two lines \\x1b[2J; run again with --debug for details")
+    assert told == ("unexpected error: ZeroDivisionError: two lines \\x1b[2J; run again with --debug for details")
     assert "Traceback" in call("list", "--debug").err
     assert "Traceback" in call("--debug", "list").err
 
@@ -145,7 +145,7 @@ def test_ctrl_c_in_the_middle_ends_the_process_in_order(pincite: Call) -> None:
 
 
 def test_warnings_of_the_library_are_plain_lines() -> None:
-    formatter = pincite.cli._OneLine(debug=False)
+    formatter = pincite.cli._OneLineFormatter(debug=False)
     record = logging.LogRecord("x", logging.WARNING, "f.py", 1, "job %s: two\nlines \x1b[2J", ("7",), None)
     assert formatter.format(record) == "pincite: warning: job 7: two lines \\x1b[2J"
 
@@ -155,8 +155,8 @@ def test_where_a_warning_came_from_is_shown_only_when_asked() -> None:
         raise ValueError("deep inside")
     except ValueError:
         record = logging.LogRecord("x", logging.ERROR, "f.py", 1, "failed", None, sys.exc_info())
-    assert pincite.cli._OneLine(debug=False).format(record) == "pincite: error: failed"
-    assert "ValueError: deep inside" in pincite.cli._OneLine(debug=True).format(record)
+    assert pincite.cli._OneLineFormatter(debug=False).format(record) == "pincite: error: failed"
+    assert "ValueError: deep inside" in pincite.cli._OneLineFormatter(debug=True).format(record)
 
 
 def test_an_encoding_without_our_characters_is_no_reason_to_fail(library: Call) -> None:

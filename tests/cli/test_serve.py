@@ -74,7 +74,7 @@ def test_the_demo_serves_with_a_key_that_replaces_the_last(
 
 def test_a_broken_sample_ends_the_demo_with_one_line(pincite: Call, samples: Path) -> None:
     samples.write_bytes(b"\0\0\0")
-    assert "a sample document cannot be used: " in pincite("demo", "--once").failed_with(1)
+    assert "a sample document could not be added: " in pincite("demo", "--once").failed_with(1)
 
 
 def test_serving_says_where_it_is_where_text_goes_and_how_to_make_a_key(

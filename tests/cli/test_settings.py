@@ -32,7 +32,7 @@ def _environment(url: str, folder: Path) -> dict[str, str]:
 def test_settings_are_set_listed_and_taken_back(own: Call) -> None:
     said = own("settings", "set", "rag.top_k", "3", "rag.alpha=0.25")
     assert (said.code, said.out) == (0, "rag.top_k  10 → 3\nrag.alpha  0.5 → 0.25\n")
-    assert own("settings", "set", "rag.top_k", "3").out == "Nothing changed: it was so already.\n"
+    assert own("settings", "set", "rag.top_k", "3").out == "Nothing changed: the settings have these values already.\n"
     listed = own("settings", "list", "--changed").out
     assert "rag.top_k" in listed
     assert "rag.rrf_k" not in listed
@@ -64,7 +64,7 @@ def test_one_setting_is_shown_with_all_there_is_to_say(own: Call) -> None:
 
 
 def test_the_history_tells_batches(own: Call) -> None:
-    assert own("settings", "history").out == "No setting was ever changed here.\n"
+    assert own("settings", "history").out == "No setting has been changed yet.\n"
     own("settings", "set", "rag.top_k", "3", "rag.alpha", "0.1")
     own("settings", "undo")
     lines = own("settings", "history").out.splitlines()

@@ -36,7 +36,7 @@ def test_lists_can_be_narrowed(library: Call) -> None:
     assert all(one["kind"] == "search" for one in library("trace", "list", "--kind", "search", "--json").json["items"])
     assert library("trace", "list", "--slow", "9999999", "--json").json["items"] == []
     assert library("trace", "list", "--since", "1h", "--json").json["items"] != []
-    assert library("trace", "list", "--since", "2999-01-01").out.startswith("There are no such traces")
+    assert library("trace", "list", "--since", "2999-01-01").out.startswith("There are no matching traces")
     assert "there is no kind of trace 'foo'; there are: query, chat, search" in library(
         "trace", "list", "--kind", "foo"
     ).failed_with(2)

@@ -38,14 +38,14 @@ def test_a_user_who_goes_leaves_their_documents_to_somebody(pincite: Call) -> No
 def test_a_user_is_shown_with_what_they_use_and_may_use(pincite: Call) -> None:
     pincite("user", "add", "lena", "--role", "editor")
     assert pincite("user", "limit", "lena", "storage_mb", "500").out == "lena: storage_mb is 500\n"
-    assert pincite("user", "limit", "lena", "streams", "0").out == "lena: streams is as much as they like\n"
+    assert pincite("user", "limit", "lena", "streams", "0").out == "lena: streams is unlimited\n"
     shown = pincite("user", "show", "lena", "--json").json
     assert (shown["id"], shown["limits"]["storage_mb"], shown["own"]) == ("lena", 500, ["storage_mb", "streams"])
     assert shown["usage"]["documents"] == 0
     told = pincite("user", "show", "lena").out
     assert "lena (editor)" in told
     assert [line.split() for line in told.splitlines() if "storage_mb" in line] == [["storage_mb", "0.0", "500", "own"]]
-    assert "as the settings have it" in pincite("user", "limit", "lena", "streams", "default").out
+    assert "the value of the settings" in pincite("user", "limit", "lena", "streams", "default").out
     assert pincite("user", "show", "lena", "--json").json["limits"]["streams"] == 64
     assert "there is no limit 'nosuch'" in pincite("user", "limit", "lena", "nosuch", "1").failed_with(2)
     assert "as a number" in pincite("user", "limit", "lena", "streams", "many").failed_with(2)
@@ -69,7 +69,9 @@ def test_a_document_and_a_folder_are_shared(pincite: Call, papers: Path) -> None
     assert pincite("share", document["id"]).out == f"{document['id']}: nobody else may read it\n"
     assert pincite("share", "shared", "--folder", "--user", "emil").out == "shared: emil may read it\n"
     assert pincite("share", document["id"], "--inherit", "--json").json["access"]["users"] == ["emil"]
-    assert pincite("share", "shared", "--folder", "--inherit").out == "shared: as the folder above has it\n"
+    assert (
+        pincite("share", "shared", "--folder", "--inherit").out == "shared: inherits the access of the folder above\n"
+    )
     assert "--inherit goes alone" in pincite("share", document["id"], "--inherit", "--everyone").failed_with(2)
     assert "there is no user 'nobody'" in pincite("share", document["id"], "--user", "nobody").failed_with(2)
     assert pincite("group", "leave", "readers", "emil", "--json").json["members"] == []

@@ -39,7 +39,7 @@ def test_a_library_cut_otherwise_is_built_switched_and_rolled_back(pincite: Call
     try:
         assert "ask for another index" in pincite("index", "status").out
         assert pincite("list", "--stale", "--json").json["items"]
-        assert "indexed anew" in pincite("reindex").out
+        assert "reindexed" in pincite("reindex").out
         states = [one["state"] for one in pincite("index", "status", "--json").json["items"]]
         assert sorted(states) == ["serving", "standby"]
         assert pincite("list", "--stale", "--json").json["items"] == []

@@ -45,9 +45,9 @@ def test_only_folders_that_do_not_meet_can_be_watched(pincite: Call, tmp_path: P
     (tmp_path / "box").mkdir()
     (tmp_path / "a.md").write_text("Cats purr.\n")
     assert "only a folder can be watched" in pincite("add", tmp_path / "a.md", "--watch").failed_with(2)
-    assert "lie in each other" in pincite("add", tmp_path, tmp_path / "box", "--watch").failed_with(2)
+    assert "overlap" in pincite("add", tmp_path, tmp_path / "box", "--watch").failed_with(2)
     assert "have the same name" in pincite("add", tmp_path / "in" / "box", tmp_path / "box", "--watch").failed_with(2)
-    assert "goes with --watch" in pincite("add", tmp_path / "a.md", "--keep-removed").failed_with(2)
+    assert "requires --watch" in pincite("add", tmp_path / "a.md", "--keep-removed").failed_with(2)
 
 
 def test_a_line_for_each_file_that_is_not_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,7 +70,7 @@ def test_a_line_for_each_file_that_is_not_as_it_was(capsys: pytest.CaptureFixtur
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert lines == [
         "added new.md", "updated changed.md", "failed bad.md: it is broken", "moved here.md → there.md",
-        "removed gone.md (12 passages)", "failed lying.pdf: no PDF\\x1b[2J", "kept old.md, whose file is gone",
+        "removed gone.md (12 passages)", "failed lying.pdf: no PDF\\x1b[2J", "kept old.md, whose file was removed",
     ]  # fmt: skip
     print_changes(Screen(), Changes(added={"same.md": Added(document(), "unchanged")}))
     assert capsys.readouterr().out == "1 unchanged\n"

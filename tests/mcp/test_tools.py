@@ -60,7 +60,7 @@ def test_every_place_is_counted_and_so_many_are_told() -> None:
 
 def test_a_text_that_is_not_there_is_told() -> None:
     said = told("cat", "find_in_document", doc_id="d", text="Cat")
-    assert (said.data["found"], said.text) == (0, "Leave does not hold that text.")
+    assert (said.data["found"], said.text) == (0, "Leave does not contain that text.")
 
 
 def test_arguments_that_cannot_be_are_named() -> None:

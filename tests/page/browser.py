@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from pincite.api.middleware.authenticate import LOGIN_COOKIE
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 from tests.conftest import NO_BROWSER
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -63,7 +63,7 @@ def launched() -> Iterator[Browser]:
 class Site:
     """A server, with a first administrator unless told otherwise, and pages on it that notice what must not happen."""
 
-    def __init__(self, door: Door, browser: Browser, *, administrator: bool = True) -> None:
+    def __init__(self, door: LiveServer, browser: Browser, *, administrator: bool = True) -> None:
         self.door = door
         self.url = door.url
         self._browser = browser

@@ -29,7 +29,7 @@ class Room:
         await self.settle()
 
     async def _visit(self, person: str, number: int) -> None:
-        async with self.turns.of(person):
+        async with self.turns.slot(person):
             self.inside.append(person)
             try:
                 await self._stay[number].wait()
@@ -37,7 +37,7 @@ class Room:
                 self.inside.remove(person)
 
     async def enter(self, person: str) -> None:
-        async with self.turns.of(person):
+        async with self.turns.slot(person):
             pass
 
     async def settle(self) -> None:
@@ -115,7 +115,7 @@ def test_what_cannot_wait_is_refused_at_once() -> None:
     async def visit(room: Room) -> None:
         await room.come("anna", "bob", "bob")
         for refuse in (room.turns.check, room.enter):
-            with pytest.raises(OverBudget, match="2 of your requests wait") as mine:
+            with pytest.raises(OverBudget, match="2 of your requests are waiting") as mine:
                 await maybe(refuse("bob"))
             assert (mine.value.code, mine.value.retry_after_s) == ("too_many_waiting", 1)
         room.turns.check("cleo")
@@ -148,14 +148,14 @@ def test_whoever_leaves_while_waiting_or_just_let_in_keeps_no_place() -> None:
         await room.settle()
         assert not room.turns._waiting.get("bob")
         room._stay[0].set()
-        while not room.turns._working["cleo"]:
+        while not room.turns._running["cleo"]:
             await asyncio.sleep(0)
         assert "cleo" not in room.inside  # let in, and has not noticed yet
         room.task(2).cancel()
         await room.settle()
         await room.come("dora")
         assert room.inside == ["dora"]
-        assert room.turns._working.total() == 1
+        assert room.turns._running.total() == 1
 
     in_a_room(visit, at_once=1)
 
@@ -163,18 +163,18 @@ def test_whoever_leaves_while_waiting_or_just_let_in_keeps_no_place() -> None:
 def test_a_place_is_left_once_however_often_that_is_said() -> None:
     async def run() -> None:
         turns = FairQueue(lambda: Limits(at_once=2))
-        async with turns.of("anna") as turn, turns.of("bob"):
-            turn.leave()
-            turn.leave()
-            assert turns._working == {"bob": 1}
-        assert not turns._working
+        async with turns.slot("anna") as turn, turns.slot("bob"):
+            turn.release()
+            turn.release()
+            assert turns._running == {"bob": 1}
+        assert not turns._running
 
     asyncio.run(run())
 
 
 def test_where_there_is_patience_any_number_may_wait() -> None:
     async def visit(room: Room) -> None:
-        room.turns = FairQueue(lambda: Limits(at_once=1, waiting=1, waiting_per_user=1), patient=True)
+        room.turns = FairQueue(lambda: Limits(at_once=1, waiting=1, waiting_per_user=1), unbounded=True)
         await room.come("anna", *["bob"] * 20)
         room.turns.check("bob")
         assert (room.inside, room.turns._waiters()) == (["anna"], 20)
@@ -184,7 +184,7 @@ def test_where_there_is_patience_any_number_may_wait() -> None:
 
 def test_there_may_be_some_times_as_many_places() -> None:
     async def visit(room: Room) -> None:
-        room.turns = FairQueue(lambda: Limits(at_once=1), times=3)
+        room.turns = FairQueue(lambda: Limits(at_once=1), factor=3)
         await room.come(*["anna"] * 5)
         assert len(room.inside) == 3
 

@@ -1,4 +1,4 @@
-"""The door for clients of OpenAI's API, in the exact words these send and expect."""
+"""The live_server for clients of OpenAI's API, in the exact words these send and expect."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
 from pincite.serialize.answers import footnotes
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 from tests.api.models import speaking
 
 LEAVE = "# Leave\n\n## Carrying over\n\nUp to five vacation days carry over into the next year.\n"
@@ -23,8 +23,8 @@ PATH = "/v1/chat/completions"
 
 
 @pytest.fixture(scope="module")
-def leave(door: Door) -> str:
-    door.add("openai", leave=LEAVE)
+def leave(live_server: LiveServer) -> str:
+    live_server.add("openai", leave=LEAVE)
     return "openai"
 
 
@@ -118,7 +118,7 @@ class Listener(ScriptedLLM):
 
 
 def test_system_messages_earlier_turns_and_sampling_reach_the_model(
-    door: Door, client: httpx2.Client, leave: str
+    live_server: LiveServer, client: httpx2.Client, leave: str
 ) -> None:
     listener = Listener("Up to five. [Source 1]")
     body = asked(
@@ -127,7 +127,7 @@ def test_system_messages_earlier_turns_and_sampling_reach_the_model(
     )  # fmt: skip
     body["messages"].insert(0, {"role": "developer", "content": "Answer in rhymes."})
     body["messages"].insert(2, {"role": "tool", "tool_call_id": "x", "content": "ignored"})
-    with speaking(door, listener):
+    with speaking(live_server, listener):
         told = client.post(PATH, json=body).json()
     prompt = listener.prompts[-1]
     shown = "\n".join(message.content for message in prompt.messages)
@@ -158,13 +158,13 @@ def test_a_profile_is_chosen_by_the_models_name(client: httpx2.Client, leave: st
     )
 
 
-def test_a_cut_answer_ends_for_length(door: Door, client: httpx2.Client, leave: str) -> None:
+def test_a_cut_answer_ends_for_length(live_server: LiveServer, client: httpx2.Client, leave: str) -> None:
     class Short(ScriptedLLM):
         async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
             yield StreamPart("Up to five vacation days")
             yield StreamPart(finish_reason="length", model="short")
 
-    with speaking(door, Short(Options())):
+    with speaking(live_server, Short(Options())):
         told = client.post(PATH, json=asked()).json()
     assert told["choices"][0]["finish_reason"] == "length"
     assert told["usage"] is None  # the model did not say
@@ -175,7 +175,7 @@ def test_a_cut_answer_ends_for_length(door: Door, client: httpx2.Client, leave: 
     [
         ({}, "messages"),
         ({"messages": []}, "messages"),
-        ({"messages": [{"role": "assistant", "content": "x"}]}, "must be the user's"),
+        ({"messages": [{"role": "assistant", "content": "x"}]}, "must have the role user"),
         ({"messages": [{"role": "user", "content": "x"}], "n": 2}, "n"),
         ({"messages": [{"role": "user", "content": "x"}], "temperature": 9}, "temperature"),
         ({"messages": [{"role": "user", "content": " "}]}, "empty"),
@@ -198,35 +198,39 @@ def test_errors_have_their_shape_wherever_they_come_from(client: httpx2.Client, 
     )
 
 
-def test_a_stream_that_fails_ends_with_an_error_in_their_shape(door: Door, client: httpx2.Client, leave: str) -> None:
+def test_a_stream_that_fails_ends_with_an_error_in_their_shape(
+    live_server: LiveServer, client: httpx2.Client, leave: str
+) -> None:
     class Bug(ScriptedLLM):
         async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
             yield StreamPart("Up to five vacation days carry over into the next year, ")
             raise RuntimeError("a bug")
 
-    with speaking(door, Bug(Options())), client.stream("POST", PATH, json=asked(stream=True)) as response:
+    with speaking(live_server, Bug(Options())), client.stream("POST", PATH, json=asked(stream=True)) as response:
         lines = [line for line in response.iter_lines() if line]
     assert json.loads(lines[-1].removeprefix("data: "))["error"]["type"] == "server_error"
 
 
-def test_a_model_that_is_down_is_told_and_the_answer_extracted(door: Door, client: httpx2.Client, leave: str) -> None:
+def test_a_model_that_is_down_is_told_and_the_answer_extracted(
+    live_server: LiveServer, client: httpx2.Client, leave: str
+) -> None:
     class Down(ScriptedLLM):
         async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
             raise ProviderError("gone")
             yield
 
-    with speaking(door, Down(Options())):
+    with speaking(live_server, Down(Options())):
         told = client.post(PATH, json=asked()).json()
     assert [note["stage"] for note in told["degraded"]] == ["llm_generation"]
     assert "five vacation days" in told["choices"][0]["message"]["content"]
 
 
-def test_models_are_listed_and_shown(client: httpx2.Client, door: Door) -> None:
+def test_models_are_listed_and_shown(client: httpx2.Client, live_server: LiveServer) -> None:
     told = client.get("/v1/models").json()
     names = [one["id"] for one in told["data"]]
     assert told["object"] == "list"
     assert names[:2] == [MODEL_NAME, f"{MODEL_NAME}:default"]
-    assert names[-1] == door.pincite.services.embedder.name
+    assert names[-1] == live_server.pincite.services.embedder.name
     for name in names:
         assert client.get(f"/v1/models/{name}").json() == {
             "id": name,
@@ -237,9 +241,9 @@ def test_models_are_listed_and_shown(client: httpx2.Client, door: Door) -> None:
     assert_error(client.get("/v1/models/gpt-4"), 404, "not_found_error", "model_not_found")
 
 
-def test_texts_become_vectors_as_numbers_or_packed(client: httpx2.Client, door: Door) -> None:
+def test_texts_become_vectors_as_numbers_or_packed(client: httpx2.Client, live_server: LiveServer) -> None:
     told = client.post("/v1/embeddings", json={"model": "any", "input": ["cats", "dogs"], "user": "u"}).json()
-    assert (told["object"], told["model"]) == ("list", door.pincite.services.embedder.name)
+    assert (told["object"], told["model"]) == ("list", live_server.pincite.services.embedder.name)
     assert [(one["object"], one["index"]) for one in told["data"]] == [("embedding", 0), ("embedding", 1)]
     assert told["usage"]["prompt_tokens"] == told["usage"]["total_tokens"] > 0
     packed = client.post("/v1/embeddings", json={"model": "any", "input": "cats", "encoding_format": "base64"}).json()

@@ -4,7 +4,7 @@ import httpx2
 import pytest
 
 from pincite.api.compat.seed_paths import five_stage_answer, to_snake_case
-from tests.api.door import Door, assert_problem, completed, events
+from tests.api.live_server import LiveServer, assert_problem, completed, events
 
 LEAVE = """---
 title: Leave
@@ -21,8 +21,8 @@ ASKED = "How many vacation days carry over?"
 
 
 @pytest.fixture(scope="module")
-def leave(door: Door) -> str:
-    door.add("aliases", leave=LEAVE, plain="# Bicycles\n\nBicycles are parked in the yard.\n")
+def leave(live_server: LiveServer) -> str:
+    live_server.add("aliases", leave=LEAVE, plain="# Bicycles\n\nBicycles are parked in the yard.\n")
     return "aliases"
 
 

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from pincite.api.middleware.request_id import SECURITY_HEADERS
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 
 
 @pytest.mark.parametrize("path", ["/api/v1/health/live", "/api/v1/documents", "/nowhere", "/api/v1/documents/x"])
@@ -42,7 +42,7 @@ def the_access_line(caplog: pytest.LogCaptureFixture, path: str) -> logging.LogR
 
 
 def test_the_access_log_tells_what_happened_and_no_secrets(
-    door: Door, client: httpx2.Client, caplog: pytest.LogCaptureFixture
+    live_server: LiveServer, client: httpx2.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "pincite.api.access")
     client.post("/api/v1/search?q=inthequery", json={"query": "inthebody"}, headers={"X-Request-ID": "abcdefgh"})
@@ -51,9 +51,9 @@ def test_the_access_log_tells_what_happened_and_no_secrets(
     assert line.startswith("method=POST path=/api/v1/search status=200 ms=")
     assert line.endswith(" request_id=abcdefgh")
     assert record.__dict__["status"] == 200
-    assert not {"inthequery", "inthebody", door.keys["administrator"]} & set(line.split())
+    assert not {"inthequery", "inthebody", live_server.keys["administrator"]} & set(line.split())
     assert "inthe" not in caplog.text
-    assert door.keys["administrator"] not in caplog.text
+    assert live_server.keys["administrator"] not in caplog.text
 
 
 def test_a_client_cannot_forge_a_line(client: httpx2.Client, caplog: pytest.LogCaptureFixture) -> None:

@@ -6,17 +6,17 @@ import httpx2
 import psycopg
 import pytest
 
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 API = "/api/v1"
 PASSWORD = "correct horse battery"
 
 
 @pytest.fixture(scope="module")
-def own(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+def own(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """A server whose log these tests alone write."""
-    with Door(tmp_path_factory.mktemp("audit") / "data", **{"database.url": module_database_url}) as door:
-        yield door
+    with LiveServer(tmp_path_factory.mktemp("audit") / "data", **{"database.url": module_database_url}) as live_server:
+        yield live_server
 
 
 def told(boss: httpx2.Client, event: str, **more: str) -> list[dict[str, object]]:
@@ -24,7 +24,7 @@ def told(boss: httpx2.Client, event: str, **more: str) -> list[dict[str, object]
     return items
 
 
-def test_every_kind_of_change_is_told_with_who_and_from_where(own: Door) -> None:
+def test_every_kind_of_change_is_told_with_who_and_from_where(own: LiveServer) -> None:
     with own.client() as boss:
         boss.post(f"{API}/users", json={"name": "anna", "role": "editor", "password": PASSWORD})
         boss.patch(f"{API}/users/anna", json={"role": "reader"})
@@ -66,7 +66,7 @@ def test_every_kind_of_change_is_told_with_who_and_from_where(own: Door) -> None
             assert never not in listed.text
 
 
-def test_logins_are_told_however_they_went_and_never_what_was_typed(own: Door) -> None:
+def test_logins_are_told_however_they_went_and_never_what_was_typed(own: LiveServer) -> None:
     with own.client() as boss, httpx2.Client(base_url=own.url, headers={"Origin": own.url}) as browser:
         boss.post(f"{API}/users", json={"name": "bert", "password": PASSWORD})
         name = {"name": "bert", "password": PASSWORD}
@@ -90,7 +90,7 @@ def test_logins_are_told_however_they_went_and_never_what_was_typed(own: Door) -
             assert never not in listed.text
 
 
-def test_a_row_that_was_edited_fails_the_check(own: Door, module_database_url: str) -> None:
+def test_a_row_that_was_edited_fails_the_check(own: LiveServer, module_database_url: str) -> None:
     with own.client() as boss:
         held = boss.post(f"{API}/audit/verify").json()
         assert (held["ok"], held["fault"]) == (True, None)
@@ -108,7 +108,7 @@ def test_a_row_that_was_edited_fails_the_check(own: Door, module_database_url: s
         assert boss.post(f"{API}/audit/verify").json()["ok"] is True
 
 
-def test_pages_of_it_follow_each_other(own: Door) -> None:
+def test_pages_of_it_follow_each_other(own: LiveServer) -> None:
     with own.client() as boss:
         first = boss.get(f"{API}/audit", params={"limit": 2}).json()
         second = boss.get(f"{API}/audit", params={"limit": 2, "cursor": first["next_cursor"]}).json()
@@ -118,7 +118,7 @@ def test_pages_of_it_follow_each_other(own: Door) -> None:
 
 
 @pytest.mark.parametrize("role", ["reader", "editor"])
-def test_others_do_not_see_it(own: Door, role: str) -> None:
+def test_others_do_not_see_it(own: LiveServer, role: str) -> None:
     with own.client(role) as client:  # type: ignore[arg-type]
         assert_problem(client.get(f"{API}/audit"), 403, "not_allowed")
         assert_problem(client.post(f"{API}/audit/verify"), 403, "not_allowed")

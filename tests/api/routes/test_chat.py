@@ -14,7 +14,7 @@ from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import Session
 from pincite.core.query.question import Exchange, Question, Sampling
 from pincite.providers.scripted import Options, ScriptedLLM
-from tests.api.door import Door, assert_problem, events
+from tests.api.live_server import LiveServer, assert_problem, events
 from tests.api.models import Talker, speaking
 
 TEXT = "# Leave\n\nFive vacation days carry over to the next year. They lapse at the end of March.\n"
@@ -22,8 +22,8 @@ ASKED = "How many vacation days carry over?"
 
 
 @pytest.fixture(scope="module")
-def shelf(door: Door) -> str:
-    door.add("chat", leave=TEXT)
+def shelf(live_server: LiveServer) -> str:
+    live_server.add("chat", leave=TEXT)
     return "chat"
 
 
@@ -50,7 +50,9 @@ def test_a_first_message_begins_a_session_that_the_next_goes_on_with(client: htt
     assert kept["title"] == ASKED
 
 
-def test_messages_are_a_conversation_that_the_client_keeps(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_messages_are_a_conversation_that_the_client_keeps(
+    live_server: LiveServer, client: httpx2.Client, shelf: str
+) -> None:
     seen = []
 
     class Listening(ScriptedLLM):
@@ -59,7 +61,7 @@ def test_messages_are_a_conversation_that_the_client_keeps(door: Door, client: h
             return super().write(prompt)
 
     before = sessions(client)
-    with speaking(door, Listening(Options())):
+    with speaking(live_server, Listening(Options())):
         answer = chat(
             client,
             folder=shelf,
@@ -93,11 +95,11 @@ def test_a_resumable_one_tells_its_stream_too(client: httpx2.Client, shelf: str)
     assert dict(events(again.text.splitlines())) == heard
 
 
-def test_what_was_cut_off_is_in_the_session_as_cut(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_what_was_cut_off_is_in_the_session_as_cut(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     session = chat(client, message=ASKED, folder=shelf)["session_id"]
     talker = Talker(pause_s=0.001)
     body = {"message": "When do vacation days lapse?", "session_id": session, "folder": shelf, "stream": True}
-    with speaking(door, talker):
+    with speaking(live_server, talker):
         with client.stream("POST", "/api/v1/chat", json=body) as response:
             for line in response.iter_lines():
                 if line == "event: token":
@@ -119,10 +121,10 @@ def test_a_question_that_cannot_be_asked_leaves_no_session(client: httpx2.Client
 
 @pytest.mark.parametrize("where", ["scope", "recent"])
 def test_an_asker_who_leaves_before_anything_was_kept_leaves_no_session(
-    door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, where: str
+    live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     reached = threading.Event()
-    sessions_, create = door.pincite.services.sessions, door.pincite.services.sessions.create
+    sessions_, create = live_server.pincite.services.sessions, live_server.pincite.services.sessions.create
     made: list[str] = []
 
     async def forever(*_: object) -> object:
@@ -132,7 +134,8 @@ def test_an_asker_who_leaves_before_anything_was_kept_leaves_no_session(
     async def created(scope: Scope) -> Session:
         made.append((session := await create(scope)).id)
         monkeypatch.setattr(
-            *((door.pincite.services.library, "scope_now") if where == "scope" else (sessions_, "recent")), forever
+            *((live_server.pincite.services.library, "scope_now") if where == "scope" else (sessions_, "recent")),
+            forever,
         )
         return session
 
@@ -156,9 +159,9 @@ def test_whatever_was_said_before_the_question_is_answered_and_quickly(client: h
             assert time.monotonic() - started < 3
 
 
-def test_a_session_of_somebody_else_is_missing(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_a_session_of_somebody_else_is_missing(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     session = chat(client, message=ASKED, folder=shelf)["session_id"]
-    with door.stranger() as stranger:
+    with live_server.stranger() as stranger:
         for stream in (False, True):
             body = {"message": "What was said?", "session_id": session, "stream": stream}
             assert_problem(stranger.post("/api/v1/chat", json=body), 404, "not_found")
@@ -172,7 +175,7 @@ def test_a_session_of_somebody_else_is_missing(door: Door, client: httpx2.Client
         ({}, "either 'message' or 'messages'"),
         ({"message": "q", "messages": [{"role": "user", "content": "q"}]}, "either 'message' or 'messages'"),
         ({"messages": []}, "messages"),
-        ({"messages": [{"role": "assistant", "content": "a"}]}, "must be the user's"),
+        ({"messages": [{"role": "assistant", "content": "a"}]}, "must have the role user"),
         ({"messages": [{"role": "user", "content": "q"}], "session_id": "s"}, "send 'message' with a session"),
         ({"messages": [{"role": "robot", "content": "q"}]}, "role"),
         ({"messages": [{"role": "user", "content": "q", "name": "x"}]}, "name"),

@@ -6,14 +6,14 @@ import httpx2
 import pytest
 
 from pincite.api.routes.document_contents import attachment
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 TEXT = "# Leave\n\nFive days carry over.\n\n## Sickness\n\nTell your manager.\n"
 
 
 @pytest.fixture(scope="module")
-def leave(door: Door) -> dict[str, object]:
-    with door.client() as client:
+def leave(live_server: LiveServer) -> dict[str, object]:
+    with live_server.client() as client:
         upload(client, "leave.md", TEXT, folder="contents", source_uri="https://example.org/leave")
         [document] = completed(client, "contents")
     return document

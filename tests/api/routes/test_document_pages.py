@@ -6,7 +6,7 @@ import httpx2
 import psycopg
 import pytest
 
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 from tests.pdf_maker import make_pdf
 
 API = "/api/v1"
@@ -17,8 +17,8 @@ PAGES = [
 
 
 @pytest.fixture(scope="module")
-def rules(door: Door) -> dict[str, Any]:
-    with door.client() as client:
+def rules(live_server: LiveServer) -> dict[str, Any]:
+    with live_server.client() as client:
         upload(client, "travel.pdf", make_pdf(PAGES), folder="pages")
         upload(client, "plain.md", "# Plain\n\nNo pages here.\n", folder="pages")
         return {document["name"]: document for document in completed(client, "pages")}
@@ -84,11 +84,11 @@ def test_what_is_not_there_is_named(client: httpx2.Client, rules: dict[str, Any]
 
 
 def test_a_document_from_before_pages_were_kept_says_how_to_get_them(
-    client: httpx2.Client, door: Door, folder: str
+    client: httpx2.Client, live_server: LiveServer, folder: str
 ) -> None:
     upload(client, "old.pdf", make_pdf(PAGES), folder=folder)
     [document] = completed(client, folder)
-    with psycopg.connect(door._settings["database.url"]) as admin:
+    with psycopg.connect(live_server._settings["database.url"]) as admin:
         of_it = "version in (select key from pincite.version where document_id = %s)"
         admin.execute(f"delete from pincite.page where {of_it}", (document["id"],))  # type: ignore[arg-type]
     detail = assert_problem(page(client, document), 404, "not_found")["detail"]
@@ -115,9 +115,11 @@ def test_pages_count_from_one(client: httpx2.Client, rules: dict[str, Any]) -> N
         assert_problem(response, 422, "invalid")
 
 
-def test_a_strangers_document_looks_like_none(door: Door, client: httpx2.Client, rules: dict[str, Any]) -> None:
+def test_a_strangers_document_looks_like_none(
+    live_server: LiveServer, client: httpx2.Client, rules: dict[str, Any]
+) -> None:
     document = rules["travel.pdf"]
-    with door.stranger() as stranger:
+    with live_server.stranger() as stranger:
         for path in ("pages/1", "places?start=0&end=5"):
             foreign = assert_problem(stranger.get(f"{API}/documents/{document['id']}/{path}"), 404, "not_found")
             missing = assert_problem(stranger.get(f"{API}/documents/nosuchdocument00/{path}"), 404, "not_found")

@@ -3,11 +3,13 @@
 import httpx2
 
 from pincite.api.paths import API
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 
-def test_an_answer_is_rated_and_its_conversation_tells_so(door: Door, client: httpx2.Client, folder: str) -> None:
-    door.add(folder, leave="# Leave\n\nFive vacation days carry over.\n")
+def test_an_answer_is_rated_and_its_conversation_tells_so(
+    live_server: LiveServer, client: httpx2.Client, folder: str
+) -> None:
+    live_server.add(folder, leave="# Leave\n\nFive vacation days carry over.\n")
     asked = {"message": "How many vacation days carry over?", "folder": folder}
     answer = client.post(f"{API}/chat", json=asked).json()
     said = client.post(f"{API}/feedback", json={"answer_id": answer["id"], "rating": "down", "comment": " wrong "})

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pincite.api.routes import health
 from pincite.config.branches.server import Database as DatabaseSettings
 from pincite.errors import StoreDown
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 
 def test_a_healthy_server_says_so_and_no_more(anyone: httpx2.Client) -> None:
@@ -64,9 +64,9 @@ def files_counted(client: httpx2.Client, before: dict[str, float], files: int) -
     return found
 
 
-def test_what_is_done_is_counted(door: Door, client: httpx2.Client, folder: str) -> None:
+def test_what_is_done_is_counted(live_server: LiveServer, client: httpx2.Client, folder: str) -> None:
     before = numbers(client.get("/api/v1/metrics"))
-    door.add(folder, one="# One\n\nThe first of two documents.\n", two="# Two\n\nThe second of them.\n")
+    live_server.add(folder, one="# One\n\nThe first of two documents.\n", two="# Two\n\nThe second of them.\n")
     client.post("/api/v1/query", json={"query": "Which document is first?", "folder": folder})
     client.post("/api/v1/search", json={"query": "first", "folder": folder, "strategy": "lexical_only"})
     client.post("/api/v1/search", json={"query": " "})
@@ -94,7 +94,7 @@ def test_the_details_tell_the_same_numbers(client: httpx2.Client) -> None:
 
 
 def test_a_key_for_metrics_opens_this_door_and_no_other(
-    door: Door, client: httpx2.Client, anyone: httpx2.Client
+    live_server: LiveServer, client: httpx2.Client, anyone: httpx2.Client
 ) -> None:
     made = client.post("/api/v1/keys", json={"name": "collector", "role": "metrics"}).json()
     headers = {"Authorization": f"Bearer {made['key']}"}
@@ -105,6 +105,6 @@ def test_a_key_for_metrics_opens_this_door_and_no_other(
 
 
 @pytest.mark.parametrize("role", ["reader", "editor"])
-def test_others_may_not(door: Door, role: str) -> None:
-    with door.client(role) as client:  # type: ignore[arg-type]
+def test_others_may_not(live_server: LiveServer, role: str) -> None:
+    with live_server.client(role) as client:  # type: ignore[arg-type]
         assert_problem(client.get("/api/v1/metrics"), 403, "not_allowed")

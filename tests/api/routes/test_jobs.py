@@ -15,7 +15,7 @@ import pytest
 
 from pincite.api.routes import jobs
 from pincite.ingest import worker
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 
 def held(client: httpx2.Client, name: str, folder: str) -> dict[str, Any]:
@@ -119,9 +119,9 @@ def test_a_running_job_stops_at_once(client: httpx2.Client, folder: str, stuck: 
 
 
 def test_the_version_before_stays_served_when_the_next_is_cancelled(
-    door: Door, client: httpx2.Client, folder: str
+    live_server: LiveServer, client: httpx2.Client, folder: str
 ) -> None:
-    first = door.add(folder, a="Herons nest in the reeds.")["a"]
+    first = live_server.add(folder, a="Herons nest in the reeds.")["a"]
     assert upload(client, "a.md", "Storks nest on chimneys.", folder=folder, start="false").status_code == 202
     [job] = [one for one in listed(client) if one["folder"] == folder]
     assert client.delete(f"/api/v1/jobs/{job['id']}").json()["serving"] is True
@@ -131,9 +131,11 @@ def test_the_version_before_stays_served_when_the_next_is_cancelled(
     assert "Herons nest" in found[0]["text"]
 
 
-def test_a_job_of_somebody_else_is_as_good_as_missing(door: Door, client: httpx2.Client, folder: str) -> None:
+def test_a_job_of_somebody_else_is_as_good_as_missing(
+    live_server: LiveServer, client: httpx2.Client, folder: str
+) -> None:
     job = held(client, "a.md", folder)
-    with door.stranger() as stranger:
+    with live_server.stranger() as stranger:
         assert listed(stranger) == []
         assert_problem(stranger.delete(f"/api/v1/jobs/{job['id']}"), 404, "not_found")
     assert_problem(client.delete("/api/v1/jobs/nonsense"), 404, "not_found")
@@ -180,7 +182,9 @@ def test_whoever_follows_hears_a_snapshot_then_what_changes(client: httpx2.Clien
         assert ended["status"] == "completed"
 
 
-def test_leaving_ends_the_following(door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leaving_ends_the_following(
+    live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     going, real = list[int](), jobs.follow
 
     async def counted(*arguments: Any, **options: Any) -> Any:
@@ -201,23 +205,23 @@ def test_leaving_ends_the_following(door: Door, client: httpx2.Client, monkeypat
     assert going == []
 
 
-def test_a_silent_queue_is_kept_alive(door: Door) -> None:
+def test_a_silent_queue_is_kept_alive(live_server: LiveServer) -> None:
     from pincite.core.accounts.access import LOCAL
 
     async def heard() -> list[Any]:
-        events = jobs.follow(door.pincite, LOCAL, every_s=0.01, silence_s=0.03)
+        events = jobs.follow(live_server.pincite, LOCAL, every_s=0.01, silence_s=0.03)
         found = [await anext(events), await anext(events), await anext(events)]
         await events.aclose()
         return found
 
-    first, *rest = door.do(heard())
+    first, *rest = live_server.do(heard())
     assert first.event == "snapshot"
     assert None in rest
 
 
 def test_one_upload_is_not_behind_a_load_of_many(postgres: str, database_url: str, data: Path) -> None:
     """A hundred files of a folder wait; what a person uploads then is done next."""
-    with Door(data, **{"database.url": database_url, "ingest.workers": 0}) as quiet, quiet.client() as client:
+    with LiveServer(data, **{"database.url": database_url, "ingest.workers": 0}) as quiet, quiet.client() as client:
         for n in range(100):
             quiet.do(quiet.pincite.documents.upload(_file(f"{n:03}.md"), priority=1))
         assert upload(client, "mine.md", "Somebody waits for this.").status_code == 202

@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from tests.api.door import assert_problem
+from tests.api.live_server import assert_problem
 
 
 def test_a_key_is_seen_once(client: httpx2.Client, anyone: httpx2.Client) -> None:

@@ -7,14 +7,14 @@ import pytest
 
 from pincite import __version__
 from pincite.api.routes.mcp import VERSIONS
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 LEAVE = "# Leave\n\n## Carrying over\n\nUp to five vacation days carry over into the next year.\n"
 
 
 @pytest.fixture(scope="module")
-def document(door: Door) -> dict[str, Any]:
-    return door.add("mcp", leave=LEAVE)["leave"]
+def document(live_server: LiveServer) -> dict[str, Any]:
+    return live_server.add("mcp", leave=LEAVE)["leave"]
 
 
 def send(client: httpx2.Client, method: str, params: dict[str, Any] | None = None, **headers: str) -> Any:
@@ -140,9 +140,11 @@ def test_there_is_no_stream_to_listen_to(client: httpx2.Client) -> None:
     assert_problem(client.get("/mcp", headers={"Accept": "text/event-stream"}), 405, "method_not_allowed")
 
 
-def test_tools_hold_their_callers_rights(door: Door, anyone: httpx2.Client, document: dict[str, Any]) -> None:
+def test_tools_hold_their_callers_rights(
+    live_server: LiveServer, anyone: httpx2.Client, document: dict[str, Any]
+) -> None:
     assert_problem(anyone.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}), 401, "unauthorized")
-    with door.stranger() as stranger:
+    with live_server.stranger() as stranger:
         assert call(stranger, "rag_search", queries=["vacation days"])["structuredContent"]["results"] == []
         told = call(stranger, "read_document", doc_id=document["id"])
         missing = call(stranger, "read_document", doc_id="nosuchdocument00")

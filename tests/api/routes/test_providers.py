@@ -4,7 +4,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 from tests.model_server import ModelServer, as_json, model_server
 
 TEST, MODELS = "/api/v1/providers/test", "/api/v1/providers/models"
@@ -24,7 +24,10 @@ def hosted(
         "database.url": module_database_url, "llm.base_url": f"{server.url}/v1", "llm.api_key": "sk-hush",
         "rag.reranker": "rerank_api", "rerank.base_url": server.url, "rerank.api_key": "sk-hush-too",
     }  # fmt: skip
-    with Door(tmp_path_factory.mktemp("providers") / "data", **settings) as door, door.client() as client:
+    with (
+        LiveServer(tmp_path_factory.mktemp("providers") / "data", **settings) as live_server,
+        live_server.client() as client,
+    ):
         yield client
 
 
@@ -75,7 +78,7 @@ def test_what_is_wrong_is_told_without_the_key(hosted: httpx2.Client, server: Mo
 
 def test_a_server_that_is_not_there_is_told_as_such(database_url: str, tmp_path: Path) -> None:
     settings = {"database.url": database_url, "llm.base_url": "http://127.0.0.1:9/v1"}
-    with Door(tmp_path / "data", **settings) as door, door.client() as client:
+    with LiveServer(tmp_path / "data", **settings) as live_server, live_server.client() as client:
         llm = client.post(TEST).json()["llm"]  # without a body
     assert (llm["ok"], llm["model"], llm["address"]) == (False, None, "http://127.0.0.1:9/v1")
     assert llm["error"]["code"] == "provider_unreachable"

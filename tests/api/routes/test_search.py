@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 FILES = {
     "leave": "# Leave\n\nFive vacation days carry over to the next year.\n",
@@ -12,8 +12,8 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def shelf(door: Door) -> dict[str, dict[str, object]]:
-    return door.add("searches", **FILES)
+def shelf(live_server: LiveServer) -> dict[str, dict[str, object]]:
+    return live_server.add("searches", **FILES)
 
 
 def search(client: httpx2.Client, **body: object) -> dict[str, object]:
@@ -43,8 +43,8 @@ def test_a_score_is_the_sum_of_its_shares(client: httpx2.Client, shelf: dict[str
         assert one["explain"]["alpha"] == 0.5
 
 
-def test_the_order_can_be_worked_out_from_what_is_told(door: Door, client: httpx2.Client) -> None:
-    door.add(
+def test_the_order_can_be_worked_out_from_what_is_told(live_server: LiveServer, client: httpx2.Client) -> None:
+    live_server.add(
         "films",
         vertigo="# Vertigo\n\nThe film Vertigo was directed by Alfred Hitchcock.\n",
         hitchcock="# Alfred Hitchcock (director)\n\nHe was born in Leytonstone.\n",
@@ -180,8 +180,8 @@ def test_fusion_searches_the_parts_and_says_what_took_a_model(
     assert {one["stage"] for one in found["degraded"]} == {"step_back", "query_variations"}
 
 
-def test_strategies_want_more_or_less(door: Door, client: httpx2.Client) -> None:
-    door.add(
+def test_strategies_want_more_or_less(live_server: LiveServer, client: httpx2.Client) -> None:
+    live_server.add(
         "many", **{f"n{n}": f"# Note {n}\n\nA note about ferries number {n}, told by {'x' * n}.\n" for n in range(25)}
     )
     for strategy, wanted in {"dense_only": 5, "hybrid": 10, "fusion": 20}.items():
@@ -198,8 +198,8 @@ HARBOUR = (
 
 
 @pytest.fixture(scope="module")
-def harbour(door: Door) -> dict[str, object]:
-    return door.add("levels", harbour=HARBOUR)["harbour"]
+def harbour(live_server: LiveServer) -> dict[str, object]:
+    return live_server.add("levels", harbour=HARBOUR)["harbour"]
 
 
 @pytest.mark.parametrize("levels", [[0], [1], [2], [0, 1], [0, 1, 2]])
@@ -235,8 +235,10 @@ def test_several_queries_explain_themselves(client: httpx2.Client, shelf: dict[s
         assert one["score"] == pytest.approx(sum(1 / (one["explain"]["multi_query_rrf_k"] + rank) for rank in ranks))
 
 
-def test_penalties_and_spreading_can_be_worked_out_from_what_is_told(door: Door, client: httpx2.Client) -> None:
-    door.add(
+def test_penalties_and_spreading_can_be_worked_out_from_what_is_told(
+    live_server: LiveServer, client: httpx2.Client
+) -> None:
+    live_server.add(
         "animals",
         cats="# Cats\n\nCats differ from dogs: cats purr.\n",
         dogs="# Dogs\n\nDogs bark at strangers.\n",
@@ -262,8 +264,8 @@ def test_penalties_and_spreading_can_be_worked_out_from_what_is_told(door: Door,
     assert [one["score"] for one in results] == sorted((one["score"] for one in results), reverse=True)
 
 
-def test_equal_passages_are_one_result_that_names_the_others(door: Door, client: httpx2.Client) -> None:
-    shelf = door.add("twins", one="# Moss\n\nMoss grows on stones.\n", two="# Moss\n\nMoss grows on  stones.\n")
+def test_equal_passages_are_one_result_that_names_the_others(live_server: LiveServer, client: httpx2.Client) -> None:
+    shelf = live_server.add("twins", one="# Moss\n\nMoss grows on stones.\n", two="# Moss\n\nMoss grows on  stones.\n")
     [found] = search(client, query="moss on stones", folder="twins")["results"]
     [twin] = found["also_in"]
     assert {found["metadata"]["document_id"], twin["document_id"]} == {shelf["one"]["id"], shelf["two"]["id"]}

@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 PATH = "/api/v1/sessions"
 
@@ -48,8 +48,8 @@ def test_a_session_is_renamed_and_removed(client: httpx2.Client, session: str) -
         assert_problem(response, 404, "not_found")
 
 
-def test_all_go_only_where_all_is_said(door: Door, client: httpx2.Client, session: str) -> None:
-    with door.stranger() as stranger:
+def test_all_go_only_where_all_is_said(live_server: LiveServer, client: httpx2.Client, session: str) -> None:
+    with live_server.stranger() as stranger:
         assert_problem(stranger.delete(PATH), 422, "invalid")
         stranger.post("/api/v1/chat", json={"message": "Mine?"})
         assert stranger.delete(PATH, params={"all": True}).json() == {"removed": 1}
@@ -57,8 +57,8 @@ def test_all_go_only_where_all_is_said(door: Door, client: httpx2.Client, sessio
     assert client.get(f"{PATH}/{session}").status_code == 200
 
 
-def test_a_session_is_its_owners_alone(door: Door, client: httpx2.Client, session: str) -> None:
-    with door.stranger() as stranger:
+def test_a_session_is_its_owners_alone(live_server: LiveServer, client: httpx2.Client, session: str) -> None:
+    with live_server.stranger() as stranger:
         assert session not in stranger.get(PATH, params={"limit": 200}).text
         assert_problem(stranger.get(f"{PATH}/{session}"), 404, "not_found")
         assert_problem(stranger.patch(f"{PATH}/{session}", json={"title": "x"}), 404, "not_found")

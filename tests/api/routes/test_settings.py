@@ -7,22 +7,22 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 API = "/api/v1"
 
 
 @pytest.fixture(scope="module")
-def own(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+def own(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """A server of our own: others must not meet our settings."""
     data = tmp_path_factory.mktemp("settings") / "data"
-    with Door(data, **{"database.url": module_database_url, "llm.api_key": "canary-key"}) as door:
-        door.add("", cats="# Cats\n\nCats purr when they are content.\n")
-        yield door
+    with LiveServer(data, **{"database.url": module_database_url, "llm.api_key": "canary-key"}) as live_server:
+        live_server.add("", cats="# Cats\n\nCats purr when they are content.\n")
+        yield live_server
 
 
 @pytest.fixture
-def admin(own: Door) -> Iterator[httpx2.Client]:
+def admin(own: LiveServer) -> Iterator[httpx2.Client]:
     with own.client() as client:
         yield client
         for _ in range(20):
@@ -81,7 +81,7 @@ def test_a_value_this_process_was_started_with_stays_and_that_is_told(admin: htt
 def test_an_index_setting_says_what_is_stale(admin: httpx2.Client) -> None:
     told = admin.put(f"{API}/settings", json={"chunking.size": 100}).json()
     assert (told["reindex"], told["stale_documents"]) == (["chunking.size"], 1)
-    assert "(stale now: 1; renew them: pincite reindex" in told["notes"][0]
+    assert "(stale documents: 1; update them with: pincite reindex" in told["notes"][0]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_the_profiles_are_listed_without_what_is_still_to_come(admin: httpx2.Cli
     ("path", "body"),
     [("search", {"query": "cats"}), ("query-many", {"queries": ["cats"]}), ("query", {"query": "cats"})],
 )
-def test_a_request_may_name_a_profile(own: Door, admin: httpx2.Client, path: str, body: dict[str, Any]) -> None:
+def test_a_request_may_name_a_profile(own: LiveServer, admin: httpx2.Client, path: str, body: dict[str, Any]) -> None:
     with own.client("reader") as reader:
         found = reader.post(f"{API}/{path}", json=body | {"profile": "zoeflow"})
         assert found.status_code == 200, found.text
@@ -175,7 +175,7 @@ def test_a_request_may_name_a_profile(own: Door, admin: httpx2.Client, path: str
      ("POST", "settings/undo"), ("POST", "settings/apply"), ("GET", "profiles")],
 )  # fmt: skip
 @pytest.mark.parametrize("role", ["reader", "editor"])
-def test_only_administrators_come_in(own: Door, role: Any, method: str, path: str) -> None:
+def test_only_administrators_come_in(own: LiveServer, role: Any, method: str, path: str) -> None:
     body = None if method == "GET" else {"rag.top_k": 1} if path == "settings" else {"profile": "local"}
     with own.client(role) as client:
         assert_problem(client.request(method, f"{API}/{path}", json=body), 403, "not_allowed")
@@ -183,9 +183,9 @@ def test_only_administrators_come_in(own: Door, role: Any, method: str, path: st
 
 def test_safe_mode_is_shown(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PINCITE_SAFE", "1")
-    with Door(tmp_path / "data", **{"database.url": database_url}) as door, door.client() as client:
+    with LiveServer(tmp_path / "data", **{"database.url": database_url}) as live_server, live_server.client() as client:
         told = client.put(f"{API}/settings", json={"rag.top_k": 3}).json()
-        assert "PINCITE_SAFE is set: this process ignores what is stored" in told["notes"]
+        assert "PINCITE_SAFE is set: this process ignores the stored settings" in told["notes"]
         shown = client.get(f"{API}/settings").json()
         assert (shown["safe"], shown["values"]["rag.top_k"]) == (True, 10)
         assert shown["ignored"] == {"rag.top_k": "PINCITE_SAFE is set"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 TEXT = {
     "leave": "# Leave\n\nUnused leave days expire on 31 March. Leave is asked for in the calendar.\n",
@@ -105,15 +105,15 @@ def test_limits(client: httpx2.Client, wrong: dict[str, object]) -> None:
 
 
 @pytest.fixture(scope="module")
-def keeping(postgres: str, tmp_path_factory: pytest.TempPathFactory, module_database_url: str) -> Iterator[Door]:
+def keeping(postgres: str, tmp_path_factory: pytest.TempPathFactory, module_database_url: str) -> Iterator[LiveServer]:
     """A server that keeps the words of questions."""
     data: Path = tmp_path_factory.mktemp("keeping") / "data"
-    with Door(data, **{"database.url": module_database_url, "traces.content": True}) as door:
-        door.add("", **TEXT)
-        yield door
+    with LiveServer(data, **{"database.url": module_database_url, "traces.content": True}) as live_server:
+        live_server.add("", **TEXT)
+        yield live_server
 
 
-def test_a_replay_tells_what_changed(keeping: Door) -> None:
+def test_a_replay_tells_what_changed(keeping: LiveServer) -> None:
     with keeping.client("reader") as client:
         answer = client.post("/api/v1/query", json={"query": QUESTION, "top_k": 2}).json()
         trace_id = answer["metadata"]["trace_id"]
@@ -147,7 +147,7 @@ def test_a_replay_tells_what_changed(keeping: Door) -> None:
 @pytest.mark.parametrize(
     "key", ["llm.base_url", "llm.provider", "llm.api_key", "embedding.provider", "database.url", "rag.fusoin", "data"]
 )
-def test_no_replay_changes_who_is_asked(keeping: Door, key: str) -> None:
+def test_no_replay_changes_who_is_asked(keeping: LiveServer, key: str) -> None:
     with keeping.client() as client:
         trace_id = client.post("/api/v1/search", json={"query": QUESTION}).json()["trace_id"]
         response = client.post(f"/api/v1/traces/{trace_id}/replay", json={"settings": {key: "http://evil"}})

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from pincite.engine.connectors.samples import SampleQuestion, Samples
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 
 def test_a_file_is_taken_in_and_processed(client: httpx2.Client, folder: str) -> None:
@@ -59,9 +59,11 @@ def test_the_sample_documents_are_taken_in_once(
     assert_problem(client.post("/api/v1/documents/samples", json={"folder": "a//b"}), 422, "bad_folder")
 
 
-def test_forty_equal_uploads_at_once_make_one_document(door: Door, client: httpx2.Client, folder: str) -> None:
+def test_forty_equal_uploads_at_once_make_one_document(
+    live_server: LiveServer, client: httpx2.Client, folder: str
+) -> None:
     def once(_: int) -> httpx2.Response:
-        with door.client("editor") as one:
+        with live_server.client("editor") as one:
             return upload(one, "same.md", "# Same\n\nAll the same.\n", folder=folder)
 
     with ThreadPoolExecutor(40) as pool:
@@ -162,12 +164,12 @@ def test_a_start_of_nothing_in_particular_is_refused(client: httpx2.Client, body
     assert_problem(client.post("/api/v1/documents/start", json=body), 422, "invalid")
 
 
-def test_a_name_is_only_text(door: Door, client: httpx2.Client, folder: str) -> None:
+def test_a_name_is_only_text(live_server: LiveServer, client: httpx2.Client, folder: str) -> None:
     name = "Über Katzen & Hunde; <b>'1'.md"
     document = upload(client, name, "Katzen schnurren.", folder=folder).json()["document"]
     assert document["name"] == name
     completed(client, folder)
-    assert not list(door.pincite.settings.data.rglob("*Katzen*"))
+    assert not list(live_server.pincite.settings.data.rglob("*Katzen*"))
 
 
 def test_a_file_that_is_there_under_another_name_is_taken_in_and_told(client: httpx2.Client, folder: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from tests.api.door import Door, completed
+from tests.api.live_server import LiveServer, completed
 from tests.model_server import ModelServer, model_server
 
 PATH = "/api/v1/documents/url"
@@ -19,17 +19,19 @@ def site() -> Iterator[ModelServer]:
 
 
 @pytest.fixture(scope="module")
-def open_door(module_database_url: str, site: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+def open_door(
+    module_database_url: str, site: ModelServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LiveServer]:
     settings = {
         "database.url": module_database_url, "web.enabled": True, "web.delay_s": 0,
         "web.allow_hosts": (site.url.removeprefix("http://"),),
     }  # fmt: skip
-    with Door(tmp_path_factory.mktemp("web") / "data", **settings) as door:
-        yield door
+    with LiveServer(tmp_path_factory.mktemp("web") / "data", **settings) as live_server:
+        yield live_server
 
 
 @pytest.fixture
-def fetching(open_door: Door) -> Iterator[httpx2.Client]:
+def fetching(open_door: LiveServer) -> Iterator[httpx2.Client]:
     with open_door.client("editor") as client:
         yield client
 
@@ -71,7 +73,7 @@ def test_a_page_that_cannot_be_had_is_told(fetching: httpx2.Client, site: ModelS
     assert (response.status_code, response.json()["code"]) == (502, "provider_refused")
 
 
-def test_readers_may_not_have_pages_fetched(open_door: Door, site: ModelServer) -> None:
+def test_readers_may_not_have_pages_fetched(open_door: LiveServer, site: ModelServer) -> None:
     with open_door.client("reader") as reader:
         assert reader.post(PATH, json={"url": f"{site.url}/tea"}).status_code == 403
 

@@ -8,18 +8,18 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 API = "/api/v1"
 
 
 @pytest.fixture
-def bob(door: Door, client: httpx2.Client) -> Iterator[tuple[str, httpx2.Client]]:
+def bob(live_server: LiveServer, client: httpx2.Client) -> Iterator[tuple[str, httpx2.Client]]:
     """An editor nobody has shared anything with."""
     name = f"bob {secrets.token_hex(4)}"
     client.post(f"{API}/users", json={"name": name, "role": "editor"})
     key = client.post(f"{API}/keys", json={"name": "k", "user": name, "role": "editor"}).json()["key"]
-    with httpx2.Client(base_url=door.url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as own:
+    with httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as own:
         yield name, own
 
 

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from pincite.evaluate.questions.own_documents import EvalRequest, make_set
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 API = "/api/v1"
 SAMPLE = Path(__file__).parents[3] / "examples" / "documents" / "station-handbook.md"
@@ -93,9 +93,9 @@ def test_the_index_is_shown_and_switched_by_administrators_only(client: httpx2.C
 
 
 def test_an_index_is_compared_before_it_is_switched_to(database_url: str, data: Path) -> None:
-    with Door(data, **{"database.url": database_url}) as door, door.client() as client:
-        door.add("", handbook=SAMPLE.read_text(encoding="utf-8"))
-        door.do(make_set(door.pincite, EvalRequest(questions=10), report=lambda _progress: None))
+    with LiveServer(data, **{"database.url": database_url}) as live_server, live_server.client() as client:
+        live_server.add("", handbook=SAMPLE.read_text(encoding="utf-8"))
+        live_server.do(make_set(live_server.pincite, EvalRequest(questions=10), report=lambda _progress: None))
         assert_problem(client.post(f"{API}/index/compare"), 409, "conflict")
         client.put(f"{API}/settings", json={"values": {"chunking.size": 77}})
         assert client.post(f"{API}/documents/reindex", json={"hold": True}).status_code == 202

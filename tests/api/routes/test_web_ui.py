@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from pincite.api.routes import web_ui
-from tests.api.door import assert_problem
+from tests.api.live_server import assert_problem
 
 
 @pytest.mark.parametrize("path", ["/", *(f"/{view}" for view in web_ui.VIEWS), "/documents/some/thing", "/ask/"])

@@ -15,7 +15,7 @@ from pincite.core.query.answer import Answer
 from pincite.core.run import Event, Planned, Started, Token
 from pincite.errors import Conflict, Invalid, NotAllowed, NotFound, OverBudget
 from pincite.providers.scripted import Options, ScriptedLLM
-from tests.api.door import Door, assert_problem, events
+from tests.api.live_server import LiveServer, assert_problem, events
 from tests.api.models import Talker, speaking
 from tests.builders import plan
 
@@ -81,7 +81,7 @@ def test_several_listen_to_one_answer_from_wherever_they_are() -> None:
 
 def test_one_that_nobody_takes_up_ends_after_a_while_and_says_so() -> None:
     async def work() -> None:
-        speaker, kept = Speaker(), Streams(patience_s=0.05)
+        speaker, kept = Speaker(), Streams(abandon_timeout_s=0.05)
         stream = kept.open("ada", speaker.ask, "r", resumable=True)
         await hear(stream, 0, 2)
         assert not stream.ended
@@ -95,7 +95,7 @@ def test_one_that_nobody_takes_up_ends_after_a_while_and_says_so() -> None:
 
 def test_one_that_is_taken_up_in_time_goes_on() -> None:
     async def work() -> None:
-        speaker, kept = Speaker(), Streams(patience_s=0.1)
+        speaker, kept = Speaker(), Streams(abandon_timeout_s=0.1)
         stream = kept.open("ada", speaker.ask, "r", resumable=True)
         await hear(stream, 0, 2)
         listening = asyncio.create_task(hear(stream, 2, 1))
@@ -121,7 +121,7 @@ def test_one_that_is_not_resumable_ends_with_its_listener() -> None:
 
 def test_what_has_ended_is_kept_for_a_while() -> None:
     async def work() -> None:
-        kept = Streams(kept_s=0.05)
+        kept = Streams(retention_s=0.05)
         speaker = Speaker()
         stream = kept.open("ada", speaker.ask, "r", resumable=True)
         await hear(stream, 0, 2)
@@ -189,7 +189,7 @@ def test_an_error_before_anything_was_told_is_raised() -> None:
 @pytest.mark.parametrize("resumable", [True, False])
 def test_one_that_is_cancelled_before_its_first_step_says_so_and_is_forgotten(resumable: bool) -> None:
     async def work() -> None:
-        kept = Streams(kept_s=0)
+        kept = Streams(retention_s=0)
         stream = kept.open("ada", Speaker().ask, "r", resumable=resumable)
         assert await stream.cancel()
         with pytest.raises(Conflict, match="cancelled"):
@@ -248,8 +248,8 @@ def test_one_that_tells_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture(scope="module")
-def shelf(door: Door) -> str:
-    door.add("streams", leave=TEXT)
+def shelf(live_server: LiveServer) -> str:
+    live_server.add("streams", leave=TEXT)
     return "streams"
 
 
@@ -264,9 +264,9 @@ def begin(client: httpx2.Client, body: dict[str, object], until: str) -> tuple[s
     return str(events(lines)[0][1]["stream_id"]), lines
 
 
-def test_a_stream_is_taken_up_where_it_was_left(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_a_stream_is_taken_up_where_it_was_left(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     answers = ("Five vacation days carry over. [Source 1] They lapse in March. [Source 1]",)
-    with speaking(door, ScriptedLLM(Options(answers=answers, delay_s=0.05))):
+    with speaking(live_server, ScriptedLLM(Options(answers=answers, delay_s=0.05))):
         stream_id, lines = begin(client, {**ASKED, "folder": shelf}, "token")
         last = [line for line in lines if line.startswith("id: ")][-1].removeprefix("id: ")
         with client.stream("GET", f"/api/v1/chat/streams/{stream_id}", headers={"Last-Event-ID": last}) as response:
@@ -288,9 +288,9 @@ def test_a_stream_is_taken_up_where_it_was_left(door: Door, client: httpx2.Clien
         assert_problem(response, 422, "invalid")
 
 
-def test_cancelling_stops_the_model_within_a_second(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_cancelling_stops_the_model_within_a_second(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     talker = Talker(pause_s=0.001)
-    with speaking(door, talker):
+    with speaking(live_server, talker):
         stream_id, _ = begin(client, {**ASKED, "folder": shelf}, "token")
         assert talker.stopped is None
         asked = time.monotonic()
@@ -300,9 +300,9 @@ def test_cancelling_stops_the_model_within_a_second(door: Door, client: httpx2.C
     assert_problem(client.delete(f"/api/v1/chat/streams/{stream_id}"), 404, "not_found")
 
 
-def test_somebody_elses_stream_is_missing(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_somebody_elses_stream_is_missing(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     talker = Talker(pause_s=0.001)
-    with speaking(door, talker), door.stranger() as stranger:
+    with speaking(live_server, talker), live_server.stranger() as stranger:
         stream_id, _ = begin(client, {**ASKED, "folder": shelf}, "token")
         assert_problem(stranger.get(f"/api/v1/chat/streams/{stream_id}"), 404, "not_found")
         assert_problem(stranger.delete(f"/api/v1/chat/streams/{stream_id}"), 404, "not_found")

@@ -51,10 +51,10 @@ def test_the_sessions_there_are() -> None:
     assert long.id in seen(lambda screen: print_sessions(screen, [long], None), 80)
     assert "2024-01-31" in told
     assert "\x1b" not in told
-    assert "no conversations" in seen(lambda screen: print_sessions(screen, [], None))
+    assert "no sessions" in seen(lambda screen: print_sessions(screen, [], None))
 
 
 def test_a_conversation_that_goes_on_says_so() -> None:
     session = Session("s_1", "The key", DAY, DAY, 1)
-    assert "going on with “The key”, 1 turn" in seen(lambda screen: print_welcome(screen, session))
+    assert "continuing “The key”, 1 turn" in seen(lambda screen: print_welcome(screen, session))
     assert "ask away" in seen(lambda screen: print_welcome(screen, None))

@@ -64,7 +64,7 @@ def test_shares_can_be_worked_out_from_what_is_printed() -> None:
     assert "words: weight 0.5, low 0.0000, span 16.0000" in told
     assert "meaning: weight 0.5, low 0.0000, span 1.0000" in told
     assert "named: weight 0.2, low 0.0000, span 1.0000" in told
-    assert "rank –: not among those brought" in told
+    assert "rank –: not retrieved by this engine" in told
     assert "meaning      –     0.7000    0.3500" in told
     assert "score 0.3500 + 0.1500 = 0.5000" in told
 
@@ -83,8 +83,8 @@ def test_a_rerankers_score_is_told_from_the_place_of_those_it_did_not_see() -> N
         lambda screen: print_explained(screen, replace(result(one, other), fusion=fusion(reranker="cosine")), "x"),
         width=120,
     )
-    assert "0.5000; then the reranker's score counts: 0.7000" in told
-    assert "0.3000; not among those the reranker saw, so after them: 0.7000" in told
+    assert "0.5000; replaced by the reranker's score: 0.7000" in told
+    assert "0.3000; not reranked, therefore below the reranked ones: 0.7000" in told
 
 
 def test_a_snippet_shows_the_words_that_were_looked_for() -> None:

@@ -36,14 +36,14 @@ def test_jobs_that_have_ended_say_how(capsys: pytest.CaptureFixture[str]) -> Non
     assert told[1].split() == ["7", "hr/a.md", "completed", "2026-01-01", "12:00:00"]
     assert told[2].split() == ["8", "hr/a.md", "error", "2026-01-01", "12:00:00", "cannot", "be", "read"]
     print_past(Screen(), [])
-    assert capsys.readouterr().out == "Nothing was processed within the last day.\n"
+    assert capsys.readouterr().out == "No job ended within the last day.\n"
 
 
 def test_what_is_stalled_or_held_is_said() -> None:
     told = format_queue(
         replace(SUMMARY, stalled=2, held=3, documents_per_s=None, passages_per_s=None, remaining_s=None)
     )
-    assert told == "1 running, 12 waiting, 2 of them for a part that is down, 3 held"
+    assert told == "1 running, 12 waiting, 2 of them for a service that is down, 3 held"
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_time_is_told_as_people_do(seconds: float | None, told: str) -> None:
 def test_a_cancelled_job_says_what_is_still_searched(capsys: pytest.CaptureFixture[str]) -> None:
     print_cancelled(Screen(), CancelledJob(7, "d", "a.md", "running", serving=True))
     told = capsys.readouterr().out
-    assert told == "cancelled 7 (a.md), which was running; what was indexed before is still searched\n"
+    assert told == "cancelled 7 (a.md), which was running; its earlier version is still searchable\n"

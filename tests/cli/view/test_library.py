@@ -21,7 +21,7 @@ def test_the_list_has_a_line_for_each() -> None:
     assert head.split() == ["id", "name", "status", "passages", "version"]
     assert one.split() == ["abcdefghijklmnop", "file.md", "completed", "3", "2024-01-31"]
     assert two.split() == ["abcdefghijklmnop", "hr/rules/b.md", "completed", "stale", "1,200", "2024-01-31"]
-    assert " ".join(summary).startswith("2 documents, 1,203 passages, 1 stale: made with other settings;")
+    assert " ".join(summary).startswith("2 documents, 1,203 passages, 1 stale: indexed with other settings;")
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -63,7 +63,7 @@ def test_a_document_shows_what_is_known_and_no_more() -> None:
 def test_a_receipt_is_said_in_words() -> None:
     told = seen(lambda screen: print_receipt(screen, "handbook.md", RECEIPT), width=120)
     assert " ".join(told.split()) == (
-        "removed handbook.md: 2 versions, 14 passages, 20 vectors, 913 words; checked again: nothing left"
+        "removed handbook.md: 2 versions, 14 passages, 20 vectors, 913 postings; verified: nothing is left"
     )
     told = seen(lambda screen: print_receipt(screen, "x", replace(RECEIPT, verified=False)), width=120)
     assert "something is left" in told

@@ -54,13 +54,13 @@ def test_one_setting_tells_what_does_not_count() -> None:
     assert told.startswith("rag.top_k 9 this call Passages a search returns")
     assert "May be a whole number from 1 to 1000; 10 by default." in told
     assert "PINCITE_RAG__TOP_K, RETRIEVAL_TOP_K" in told
-    assert "The database says 3, which does not count here." in told
+    assert "The database has 3, which is not used here." in told
 
 
 def test_what_is_ignored_is_said() -> None:
     assert "PINCITE_SAFE is set" in seen(lambda screen: print_settings(screen, control(safe=True, x="y"), []))
     told = seen(lambda screen: print_settings(screen, control(gone="there is no setting"), []))
-    assert "The stored gone does not count: there is no setting" in told
+    assert "The stored gone is not used: there is no setting" in told
 
 
 def test_a_change_is_told_step_by_step() -> None:
@@ -106,7 +106,7 @@ def test_the_history_goes_by_batches() -> None:
 
 def test_the_schema_has_each_setting_with_its_meaning() -> None:
     told = seen(lambda screen: print_schema(screen, list(catalogue().values())))
-    assert "rag.fusion  'relative_score' or 'rrf'; relative_score by default; acts at the next request" in told
+    assert "rag.fusion  'relative_score' or 'rrf'; relative_score by default; takes effect at the next request" in told
 
 
 @pytest.mark.parametrize(

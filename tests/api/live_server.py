@@ -20,7 +20,7 @@ T = TypeVar("T")
 ROLES: tuple[Role, ...] = ("administrator", "editor", "reader")
 
 
-class Door:
+class LiveServer:
     """Serves an engine over HTTP until left."""
 
     host_listened_on = "127.0.0.1"
