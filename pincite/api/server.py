@@ -120,7 +120,7 @@ def _listening_socket(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def _enable_keepalive(listener: socket.socket) -> None:
-    """Enable TCP keepalive: a connection whose client vanished ends within about two minutes; connections inherit this."""
+    """Enable TCP keepalive, which connections inherit: one whose client vanished ends within about two minutes."""
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4), ("TCP_USER_TIMEOUT", 90_000)):
         if hasattr(socket, name):

@@ -122,7 +122,7 @@ def check_choice(choices: Any, value: str | None, what: str) -> Any:
     from pincite.errors import Invalid
 
     if value is not None and value not in get_args(choices):
-        raise Invalid(f"there is no {what} '{value}'; choose one of: {', '.join(get_args(choices))}")
+        raise Invalid(f"there is no {what} '{value}'; there are: {', '.join(get_args(choices))}")
     return value
 
 

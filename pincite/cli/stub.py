@@ -27,7 +27,7 @@ async def stub_llm(
     fault: Annotated[
         list[str] | None,
         typer.Option(
-            "--fault", metavar="FAULT", help="Simulate a fault: 429@2, 500@1-3, cut, hang … (docs/stub.md); repeatable."
+            "--fault", metavar="FAULT", help="Simulate a fault: 429@2, 500@1-3, cut … (docs/stub.md); repeatable."
         ),
     ] = None,
     port: Annotated[

@@ -77,7 +77,7 @@ async def _dispatch(method: str, params: Any, backend: ToolBackend) -> Json:
         return await _call_tool(parameters, backend)
     raise _ProtocolError(
         METHOD_NOT_FOUND,
-        f"there is no method '{method[:100]}'; the methods are initialize, ping, tools/list, tools/call",
+        f"there is no method '{method[:100]}'; there are initialize, ping, tools/list, tools/call",
     )
 
 
@@ -85,7 +85,7 @@ async def _call_tool(parameters: Mapping[str, Any], backend: ToolBackend) -> Jso
     """Call a tool; an error becomes part of the result, so that the model can try again."""
     name, arguments = parameters.get("name"), parameters.get("arguments")
     if not isinstance(name, str) or name not in TOOLS:
-        raise _ProtocolError(INVALID_PARAMS, f"there is no tool '{str(name)[:100]}'; the tools are: {', '.join(TOOLS)}")
+        raise _ProtocolError(INVALID_PARAMS, f"there is no tool '{str(name)[:100]}'; there are: {', '.join(TOOLS)}")
     if arguments is not None and not isinstance(arguments, dict):
         raise _ProtocolError(INVALID_PARAMS, "arguments must be an object")
     try:

@@ -64,7 +64,7 @@ class Body(BaseModel):
 def _unknown(name: str, known: list[str]) -> str:
     shown = name[:100].encode(errors="replace").decode()
     close = closest(shown, known)
-    hint = f"did you mean '{close}'?" if close else f"the options are: {', '.join(known)}"
+    hint = f"did you mean '{close}'?" if close else f"there are: {', '.join(known)}"
     return f"there is no option '{shown}'; {hint}"
 
 

@@ -11,7 +11,7 @@ from pincite.serialize.primitives import Json, iso_time
 
 
 def settings_json(control: LiveSettings) -> Json:
-    """Every current setting, as `values` by key and as detailed `items`; `ignored` gives the reason for each stored value not in use."""
+    """All current settings; `ignored` gives the reason for each stored value that is not used."""
     lines = control.lines()
     return {
         "revision": control.settings.revision,

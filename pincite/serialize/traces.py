@@ -53,7 +53,9 @@ def replay_json(value: Replay, titles: Mapping[str, str]) -> Json:
         "changed": value.changed,
         "settings": {key: {"before": old, "after": new} for key, (old, new) in value.settings.items()},
         "passages": [_moved_json(one, titles.get(one.document_id)) for one in value.passages],
-        "answer": None if value.answer is None else {
+        "answer": None
+        if value.answer is None
+        else {
             "before": "".join(text for change, text in value.answer if change != "added"),
             "after": "".join(text for change, text in value.answer if change != "removed"),
             "changes": [{"change": change, "text": text} for change, text in value.answer],
@@ -64,7 +66,7 @@ def replay_json(value: Replay, titles: Mapping[str, str]) -> Json:
         },
         "duration_ms": {"before": round(before.duration_ms, 3), "after": round(after.duration_ms, 3)},
         "degraded": [asdict(note) for note in after.degraded],
-    }  # fmt: skip
+    }
 
 
 def _moved_json(value: Moved, title: str | None) -> Json:

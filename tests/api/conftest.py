@@ -1,4 +1,4 @@
-"""One server for all tests of the live_server; each test keeps to folders of its own."""
+"""One server for all API tests; each test uses its own folders."""
 
 import secrets
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""People with whom something is shared, and what is taken away from them."""
+"""Users with whom a document is shared, and ways to revoke their access."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ def suspend(boss: httpx2.Client, name: str) -> None:
 
 
 def cut(lines: Iterator[str], take_away: Callable[[], object]) -> tuple[str, float]:
-    """Listen until the first word, take something away, and go on to the end: its last event's code, and how long it took."""
+    """Read to the first token, revoke access, read on; return the last event's code and the seconds until it."""
     heard: list[str] = []
     for line in lines:
         heard.append(line)

@@ -1,4 +1,4 @@
-"""A real server in a thread of its own, and what the tests need to talk to it."""
+"""A real server in its own thread, and helpers to send requests to it."""
 
 import asyncio
 import json

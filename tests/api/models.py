@@ -1,4 +1,4 @@
-"""Models for the tests of answers on their way."""
+"""Models for tests of streamed answers."""
 
 import asyncio
 import time

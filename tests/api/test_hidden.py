@@ -1,4 +1,4 @@
-"""What one may not read cannot be noticed: every number and word is the same with and without it."""
+"""Unreadable documents cannot be noticed: results are the same with and without them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ def pair(live_server: LiveServer) -> Iterator[Pair]:
 
 
 def told(client: httpx2.Client) -> list[Any]:
-    """All that somebody is told, by every live_server that counts, scores, corrects or lists."""
+    """Everything a user sees on routes that count, score, correct or list."""
     asked = [client.post(f"{API}/search", json=body) for body in SEARCHES]
     asked.append(client.post(f"{API}/query-many", json={"queries": ["vacation", "herons"], "explain": True}))
     asked += [
@@ -101,7 +101,7 @@ def test_counts_scores_words_and_suggestions_are_the_same_with_and_without_hidde
     assert told(pair.reader) == before
 
 
-def test_an_upload_tells_nothing_of_equal_bytes_that_are_somebody_elses(pair: Pair) -> None:
+def test_an_upload_does_not_reveal_equal_files_of_other_users(pair: Pair) -> None:
     upload(pair.owner, "twin.md", "# Twin\n\nThe same bytes.\n", folder="hidden-twins").raise_for_status()
     completed(pair.owner, "hidden-twins")
     twin = upload(pair.reader, "twin.md", "# Twin\n\nThe same bytes.\n", folder="hidden-twins", start="false")
@@ -123,7 +123,7 @@ def test_a_batch_with_one_foreign_document_is_refused_as_a_whole(pair: Pair, add
         assert client.get(f"{API}/documents/{document}").json()["status"] == "pending"
 
 
-def test_a_search_of_named_documents_takes_a_foreign_one_for_one_that_is_not_there(pair: Pair) -> None:
+def test_a_search_treats_a_foreign_document_id_as_unknown(pair: Pair) -> None:
     [own, *_] = pair.reader.get(f"{API}/documents", params={"folder": "hidden-shared", "q": "leave"}).json()["items"]
     foreign = upload(pair.owner, "far.md", "# Vacation days", folder="hidden-far").json()["document"]["id"]
     completed(pair.owner, "hidden-far")

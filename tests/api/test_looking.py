@@ -1,4 +1,4 @@
-"""What administrators see of others: nothing by default, what a setting allows, and each look in the audit log."""
+"""Administrators reading as another user: off by default, audited, read-only."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,14 +50,20 @@ def theirs(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -
 
 
 PATHS = [
-    "/documents", "/documents/{document}", "/documents/{document}/chunks", "/documents/{document}/file",
-    "/documents/{document}/versions", "/sessions", "/sessions/{session}", "/traces",
+    "/documents",
+    "/documents/{document}",
+    "/documents/{document}/chunks",
+    "/documents/{document}/file",
+    "/documents/{document}/versions",
+    "/sessions",
+    "/sessions/{session}",
+    "/traces",
     "/traces/{trace}",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_where_it_is_allowed_each_look_shows_what_the_owner_sees_and_is_told(theirs: Theirs, path: str) -> None:
+def test_an_allowed_read_as_owner_shows_the_owners_view_and_is_audited(theirs: Theirs, path: str) -> None:
     seen = theirs.look(path)
     assert seen.status_code == 200, seen.text
     assert seen.content == theirs.client.get(f"{API}{path.format(**theirs.own)}").content
@@ -67,7 +73,7 @@ def test_where_it_is_allowed_each_look_shows_what_the_owner_sees_and_is_told(the
         assert newest["details"] == {"at": path.format(**theirs.own)}
 
 
-def test_without_naming_whose_an_administrator_sees_what_anybody_sees(theirs: Theirs) -> None:
+def test_without_owner_an_administrator_sees_only_own_data(theirs: Theirs) -> None:
     with theirs.live_server.client() as boss:
         for path in PATHS:
             if not path.startswith("/traces"):
@@ -75,7 +81,7 @@ def test_without_naming_whose_an_administrator_sees_what_anybody_sees(theirs: Th
         assert boss.post(f"{API}/search", json={"query": SECRET}).json()["results"] == []
 
 
-def test_others_are_never_let_in(theirs: Theirs) -> None:
+def test_other_roles_cannot_read_as_owner(theirs: Theirs) -> None:
     with theirs.live_server.client("editor") as editor:
         for path in PATHS:
             refused = editor.get(f"{API}{path.format(**theirs.own)}", params={"owner": "anna"})
@@ -83,7 +89,7 @@ def test_others_are_never_let_in(theirs: Theirs) -> None:
     assert_problem(theirs.client.get(f"{API}/documents", params={"owner": "local"}), 403, "not_allowed")
 
 
-def test_what_belongs_to_one_who_is_suspended_can_be_looked_at_and_nobody_else_can(theirs: Theirs) -> None:
+def test_data_of_a_suspended_user_can_be_read_as_owner_only(theirs: Theirs) -> None:
     with theirs.live_server.client() as boss:
         boss.patch(f"{API}/users/anna", json={"suspended": True})
         assert SECRET in theirs.look("/documents/{document}/chunks").text
@@ -91,7 +97,7 @@ def test_what_belongs_to_one_who_is_suspended_can_be_looked_at_and_nobody_else_c
         assert_problem(boss.get(f"{API}/documents", params={"owner": "nobody"}), 404, "not_found")
 
 
-def test_whoever_looks_can_write_nothing_says_the_database(theirs: Theirs) -> None:
+def test_reading_as_owner_is_read_only_in_the_database(theirs: Theirs) -> None:
     async def write() -> None:
         read_only.set(True)
         async with theirs.live_server.pincite.services.database.transaction("anna") as connection:
@@ -102,7 +108,7 @@ def test_whoever_looks_can_write_nothing_says_the_database(theirs: Theirs) -> No
     assert theirs.client.get(f"{API}/sessions/{theirs.own['session']}").status_code == 200
 
 
-def test_administrators_see_how_requests_of_others_went_without_their_words(theirs: Theirs) -> None:
+def test_administrators_see_traces_of_others_without_text(theirs: Theirs) -> None:
     with theirs.live_server.client() as boss:
         items = boss.get(f"{API}/traces", params={"limit": 1000}).json()["items"]
         [listed] = [one for one in items if one["id"] == theirs.own["trace"]]
@@ -119,7 +125,7 @@ def test_administrators_see_how_requests_of_others_went_without_their_words(thei
         assert {one["owner"] for one in mine} <= {"local"}
 
 
-def test_by_default_nobody_looks_and_the_setting_is_not_for_administrators(live_server: LiveServer) -> None:
+def test_reading_as_owner_is_off_by_default_and_cannot_be_enabled_at_runtime(live_server: LiveServer) -> None:
     own = filled(live_server)
     with live_server.client() as boss:
         for path in PATHS:

@@ -1,4 +1,4 @@
-"""The modes of a conversation over HTTP: agent, general, vision."""
+"""The modes agent, general and vision over HTTP."""
 
 import base64
 import time
@@ -157,7 +157,7 @@ def test_a_picture_is_shown_to_a_model_that_sees(live_server: LiveServer, client
         ({"images": [picture()] * 9}, 422, "invalid"),
     ],
 )
-def test_what_cannot_be_seen_or_done_is_refused(
+def test_invalid_images_and_modes_are_refused(
     client: httpx2.Client, body: dict[str, Any], status: int, code: str
 ) -> None:
     assert_problem(client.post("/api/v1/chat", json={"message": "q", **body}), status, code)

@@ -1,4 +1,4 @@
-"""Citations into every kind of file: from the question to the very place, and from the place to the very text."""
+"""Citations into every kind of file: from the question to the place and back."""
 
 import io
 from typing import Any
@@ -119,5 +119,10 @@ def test_a_sheet_is_found_by_its_name_and_shown_cell_by_cell(
     page = client.get(f"{where}/pages/2").json()
     assert (page["kind"], page["name"], page["of"]) == ("sheet", "Prices", 2)
     assert {word["ref"]: word["text"] for word in page["words"]} == {
-        "B3": "Flour", "C3": "Price", "B4": "Rye", "C4": "1.25", "B5": "Spelt flour from Styria", "C5": "2.75",
-    }  # fmt: skip
+        "B3": "Flour",
+        "C3": "Price",
+        "B4": "Rye",
+        "C4": "1.25",
+        "B5": "Spelt flour from Styria",
+        "C5": "2.75",
+    }

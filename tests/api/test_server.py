@@ -1,4 +1,4 @@
-"""Serving: one server a folder, ports, signals, and a polite end."""
+"""The server: one per folder, ports, signals, graceful shutdown."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ from tests.api.live_server import LiveServer, events
 from tests.api.models import Talker, speaking
 
 
-def test_a_port_in_use_is_told(open_pincite: Callable[..., Any]) -> None:
+def test_a_port_in_use_is_reported(open_pincite: Callable[..., Any]) -> None:
     async def run() -> None:
         async with open_pincite() as pincite:
             with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -54,7 +54,7 @@ def test_a_second_server_on_the_same_folder_is_refused(live_server: LiveServer) 
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0"])
-def test_the_address_told_can_be_opened(database_url: str, data: Path, host: str) -> None:
+def test_the_reported_address_can_be_opened(database_url: str, data: Path, host: str) -> None:
     class Elsewhere(LiveServer):
         host_listened_on = host
 
@@ -62,7 +62,7 @@ def test_the_address_told_can_be_opened(database_url: str, data: Path, host: str
         assert httpx2.get(f"{live_server.url}/api/v1/health/ready").json() == {"status": "ready"}
 
 
-def test_an_open_stream_is_told_at_once_that_the_server_stops(
+def test_an_open_stream_is_notified_at_once_when_the_server_stops(
     database_url: str, data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(server, "REQUEST_GRACE_S", 60)  # not by being cut off
@@ -83,7 +83,7 @@ def test_an_open_stream_is_told_at_once_that_the_server_stops(
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
-def test_what_nobody_listens_to_and_open_sockets_end_with_the_server(database_url: str, data: Path) -> None:
+def test_streams_without_listeners_and_sockets_end_with_the_server(database_url: str, data: Path) -> None:
     with LiveServer(data, **{"database.url": database_url}) as live_server:
         live_server.add("f", leave="# Leave\n\nFive vacation days carry over.\n")
         talker = Talker(pause_s=0.001)
@@ -102,7 +102,7 @@ def test_what_nobody_listens_to_and_open_sockets_end_with_the_server(database_ur
         talker.wait("stopped")
 
 
-def test_a_whole_answer_cut_off_by_the_end_is_told(
+def test_an_unstreamed_answer_cut_off_by_shutdown_is_reported(
     database_url: str, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "REQUEST_GRACE_S", 1)
@@ -135,7 +135,7 @@ asyncio.run(main())
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_politely(database_url: str, data: Path, number: signal.Signals) -> None:
+def test_a_signal_stops_the_server_gracefully(database_url: str, data: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-c", SCRIPT, str(data), database_url]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

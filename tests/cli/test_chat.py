@@ -1,4 +1,4 @@
-"""A conversation in the terminal: piped and typed."""
+"""The command chat: piped and typed."""
 
 import contextlib
 import io
@@ -18,7 +18,7 @@ import pytest
 from pincite.stub.script import Script
 from pincite.stub.thread import StubLLM
 
-from .terminal import COMMAND, Call, Said
+from .terminal import COMMAND, Call, CommandResult
 
 KEY = "Where does the key to the generator room hang?"
 CAT = "What is the cat called?"
@@ -28,7 +28,7 @@ CAT = "What is the cat called?"
 def chat(library: Call, monkeypatch: pytest.MonkeyPatch) -> Call:
     """Calls `chat` with lines to read."""
 
-    def call(*arguments: str, lines: str) -> Said:
+    def call(*arguments: str, lines: str) -> CommandResult:
         monkeypatch.setattr("sys.stdin", io.StringIO(lines))
         return library("chat", *arguments)
 
@@ -79,7 +79,7 @@ def test_the_commands_of_a_conversation(chat: Call) -> None:
     assert "Parallax" not in said.out.split("a new conversation")[1]
 
 
-def test_a_question_that_cannot_be_asked_ends_nothing_and_leaves_nothing(chat: Call) -> None:
+def test_an_invalid_question_leaves_no_session(chat: Call) -> None:
     said = chat("--json", lines=f"{'x' * 5000}\n{KEY}\n")
     assert said.code == 1
     assert "ask in at most 4000" in said.err
@@ -156,9 +156,14 @@ def _typed(env: dict[str, str], *arguments: str) -> "Iterator[tuple[subprocess.P
     """A conversation at a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [*COMMAND, "chat", *arguments], stdin=theirs, stdout=theirs, stderr=theirs, cwd=Path(__file__).parents[2],
-        env={**os.environ, **env, "TERM": "xterm"}, start_new_session=True,
-    )  # fmt: skip
+        [*COMMAND, "chat", *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, **env, "TERM": "xterm"},
+        start_new_session=True,
+    )
     os.close(theirs)
     try:
         yield process, _Terminal(ours)

@@ -1,4 +1,4 @@
-"""Documents: add, list, show, read, remove."""
+"""The commands add, list, show, read, remove."""
 
 import os
 from pathlib import Path
@@ -90,7 +90,7 @@ def test_adding_speaks_json_and_removing_gives_receipts(pincite: Call, tmp_path:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_told(pincite: Call, tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(pincite: Call, tmp_path: Path) -> None:
     (tmp_path / "locked.md").write_text("# Locked\n")
     (tmp_path / "locked.md").chmod(0)
     assert "cannot read" in pincite("add", tmp_path / "locked.md").words
@@ -141,7 +141,7 @@ def test_a_document_is_shown_as_json(library: Call) -> None:
 
 @pytest.mark.parametrize("command", ["show", "read", "remove"])
 @pytest.mark.parametrize("wanted", ["nothing-like-it", "-nothing", "--nothing"])
-def test_an_unknown_document_is_told_in_one_line(library: Call, command: str, wanted: str) -> None:
+def test_an_unknown_document_is_one_line(library: Call, command: str, wanted: str) -> None:
     assert library(command, wanted).failed_with(1) == f"there is no document '{wanted}'; see: pincite list"
 
 
@@ -203,12 +203,12 @@ def test_lines_are_written_in_several_ways(text: str, lines: tuple[int | None, i
 
 
 @pytest.mark.parametrize("text", ["", "-", "a-b", "1-2-3", "1 2", "1.5"])
-def test_what_is_no_lines_is_refused(text: str) -> None:
+def test_an_invalid_line_range_is_refused(text: str) -> None:
     with pytest.raises(Invalid, match="--lines takes A-B"):
         parse_lines(text)
 
 
-def test_lines_beyond_the_end_are_told(library: Call) -> None:
+def test_lines_beyond_the_end_are_reported(library: Call) -> None:
     assert "there are lines 1 to" in library("read", ids(library)["handbook.md"], "--lines", "900-901").failed_with(2)
 
 
@@ -233,9 +233,14 @@ def test_a_hostile_document_cannot_steer_the_terminal(pincite: Call, tmp_path: P
     pincite("add", tmp_path / "evil.md")
     document = ids(pincite)["evil.md"]
     calls = [
-        ("list",), ("show", document, "--chunks"), ("read", document), ("ask", "Is the gate green?"),
-        ("search", "green gate", "--explain"), ("show", document, "--chunks", "--json"), ("search", "gate", "--json"),
-    ]  # fmt: skip
+        ("list",),
+        ("show", document, "--chunks"),
+        ("read", document),
+        ("ask", "Is the gate green?"),
+        ("search", "green gate", "--explain"),
+        ("show", document, "--chunks", "--json"),
+        ("search", "gate", "--json"),
+    ]
     for arguments in calls:
         said = pincite(*arguments)
         assert said.code == 0

@@ -1,4 +1,4 @@
-"""Evaluation from the command line."""
+"""The commands for evaluation."""
 
 import json
 from pathlib import Path
@@ -84,7 +84,7 @@ def test_ones_own_documents_are_measured_and_the_next_run_says_what_changed(own:
     assert json.dumps(questions)
 
 
-def test_what_needs_another_index_cannot_be_tried_on_a_library_as_it_is(own: Call) -> None:
+def test_index_settings_cannot_be_compared_on_a_library(own: Call) -> None:
     assert "chunking.size" in own("eval", "--auto", "--set", "chunking.size=100").failed_with(2)
     told = own("eval", "--auto", "--questions", "5", "--compare", "chunking.size=100")
     assert told.code == 2

@@ -1,4 +1,4 @@
-"""Flows from a file."""
+"""The commands for flows."""
 
 import json
 from pathlib import Path
@@ -36,12 +36,12 @@ def test_a_file_is_read_by_its_ending(tmp_path: Path, name: str, text: str) -> N
 @pytest.mark.parametrize(
     ("name", "text"), [("f.toml", "="), ("f.yaml", "{"), ("f.json", "{"), ("f.json", "[" * 100_000)]
 )
-def test_a_file_that_is_not_what_it_says_is_told(tmp_path: Path, name: str, text: str) -> None:
+def test_an_invalid_flow_file_is_reported(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(Invalid, match="is not valid"):
         load_flow_file(tmp_path / name)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_flow_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="cannot be read"):
         load_flow_file(tmp_path / "none.json")

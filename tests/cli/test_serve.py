@@ -1,4 +1,4 @@
-"""The service: demo and serve."""
+"""The commands demo and serve."""
 
 import json
 import re
@@ -140,7 +140,7 @@ def test_a_served_library_answers_and_stops_on_ctrl_c(library: Call) -> None:
         )
 
 
-def test_a_port_in_use_is_told_in_one_line(library: Call) -> None:
+def test_a_port_in_use_is_one_line(library: Call) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         told = library("serve", "--port", str(port)).failed_with(1)

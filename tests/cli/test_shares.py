@@ -1,4 +1,4 @@
-"""Answers shared by link: list, remove."""
+"""The commands for share links."""
 
 import asyncio
 from dataclasses import replace

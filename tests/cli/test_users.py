@@ -1,4 +1,4 @@
-"""Users, groups and sharing at the command line."""
+"""The commands for users, groups and sharing."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def test_users_are_added_listed_suspended_and_removed(pincite: Call) -> None:
     assert "owns the data folder" in pincite("user", "suspend", "local").failed_with(1)
 
 
-def test_a_user_who_goes_leaves_their_documents_to_somebody(pincite: Call) -> None:
+def test_a_removed_users_documents_are_transferred(pincite: Call) -> None:
     pincite("user", "add", "gustav")
     assert (
         pincite("user", "remove", "gustav", "--to", "gustav").failed_with(2)

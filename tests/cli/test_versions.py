@@ -1,4 +1,4 @@
-"""Versions on the command line: diff, reindex, index, and questions as of a time."""
+"""The commands diff, reindex and index, and as-of questions."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def write(path: Path, litres: str) -> Path:
     return path
 
 
-def test_versions_are_compared_asked_and_indexed_anew(pincite: Call, tmp_path: Path) -> None:
+def test_versions_are_compared_asked_and_reindexed(pincite: Call, tmp_path: Path) -> None:
     file = tmp_path / "versions-pump.md"
     pincite("add", str(write(file, "ten")))
     pincite("add", str(write(file, "twenty")))
@@ -32,7 +32,7 @@ def test_versions_are_compared_asked_and_indexed_anew(pincite: Call, tmp_path: P
     assert pincite("list", "--stale", "--json").json["items"] == []
 
 
-def test_a_library_cut_otherwise_is_built_switched_and_rolled_back(pincite: Call, tmp_path: Path) -> None:
+def test_an_index_with_other_chunking_is_built_switched_and_rolled_back(pincite: Call, tmp_path: Path) -> None:
     pincite("add", str(write(tmp_path / "cut-pump.md", "ten")))
     assert "serving" in pincite("index", "status").out
     pincite("settings", "set", "chunking.size=77")

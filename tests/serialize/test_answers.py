@@ -1,4 +1,4 @@
-"""Shapes: the JSON has exactly the fields that the documentation promises."""
+"""Serializers: the JSON has exactly the documented fields."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -41,14 +41,34 @@ def test_times_are_in_utc() -> None:
 def test_a_document() -> None:
     shape = document_json(
         Document(
-            id="d", name="a.md", title="A", author=None, description=None, status=Status.ERROR, progress=0.5, stage="parse",
-            error=Failure("unreadable", "no"), version="v", versions=1, mime="text/markdown", bytes=3, checksum="c",
-            folder="hr", tags=("x",), source_uri=None, source_urls=(), chunks=2, stale=False, access=Access("local"),
-            created_at=NOON, updated_at=NOON,
+            id="d",
+            name="a.md",
+            title="A",
+            author=None,
+            description=None,
+            status=Status.ERROR,
+            progress=0.5,
+            stage="parse",
+            error=Failure("unreadable", "no"),
+            version="v",
+            versions=1,
+            mime="text/markdown",
+            bytes=3,
+            checksum="c",
+            folder="hr",
+            tags=("x",),
+            source_uri=None,
+            source_urls=(),
+            chunks=2,
+            stale=False,
+            access=Access("local"),
+            created_at=NOON,
+            updated_at=NOON,
         )
-    )  # fmt: skip
+    )
     assert set(shape) == fields(
-        "id, name, title, author, description, status, progress, stage, error, version, versions, mime, bytes, checksum,"
+        "id, name, title, author, description, status, progress, stage, error,"
+        " version, versions, mime, bytes, checksum,"
         " folder, tags, source_uri, source_urls, chunks, stale, access, created_at, updated_at"
     )
     assert shape["status"] == "error"
@@ -91,13 +111,14 @@ def test_a_search_result() -> None:
     [one] = shape["results"]
     assert set(one) == fields("id, text, score, similarity_score, hybrid_score, relevance, metadata")
     assert set(one["metadata"]) == fields(
-        "document_id, document_name, title, version, source_uri, heading_path, start_line, end_line, start_char, end_char,"
+        "document_id, document_name, title, version, source_uri, heading_path,"
+        " start_line, end_line, start_char, end_char,"
         " page, place, folder, level, content_type, language, chunk_variant"
     )
     assert one["metadata"]["chunk_variant"] == "original"
 
 
-def test_the_text_that_was_vectorised_is_told_where_it_differs() -> None:
+def test_the_embedded_text_is_included_if_it_differs() -> None:
     metadata = hit_json(hit("Cats purr.", vectorized_text="About cats: Cats purr."))["metadata"]
     assert metadata["vectorized_text"] == "About cats: Cats purr."
     assert metadata["chunk_variant"] == "augmented"
@@ -118,7 +139,7 @@ def test_a_score_can_be_added_up_from_its_explanation() -> None:
     assert (explained["fusion"], explained["alpha"], explained["reranker"]) == ("relative_score", 0.4, None)
 
 
-def test_alpha_is_told_only_where_it_counted() -> None:
+def test_alpha_is_included_only_if_it_was_used() -> None:
     def alpha(**more: object) -> object:
         return explanation_json(hit("x"), result(**more))["alpha"]
 
@@ -127,7 +148,7 @@ def test_alpha_is_told_only_where_it_counted() -> None:
     assert alpha(degraded=(Degraded("query_embedding", "down"),)) is None
 
 
-def test_reciprocal_ranks_are_told_by_their_constant() -> None:
+def test_reciprocal_ranks_include_their_constant() -> None:
     rrf = fusion(fusion="rrf", rrf_k=20, reranker="cosine")
     explained = explanation_json(replace(hit("x"), rerank_score=0.7), result(fusion=rrf))
     assert explained["rrf_k"] == 20
@@ -141,19 +162,27 @@ def test_an_answer() -> None:
     citation = Citation("[Source 1]", 0, 10, True, "number", 1, "Cats purr.", 100, 110, 10, 10, None, 1.0)
     shape = answer_json(
         Answer(
-            id="a", text="Cats purr. [Source 1]", strategy="hybrid", sources=sources_of([hit("Cats purr.")], frozenset({1})),
-            citations=(citation,), related_documents=(Related("d", "D", None),), confidence=Confidence(0.8, "high", "why"),
-            groundedness=Groundedness(1.0, (GroundedSentence(0, 10, 1.0, 1),)), context_sufficiency=Sufficiency(True, 1.0),
-            has_relevant_sources=True, metadata=AnswerMetadata(1, "m", "stop", "t", Usage(1, 2)),
+            id="a",
+            text="Cats purr. [Source 1]",
+            strategy="hybrid",
+            sources=sources_of([hit("Cats purr.")], frozenset({1})),
+            citations=(citation,),
+            related_documents=(Related("d", "D", None),),
+            confidence=Confidence(0.8, "high", "why"),
+            groundedness=Groundedness(1.0, (GroundedSentence(0, 10, 1.0, 1),)),
+            context_sufficiency=Sufficiency(True, 1.0),
+            has_relevant_sources=True,
+            metadata=AnswerMetadata(1, "m", "stop", "t", Usage(1, 2)),
         )
-    )  # fmt: skip
+    )
     assert set(shape) == fields(
         "id session_id stream_id answer mode strategy intent question_type intelligence_level sources citations"
         " related_documents confidence groundedness context_sufficiency graph has_relevant_sources suggested_questions"
         " warnings degraded metadata"
     )
     assert set(shape["sources"][0]) == fields(
-        "number document_id document_name title chunk_id version checksum page place start_line end_line start_char end_char"
+        "number document_id document_name title chunk_id version checksum page place"
+        " start_line end_line start_char end_char"
         " heading_path snippet score relevance similarity_score hybrid_score urls cited owner"
     )
     assert set(shape["citations"][0]) == fields(

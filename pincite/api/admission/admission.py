@@ -16,12 +16,12 @@ from pincite.engine.quotas import Bill
 from pincite.errors import OverBudget
 
 T = TypeVar("T")
-SEARCH_PATHS = frozenset({
-    "/v1/embeddings", *(f"{API}/{name}" for name in ("search", "query-many", "embedding", "vectorstore/query-many")),
-})  # fmt: skip
-QUESTION_PATHS = frozenset({
-    "/api/query", "/api/chat", "/v1/chat/completions", *(f"{API}/{name}" for name in ("query", "chat", "flows/run")),
-})  # fmt: skip
+_SEARCH_ROUTES = ("search", "query-many", "embedding", "vectorstore/query-many")
+_QUESTION_ROUTES = ("query", "chat", "flows/run")
+SEARCH_PATHS = frozenset({"/v1/embeddings", *(f"{API}/{name}" for name in _SEARCH_ROUTES)})
+QUESTION_PATHS = frozenset(
+    {"/api/query", "/api/chat", "/v1/chat/completions", *(f"{API}/{name}" for name in _QUESTION_ROUTES)}
+)
 """Paths whose requests wait in a queue."""
 QUESTION_SLOT_FACTOR = 4
 """Slots for questions per slot for searches; a question also waits for models before its passages are found."""

@@ -50,7 +50,7 @@ class CamelCase(Body):
         return to_snake_case(data) if isinstance(data, dict) else data
 
 
-# --- the five-stage design: /api/query --------------------------------------------------------------------------------------------
+# --- the five-stage design: /api/query ----------------------------------------------------------------------
 
 
 class QuestionBody(QueryBody, CamelCase):
@@ -126,7 +126,7 @@ def _unique_urls(sources: Iterable[Json]) -> list[Json]:
     return list(found.values())
 
 
-# --- the chat designs: /api/chat --------------------------------------------------------------------------------------------------
+# --- the chat designs: /api/chat ------------------------------------------------------------------------
 
 
 class MessageBody(chat.ChatBody, CamelCase):

@@ -27,10 +27,10 @@ from pincite.errors import Stopping, Unauthorized, Unavailable
 log = logging.getLogger(__name__)
 
 OPENAPI_PATH = f"{API}/openapi.json"
-PUBLIC_PATHS = frozenset({
-    OPENAPI_PATH, *(f"{API}{path}" for path in (
-        "/health/live", "/health/ready", "/auth/login", "/auth/setup", "/auth/ways", "/auth/oidc/login", "/auth/oidc/callback")),
-})  # fmt: skip
+_PUBLIC_AUTH = ("login", "setup", "ways", "oidc/login", "oidc/callback")
+PUBLIC_PATHS = frozenset(
+    {OPENAPI_PATH, f"{API}/health/live", f"{API}/health/ready", *(f"{API}/auth/{name}" for name in _PUBLIC_AUTH)}
+)
 UNLIMITED_PATHS = frozenset({f"{API}/health/live", f"{API}/health/ready"})
 """Health checks: exempt from rate limits and admission, as monitors need them on a busy server."""
 MAX_REMEMBERED_CREDENTIALS = 10_000

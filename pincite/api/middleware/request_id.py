@@ -85,6 +85,11 @@ def _log_request(scope: Scope, request_id: str, status: int, ms: float) -> None:
     """Write the access log line: no query, headers or body; percent-encoded, so that no client can forge a line."""
     method, path = quote(_method(scope)), quote(_SHARE_LINK.sub("sh_-", scope["path"]))[:_MAX_LOGGED_PATH_CHARS]
     log.info(
-        "method=%s path=%s status=%s ms=%.1f request_id=%s", method, path, status, ms, request_id,
+        "method=%s path=%s status=%s ms=%.1f request_id=%s",
+        method,
+        path,
+        status,
+        ms,
+        request_id,
         extra={"method": method, "path": path, "status": status, "ms": round(ms, 1), "request_id": request_id},
-    )  # fmt: skip
+    )

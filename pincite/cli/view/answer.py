@@ -158,12 +158,11 @@ def _print_confidence(screen: Screen, answer: Answer) -> None:
     for conflict in answer.context_sufficiency.conflicts:
         _print_note(screen, "Conflict", styled(conflict.subject, "yellow"))
         for statement in conflict.statements:
+            quote = " ".join(statement.quote.split())
             _print_note(
                 screen,
                 "",
-                styled(
-                    f"[{statement.source}] {statement.title}, {statement.date}: “{' '.join(statement.quote.split())}”"
-                ),
+                styled(f"[{statement.source}] {statement.title}, {statement.date}: “{quote}”"),
             )
     print_degraded(screen, answer.degraded)
     if answer.metadata.cached:

@@ -24,7 +24,7 @@ CAUSE_NAMES: dict[Cause, str] = {
 """Names of the score contributions in the table."""
 CAUSE_NOTES: dict[Cause, str] = {
     "near": "near: raw is the share of the question's words in the passage, times their proximity",
-    "section": "section, document: raw is the score of the passage's section or document, made of its best passages' scores",
+    "section": "section, document: raw is the score of the passage's section or document, from its best passages",
     "part": "part: raw is the score of a further passage in it; the shares of the best one are above",
 }
 UNRANKED_NOTE = (

@@ -1,4 +1,4 @@
-"""Limits over HTTP: who is refused, in which words, and that others go on."""
+"""Quotas and admission control over HTTP."""
 
 import asyncio
 import contextlib
@@ -62,7 +62,7 @@ def test_requests_a_minute_are_limited_for_each_user(strict: LiveServer) -> None
         assert otto.get(f"{API}/me").status_code == 200
 
 
-def test_who_brings_no_key_that_counts_is_counted_by_address(database_url: str, data: Path) -> None:
+def test_requests_without_a_valid_key_are_limited_by_address(database_url: str, data: Path) -> None:
     early_in_a_minute()
     limits = {"database.url": database_url, "limits.anonymous_per_minute": 5}
     with LiveServer(data, **limits) as live_server, live_server.client(None) as anyone, live_server.client() as known:
@@ -86,7 +86,7 @@ def test_questions_a_minute_are_limited_and_searches_go_on(strict: LiveServer) -
         assert quinn.post(f"{API}/search", json={"query": "vacation days"}).status_code == 200
 
 
-def test_of_fifty_streams_at_once_as_many_begin_as_may(database_url: str, data: Path) -> None:
+def test_of_fifty_concurrent_streams_only_the_limit_starts(database_url: str, data: Path) -> None:
     limits = {"limits.streams": 3, "limits.waiting": 100}
     with LiveServer(data, **{"database.url": database_url}, **limits) as live_server:
         live_server.add("f", leave="# Leave\n\nFive vacation days carry over.\n")
@@ -118,7 +118,7 @@ def test_of_fifty_streams_at_once_as_many_begin_as_may(database_url: str, data: 
                 assert client.get(f"{API}/me/usage").json()["usage"]["streams"] == 0
 
 
-def test_nobody_listens_more_often_than_they_may(database_url: str, data: Path) -> None:
+def test_open_event_streams_per_user_are_limited(database_url: str, data: Path) -> None:
     few = {"database.url": database_url, "limits.streams": 2}
     with LiveServer(data, **few) as live_server, live_server.client() as client, contextlib.ExitStack() as stack:
         stack.enter_context(socket_of(live_server))
@@ -142,7 +142,7 @@ def socket_of(live_server: LiveServer) -> ClientConnection:
     return connect(f"{live_server.url.replace('http', 'ws')}{API}/chat/ws", additional_headers=headers)
 
 
-def test_of_fifty_uploads_at_once_exactly_those_are_taken_in_that_fit(live_server: LiveServer) -> None:
+def test_of_fifty_concurrent_uploads_exactly_the_quota_is_accepted(live_server: LiveServer) -> None:
     with person(live_server, "uma", documents=4) as uma:
         answers = at_once(50, lambda n: upload(uma, f"{n}.md", f"# {n}\n\nText number {n}.\n"))
         assert [one.status_code for one in answers].count(202) == 4
@@ -165,7 +165,7 @@ def test_tokens_a_day_are_limited(strict: LiveServer) -> None:
         assert "0 of 1,500 tokens" in problem["detail"]
 
 
-def test_more_than_can_wait_is_refused_at_once_and_others_get_their_turn(strict: LiveServer) -> None:
+def test_requests_above_the_queue_limit_are_refused_at_once(strict: LiveServer) -> None:
     keys = {name: person(strict, name).headers["authorization"] for name in ("wanda", "will")}
 
     async def crowd() -> None:
@@ -195,7 +195,7 @@ def test_more_than_can_wait_is_refused_at_once_and_others_get_their_turn(strict:
     strict.do(crowd())
 
 
-def test_a_model_that_writes_keeps_no_place_from_others(strict: LiveServer) -> None:
+def test_a_writing_model_holds_no_slot(strict: LiveServer) -> None:
     strict.add("writing", leave="# Leave\n\nFive vacation days carry over.\n")
 
     async def ask() -> None:
@@ -220,7 +220,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def test_limits_that_cannot_be_are_told(strict: LiveServer) -> None:
+def test_invalid_limits_are_refused(strict: LiveServer) -> None:
     with strict.client() as administrator, person(strict, "lou") as lou:
         for limits in ({"nosuch": 1}, {"streams": -1}, {"streams": "many"}):
             assert administrator.patch(f"{API}/users/lou", json={"limits": limits}).status_code == 422

@@ -1,4 +1,4 @@
-"""Fair turns: who waits, who goes first, and who is refused."""
+"""The fair queue: order, shares and refusals."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -66,7 +66,7 @@ def in_a_room(visit: Callable[[Room], object], **rules: int) -> None:
     asyncio.run(run())
 
 
-def test_who_is_alone_has_all_places_and_the_rest_waits() -> None:
+def test_a_single_user_may_hold_all_slots() -> None:
     async def visit(room: Room) -> None:
         await room.come(*["anna"] * 6)
         assert room.inside == ["anna"] * 4
@@ -76,7 +76,7 @@ def test_who_is_alone_has_all_places_and_the_rest_waits() -> None:
     in_a_room(visit, at_once=4)
 
 
-def test_people_go_in_turn_however_many_requests_one_of_them_has() -> None:
+def test_users_are_served_round_robin() -> None:
     async def visit(room: Room) -> None:
         await room.come("anna", *["anna"] * 20, "bob", "cleo")
         seen = list(room.inside)
@@ -88,7 +88,7 @@ def test_people_go_in_turn_however_many_requests_one_of_them_has() -> None:
     in_a_room(visit, at_once=1, waiting=100)
 
 
-def test_while_others_come_and_go_nobody_has_more_than_their_share() -> None:
+def test_active_users_hold_equal_shares() -> None:
     async def visit(room: Room) -> None:
         await room.come("bob")
         await room.leave("bob")
@@ -100,7 +100,7 @@ def test_while_others_come_and_go_nobody_has_more_than_their_share() -> None:
     in_a_room(visit, at_once=4)
 
 
-def test_who_has_not_come_for_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inactive_users_hold_no_share(monkeypatch: pytest.MonkeyPatch) -> None:
     async def visit(room: Room) -> None:
         await room.come("bob")
         await room.leave("bob")
@@ -111,7 +111,7 @@ def test_who_has_not_come_for_long_is_not_waited_for(monkeypatch: pytest.MonkeyP
     in_a_room(visit, at_once=4)
 
 
-def test_what_cannot_wait_is_refused_at_once() -> None:
+def test_requests_above_the_waiting_limits_are_refused() -> None:
     async def visit(room: Room) -> None:
         await room.come("anna", "bob", "bob")
         for refuse in (room.turns.check, room.enter):
@@ -130,7 +130,7 @@ def test_what_cannot_wait_is_refused_at_once() -> None:
     in_a_room(visit, at_once=1, waiting=3, waiting_per_user=2)
 
 
-def test_who_is_alone_may_wait_as_often_as_anybody_may() -> None:
+def test_a_single_user_may_use_the_whole_waiting_line() -> None:
     async def visit(room: Room) -> None:
         await room.come(*["anna"] * 5)
         room.turns.check("anna")
@@ -141,7 +141,7 @@ def test_who_is_alone_may_wait_as_often_as_anybody_may() -> None:
     in_a_room(visit, at_once=1, waiting=5, waiting_per_user=2)
 
 
-def test_whoever_leaves_while_waiting_or_just_let_in_keeps_no_place() -> None:
+def test_a_cancelled_waiter_holds_no_slot() -> None:
     async def visit(room: Room) -> None:
         await room.come("anna", "bob", "cleo")
         room.task(1).cancel()
@@ -160,7 +160,7 @@ def test_whoever_leaves_while_waiting_or_just_let_in_keeps_no_place() -> None:
     in_a_room(visit, at_once=1)
 
 
-def test_a_place_is_left_once_however_often_that_is_said() -> None:
+def test_a_slot_is_released_once() -> None:
     async def run() -> None:
         turns = FairQueue(lambda: Limits(at_once=2))
         async with turns.slot("anna") as turn, turns.slot("bob"):
@@ -172,7 +172,7 @@ def test_a_place_is_left_once_however_often_that_is_said() -> None:
     asyncio.run(run())
 
 
-def test_where_there_is_patience_any_number_may_wait() -> None:
+def test_an_unbounded_queue_lets_any_number_wait() -> None:
     async def visit(room: Room) -> None:
         room.turns = FairQueue(lambda: Limits(at_once=1, waiting=1, waiting_per_user=1), unbounded=True)
         await room.come("anna", *["bob"] * 20)
@@ -182,7 +182,7 @@ def test_where_there_is_patience_any_number_may_wait() -> None:
     in_a_room(visit)
 
 
-def test_there_may_be_some_times_as_many_places() -> None:
+def test_a_factor_multiplies_the_slots() -> None:
     async def visit(room: Room) -> None:
         room.turns = FairQueue(lambda: Limits(at_once=1), factor=3)
         await room.come(*["anna"] * 5)

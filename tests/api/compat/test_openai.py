@@ -1,4 +1,4 @@
-"""The live_server for clients of OpenAI's API, in the exact words these send and expect."""
+"""The routes compatible with OpenAI's API, as its clients use them."""
 
 import base64
 import json
@@ -90,7 +90,7 @@ def test_a_stream_is_the_same_in_chunks(client: httpx2.Client, leave: str) -> No
     assert told[-1]["citations"]
 
 
-def test_a_stream_tells_what_it_cost_where_that_is_wished(client: httpx2.Client, leave: str) -> None:
+def test_a_stream_reports_usage_on_request(client: httpx2.Client, leave: str) -> None:
     wished = asked(stream=True, stream_options={"include_usage": True})
     with client.stream("POST", PATH, json=wished) as response:
         last = chunks(response)[-1]
@@ -122,9 +122,20 @@ def test_system_messages_earlier_turns_and_sampling_reach_the_model(
 ) -> None:
     listener = Listener("Up to five. [Source 1]")
     body = asked(
-        "Tell me about leave.", "There is a policy.", ASKED, temperature=0.2, top_p=0.5, max_completion_tokens=77, stop="END",
-        model="some-model", frequency_penalty=0.1, logit_bias={"1": 2}, user="u", seed=7, response_format={"type": "text"},
-    )  # fmt: skip
+        "Tell me about leave.",
+        "There is a policy.",
+        ASKED,
+        temperature=0.2,
+        top_p=0.5,
+        max_completion_tokens=77,
+        stop="END",
+        model="some-model",
+        frequency_penalty=0.1,
+        logit_bias={"1": 2},
+        user="u",
+        seed=7,
+        response_format={"type": "text"},
+    )
     body["messages"].insert(0, {"role": "developer", "content": "Answer in rhymes."})
     body["messages"].insert(2, {"role": "tool", "tool_call_id": "x", "content": "ignored"})
     with speaking(live_server, listener):
@@ -182,13 +193,13 @@ def test_a_cut_answer_ends_for_length(live_server: LiveServer, client: httpx2.Cl
         ({"messages": [{"role": "user", "content": "x"}], "max_tokens": 1, "max_completion_tokens": 2}, "max_tokens"),
     ],
 )
-def test_what_cannot_be_asked_is_an_error_in_their_shape(
+def test_an_invalid_request_is_an_error_in_openais_format(
     client: httpx2.Client, body: dict[str, Any], said: str
 ) -> None:
     assert said in assert_error(client.post(PATH, json=body), 422, "invalid_request_error")
 
 
-def test_errors_have_their_shape_wherever_they_come_from(client: httpx2.Client, anyone: httpx2.Client) -> None:
+def test_all_errors_have_openais_format(client: httpx2.Client, anyone: httpx2.Client) -> None:
     refused = anyone.post(PATH, json=asked())
     assert_error(refused, 401, "authentication_error", "unauthorized")
     assert refused.headers["www-authenticate"] == "Bearer"
@@ -198,7 +209,7 @@ def test_errors_have_their_shape_wherever_they_come_from(client: httpx2.Client, 
     )
 
 
-def test_a_stream_that_fails_ends_with_an_error_in_their_shape(
+def test_a_failed_stream_ends_with_an_error_in_openais_format(
     live_server: LiveServer, client: httpx2.Client, leave: str
 ) -> None:
     class Bug(ScriptedLLM):
@@ -211,7 +222,7 @@ def test_a_stream_that_fails_ends_with_an_error_in_their_shape(
     assert json.loads(lines[-1].removeprefix("data: "))["error"]["type"] == "server_error"
 
 
-def test_a_model_that_is_down_is_told_and_the_answer_extracted(
+def test_a_model_that_is_down_is_reported_and_the_answer_extracted(
     live_server: LiveServer, client: httpx2.Client, leave: str
 ) -> None:
     class Down(ScriptedLLM):
@@ -260,9 +271,16 @@ def test_what_cannot_be_embedded_is_an_error(client: httpx2.Client, body: dict[s
 
 def test_footnotes_name_what_was_cited_as_it_was_cited() -> None:
     source = {
-        "number": 2, "title": "Leave", "heading_path": ("Leave", "Sick"), "document_name": "l.pdf", "start_line": 1,
-        "end_line": 2, "page": 3, "place": None, "urls": ("https://example.org/l",),
-    }  # fmt: skip
+        "number": 2,
+        "title": "Leave",
+        "heading_path": ("Leave", "Sick"),
+        "document_name": "l.pdf",
+        "start_line": 1,
+        "end_line": 2,
+        "page": 3,
+        "place": None,
+        "urls": ("https://example.org/l",),
+    }
     citations = [{"source": 2, "text": "[Leave > Sick]"}, {"source": None, "text": "[Ghost]"}]
     assert footnotes({"sources": [source], "citations": citations}) == (
         "\n\nSources:\n- [Leave > Sick] Leave > Sick (l.pdf, page 3, lines 1–2, https://example.org/l)"

@@ -1,4 +1,4 @@
-"""Callers: keys count until they are revoked, and only where they belong."""
+"""Authentication by key: valid until revoked, accepted in the header only."""
 
 import http.client
 from urllib.parse import urlsplit
@@ -29,7 +29,7 @@ def test_other_forms_are_refused(live_server: LiveServer, anyone: httpx2.Client,
     assert_problem(anyone.get("/api/v1/documents", headers={"Authorization": header}), 401, "unauthorized")
 
 
-def test_two_keys_are_none(live_server: LiveServer) -> None:
+def test_two_keys_in_one_request_are_refused(live_server: LiveServer) -> None:
     connection = http.client.HTTPConnection(urlsplit(live_server.url).netloc, timeout=5)
     connection.putrequest("GET", "/api/v1/documents")
     for role in ("reader", "administrator"):
@@ -39,7 +39,7 @@ def test_two_keys_are_none(live_server: LiveServer) -> None:
     connection.close()
 
 
-def test_a_revoked_key_counts_no_more_at_once(
+def test_a_revoked_key_is_refused_at_once(
     live_server: LiveServer, client: httpx2.Client, anyone: httpx2.Client
 ) -> None:
     made = client.post("/api/v1/keys", json={"name": "short-lived"}).json()

@@ -1,4 +1,4 @@
-"""Clients that keep a server waiting: each is left alone in time, and others notice nothing."""
+"""Slow and stalled clients are disconnected without affecting others."""
 
 import contextlib
 import os
@@ -52,7 +52,7 @@ def head(live_server: LiveServer, path: str, *more: str) -> bytes:
 
 
 @pytest.mark.parametrize("said", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "])
-def test_a_request_that_never_becomes_whole_is_not_waited_for(
+def test_an_incomplete_request_times_out(
     live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
     monkeypatch.setattr(connection_limits, "HEAD_TIMEOUT_S", 0.3)
@@ -62,9 +62,7 @@ def test_a_request_that_never_becomes_whole_is_not_waited_for(
         assert all(ended(one) for one in slow)
 
 
-def test_one_byte_now_and_then_does_not_count_as_a_request(
-    live_server: LiveServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slowly_sent_request_times_out(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_limits, "HEAD_TIMEOUT_S", 0.3)
     with connected(live_server, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") as connection:
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
@@ -81,7 +79,7 @@ def cut_off_while_sending(connection: socket.socket) -> bool:
     return False
 
 
-def test_a_body_that_never_ends_is_not_waited_for(
+def test_an_endless_body_times_out(
     live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection_limits, "BODY_TIMEOUT_S", 0.3)
@@ -91,7 +89,7 @@ def test_a_body_that_never_ends_is_not_waited_for(
         assert ended(slow)
 
 
-def test_a_client_that_takes_nothing_of_its_answer_is_left(
+def test_a_client_that_reads_nothing_is_disconnected(
     live_server: LiveServer, client: httpx2.Client, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection_limits, "WRITE_STALL_TIMEOUT_S", 0.3)
@@ -113,7 +111,7 @@ def test_a_client_that_takes_nothing_of_its_answer_is_left(
         assert received < document["bytes"]
 
 
-def test_who_was_told_to_wait_is_heard_later_on_that_connection(
+def test_a_rate_limited_connection_is_read_again_later(
     live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection_limits, "BACKOFF_RANGE_S", (0.5, 0.5))
@@ -132,7 +130,7 @@ def test_who_was_told_to_wait_is_heard_later_on_that_connection(
         assert client.get(f"{API}/me").status_code == 200
 
 
-def test_no_more_connections_are_open_than_may_be(database_url: str, data: Path) -> None:
+def test_the_number_of_connections_is_limited(database_url: str, data: Path) -> None:
     few = {"database.url": database_url, "server.max_connections": 8}
     with LiveServer(data, **few) as live_server, contextlib.ExitStack() as stack:
         held = [stack.enter_context(connected(live_server)) for _ in range(8)]
@@ -146,7 +144,7 @@ def test_no_more_connections_are_open_than_may_be(database_url: str, data: Path)
             time.sleep(0.05)
 
 
-def test_connections_leave_files_for_the_rest_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connections_leave_file_descriptors_for_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     for files, most in ((1024, 896), (100, 8), (resource.RLIM_INFINITY, 1000), (1_000_000, 1000)):
         monkeypatch.setattr(connection_limits.resource, "getrlimit", lambda _, files=files: (files, files))
         assert connection_class(1000).max_connections == most
@@ -154,7 +152,7 @@ def test_connections_leave_files_for_the_rest_of_the_process(monkeypatch: pytest
 
 
 @pytest.mark.slow
-def test_a_server_that_may_open_few_files_refuses_and_lives(database_url: str, tmp_path: Path) -> None:
+def test_a_server_with_few_file_descriptors_refuses_connections_and_survives(database_url: str, tmp_path: Path) -> None:
     few = 160
     code = "from pincite.cli import main; raise SystemExit(main())"
     process = subprocess.Popen(

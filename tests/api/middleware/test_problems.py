@@ -1,4 +1,4 @@
-"""Problems: what goes wrong is told in one shape, and never more than it should."""
+"""Errors have one format and reveal no internals."""
 
 import logging
 
@@ -15,7 +15,7 @@ def test_a_missing_document(client: httpx2.Client) -> None:
     assert "nope" in problem["detail"]
 
 
-def test_an_unforeseen_error_tells_nothing_and_is_logged_with_the_request_id(
+def test_an_unexpected_error_hides_details_and_is_logged_with_the_request_id(
     live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:
@@ -55,7 +55,7 @@ def test_messages_that_name_the_machine_stay_in_the_log(
     assert "10.9.8.7" in caplog.text
 
 
-def test_a_providers_failure_is_told(
+def test_a_providers_failure_is_reported(
     live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(*_: object, **__: object) -> None:
@@ -79,7 +79,7 @@ def test_a_providers_failure_is_told(
         (b'{"query": "q", "rag": {"hybrid_alpha": 2}}', "rag.hybrid_alpha: must be at most 1"),
     ],
 )
-def test_a_body_that_cannot_be_read_is_told_in_one_line(client: httpx2.Client, body: bytes, detail: str) -> None:
+def test_an_invalid_body_is_reported_in_one_line(client: httpx2.Client, body: bytes, detail: str) -> None:
     response = client.post("/api/v1/query", content=body, headers={"Content-Type": "application/json"})
     assert assert_problem(response, 422, "invalid")["detail"] == detail
 

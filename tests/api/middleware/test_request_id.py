@@ -1,4 +1,4 @@
-"""Every answer has its id and headers, and one line in the access log."""
+"""Every response has its request id, security headers and access log line."""
 
 import logging
 import time
@@ -23,7 +23,7 @@ def test_a_harmless_request_id_is_kept(anyone: httpx2.Client, wished: str) -> No
 
 
 @pytest.mark.parametrize("wished", ["short", "x" * 65, "with blank", "semi;colon", "ümlautümlaut".encode()])
-def test_any_other_is_replaced(anyone: httpx2.Client, wished: str | bytes) -> None:
+def test_any_other_request_id_is_replaced(anyone: httpx2.Client, wished: str | bytes) -> None:
     one, two = (anyone.get("/", headers={"X-Request-ID": wished}).headers["x-request-id"] for _ in range(2))
     assert one != two
     assert len(one) == 16
@@ -41,7 +41,7 @@ def the_access_line(caplog: pytest.LogCaptureFixture, path: str) -> logging.LogR
     raise AssertionError("no line in the access log")
 
 
-def test_the_access_log_tells_what_happened_and_no_secrets(
+def test_the_access_log_has_no_secrets(
     live_server: LiveServer, client: httpx2.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "pincite.api.access")

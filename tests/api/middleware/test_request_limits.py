@@ -1,4 +1,4 @@
-"""The gate: hosts, addresses and bodies that are let in."""
+"""Limits of hosts, URLs and bodies."""
 
 import contextlib
 import http.client
@@ -16,7 +16,7 @@ from tests.api.live_server import LiveServer, assert_problem, upload
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1234", "127.0.0.1:8377", "[::1]:80", "[::1]", "localhost."])
-def test_this_machine_is_a_known_host(anyone: httpx2.Client, host: str) -> None:
+def test_local_hosts_are_allowed(anyone: httpx2.Client, host: str) -> None:
     assert anyone.get("/", headers={"Host": host}).status_code == 200
 
 
@@ -69,7 +69,7 @@ def announce(live_server: LiveServer, path: str, length: int) -> tuple[int, byte
     return told
 
 
-def test_a_body_that_announces_too_much_is_refused_unread(live_server: LiveServer) -> None:
+def test_a_body_with_a_large_content_length_is_refused_unread(live_server: LiveServer) -> None:
     started = time.monotonic()
     assert announce(live_server, "/api/v1/documents/upload", 64 * 1024 * 1024 + 1)[0] == 413
     assert announce(live_server, "/api/v1/documents/upload", 10**15)[0] == 413
@@ -120,7 +120,7 @@ OVERSIZED = {
 
 
 @pytest.mark.parametrize("what", OVERSIZED)
-def test_what_is_too_much_is_refused_quickly(client: httpx2.Client, what: str) -> None:
+def test_excessive_requests_are_refused_quickly(client: httpx2.Client, what: str) -> None:
     path, body, status = OVERSIZED[what]
     assert_problem_status(client.post(f"/api/v1{path}", json=body), status)
 

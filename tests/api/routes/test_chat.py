@@ -1,4 +1,4 @@
-"""Conversations: sessions that are kept here, messages that the client keeps, and what cannot be asked."""
+"""Conversations: stored sessions, messages kept by the client, and invalid bodies."""
 
 import asyncio
 import contextlib
@@ -79,14 +79,14 @@ def test_messages_are_a_conversation_that_the_client_keeps(
     assert "Yes, there is." in written
 
 
-def test_a_stream_tells_its_session_first(client: httpx2.Client, shelf: str) -> None:
+def test_a_stream_starts_with_its_session(client: httpx2.Client, shelf: str) -> None:
     with client.stream("POST", "/api/v1/chat", json={"message": ASKED, "folder": shelf, "stream": True}) as response:
         heard = dict(events(response.iter_lines()))
     assert heard["start"]["session_id"] == heard["answer"]["session_id"]
     assert str(heard["start"]["session_id"]).startswith("s_")
 
 
-def test_a_resumable_one_tells_its_stream_too(client: httpx2.Client, shelf: str) -> None:
+def test_a_resumable_stream_starts_with_its_stream_id(client: httpx2.Client, shelf: str) -> None:
     body = {"message": ASKED, "folder": shelf, "stream": True, "resumable": True}
     with client.stream("POST", "/api/v1/chat", json=body) as response:
         heard = dict(events(response.iter_lines()))
@@ -95,7 +95,9 @@ def test_a_resumable_one_tells_its_stream_too(client: httpx2.Client, shelf: str)
     assert dict(events(again.text.splitlines())) == heard
 
 
-def test_what_was_cut_off_is_in_the_session_as_cut(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
+def test_an_interrupted_answer_is_stored_as_incomplete(
+    live_server: LiveServer, client: httpx2.Client, shelf: str
+) -> None:
     session = chat(client, message=ASKED, folder=shelf)["session_id"]
     talker = Talker(pause_s=0.001)
     body = {"message": "When do vacation days lapse?", "session_id": session, "folder": shelf, "stream": True}
@@ -120,7 +122,7 @@ def test_a_question_that_cannot_be_asked_leaves_no_session(client: httpx2.Client
 
 
 @pytest.mark.parametrize("where", ["scope", "recent"])
-def test_an_asker_who_leaves_before_anything_was_kept_leaves_no_session(
+def test_a_disconnect_before_the_first_turn_leaves_no_session(
     live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     reached = threading.Event()
@@ -149,9 +151,12 @@ def test_an_asker_who_leaves_before_anything_was_kept_leaves_no_session(
         assert time.monotonic() < deadline
 
 
-def test_whatever_was_said_before_the_question_is_answered_and_quickly(client: httpx2.Client, shelf: str) -> None:
-    for before in ([("user", "Who wrote it?"), ("assistant", "A-" * 12_000)], [("user", ""), ("assistant", " ")],
-                   [("user", " "), ("user", "Sure! " * 10_000)]):  # fmt: skip
+def test_any_earlier_messages_are_accepted_quickly(client: httpx2.Client, shelf: str) -> None:
+    for before in (
+        [("user", "Who wrote it?"), ("assistant", "A-" * 12_000)],
+        [("user", ""), ("assistant", " ")],
+        [("user", " "), ("user", "Sure! " * 10_000)],
+    ):
         for asked in ("What did he do?", "And the canteen?", "And in summer?"):
             said = [*before, ("user", asked)]
             started = time.monotonic()
@@ -159,7 +164,7 @@ def test_whatever_was_said_before_the_question_is_answered_and_quickly(client: h
             assert time.monotonic() - started < 3
 
 
-def test_a_session_of_somebody_else_is_missing(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
+def test_a_session_of_another_user_is_not_found(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     session = chat(client, message=ASKED, folder=shelf)["session_id"]
     with live_server.stranger() as stranger:
         for stream in (False, True):
@@ -190,7 +195,7 @@ def test_a_session_of_somebody_else_is_missing(live_server: LiveServer, client: 
         ),
     ],
 )
-def test_what_cannot_be_understood_is_refused(body: dict[str, object], part: str) -> None:
+def test_invalid_conversations_are_refused(body: dict[str, object], part: str) -> None:
     with pytest.raises(ValidationError) as raised:
         ChatBody.model_validate(body)
     first = raised.value.errors()[0]

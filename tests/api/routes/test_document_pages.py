@@ -1,4 +1,4 @@
-"""Pages and places over HTTP: what a citation points at, found again in both directions."""
+"""Pages and places over HTTP, in both directions."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ def test_search_results_say_where_they_stand(client: httpx2.Client, rules: dict[
     assert told.get("plain.md") is None
 
 
-def test_what_is_not_there_is_named(client: httpx2.Client, rules: dict[str, Any]) -> None:
+def test_unknown_pages_are_named(client: httpx2.Client, rules: dict[str, Any]) -> None:
     document, plain = rules["travel.pdf"], rules["plain.md"]
     assert "there are 2" in assert_problem(page(client, document, 3), 404, "not_found")["detail"]
     assert "without pages" in assert_problem(page(client, plain, 1), 404, "not_found")["detail"]
@@ -98,14 +98,19 @@ def test_a_document_from_before_pages_were_kept_says_how_to_get_them(
 @pytest.mark.parametrize(
     "params",
     [
-        {}, {"start": 1}, {"start": 5, "end": 2}, {"start": 0, "end": 0}, {"start": 0, "end": 10**7},
-        {"start": 0, "end": 5, "page": 1}, {"page": 1, "rect": "1,2"}, {"page": 1, "rect": "a,b,c,d"},
-        {"page": 1, "ref": "B7", "rect": "1,2,3,4"}, {"page": 0, "ref": "B7"},
+        {},
+        {"start": 1},
+        {"start": 5, "end": 2},
+        {"start": 0, "end": 0},
+        {"start": 0, "end": 10**7},
+        {"start": 0, "end": 5, "page": 1},
+        {"page": 1, "rect": "1,2"},
+        {"page": 1, "rect": "a,b,c,d"},
+        {"page": 1, "ref": "B7", "rect": "1,2,3,4"},
+        {"page": 0, "ref": "B7"},
     ],
-)  # fmt: skip
-def test_a_place_that_is_none_is_refused(
-    client: httpx2.Client, rules: dict[str, Any], params: dict[str, object]
-) -> None:
+)
+def test_an_invalid_place_is_refused(client: httpx2.Client, rules: dict[str, Any], params: dict[str, object]) -> None:
     assert_problem(places(client, rules["travel.pdf"], **params), 422, "invalid")
 
 
@@ -115,7 +120,7 @@ def test_pages_count_from_one(client: httpx2.Client, rules: dict[str, Any]) -> N
         assert_problem(response, 422, "invalid")
 
 
-def test_a_strangers_document_looks_like_none(
+def test_a_document_of_another_user_is_not_found(
     live_server: LiveServer, client: httpx2.Client, rules: dict[str, Any]
 ) -> None:
     document = rules["travel.pdf"]

@@ -1,4 +1,4 @@
-"""Documents: listed page by page, looked at, removed for good."""
+"""Documents over HTTP: list, show, remove."""
 
 import httpx2
 import pytest
@@ -52,7 +52,7 @@ def test_lists_go_on_page_by_page(client: httpx2.Client, shelf: dict[str, object
 
 
 @pytest.mark.parametrize("params", [{"limit": 0}, {"limit": 1001}, {"limit": "x"}, {"status": "odd"}, {"folder": ".."}])
-def test_lists_that_cannot_be_are_refused(client: httpx2.Client, params: dict[str, object]) -> None:
+def test_invalid_list_options_are_refused(client: httpx2.Client, params: dict[str, object]) -> None:
     response = client.get("/api/v1/documents", params=params)
     assert response.status_code == 422
     assert next(iter(params)) in response.json()["detail"]
@@ -74,9 +74,7 @@ def test_versions_are_listed_newest_first(client: httpx2.Client, folder: str) ->
     assert page["next_cursor"] is None
     assert [version["served"] for version in page["items"]] == [True, False]
     assert page["items"][0]["id"] == document["version"]
-    assert set(page["items"][0]) == {
-        "id", "document_id", "checksum", "bytes", "mime", "status", "served", "created_at"
-    }  # fmt: skip
+    assert set(page["items"][0]) == {"id", "document_id", "checksum", "bytes", "mime", "status", "served", "created_at"}
     assert_problem(client.get("/api/v1/documents/nope/versions"), 404, "not_found")
 
 

@@ -1,4 +1,4 @@
-"""Embeddings: the index's own vectors, for texts of any length."""
+"""Embeddings over HTTP, for texts of any length."""
 
 import math
 
@@ -27,7 +27,7 @@ def test_one_text_or_several(live_server: LiveServer, reader: httpx2.Client) -> 
     )
 
 
-def test_a_long_text_is_seen_to_its_end(live_server: LiveServer, reader: httpx2.Client) -> None:
+def test_a_long_text_is_embedded_to_its_end(live_server: LiveServer, reader: httpx2.Client) -> None:
     long = "cats " * 300
     assert len(live_server.pincite.services.embedder.windows(long)) > 1
     plain, ended, short = vectors(reader, [long, long + "dogs " * 150, "cats"])

@@ -87,7 +87,7 @@ async def _event() -> Any:
     return asyncio.Event()
 
 
-def test_what_goes_wrong_on_the_way_is_kept(live_server: LiveServer) -> None:
+def test_an_error_of_a_run_is_stored(live_server: LiveServer) -> None:
     with live_server.stranger() as stranger:  # who has no documents
         failed = ended(stranger, started(stranger))
         assert failed["status"] == "failed"
@@ -99,9 +99,13 @@ def test_a_reader_measures_nothing_and_strangers_see_nothing(
     live_server: LiveServer, client: httpx2.Client, reader: httpx2.Client
 ) -> None:
     for method, path in (
-        ("POST", "/evaluations"), ("GET", "/evaluations"), ("GET", "/evaluations/x"), ("GET", "/evaluation-sets"),
-        ("GET", "/evaluation-sets/x"), ("DELETE", "/evaluation-sets/x"),
-    ):  # fmt: skip
+        ("POST", "/evaluations"),
+        ("GET", "/evaluations"),
+        ("GET", "/evaluations/x"),
+        ("GET", "/evaluation-sets"),
+        ("GET", "/evaluation-sets/x"),
+        ("DELETE", "/evaluation-sets/x"),
+    ):
         assert_problem(reader.request(method, f"/api/v1{path}"), 403, "not_allowed")
     items = client.get("/api/v1/evaluations").json()["items"]
     with live_server.stranger() as stranger:
@@ -122,11 +126,11 @@ def test_a_reader_measures_nothing_and_strangers_see_nothing(
         ({"seeds": 1}, "seed"),
     ],
 )
-def test_a_wish_that_cannot_be_is_refused(client: httpx2.Client, body: dict[str, Any], told: str) -> None:
+def test_an_invalid_request_is_refused(client: httpx2.Client, body: dict[str, Any], told: str) -> None:
     assert told in assert_problem(client.post("/api/v1/evaluations", json=body), 422, "invalid")["detail"]
 
 
-def test_a_set_that_is_not_there_is_told(client: httpx2.Client) -> None:
+def test_an_unknown_set_is_reported(client: httpx2.Client) -> None:
     assert_problem(client.post("/api/v1/evaluations", json={"set_id": "es_none"}), 404, "not_found")
     assert_problem(client.get("/api/v1/evaluation-sets/es_none"), 404, "not_found")
 

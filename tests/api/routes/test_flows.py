@@ -39,7 +39,7 @@ def test_a_flow_can_be_followed_as_it_runs(live_server: LiveServer, client: http
     assert "step" in names
 
 
-def test_what_is_no_flow_is_refused_with_the_reason(client: httpx2.Client, folder: str) -> None:
+def test_an_invalid_flow_is_refused_with_the_reason(client: httpx2.Client, folder: str) -> None:
     circle = flow(folder, edges=[{"from": "docs", "to": "answer"}, {"from": "answer", "to": "answer"}])
     problem = assert_problem(client.post("/api/v1/flows/run", json=circle), 422, "invalid")
     assert "the edges go round in a circle" in problem["detail"]

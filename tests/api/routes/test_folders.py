@@ -18,8 +18,12 @@ def test_a_folder_is_made_listed_changed_and_removed(client: httpx2.Client, fold
     made = client.post(FOLDERS, json={"path": f"/{folder}/a/", "system_prompt": "Be brief.", "category_label": "A"})
     assert made.status_code == 201
     assert made.json() == {
-        "path": f"{folder}/a", "system_prompt": "Be brief.", "category_label": "A", "documents": 0, "access": None,
-    }  # fmt: skip
+        "path": f"{folder}/a",
+        "system_prompt": "Be brief.",
+        "category_label": "A",
+        "documents": 0,
+        "access": None,
+    }
     assert_problem(client.post(FOLDERS, json={"path": f"{folder}/a"}), 409, "conflict")
     listed = client.get(FOLDERS).json()["items"]
     assert made.json() in listed

@@ -1,4 +1,4 @@
-"""The queue over HTTP: listed, followed, cancelled."""
+"""The processing queue over HTTP: list, follow, cancel."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ def listed(client: httpx2.Client, **parameters: Any) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def stuck(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Workers that take a document and never finish; the event says that one did, and was stopped when it is cleared."""
+    """Workers that never finish a document; the event is set when one starts and cleared when it is stopped."""
     taken = threading.Event()
 
     async def slow(shop: Any, job: Any) -> None:
@@ -48,16 +48,36 @@ def stuck(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 def test_a_job_says_what_it_is_about_and_what_it_waits_for(client: httpx2.Client, folder: str) -> None:
     job = held(client, "a.md", folder)
     assert set(job) == {
-        "id", "document_id", "name", "folder", "version", "state", "stage", "progress", "priority", "attempts", "error",
-        "worker", "created_at", "started_at", "not_before", "remaining_s",
-    }  # fmt: skip
+        "id",
+        "document_id",
+        "name",
+        "folder",
+        "version",
+        "state",
+        "stage",
+        "progress",
+        "priority",
+        "attempts",
+        "error",
+        "worker",
+        "created_at",
+        "started_at",
+        "not_before",
+        "remaining_s",
+    }
     assert (job["state"], job["progress"], job["attempts"], job["error"]) == ("held", 0, 0, None)
     assert job["created_at"].endswith("Z")
     answer = client.get("/api/v1/jobs").json()
     assert answer["summary"]["held"] >= 1
     assert set(answer["summary"]) == {
-        "running", "waiting", "held", "stalled", "documents_per_s", "passages_per_s", "remaining_s",
-    }  # fmt: skip
+        "running",
+        "waiting",
+        "held",
+        "stalled",
+        "documents_per_s",
+        "passages_per_s",
+        "remaining_s",
+    }
 
 
 def test_jobs_can_be_listed_by_state_and_are_known_for_a_while_after_their_end(
@@ -95,10 +115,14 @@ def test_a_waiting_job_is_cancelled_and_its_document_says_so(client: httpx2.Clie
     assert (answer.status_code, answer.json()) == (
         200,
         {
-            "id": job["id"], "document_id": job["document_id"], "name": "a.md", "was": "held", "serving": False,
+            "id": job["id"],
+            "document_id": job["document_id"],
+            "name": "a.md",
+            "was": "held",
+            "serving": False,
             "cancelled": True,
         },
-    )  # fmt: skip
+    )
     document = client.get(f"/api/v1/documents/{job['document_id']}").json()
     assert (document["status"], document["error"]["code"]) == ("error", "cancelled")
     assert_problem(client.delete(f"/api/v1/jobs/{job['id']}"), 404, "not_found")
@@ -131,9 +155,7 @@ def test_the_version_before_stays_served_when_the_next_is_cancelled(
     assert "Herons nest" in found[0]["text"]
 
 
-def test_a_job_of_somebody_else_is_as_good_as_missing(
-    live_server: LiveServer, client: httpx2.Client, folder: str
-) -> None:
+def test_a_job_of_another_user_is_not_found(live_server: LiveServer, client: httpx2.Client, folder: str) -> None:
     job = held(client, "a.md", folder)
     with live_server.stranger() as stranger:
         assert listed(stranger) == []
@@ -165,7 +187,7 @@ def following(client: httpx2.Client) -> Iterator[Iterator[tuple[str, dict[str, A
         yield each()
 
 
-def test_whoever_follows_hears_a_snapshot_then_what_changes(client: httpx2.Client, folder: str) -> None:
+def test_a_follower_gets_a_snapshot_then_changes(client: httpx2.Client, folder: str) -> None:
     before = held(client, "before.md", folder)
     with following(client) as events:
         name, snapshot = next(events)
@@ -182,7 +204,7 @@ def test_whoever_follows_hears_a_snapshot_then_what_changes(client: httpx2.Clien
         assert ended["status"] == "completed"
 
 
-def test_leaving_ends_the_following(
+def test_a_disconnect_ends_following(
     live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     going, real = list[int](), jobs.follow
@@ -219,7 +241,7 @@ def test_a_silent_queue_is_kept_alive(live_server: LiveServer) -> None:
     assert None in rest
 
 
-def test_one_upload_is_not_behind_a_load_of_many(postgres: str, database_url: str, data: Path) -> None:
+def test_one_upload_does_not_wait_for_a_bulk_upload(postgres: str, database_url: str, data: Path) -> None:
     """A hundred files of a folder wait; what a person uploads then is done next."""
     with LiveServer(data, **{"database.url": database_url, "ingest.workers": 0}) as quiet, quiet.client() as client:
         for n in range(100):

@@ -42,7 +42,7 @@ def test_a_client_and_the_server_agree_on_a_version(client: httpx2.Client, wishe
     assert "rag_search" in result["instructions"]
 
 
-def test_notifications_want_no_answer(client: httpx2.Client) -> None:
+def test_notifications_get_no_response(client: httpx2.Client) -> None:
     response = client.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
     assert (response.status_code, response.content) == (202, b"")
 
@@ -95,7 +95,7 @@ def test_a_question_is_answered_with_its_sources(client: httpx2.Client, document
         ("ask", {"question": "x", "profile": "nosuch"}, "there is no profile"),
     ],
 )
-def test_what_goes_wrong_in_a_tool_is_told_to_its_model(
+def test_an_error_of_a_tool_is_returned_to_the_model(
     client: httpx2.Client, name: str, arguments: dict[str, Any], said: str
 ) -> None:
     told = call(client, name, **arguments)
@@ -121,12 +121,12 @@ def test_what_goes_wrong_in_a_tool_is_told_to_its_model(
         ),
     ],
 )
-def test_messages_that_are_none_are_refused(client: httpx2.Client, message: bytes, status: int, code: int) -> None:
+def test_invalid_messages_are_refused(client: httpx2.Client, message: bytes, status: int, code: int) -> None:
     response = client.post("/mcp", content=message)
     assert (response.status_code, response.json()["error"]["code"]) == (status, code)
 
 
-def test_answers_of_the_client_are_passed_over(client: httpx2.Client) -> None:
+def test_responses_of_the_client_are_ignored(client: httpx2.Client) -> None:
     assert client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "result": {}}).status_code == 202
 
 
@@ -140,7 +140,7 @@ def test_there_is_no_stream_to_listen_to(client: httpx2.Client) -> None:
     assert_problem(client.get("/mcp", headers={"Accept": "text/event-stream"}), 405, "method_not_allowed")
 
 
-def test_tools_hold_their_callers_rights(
+def test_tools_have_the_callers_permissions(
     live_server: LiveServer, anyone: httpx2.Client, document: dict[str, Any]
 ) -> None:
     assert_problem(anyone.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}), 401, "unauthorized")

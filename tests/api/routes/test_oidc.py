@@ -1,4 +1,4 @@
-"""Logging in through a provider, from the first click to the cookie."""
+"""Login through a provider, from the redirect to the cookie."""
 
 from collections.abc import Iterator
 
@@ -24,8 +24,11 @@ def live_server(
 ) -> Iterator[LiveServer]:
     """A server that knows a provider."""
     oidc = {
-        "oidc.issuer": there.url, "oidc.client_id": CLIENT, "oidc.client_secret": SECRET, "oidc.groups_claim": "groups",
-    }  # fmt: skip
+        "oidc.issuer": there.url,
+        "oidc.client_id": CLIENT,
+        "oidc.client_secret": SECRET,
+        "oidc.groups_claim": "groups",
+    }
     data = tmp_path_factory.mktemp("oidc") / "data"
     with LiveServer(data, **{"database.url": module_database_url, **oidc}) as live_server:
         with live_server.client() as boss:
@@ -84,7 +87,7 @@ def test_a_user_who_exists_is_logged_in_and_put_into_their_groups(
     assert me(browser)["groups"] == ["others"]
 
 
-def test_from_then_on_the_providers_own_id_counts_and_not_the_name(
+def test_after_the_first_login_the_providers_id_identifies_the_user(
     live_server: LiveServer, browser: httpx2.Client, there: OidcProvider
 ) -> None:
     add(live_server, "berta")
@@ -95,7 +98,7 @@ def test_from_then_on_the_providers_own_id_counts_and_not_the_name(
     assert_problem(taken, 401, "oidc_refused")
 
 
-def test_nobody_becomes_who_has_a_password_or_owns_the_folder(
+def test_users_with_a_password_and_the_owner_cannot_be_taken_over(
     live_server: LiveServer, browser: httpx2.Client, there: OidcProvider
 ) -> None:
     add(live_server, "chief", role="administrator", password=PASSWORD)
@@ -106,7 +109,7 @@ def test_nobody_becomes_who_has_a_password_or_owns_the_folder(
     assert (newest(live_server)["person"], newest(live_server)["outcome"]) == (None, "failed")
 
 
-def test_who_is_suspended_or_removed_does_not_come_in(
+def test_suspended_and_removed_users_cannot_log_in(
     live_server: LiveServer, browser: httpx2.Client, there: OidcProvider
 ) -> None:
     add(live_server, "dora")
@@ -122,7 +125,7 @@ def test_who_is_suspended_or_removed_does_not_come_in(
     assert_problem(there_and_back(browser, there, sub="s-dora", preferred_username="dora"), 401, "oidc_refused")
 
 
-def test_coming_back_to_another_browser_or_with_another_state_is_refused(
+def test_a_callback_from_another_browser_or_state_is_refused(
     live_server: LiveServer, browser: httpx2.Client, there: OidcProvider
 ) -> None:
     add(live_server, "emil")
@@ -155,21 +158,25 @@ def test_a_forged_token_logs_nobody_in(live_server: LiveServer, browser: httpx2.
     assert "pincite_login" not in browser.cookies
 
 
-def test_without_a_provider_there_is_no_such_login(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> None:
+def test_without_a_provider_login_is_not_found(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> None:
     data = tmp_path_factory.mktemp("none") / "data"
     with LiveServer(data, **{"database.url": database_url}) as plain, plain.client(None) as anyone:
         assert_problem(anyone.get(f"{API}/auth/oidc/login"), 404, "not_found")
         assert_problem(anyone.get(f"{API}/auth/oidc/callback"), 404, "not_found")
 
 
-def test_where_the_settings_say_so_unknown_people_are_added(
+def test_unknown_users_are_added_if_configured(
     tmp_path_factory: pytest.TempPathFactory, database_url: str, there: OidcProvider
 ) -> None:
     there.sign = None
     settings = {
-        "database.url": database_url, "oidc.issuer": there.url, "oidc.client_id": CLIENT, "oidc.client_secret": SECRET,
-        "oidc.create_users": True, "oidc.create_role": "editor",
-    }  # fmt: skip
+        "database.url": database_url,
+        "oidc.issuer": there.url,
+        "oidc.client_id": CLIENT,
+        "oidc.client_secret": SECRET,
+        "oidc.create_users": True,
+        "oidc.create_role": "editor",
+    }
     with LiveServer(tmp_path_factory.mktemp("open") / "data", **settings) as open_door:
         with httpx2.Client(base_url=open_door.url) as browser:
             assert there_and_back(browser, there, sub="s-new", preferred_username="newcomer").status_code == 303

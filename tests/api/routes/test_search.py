@@ -1,4 +1,4 @@
-"""Searches: one query or several, explained on request."""
+"""Searches over HTTP, with explanations."""
 
 import httpx2
 import pytest
@@ -43,7 +43,7 @@ def test_a_score_is_the_sum_of_its_shares(client: httpx2.Client, shelf: dict[str
         assert one["explain"]["alpha"] == 0.5
 
 
-def test_the_order_can_be_worked_out_from_what_is_told(live_server: LiveServer, client: httpx2.Client) -> None:
+def test_the_order_follows_from_the_explanation(live_server: LiveServer, client: httpx2.Client) -> None:
     live_server.add(
         "films",
         vertigo="# Vertigo\n\nThe film Vertigo was directed by Alfred Hitchcock.\n",
@@ -120,8 +120,9 @@ def test_a_search_and_a_question_keep_to_documents_with_all_the_tags_asked_for(
     assert names(["red", "round"]) == {"two.md"}
     told = search(client, query="marble", folder=folder, tags=["gren"])
     assert (told["results"], told["degraded"]) == (
-        [], [{"stage": "filters", "reason": "no document has the tag 'gren'"}]
-    )  # fmt: skip
+        [],
+        [{"stage": "filters", "reason": "no document has the tag 'gren'"}],
+    )
     answer = client.post("/api/v1/query", json={"query": "Which marble rolls?", "tags": ["round"]}).json()
     assert {source["document_name"] for source in answer["sources"]} == {"two.md"}
     assert_problem(client.post("/api/v1/search", json={"query": "q", "tags": "red"}), 422, "invalid")
@@ -153,7 +154,7 @@ def added_up(explained: dict[str, object], multi_query_rrf_k: int = 60) -> float
 
 
 @pytest.mark.parametrize("strategy", ["hybrid", "fusion", "two_stage", "hierarchical"])
-def test_the_order_of_every_strategy_can_be_worked_out_from_what_is_told(
+def test_the_order_of_every_strategy_follows_from_its_explanation(
     client: httpx2.Client, shelf: dict[str, dict[str, object]], strategy: str
 ) -> None:
     query = "How many vacation days carry over, and who pays train tickets?"
@@ -170,7 +171,7 @@ def test_the_order_of_every_strategy_can_be_worked_out_from_what_is_told(
     assert engines == own.get(strategy, set())
 
 
-def test_fusion_searches_the_parts_and_says_what_took_a_model(
+def test_fusion_searches_the_parts_and_reports_model_use(
     client: httpx2.Client, shelf: dict[str, dict[str, object]]
 ) -> None:
     query = "How many vacation days carry over, and who pays train tickets?"
@@ -180,7 +181,7 @@ def test_fusion_searches_the_parts_and_says_what_took_a_model(
     assert {one["stage"] for one in found["degraded"]} == {"step_back", "query_variations"}
 
 
-def test_strategies_want_more_or_less(live_server: LiveServer, client: httpx2.Client) -> None:
+def test_strategies_have_different_defaults_of_top_k(live_server: LiveServer, client: httpx2.Client) -> None:
     live_server.add(
         "many", **{f"n{n}": f"# Note {n}\n\nA note about ferries number {n}, told by {'x' * n}.\n" for n in range(25)}
     )
@@ -235,7 +236,7 @@ def test_several_queries_explain_themselves(client: httpx2.Client, shelf: dict[s
         assert one["score"] == pytest.approx(sum(1 / (one["explain"]["multi_query_rrf_k"] + rank) for rank in ranks))
 
 
-def test_penalties_and_spreading_can_be_worked_out_from_what_is_told(
+def test_penalties_and_diversification_follow_from_the_explanation(
     live_server: LiveServer, client: httpx2.Client
 ) -> None:
     live_server.add(
@@ -289,5 +290,5 @@ def test_a_search_may_have_settings_of_its_own(client: httpx2.Client, shelf: dic
         {"server.port": 1},
     ],
 )
-def test_no_search_changes_who_is_asked_or_takes_what_cannot_be(client: httpx2.Client, settings: object) -> None:
+def test_a_search_cannot_change_providers_or_set_invalid_values(client: httpx2.Client, settings: object) -> None:
     assert_problem(client.post("/api/v1/search", json={"query": "x", "settings": settings}), 422, "invalid")

@@ -1,4 +1,4 @@
-"""Sessions: listed, found, renamed and removed by their owner alone."""
+"""Sessions over HTTP: list, search, rename, remove; visible to their owner only."""
 
 import httpx2
 import pytest
@@ -48,7 +48,9 @@ def test_a_session_is_renamed_and_removed(client: httpx2.Client, session: str) -
         assert_problem(response, 404, "not_found")
 
 
-def test_all_go_only_where_all_is_said(live_server: LiveServer, client: httpx2.Client, session: str) -> None:
+def test_removing_all_sessions_requires_confirmation(
+    live_server: LiveServer, client: httpx2.Client, session: str
+) -> None:
     with live_server.stranger() as stranger:
         assert_problem(stranger.delete(PATH), 422, "invalid")
         stranger.post("/api/v1/chat", json={"message": "Mine?"})
@@ -57,7 +59,7 @@ def test_all_go_only_where_all_is_said(live_server: LiveServer, client: httpx2.C
     assert client.get(f"{PATH}/{session}").status_code == 200
 
 
-def test_a_session_is_its_owners_alone(live_server: LiveServer, client: httpx2.Client, session: str) -> None:
+def test_a_session_is_visible_to_its_owner_only(live_server: LiveServer, client: httpx2.Client, session: str) -> None:
     with live_server.stranger() as stranger:
         assert session not in stranger.get(PATH, params={"limit": 200}).text
         assert_problem(stranger.get(f"{PATH}/{session}"), 404, "not_found")

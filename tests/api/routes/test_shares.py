@@ -1,4 +1,4 @@
-"""Answers shared by link: one answer, sources by the reader's own rights, ended by whoever may."""
+"""Share links over HTTP: one answer, with sources the reader may read."""
 
 import json
 import logging
@@ -106,7 +106,7 @@ def test_a_link_is_256_random_bits_of_its_own_kept_as_a_hash_and_in_no_log(
     assert_problem(other.client.get(f"{API}/shares/{other.key}"), 404, "not_found")
 
 
-def test_a_link_needs_a_reader_who_may_come_in(live_server: LiveServer, sharer: Guest, other: Guest) -> None:
+def test_a_share_link_requires_authentication(live_server: LiveServer, sharer: Guest, other: Guest) -> None:
     shared = link(sharer, ask(sharer))
     assert_problem(httpx2.get(f"{live_server.url}{API}/shares/{shared['id']}"), 401, "unauthorized")
     with live_server.client() as boss:
@@ -137,7 +137,7 @@ def test_a_link_ends_with_its_removal_and_with_its_owner(live_server: LiveServer
     assert assert_problem(other.client.get(f"{API}/shares/{third['id']}"), 404, "not_found")["detail"] == never
 
 
-def test_what_its_owner_may_read_no_more_or_was_removed_is_gone_from_the_link(
+def test_a_share_link_hides_removed_and_unreadable_sources(
     live_server: LiveServer, sharer: Guest, other: Guest
 ) -> None:
     shared = link(sharer, ask(sharer))
@@ -152,7 +152,7 @@ def test_what_its_owner_may_read_no_more_or_was_removed_is_gone_from_the_link(
     assert SAID not in json.dumps(told)
 
 
-def test_only_an_answer_of_ones_own_can_be_shared_and_not_for_ever(sharer: Guest, other: Guest) -> None:
+def test_only_own_answers_can_be_shared_for_limited_time(sharer: Guest, other: Guest) -> None:
     answer = ask(sharer)
     foreign = other.client.post(f"{API}/shares", json={"answer_id": answer["id"]})
     missing = other.client.post(f"{API}/shares", json={"answer_id": "a_none"})

@@ -1,4 +1,4 @@
-"""Versions over HTTP: asked as of a time, compared, indexed anew; and the index that is searched."""
+"""Versions and indexes over HTTP: as-of questions, diffs, reindexing, switching."""
 
 import time
 from pathlib import Path
@@ -55,14 +55,15 @@ def test_a_difference_has_hunks_counts_and_metadata(
     [hunk] = found["hunks"]
     assert hunk["header"] == "@@ -1,5 +1,5 @@"
     assert [(line["kind"], line["from_line"], line["to_line"]) for line in hunk["lines"]][2:4] == [
-        ("removed", 3, None), ("added", None, 3)
-    ]  # fmt: skip
+        ("removed", 3, None),
+        ("added", None, 3),
+    ]
     assert client.get(path, params={"from": second["id"], "to": first["id"]}).json()["to"] == first["id"]
     assert client.get(path, params={"context": 0}).json()["hunks"][0]["from_lines"] == 1
     assert_problem(client.get(path, params={"from": "nope"}), 404, "not_found")
 
 
-def test_documents_are_indexed_anew_and_stale_ones_listed(
+def test_documents_are_reindexed_and_stale_ones_listed(
     client: httpx2.Client,
     reader: httpx2.Client,
     folder: str,

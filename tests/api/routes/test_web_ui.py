@@ -1,4 +1,4 @@
-"""The page's files: one document at every address of the page, kept files, and a policy that lets nothing else in."""
+"""The web page's files: one document at every view, cached files, a strict policy."""
 
 import base64
 import gzip
@@ -47,7 +47,7 @@ def test_every_file_the_document_names_is_there_and_may_be_kept(anyone: httpx2.C
         assert response.headers["x-content-type-options"] == "nosniff"
 
 
-def test_files_are_compressed_for_whoever_can_unpack_them(anyone: httpx2.Client) -> None:
+def test_files_are_compressed_for_clients_that_accept_gzip(anyone: httpx2.Client) -> None:
     address = f"/assets/{web_ui.release_digest()}/style.css"
     plain = anyone.get(address, headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in plain.headers
@@ -82,7 +82,7 @@ def test_only_the_worker_that_decodes_images_may_compile(anyone: httpx2.Client) 
     assert allowed == {"vendor/pdf/pdf.worker.min.mjs"}
 
 
-def test_what_a_script_needs_is_found_by_its_imports() -> None:
+def test_imports_of_a_script_are_preloaded() -> None:
     needed = web_ui.imported_modules("app.js")
     assert needed[0] == "app.js"
     assert "shell/frame.js" in needed

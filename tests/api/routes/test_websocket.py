@@ -1,4 +1,4 @@
-"""Conversations over a WebSocket: the same events, one question at a time, and what closes it."""
+"""Conversations over a WebSocket."""
 
 import json
 import time
@@ -111,7 +111,7 @@ def test_one_question_at_a_time_and_it_can_be_cancelled(live_server: LiveServer)
 
 
 @pytest.mark.parametrize("resumable", [True, False])
-def test_one_that_is_cancelled_at_once_says_so(live_server: LiveServer, resumable: bool) -> None:
+def test_an_answer_cancelled_at_once_reports_it(live_server: LiveServer, resumable: bool) -> None:
     for _ in range(5):
         with dial(live_server) as socket:
             socket.send(json.dumps({**ASKED, "resumable": resumable}))
@@ -130,7 +130,7 @@ def test_a_socket_that_closes_stops_the_model_within_a_second(live_server: LiveS
         assert talker.wait("stopped") - left < 1
 
 
-def test_a_resumable_one_goes_on_without_its_socket(live_server: LiveServer, client: httpx2.Client) -> None:
+def test_a_resumable_answer_continues_without_its_socket(live_server: LiveServer, client: httpx2.Client) -> None:
     talker = Talker(pause_s=0.001)
     with speaking(live_server, talker):
         with dial(live_server) as socket:
@@ -154,7 +154,7 @@ def refused(live_server: LiveServer, **more: Any) -> tuple[int, dict[str, Any]]:
     return response.status_code, problem
 
 
-def test_nobody_comes_in_without_a_key_of_their_own(live_server: LiveServer) -> None:
+def test_a_socket_requires_a_valid_key(live_server: LiveServer) -> None:
     assert refused(live_server, key="")[0] == 401
     assert refused(live_server, key="pc_wrong")[0] == 401
     assert refused(live_server, path=f"/api/v1/chat/ws?token={live_server.keys['reader']}")[0] == 401
@@ -177,7 +177,7 @@ def test_other_host_names_are_refused(live_server: LiveServer) -> None:
     assert raised.value.response.status_code == 400
 
 
-def test_a_key_that_is_revoked_is_shown_out(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_revoking_a_key_closes_its_socket(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(authenticate, "RECHECK_INTERVAL_S", 0.05)
     key, key_id = live_server.do(live_server.pincite.services.keys.create("local", "short", "reader", None))
     talker = Talker(pause_s=0.001)
@@ -193,7 +193,7 @@ def test_a_key_that_is_revoked_is_shown_out(live_server: LiveServer, monkeypatch
     assert closed.value.rcvd.code == 1008
 
 
-def test_anything_but_a_websocket_is_told_to_become_one(client: httpx2.Client) -> None:
+def test_a_plain_request_is_refused_with_426(client: httpx2.Client) -> None:
     response = client.get("/api/v1/chat/ws")
     assert_problem(response, 426, "upgrade_required")
     assert response.headers["upgrade"] == "websocket"

@@ -1,4 +1,4 @@
-"""Streams: told to whoever listens, taken up again, and ended when nobody does."""
+"""Streams of answers: listeners, resuming, abandonment."""
 
 import asyncio
 import time
@@ -61,7 +61,7 @@ def run(work: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(work, 20))
 
 
-def test_several_listen_to_one_answer_from_wherever_they_are() -> None:
+def test_several_listeners_follow_one_stream_from_any_event() -> None:
     async def work() -> None:
         speaker, kept = Speaker(), Streams()
         stream = kept.open("ada", speaker.ask, "r", resumable=True)
@@ -79,7 +79,7 @@ def test_several_listen_to_one_answer_from_wherever_they_are() -> None:
     run(work())
 
 
-def test_one_that_nobody_takes_up_ends_after_a_while_and_says_so() -> None:
+def test_an_abandoned_stream_is_cancelled_after_its_timeout() -> None:
     async def work() -> None:
         speaker, kept = Speaker(), Streams(abandon_timeout_s=0.05)
         stream = kept.open("ada", speaker.ask, "r", resumable=True)
@@ -93,7 +93,7 @@ def test_one_that_nobody_takes_up_ends_after_a_while_and_says_so() -> None:
     run(work())
 
 
-def test_one_that_is_taken_up_in_time_goes_on() -> None:
+def test_a_stream_resumed_in_time_continues() -> None:
     async def work() -> None:
         speaker, kept = Speaker(), Streams(abandon_timeout_s=0.1)
         stream = kept.open("ada", speaker.ask, "r", resumable=True)
@@ -108,7 +108,7 @@ def test_one_that_is_taken_up_in_time_goes_on() -> None:
     run(work())
 
 
-def test_one_that_is_not_resumable_ends_with_its_listener() -> None:
+def test_a_stream_that_is_not_resumable_ends_with_its_listener() -> None:
     async def work() -> None:
         speaker = Speaker()
         stream = Streams().open("ada", speaker.ask, "r", resumable=False)
@@ -119,7 +119,7 @@ def test_one_that_is_not_resumable_ends_with_its_listener() -> None:
     run(work())
 
 
-def test_what_has_ended_is_kept_for_a_while() -> None:
+def test_an_ended_stream_is_retained_for_a_while() -> None:
     async def work() -> None:
         kept = Streams(retention_s=0.05)
         speaker = Speaker()
@@ -137,7 +137,7 @@ def test_what_has_ended_is_kept_for_a_while() -> None:
     run(work())
 
 
-def test_a_stream_is_its_owners_alone() -> None:
+def test_a_stream_is_visible_to_its_owner_only() -> None:
     async def work() -> None:
         kept = Streams()
         stream = kept.open("ada", Speaker().ask, "r", resumable=True)
@@ -155,7 +155,7 @@ def test_a_stream_is_its_owners_alone() -> None:
     run(work())
 
 
-def test_whoever_lags_behind_hears_nothing_more_of_what_they_may_not_read() -> None:
+def test_a_slow_listener_gets_only_the_error_after_losing_access() -> None:
     async def ask(listen: Listen) -> Answer:
         listen(Started("a_1", "t1"))
         listen(Planned(plan("q")))
@@ -173,7 +173,7 @@ def test_whoever_lags_behind_hears_nothing_more_of_what_they_may_not_read() -> N
     run(work())
 
 
-def test_an_error_before_anything_was_told_is_raised() -> None:
+def test_an_error_before_the_first_event_is_raised() -> None:
     async def refuse(_listen: Listen) -> Answer:
         raise Invalid("no")
 
@@ -187,7 +187,7 @@ def test_an_error_before_anything_was_told_is_raised() -> None:
 
 
 @pytest.mark.parametrize("resumable", [True, False])
-def test_one_that_is_cancelled_before_its_first_step_says_so_and_is_forgotten(resumable: bool) -> None:
+def test_a_stream_cancelled_before_its_first_step_reports_it_and_is_removed(resumable: bool) -> None:
     async def work() -> None:
         kept = Streams(retention_s=0)
         stream = kept.open("ada", Speaker().ask, "r", resumable=resumable)
@@ -201,7 +201,7 @@ def test_one_that_is_cancelled_before_its_first_step_says_so_and_is_forgotten(re
     run(work())
 
 
-def test_there_are_only_so_many_and_those_that_ended_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_streams_is_limited_and_ended_ones_are_removed_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answer_streams, "MAX_STREAMS_PER_USER", 2)
     monkeypatch.setattr(answer_streams, "MAX_STREAMS", 3)
 
@@ -220,7 +220,7 @@ def test_there_are_only_so_many_and_those_that_ended_make_room(monkeypatch: pyte
     run(work())
 
 
-def test_one_that_tells_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_stream_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answer_streams, "MAX_STREAM_BYTES", 2000)
     said = 0
 
@@ -264,7 +264,7 @@ def begin(client: httpx2.Client, body: dict[str, object], until: str) -> tuple[s
     return str(events(lines)[0][1]["stream_id"]), lines
 
 
-def test_a_stream_is_taken_up_where_it_was_left(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
+def test_a_stream_is_resumed_after_the_last_event(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     answers = ("Five vacation days carry over. [Source 1] They lapse in March. [Source 1]",)
     with speaking(live_server, ScriptedLLM(Options(answers=answers, delay_s=0.05))):
         stream_id, lines = begin(client, {**ASKED, "folder": shelf}, "token")
@@ -310,7 +310,7 @@ def test_somebody_elses_stream_is_missing(live_server: LiveServer, client: httpx
         client.delete(f"/api/v1/chat/streams/{stream_id}")
 
 
-def test_one_that_failed_before_anything_was_told_says_so_to_whoever_comes_later(
+def test_a_stream_that_failed_before_its_first_event_reports_the_error_later(
     client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answer_streams, "secrets", SimpleNamespace(token_urlsafe=lambda _: "known"))
@@ -324,7 +324,7 @@ def test_only_a_stream_can_be_resumable(client: httpx2.Client) -> None:
     assert "stream: true" in problem["detail"]
 
 
-def test_whoever_leaves_at_the_very_moment_of_a_word_has_left() -> None:
+def test_a_disconnect_at_the_moment_of_an_event_counts() -> None:
     async def go() -> None:
         speaker = Speaker()
         stream = Stream(speaker.ask, request_id="r")

@@ -1,4 +1,4 @@
-"""What is taken away from somebody is taken away from what they already hold: streams, sockets, keys, logins."""
+"""Revoked access ends open streams, sockets, keys and logins."""
 
 import json
 import time
@@ -40,7 +40,7 @@ def test_a_stream_ends_when_its_reader_may_not_read_what_it_cites_and_leaves_not
 
 
 @pytest.mark.usefixtures("watched")
-def test_an_answer_that_is_wanted_whole_is_refused_when_it_may_not_be_read_any_more(live_server: LiveServer) -> None:
+def test_an_unstreamed_answer_is_refused_after_losing_access(live_server: LiveServer) -> None:
     talker = Talker()
     with guest(live_server, "simon") as simon, live_server.client() as boss, speaking(live_server, talker):
         told: list[httpx2.Response] = []
@@ -52,7 +52,7 @@ def test_an_answer_that_is_wanted_whole_is_refused_when_it_may_not_be_read_any_m
         assert_problem(told[0], 403, "rights_changed")
 
 
-def test_a_resumable_stream_is_not_taken_up_by_whoever_may_not_read_it_any_more(live_server: LiveServer) -> None:
+def test_a_stream_cannot_be_resumed_after_losing_access(live_server: LiveServer) -> None:
     with guest(live_server, "susan") as susan, live_server.client() as boss:
         body = {"query": ASKED, "stream": True, "resumable": True, "folder": "standing-susan"}
         told = events(susan.client.post(f"{API}/query", json=body).text.splitlines())
@@ -65,7 +65,7 @@ def test_a_resumable_stream_is_not_taken_up_by_whoever_may_not_read_it_any_more(
 
 
 @pytest.mark.usefixtures("watched")
-def test_a_socket_tells_that_rights_have_changed_and_stays_open(live_server: LiveServer) -> None:
+def test_a_socket_reports_changed_permissions_and_stays_open(live_server: LiveServer) -> None:
     with (
         guest(live_server, "wanda") as wanda,
         live_server.client() as boss,
@@ -84,7 +84,7 @@ def test_a_socket_tells_that_rights_have_changed_and_stays_open(live_server: Liv
 
 @pytest.mark.usefixtures("watched")
 @pytest.mark.parametrize("removed", [False, True], ids=["suspended", "removed"])
-def test_whoever_is_shut_out_is_out_by_every_way_in(live_server: LiveServer, removed: bool) -> None:
+def test_a_suspended_user_is_refused_on_every_route(live_server: LiveServer, removed: bool) -> None:
     name = "rita" if removed else "sven"
     browser = httpx2.Client(base_url=live_server.url, timeout=30)
     with (
@@ -119,7 +119,7 @@ def test_whoever_is_shut_out_is_out_by_every_way_in(live_server: LiveServer, rem
         assert_problem(again, 401, "wrong_login")
 
 
-def test_whoever_is_no_administrator_any_more_hears_no_more_of_what_they_follow(live_server: LiveServer) -> None:
+def test_a_demoted_administrator_gets_no_more_events(live_server: LiveServer) -> None:
     with guest(live_server, "adam", "administrator") as adam, live_server.client() as boss:
         with adam.client.stream("GET", f"{API}/jobs/events") as response:
             lines = response.iter_lines()
@@ -131,7 +131,7 @@ def test_whoever_is_no_administrator_any_more_hears_no_more_of_what_they_follow(
         assert_problem(adam.client.get(f"{API}/users"), 403, "not_allowed")
 
 
-def test_every_change_of_rights_counts_from_the_next_request_on_while_documents_are_indexed(
+def test_permission_changes_apply_to_the_next_request_during_indexing(
     live_server: LiveServer,
 ) -> None:
     with guest(live_server, "greta") as greta, live_server.client() as boss:

@@ -1,4 +1,4 @@
-"""An answer on its way: the order of events, failures, and clients that leave."""
+"""Streamed answers: order of events, failures, disconnects."""
 
 import asyncio
 import time
@@ -46,9 +46,11 @@ def test_events_come_in_order_and_the_tokens_are_the_answer(
     assert names == ["start", "plan", "sources", "token", "token", "answer", "done"]
     data = dict(heard)
     assert data["start"] == {
-        "id": data["answer"]["id"], "trace_id": data["answer"]["metadata"]["trace_id"], "session_id": None,
+        "id": data["answer"]["id"],
+        "trace_id": data["answer"]["metadata"]["trace_id"],
+        "session_id": None,
         "stream_id": None,
-    }  # fmt: skip
+    }
     assert data["plan"]["question"] == ASKED["query"]
     assert data["plan"]["strategy"] == "hybrid"
     assert "".join(str(one["text"]) for name, one in heard if name == "token") == data["answer"]["answer"] == answers[0]
@@ -66,7 +68,7 @@ def test_a_stream_and_a_whole_answer_are_the_same(client: httpx2.Client, shelf: 
     assert streamed == whole
 
 
-def test_nothing_found_still_tells_its_sources(client: httpx2.Client) -> None:
+def test_an_empty_result_still_sends_its_sources(client: httpx2.Client) -> None:
     heard = told(client, {**ASKED, "folder": "empty"})
     assert [name for name, _ in heard] == ["start", "plan", "sources", "answer", "done"]
     assert dict(heard)["sources"] == {"sources": []}
@@ -105,7 +107,7 @@ def test_a_client_that_leaves_stops_the_model_within_a_second(
         assert talker.wait("stopped") - left < 1
 
 
-def test_so_does_one_that_leaves_before_the_first_word(live_server: LiveServer, shelf: str) -> None:
+def test_a_disconnect_before_the_first_token_stops_the_model(live_server: LiveServer, shelf: str) -> None:
     talker = Talker(pause_s=60)
     with speaking(live_server, talker):
         with live_server.client() as client, client.stream("POST", "/api/v1/query", json={**ASKED, "folder": shelf}):
@@ -114,7 +116,7 @@ def test_so_does_one_that_leaves_before_the_first_word(live_server: LiveServer, 
         assert talker.wait("stopped") - left < 1
 
 
-def test_so_does_one_that_wanted_the_whole_answer(live_server: LiveServer, shelf: str) -> None:
+def test_a_disconnect_without_streaming_stops_the_model(live_server: LiveServer, shelf: str) -> None:
     talker = Talker(pause_s=60)
     with speaking(live_server, talker):
         with live_server.client() as client, pytest.raises(httpx2.ReadTimeout):
@@ -138,7 +140,7 @@ def test_a_run_that_was_cut_off_leaves_a_trace(live_server: LiveServer, client: 
     assert (newest["error"], newest["code"]) == ("cancelled", "cancelled")
 
 
-def test_a_key_that_is_revoked_hears_no_more(
+def test_a_revoked_key_gets_no_more_events(
     live_server: LiveServer, shelf: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(authenticate, "RECHECK_INTERVAL_S", 0.05)

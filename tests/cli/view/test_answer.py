@@ -1,4 +1,4 @@
-"""An answer as people read it."""
+"""Answers in a terminal."""
 
 import pytest
 
@@ -45,9 +45,11 @@ def test_nothing_is_wider_than_the_screen(width: int) -> None:
     text = "A sentence that goes on and on. " * 20 + "[Source 1]"
     path = ("A very long heading that never ends", "and another one below it", "and one more")
     made = answer(
-        text, (source(1, heading_path=path),), (citation("[Source 1]", text, 1, "A sentence that goes on. " * 20),),
+        text,
+        (source(1, heading_path=path),),
+        (citation("[Source 1]", text, 1, "A sentence that goes on. " * 20),),
         warnings=("the answer is incomplete: " + "word " * 30,),
-    )  # fmt: skip
+    )
     told = seen(lambda screen: print_answer(screen, made), width=width)
     assert max(map(len, told.splitlines())) <= width
 
@@ -69,10 +71,11 @@ def test_a_mark_that_leads_nowhere_is_struck_out() -> None:
 def test_passages_cited_twice_are_quoted_once_and_others_after_each_other() -> None:
     text = "One [Source 1]. Two [Source  1]. Three [Source   1]. Four [Source    1]."
     cited = (
-        citation("[Source 1]", text, 1, "Later.", 9), citation("[Source  1]", text, 1, "Early.", 2),
+        citation("[Source 1]", text, 1, "Later.", 9),
+        citation("[Source  1]", text, 1, "Early.", 2),
         citation("[Source   1]", text, 1, "Later.", 9),
         citation("[Source    1]", text, 1, "Beside it.", 9, quote_start_char=97),
-    )  # fmt: skip
+    )
     told = seen(lambda screen: print_answer(screen, answer(text, (source(1),), cited)))
     quotes = [line.strip() for line in told.splitlines() if "│" in line or "line " in line]
     assert quotes == ["file1.md, line 2", "│ Early.", "file1.md, line 9", "│ Later.", "│ Beside it."]
@@ -95,7 +98,7 @@ def test_lines_of_an_answer_stay_lines() -> None:
     assert told.startswith("\n  A list:\n\n  - one\n  - two\n")
 
 
-def test_what_was_missing_and_what_to_mind_is_said() -> None:
+def test_degraded_stages_and_warnings_are_printed() -> None:
     made = answer("x", (), (), warnings=("mind this",), degraded=(Degraded("llm_generation", "the model is down"),))
     told = seen(lambda screen: print_answer(screen, made))
     assert "Warning     mind this\n" in told

@@ -1,4 +1,4 @@
-"""A conversation as people read it."""
+"""Conversations in a terminal."""
 
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ def test_all_sources_of_an_answer() -> None:
     assert "no passage" in seen(lambda screen: print_sources(screen, answer("x", (), ())))
 
 
-def test_the_sessions_there_are() -> None:
+def test_the_sessions_are_listed() -> None:
     session = Session("s_1", "Where is\x1b[2J the key?", DAY, DAY, 3)
     told = seen(lambda screen: print_sessions(screen, [session, replace(session, id="s_2")], "s_2"), 120)
     assert "s_1" in told

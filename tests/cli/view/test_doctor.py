@@ -1,4 +1,4 @@
-"""The doctor's findings in a terminal."""
+"""The findings of doctor in a terminal."""
 
 from pincite.cli.view.doctor import print_findings
 from pincite.engine.diagnose import Finding
@@ -25,6 +25,6 @@ BROKEN  database     it is down
     )
 
 
-def test_the_verdict_knows_notes_from_breakage() -> None:
+def test_the_summary_distinguishes_notes_from_problems() -> None:
     assert seen(lambda screen: print_findings(screen, [WELL])).endswith("\nNo problems found.\n")
     assert seen(lambda screen: print_findings(screen, [WELL, NOTE])).endswith("\nNothing is broken; 1 note above.\n")

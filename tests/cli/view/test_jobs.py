@@ -1,4 +1,4 @@
-"""The queue as it is shown."""
+"""The processing queue in a terminal."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,10 +12,23 @@ from pincite.core.documents.jobs import CancelledJob, PastJob, QueuedJob, QueueS
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 JOB = QueuedJob(
-    id=7, document_id="d", name="a.md", folder="hr", version="v", state="running", stage="embedding", progress=0.25,
-    priority=0, attempts=1, error=None, worker="host:1:0", created_at=NOON, started_at=NOON, not_before=None,
+    id=7,
+    document_id="d",
+    name="a.md",
+    folder="hr",
+    version="v",
+    state="running",
+    stage="embedding",
+    progress=0.25,
+    priority=0,
+    attempts=1,
+    error=None,
+    worker="host:1:0",
+    created_at=NOON,
+    started_at=NOON,
+    not_before=None,
     remaining_s=30.0,
-)  # fmt: skip
+)
 SUMMARY = QueueSummary(1, 12, 0, 0, 3.44, 21.0, 3.8)
 
 
@@ -39,7 +52,7 @@ def test_jobs_that_have_ended_say_how(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().out == "No job ended within the last day.\n"
 
 
-def test_what_is_stalled_or_held_is_said() -> None:
+def test_stalled_and_held_jobs_are_counted() -> None:
     told = format_queue(
         replace(SUMMARY, stalled=2, held=3, documents_per_s=None, passages_per_s=None, remaining_s=None)
     )
@@ -49,7 +62,7 @@ def test_what_is_stalled_or_held_is_said() -> None:
 @pytest.mark.parametrize(
     ("seconds", "told"), [(None, ""), (0.0, "0 s"), (89.0, "89 s"), (120.0, "2 min"), (7200.0, "2.0 h")]
 )
-def test_time_is_told_as_people_do(seconds: float | None, told: str) -> None:
+def test_durations_are_readable(seconds: float | None, told: str) -> None:
     assert format_duration(seconds) == told
 
 

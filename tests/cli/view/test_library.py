@@ -33,13 +33,13 @@ def test_long_names_are_shortened_in_the_middle(width: int) -> None:
     assert "ends.md" in lines[1] or width == 60
 
 
-def test_ids_are_whole_where_there_is_room_and_told_apart_where_not() -> None:
+def test_ids_are_full_on_wide_screens_and_distinct_on_narrow_ones() -> None:
     pair = document(id="abcdefghij123456"), document("b.md", id="abcdefghij654321")
     assert [line.split()[0] for line in listed(*pair)[1:3]] == [one.id for one in pair]
     assert [line.split()[0] for line in listed(*pair, width=60)[1:3]] == ["abcdefghij1", "abcdefghij6"]
 
 
-def test_what_is_in_hand_shows_how_far_it_is() -> None:
+def test_a_processing_document_shows_its_progress() -> None:
     line = listed(document(status=Status.PROCESSING, progress=0.42, stage="embedding"))[1]
     assert "42% embedding" in line
 
@@ -60,7 +60,7 @@ def test_a_document_shows_what_is_known_and_no_more() -> None:
     assert "20240131T120000000000Z  error" in told
 
 
-def test_a_receipt_is_said_in_words() -> None:
+def test_a_receipt_is_printed() -> None:
     told = seen(lambda screen: print_receipt(screen, "handbook.md", RECEIPT), width=120)
     assert " ".join(told.split()) == (
         "removed handbook.md: 2 versions, 14 passages, 20 vectors, 913 postings; verified: nothing is left"

@@ -1,4 +1,4 @@
-"""The console and its few shapes."""
+"""The console and its layouts."""
 
 import pytest
 from rich.cells import cell_len
@@ -48,13 +48,13 @@ def test_a_long_name_is_cut_in_the_middle(text: str, width: int, short: str) -> 
     assert cell_len(short) <= width
 
 
-def test_pieces_keep_their_styles_and_lose_their_harm() -> None:
+def test_parts_keep_their_styles_and_are_escaped() -> None:
     text = join_text("a", ("b\x1b", "bold"), styled("c", "red"))
     assert text.plain == "ab\\x1bc"
     assert [str(span.style) for span in text.spans] == ["bold", "red"]
 
 
-def test_waiting_says_nothing_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_waiting_prints_nothing_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with waiting("opening"):
         pass
     assert capsys.readouterr() == ("", "")
