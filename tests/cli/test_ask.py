@@ -50,7 +50,7 @@ def test_degraded_stages_are_printed_once(library: Call) -> None:
     said = library("ask", QUESTION, *away)
     assert (said.code, said.err) == (0, "")
     assert said.words.count("http://127.0.0.1:9/v1 cannot be reached") == 1
-    assert "Left out generate:" in said.words
+    assert "Left out llm_generation:" in said.words
 
 
 @pytest.mark.parametrize("command", ["ask", "search"])

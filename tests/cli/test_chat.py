@@ -75,7 +75,7 @@ def test_the_commands_of_a_conversation(chat: Call) -> None:
     assert "list all sources of the last answer" in said.out
     assert "relevance" in said.out
     assert "Where does" in said.out.split("about")[1]
-    assert "there is no /nonsense" in said.err
+    assert "there is no command /nonsense" in said.err
     assert "Parallax" not in said.out.split("a new conversation")[1]
 
 

@@ -88,5 +88,5 @@ def test_index_settings_cannot_be_compared_on_a_library(own: Call) -> None:
     assert "chunking.size" in own("eval", "--auto", "--set", "chunking.size=100").failed_with(2)
     told = own("eval", "--auto", "--questions", "5", "--compare", "chunking.size=100")
     assert told.code == 2
-    assert "acts on indexing" in told.err
+    assert "affect indexing" in told.err
     assert "there is no evaluation 'ev_nope'" in own("eval", "show", "ev_nope").failed_with(1)

@@ -18,7 +18,7 @@ def test_a_folder_is_set_moved_and_removed(pincite: Call, tmp_path: Path) -> Non
         "documents": 1,
         "access": None,
     }
-    assert pincite("folders", "move", "zoo", "animals/zoo").out == "zoo is animals/zoo now: 1 document\n"
+    assert pincite("folders", "move", "zoo", "animals/zoo").out == "moved zoo to animals/zoo: 1 document\n"
     listed = {one["path"]: one for one in pincite("folders", "list", "--json").json["items"]}
     assert listed["animals/zoo"]["system_prompt"] == "Be kind."
     assert "holds documents" in pincite("folders", "remove", "animals").failed_with(1)

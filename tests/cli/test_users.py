@@ -16,7 +16,7 @@ def test_users_are_added_listed_suspended_and_removed(pincite: Call) -> None:
     assert "carla is suspended" in pincite("user", "suspend", "carla").out
     assert "suspended" in pincite("user", "list").out
     assert pincite("user", "resume", "carla", "--json").json == {"id": "carla", "suspended": False}
-    assert pincite("user", "role", "carla", "reader").out == "carla is reader now\n"
+    assert pincite("user", "role", "carla", "reader").out == "carla has the role reader now\n"
     assert pincite("user", "remove", "carla").out == "removed carla\n"
     assert pincite("user", "remove", "carla").failed_with(1) == "there is no user 'carla'"
     assert "there is no role 'king'" in pincite("user", "add", "dora", "--role", "king").failed_with(2)
@@ -72,7 +72,7 @@ def test_a_document_and_a_folder_are_shared(pincite: Call, papers: Path) -> None
     assert (
         pincite("share", "shared", "--folder", "--inherit").out == "shared: inherits the access of the folder above\n"
     )
-    assert "--inherit goes alone" in pincite("share", document["id"], "--inherit", "--everyone").failed_with(2)
+    assert "--inherit cannot be combined with" in pincite("share", document["id"], "--inherit", "--everyone").failed_with(2)
     assert "there is no user 'nobody'" in pincite("share", document["id"], "--user", "nobody").failed_with(2)
     assert pincite("group", "leave", "readers", "emil", "--json").json["members"] == []
     assert pincite("group", "remove", "readers").out == "removed readers\n"

@@ -37,7 +37,7 @@ def test_an_index_with_other_chunking_is_built_switched_and_rolled_back(pincite:
     assert "serving" in pincite("index", "status").out
     pincite("settings", "set", "chunking.size=77")
     try:
-        assert "ask for another index" in pincite("index", "status").out
+        assert "require a new index" in pincite("index", "status").out
         assert pincite("list", "--stale", "--json").json["items"]
         assert "reindexed" in pincite("reindex").out
         states = [one["state"] for one in pincite("index", "status", "--json").json["items"]]
@@ -60,7 +60,7 @@ def test_an_index_is_built_held_compared_and_then_switched_to(
     assert pincite("eval", "--auto", "--questions", "10").code == 0
     assert "no other index to compare with" in pincite("index", "compare").failed_with(1)
     pincite("settings", "set", "chunking.size=77")
-    assert "the new index waits" in pincite("reindex", "--hold").out
+    assert "the new index is not active yet" in pincite("reindex", "--hold").out
     told = pincite("index", "compare", "--json").json
     assert [trial["name"] for trial in told["trials"]] == ["searched", "built"]
     assert told["trials"][1]["against"]["measures"]["nDCG@10"]["verdict"] in ("better", "worse", "within noise")

@@ -77,7 +77,7 @@ def _print_answer(screen: Screen, replay: Replay) -> None:
     if all(change == "same" for change, _ in replay.answer):
         screen.print_line("The answer is the same, word for word.")
         return
-    screen.print_line("The answer, with removed text in [-…-] and added text in {+…+}:")
+    screen.print_line("The answer, with [-removed-] and {+added+} text:")
     screen.print_wrapped(join_text(*(_mark_change(change, text) for change, text in replay.answer)), indent=2)
 
 

@@ -179,7 +179,7 @@ def test_requests_above_the_queue_limit_are_refused_at_once(strict: LiveServer) 
 
             async with turns.slot("somebody"):
                 waiting = [asyncio.create_task(search("wanda")) for _ in range(2)]
-                await until(lambda: turns._waiters() == 2)
+                await until(lambda: turns._waiting_count() == 2)
                 refused = await search("wanda")
                 assert_problem(refused, 429, "too_many_waiting")
                 assert refused.headers["retry-after"] == "1"

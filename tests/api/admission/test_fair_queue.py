@@ -177,7 +177,7 @@ def test_an_unbounded_queue_lets_any_number_wait() -> None:
         room.turns = FairQueue(lambda: Limits(at_once=1, waiting=1, waiting_per_user=1), unbounded=True)
         await room.come("anna", *["bob"] * 20)
         room.turns.check("bob")
-        assert (room.inside, room.turns._waiters()) == (["anna"], 20)
+        assert (room.inside, room.turns._waiting_count()) == (["anna"], 20)
 
     in_a_room(visit)
 

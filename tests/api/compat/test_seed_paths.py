@@ -38,7 +38,7 @@ def test_names_may_be_in_camel_case_at_every_depth() -> None:
 
 def test_one_option_in_two_spellings_is_refused(client: httpx2.Client) -> None:
     refused = client.post("/api/query", json={"query": ASKED, "topK": 3, "top_k": 4})
-    assert "'top_k' is there twice" in assert_problem(refused, 422, "invalid")["detail"]
+    assert "'top_k' is sent twice" in assert_problem(refused, 422, "invalid")["detail"]
 
 
 def test_a_question_is_answered_in_the_shape_of_five_stages(client: httpx2.Client, leave: str) -> None:

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from pincite import __version__
-from pincite.api.routes.mcp import VERSIONS
+from pincite.mcp.protocol import PROTOCOL_VERSIONS
 from tests.api.live_server import LiveServer, assert_problem
 
 LEAVE = "# Leave\n\n## Carrying over\n\nUp to five vacation days carry over into the next year.\n"
@@ -31,7 +31,12 @@ def call(client: httpx2.Client, name: str, **arguments: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("wished", "spoken"), [(VERSIONS[0], VERSIONS[0]), (VERSIONS[2], VERSIONS[2]), ("1999-01-01", VERSIONS[0])]
+    ("wished", "spoken"),
+    [
+        (PROTOCOL_VERSIONS[0], PROTOCOL_VERSIONS[0]),
+        (PROTOCOL_VERSIONS[2], PROTOCOL_VERSIONS[2]),
+        ("1999-01-01", PROTOCOL_VERSIONS[0]),
+    ],
 )
 def test_a_client_and_the_server_agree_on_a_version(client: httpx2.Client, wished: str, spoken: str) -> None:
     params = {"protocolVersion": wished, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
@@ -48,7 +53,7 @@ def test_notifications_get_no_response(client: httpx2.Client) -> None:
 
 
 def test_a_ping_is_answered(client: httpx2.Client) -> None:
-    assert send(client, "ping", **{"mcp-protocol-version": VERSIONS[1]})["result"] == {}
+    assert send(client, "ping", **{"mcp-protocol-version": PROTOCOL_VERSIONS[1]})["result"] == {}
 
 
 def test_the_tools_are_listed_with_what_they_take(client: httpx2.Client) -> None:
@@ -133,7 +138,7 @@ def test_responses_of_the_client_are_ignored(client: httpx2.Client) -> None:
 def test_another_version_in_the_header_is_refused(client: httpx2.Client) -> None:
     response = client.post("/mcp", json={}, headers={"MCP-Protocol-Version": "1999-01-01"})
     assert response.status_code == 400
-    assert VERSIONS[0] in response.json()["error"]["message"]
+    assert PROTOCOL_VERSIONS[0] in response.json()["error"]["message"]
 
 
 def test_there_is_no_stream_to_listen_to(client: httpx2.Client) -> None:

@@ -165,7 +165,7 @@ def test_a_slow_listener_gets_only_the_error_after_losing_access() -> None:
     async def work() -> None:
         stream = Stream(ask, request_id="r")
         stream.begin()
-        await asyncio.wait({stream._asking})  # type: ignore[arg-type]
+        await asyncio.wait({stream._task})  # type: ignore[arg-type]
         [last] = await hear(stream, 0, 5)
         assert (last.number, last.event) == (4, "error")
         assert '"code":"rights_changed"' in last.data
@@ -337,7 +337,7 @@ def test_a_disconnect_at_the_moment_of_an_event_counts() -> None:
 
         listening = asyncio.create_task(listen())
         await asyncio.sleep(0.05)
-        stream._hear(Token("word "))  # both before the listener has a turn
+        stream._on_event(Token("word "))  # both before the listener has a turn
         listening.cancel()
         await asyncio.wait({listening}, timeout=30)
         assert listening.cancelled()

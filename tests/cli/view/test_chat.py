@@ -57,4 +57,4 @@ def test_the_sessions_are_listed() -> None:
 def test_a_conversation_that_goes_on_says_so() -> None:
     session = Session("s_1", "The key", DAY, DAY, 1)
     assert "continuing “The key”, 1 turn" in seen(lambda screen: print_welcome(screen, session))
-    assert "ask away" in seen(lambda screen: print_welcome(screen, None))
+    assert "ask a question" in seen(lambda screen: print_welcome(screen, None))

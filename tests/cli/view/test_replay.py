@@ -32,7 +32,7 @@ def test_each_passages_rank_change_is_printed() -> None:
     assert ["2", "1", "↑", "1", "0.8000", "0.0300", "Cats", "#1"] in lines
     assert ["1", "2", "↓", "1", "0.9000", "0.0200", "Cats", "#0"] in lines
     assert ["–", "3", "entered", "–", "0.0100", "Dogs", "\\x1b[31m", "#0"] in lines
-    assert ["3", "–", "left", "0.7000", "–", "a", "document", "that", "is", "gone", "#7"] in lines
+    assert ["3", "–", "left", "0.7000", "–", "a", "removed", "document", "#7"] in lines
 
 
 def test_settings_answer_and_measures_are_printed() -> None:

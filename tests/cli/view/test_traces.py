@@ -86,7 +86,7 @@ def test_a_list_has_a_line_for_each() -> None:
     assert max(map(len, lines)) <= 80
     narrow = seen(lambda screen: print_traces(screen, traces), width=60).splitlines()
     assert narrow[1].split() == ["0123456789ab", "12:00:00", "query", "100.0", "ms", "Why?"]
-    assert "no such traces" in seen(lambda screen: print_traces(screen, []))
+    assert "no matching traces" in seen(lambda screen: print_traces(screen, []))
 
 
 def test_why_a_request_failed_can_be_read_whole() -> None:
