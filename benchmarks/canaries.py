@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 from tests.hostile.sweep import DOORS, OWNER, ROLES, leaks, requests, world
 
 
@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7, help="which ones (7)")
     chosen = parser.parse_args()
     logging.getLogger("pincite").setLevel(logging.ERROR)  # what is asked for wrongly is told in every answer
-    with tempfile.TemporaryDirectory(prefix="pincite-canaries-") as folder, Door(Path(folder) / "data") as door:
+    with tempfile.TemporaryDirectory(prefix="pincite-canaries-") as folder, LiveServer(Path(folder) / "data") as door:
         made, began, found = world(door), time.monotonic(), list[str]()
         for n, request in enumerate(requests(made, chosen.requests, chosen.seed)):
             found += leaks(made, f"canary {ROLES[n % len(ROLES)]}", request)

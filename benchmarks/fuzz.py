@@ -5,7 +5,7 @@ import logging
 import tempfile
 from pathlib import Path
 
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 from tests.hostile.fuzzing import broken, operations
 
 
@@ -17,7 +17,7 @@ def main() -> None:
     logging.getLogger("pincite").setLevel(logging.ERROR)  # what is asked for wrongly is told in every answer
     wrong: list[str] = []
     routes = 0
-    with tempfile.TemporaryDirectory(prefix="pincite-fuzz-") as folder, Door(Path(folder) / "data") as door:
+    with tempfile.TemporaryDirectory(prefix="pincite-fuzz-") as folder, LiveServer(Path(folder) / "data") as door:
         door.add("real", leave="# Leave\n\nFive vacation days carry over.\n")
         for operation in operations(door.url):
             routes += 1

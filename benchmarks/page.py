@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from pincite.api.routes import web_ui as served
 from pincite.store.embedded.server import EmbeddedServer
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 from tests.hostile.attacks import attacks
 from tests.page.attacks import ATTACKS, LEAKS
 from tests.page.browser import Site, launched, watch
@@ -37,7 +37,7 @@ def run(chosen: argparse.Namespace) -> list[str]:
     with (
         tempfile.TemporaryDirectory(prefix="pincite-page-") as folder,
         EmbeddedServer.open(Path(folder) / "postgres") as server,
-        Door(Path(folder) / "data", **{"database.url": server.url}) as door,
+        LiveServer(Path(folder) / "data", **{"database.url": server.url}) as door,
         launched() as browser,
         Site(door, browser).context() as context,
     ):
@@ -50,7 +50,7 @@ def run(chosen: argparse.Namespace) -> list[str]:
 
 def drawn(page: Page, told: list[str], name: str, texts: list[str]) -> list[str]:
     """One set, each text as an answer and as a document."""
-    base, more, before = f"/assets/{served.edition()}", [], len(told)
+    base, more, before = f"/assets/{served.release_digest()}", [], len(told)
     for cites in (True, False):
         for text, made in zip(texts, show(page, base, *texts, cites=cites), strict=True):
             more += [f"{name}: {what} ({text[:80]!r})" for what in acting(made)]

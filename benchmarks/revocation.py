@@ -20,8 +20,8 @@ import httpx2
 
 from pincite.api.paths import API
 from pincite.store.embedded.server import EmbeddedServer
-from tests.api.door import Door, completed, upload
 from tests.api.guests import PASSWORD, Guest, cut, guest, share, suspend
+from tests.api.live_server import LiveServer, completed, upload
 from tests.api.models import Talker, speaking
 
 ASKED = "How many vacation days carry over?"
@@ -82,7 +82,7 @@ def indexing(boss: httpx2.Client) -> Iterator[None]:
         thread.join()
 
 
-def searches(door: Door, boss: httpx2.Client, rounds: int) -> None:
+def searches(door: LiveServer, boss: httpx2.Client, rounds: int) -> None:
     """Documents shared, taken back, and moved; groups left; in searches."""
     with guest(door, "search") as who:
         boss.post(f"{API}/groups", json={"name": "bench"}).raise_for_status()
@@ -105,7 +105,7 @@ def searches(door: Door, boss: httpx2.Client, rounds: int) -> None:
         tell(f"search: {what}", took, SOON)
 
 
-def streams(door: Door, boss: httpx2.Client, rounds: int) -> None:
+def streams(door: LiveServer, boss: httpx2.Client, rounds: int) -> None:
     """Answers on their way, cut when a document is taken back or their asker suspended."""
     lost, shut = [], []
     with guest(door, "stream") as who, speaking(door, Talker()):
@@ -122,7 +122,7 @@ def streams(door: Door, boss: httpx2.Client, rounds: int) -> None:
     tell("stream: its asker suspended", shut, STREAM)
 
 
-def ways_in(door: Door, boss: httpx2.Client, rounds: int) -> None:
+def ways_in(door: LiveServer, boss: httpx2.Client, rounds: int) -> None:
     """Keys revoked, users suspended with a login, links of users who are suspended."""
     keys, logins, links = [], [], []
     with guest(door, "owner") as owner, guest(door, "other") as other:
@@ -144,7 +144,7 @@ def ways_in(door: Door, boss: httpx2.Client, rounds: int) -> None:
     tell("link: its owner suspended", links, SOON)
 
 
-def folder(door: Door, boss: httpx2.Client, documents: int) -> None:
+def folder(door: LiveServer, boss: httpx2.Client, documents: int) -> None:
     """A folder of many documents shared and taken back, as calls, and until a search obeys."""
     with guest(door, "folder") as who:
         for number in range(documents):
@@ -181,7 +181,7 @@ def main() -> None:
     with ExitStack() as stack:
         data = chosen.data or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         server = stack.enter_context(EmbeddedServer.open(data / "library"))
-        door = stack.enter_context(Door(data / "library", **{"database.url": server.url, "logs.level": "error"}))
+        door = stack.enter_context(LiveServer(data / "library", **{"database.url": server.url, "logs.level": "error"}))
         boss = stack.enter_context(door.client())
         print(TOLD)
         with indexing(boss):

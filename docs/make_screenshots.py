@@ -12,7 +12,7 @@ from PIL import Image  # noqa: E402
 from playwright.sync_api import Page  # noqa: E402
 
 from pincite.store.embedded.server import EmbeddedServer  # noqa: E402
-from tests.api.door import Door  # noqa: E402
+from tests.api.live_server import LiveServer  # noqa: E402
 from tests.page.browser import NARROW, WIDE, Site, launched  # noqa: E402
 from tests.page.views import VIEWS, View, furnish, measure, reminisce  # noqa: E402
 
@@ -66,7 +66,7 @@ def main(names: list[str]) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         EmbeddedServer.open(Path(folder) / "postgres") as server,
-        Door(Path(folder) / "data", **{"database.url": server.url, **SETTINGS}) as door,
+        LiveServer(Path(folder) / "data", **{"database.url": server.url, **SETTINGS}) as door,
         launched() as browser,
     ):
         site = Site(door, browser)

@@ -1,1 +1,1 @@
-"""The HTTP service: the only package that knows HTTP."""
+"""The HTTP service: the only package that handles HTTP requests."""

@@ -1,4 +1,4 @@
-"""The application: its routers and its middleware, each a list one can read."""
+"""The FastAPI application: its routers and its middleware."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,11 +12,12 @@ from starlette.middleware import Middleware
 from pincite import __version__
 from pincite.api.admission.admission import Admission
 from pincite.api.compat import openai, seed_paths
-from pincite.api.middleware.authenticate import OPENAPI, Authenticate, undeclared
-from pincite.api.middleware.cors import NamedOrigins
-from pincite.api.middleware.problems import MEDIA_TYPE, Problems, tell
-from pincite.api.middleware.request_id import Stamp
-from pincite.api.middleware.request_limits import AddressCheck, BodyLimit
+from pincite.api.dependencies import routes_without_permission
+from pincite.api.middleware.authenticate import OPENAPI_PATH, Authenticate
+from pincite.api.middleware.cors import CorsHeaders
+from pincite.api.middleware.problems import MEDIA_TYPE, Problems, handle_error
+from pincite.api.middleware.request_id import RequestIdAndLog
+from pincite.api.middleware.request_limits import BodyLimit, HostCheck
 from pincite.api.routes import (
     audit,
     auth,
@@ -48,7 +49,7 @@ from pincite.api.routes import (
     web_ui,
     websocket,
 )
-from pincite.api.routes.evaluations import Evaluating
+from pincite.api.routes.evaluations import BackgroundEvaluation
 from pincite.api.streaming.answer_streams import Streams
 from pincite.engine.app import AsyncPincite
 
@@ -88,25 +89,25 @@ ROUTERS = [
 
 
 def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
-    """The application for an engine that is open; `host` is the name or address it listens on."""
-    if missing := undeclared(ROUTERS):
-        raise RuntimeError(f"these routes do not say what right they take: {', '.join(missing)}")
+    """Make the application for an open engine; `host` is the name or address it listens on."""
+    if missing := routes_without_permission(ROUTERS):
+        raise RuntimeError(f"these routes declare no required permission: {', '.join(missing)}")
     server, admission = pincite.settings.server, Admission(pincite)
     app = FastAPI(
         title="pincite",
         version=__version__,
-        openapi_url=OPENAPI,
+        openapi_url=OPENAPI_PATH,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         lifespan=_lifespan,
-        exception_handlers={HTTPException: tell, RequestValidationError: tell},
+        exception_handlers={HTTPException: handle_error, RequestValidationError: handle_error},
         responses={"default": {"description": "A problem (RFC 9457)", "content": {MEDIA_TYPE: {}}}},
         middleware=[  # outermost first
-            Middleware(Stamp),
-            Middleware(NamedOrigins, origins=server.allowed_origins),
+            Middleware(RequestIdAndLog),
+            Middleware(CorsHeaders, origins=server.allowed_origins),
             Middleware(Problems),
-            Middleware(AddressCheck, hosts=[host or server.host, *server.allowed_hosts]),
+            Middleware(HostCheck, hosts=[host or server.host, *server.allowed_hosts]),
             Middleware(Authenticate, pincite=pincite, check=admission.check),
             Middleware(BodyLimit, limit_mb=server.max_body_mb),
         ],
@@ -115,7 +116,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     app.state.admission = admission
     app.state.streams = Streams()
     app.state.stopping = asyncio.Event()
-    app.state.evaluating = Evaluating()
+    app.state.evaluation = BackgroundEvaluation()
     for router in ROUTERS:
         app.include_router(router)
     return app
@@ -123,8 +124,8 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Uploads are processed here, too; whoever opened the engine stops its workers by closing it."""
+    """Start the ingest workers of this process; closing the engine stops them."""
     app.state.pincite.admin.start_workers()
     yield
     await app.state.streams.close()
-    await app.state.evaluating.close()
+    await app.state.evaluation.close()

@@ -1,13 +1,13 @@
-"""Addresses of the service: where the API lives, and which addresses are the web page's."""
+"""Paths of the service: the API prefix, and the paths of the web page."""
 
 API = "/api/v1"
-"""Prefix of every route but the page, `/v1` and `/mcp`."""
+"""Prefix of every route except the web page, `/v1` and `/mcp`."""
 VIEWS = ("ask", "documents", "traces", "bench", "evaluation", "settings", "setup", "login", "share")
-"""Views of the page; the rest of such an address is the view's own."""
+"""Views of the web page; each view interprets the rest of its path."""
 ASSETS = "assets"
-"""Where the page's files lie."""
+"""First path segment of the web page's files."""
 
 
-def is_page(path: str) -> bool:
-    """Whether an address is the page's: open to anyone, as it holds nothing but the page."""
+def is_web_page(path: str) -> bool:
+    """Whether a path belongs to the web page, which is public as it holds no user data."""
     return path == "/" or path.split("/")[1] in (*VIEWS, ASSETS)

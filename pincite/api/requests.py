@@ -1,4 +1,4 @@
-"""What a request may ask for: JSON bodies, checked, and the questions they become."""
+"""JSON bodies of searches and questions, validated, and the engine's questions made from them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,18 +15,20 @@ from pincite.ingest.accept.accept import clean_folder
 from pincite.serialize.fields import Body, DocumentIds, Image, Levels, Moment, Name, Share, Tag, Text, Words
 
 T = TypeVar("T")
+Changes = tuple[tuple[str, bool | int | float | str], ...]
+"""Settings by dotted key that override the current ones for one request."""
 
 
-def agreed(**given: T | None) -> T | None:
-    """The one value that several names for the same thing were given."""
-    said = {name: value for name, value in given.items() if value is not None}
-    if any(value != next(iter(said.values())) for value in said.values()):
-        raise Invalid(f"{' and '.join(said)} mean the same and have different values; send one of them")
-    return next(iter(said.values()), None)
+def single_value(**given: T | None) -> T | None:
+    """The value of an option that has several names; raise `Invalid` when they differ."""
+    sent = {name: value for name, value in given.items() if value is not None}
+    if any(value != next(iter(sent.values())) for value in sent.values()):
+        raise Invalid(f"{' and '.join(sent)} are the same option but have different values; send one of them")
+    return next(iter(sent.values()), None)
 
 
 class SearchOptions(Body):
-    """Where to search, how, and for how much."""
+    """Options of a search: filters, strategy and number of results."""
 
     top_k: int | None = Field(default=None, ge=1, le=1000)
     strategy: Strategy | None = None
@@ -39,63 +41,63 @@ class SearchOptions(Body):
     tags: list[Tag] = Field(default=[], max_length=100)
 
     def filters(self) -> Filters:
-        """The part of the library that is meant; the top folder is all of it."""
+        """The filters for the engine; the top folder means the whole library."""
         ids = None if self.document_ids is None else tuple(self.document_ids)
         return Filters(clean_folder(self.folder or "") or None, ids, self.as_of, tuple(dict.fromkeys(self.tags)))
 
 
-def levels(wanted: Sequence[int] | None) -> tuple[int, ...] | None:
-    """The levels that are wanted, each once."""
-    return None if wanted is None else tuple(sorted(set(wanted)))
+def distinct_levels(levels: Sequence[int] | None) -> tuple[int, ...] | None:
+    """The requested levels without duplicates, sorted."""
+    return None if levels is None else tuple(sorted(set(levels)))
 
 
-class SearchBody(SearchOptions):
-    """One query."""
+class ExplainedSearchOptions(SearchOptions):
+    """Options of a search whose scores can be explained."""
 
-    query: Words
-    explain: bool = False
-    settings: dict[Name, bool | int | float | Text] = Field(default={}, max_length=100)
-
-    def question(self) -> Question:
-        """The search as the engine takes it."""
-        return Question(
-            self.query,
-            filters=self.filters(),
-            top_k=self.top_k,
-            min_score=self.min_score,
-            strategy=self.strategy,
-            profile=self.profile,
-            levels=levels(self.levels),
-            changes=tuple(self.settings.items()),
-        )
-
-
-class ManyBody(SearchOptions):
-    """Several queries, searched at once and fused."""
-
-    queries: list[Words] = Field(min_length=1, max_length=100)
     explain: bool = False
 
-    def question(self) -> Question:
-        """The searches as the engine takes them."""
-        first, *others = self.queries
+    def to_question(self, queries: Sequence[str], *, many: bool = False, changes: Changes = ()) -> Question:
+        """The engine's question for these queries."""
+        first, *others = queries
         return Question(
             first,
             also=tuple(others),
-            many=True,
+            many=many,
             filters=self.filters(),
             top_k=self.top_k,
             min_score=self.min_score,
             strategy=self.strategy,
             profile=self.profile,
-            levels=levels(self.levels),
+            levels=distinct_levels(self.levels),
+            changes=changes,
         )
 
 
-class RagOptions(Body):
-    """The same wishes under another roof; `query` is a text to search for beside the question.
+class SearchBody(ExplainedSearchOptions):
+    """One query, and settings that override the current ones for it."""
 
-    `enabled` decides whether the documents are looked into, whatever `rag.mode` says.
+    query: Words
+    settings: dict[Name, bool | int | float | Text] = Field(default={}, max_length=100)
+
+    def question(self) -> Question:
+        """The engine's question."""
+        return self.to_question([self.query], changes=tuple(self.settings.items()))
+
+
+class ManyBody(ExplainedSearchOptions):
+    """Several queries whose results are fused."""
+
+    queries: list[Words] = Field(min_length=1, max_length=100)
+
+    def question(self) -> Question:
+        """The engine's question."""
+        return self.to_question(self.queries, many=True)
+
+
+class RagOptions(Body):
+    """Search options in the nested object `rag`; `query` is an additional text to search for.
+
+    `enabled` switches retrieval on or off, whatever the setting `rag.mode` says.
     """
 
     enabled: bool | None = None
@@ -106,7 +108,7 @@ class RagOptions(Body):
 
 
 class AnswerOptions(SearchOptions):
-    """How a question should be answered."""
+    """Options of an answer."""
 
     stream: bool = False
     resumable: bool = False
@@ -138,25 +140,25 @@ class AnswerOptions(SearchOptions):
     @model_validator(mode="after")
     def _resumable_streams_only(self) -> Self:
         if self.resumable and not self.stream:
-            raise ValueError("only a stream can be resumable; send stream: true with it")
+            raise ValueError("only a stream can be resumable; send stream: true as well")
         return self
 
-    def asking(self, text: str) -> Question:
-        """This question, as the engine takes it."""
-        folder = agreed(folder=self.folder, folder_id=self.folder_id, collection_filter=self.collection_filter)
+    def to_question(self, text: str) -> Question:
+        """The engine's question with this text and these options."""
+        folder = single_value(folder=self.folder, folder_id=self.folder_id, collection_filter=self.collection_filter)
         also = (self.rag.query,) if self.rag.query and self.rag.query != text else ()
         return Question(
             text,
             also=also,
             filters=replace(self.filters(), folder=clean_folder(folder or "") or None),
-            top_k=agreed(top_k=self.top_k, **{"rag.search_limit": self.rag.search_limit}),
-            min_score=agreed(min_score=self.min_score, **{"rag.search_threshold": self.rag.search_threshold}),
+            top_k=single_value(top_k=self.top_k, **{"rag.search_limit": self.rag.search_limit}),
+            min_score=single_value(min_score=self.min_score, **{"rag.search_threshold": self.rag.search_threshold}),
             strategy=self.strategy,
             alpha=self.rag.hybrid_alpha,
             sampling=self._sampling(),
             profile=self.profile,
             changes=self._changes(),
-            levels=levels(agreed(levels=self.levels, level_filter=self.level_filter)),
+            levels=distinct_levels(single_value(levels=self.levels, level_filter=self.level_filter)),
             retrieve=self.rag.enabled,
             fresh=self.no_cache,
             intelligence_level=self.intelligence_level,
@@ -164,11 +166,11 @@ class AnswerOptions(SearchOptions):
             pictures=pictures_of(self.images),
         )
 
-    def _changes(self) -> tuple[tuple[str, bool | int | float | str], ...]:
-        """The settings that this request has its own values for."""
-        thought = None if self.enable_cot is None else "on" if self.enable_cot else "off"
-        wished = {
-            "answers.chain_of_thought": thought,
+    def _changes(self) -> Changes:
+        """The settings that this request overrides."""
+        chain_of_thought = None if self.enable_cot is None else "on" if self.enable_cot else "off"
+        overrides = {
+            "answers.chain_of_thought": chain_of_thought,
             "answers.ensemble_voting": self.ensemble_voting,
             "answers.extended_thinking": self.extended_thinking,
             "rag.second_look": self.second_look,
@@ -178,7 +180,7 @@ class AnswerOptions(SearchOptions):
             "rag.expansion.max_chunks": self.max_chunks_per_document,
             "rag.expansion.threshold": self.expansion_threshold,
         }
-        return tuple((key, value) for key, value in wished.items() if value is not None)
+        return tuple((key, value) for key, value in overrides.items() if value is not None)
 
     def _sampling(self) -> Sampling:
         stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
@@ -194,25 +196,25 @@ class AnswerOptions(SearchOptions):
 
 
 class QueryBody(AnswerOptions):
-    """A question and how it should be answered."""
+    """A question and the options of its answer."""
 
     query: Words
 
     def question(self) -> Question:
-        """The question as the engine takes it."""
-        return self.asking(self.query)
+        """The engine's question."""
+        return self.to_question(self.query)
 
 
-Named = Annotated[list[Annotated[Name, Field(min_length=1, max_length=100)]], Field(max_length=1000)]
+Names = Annotated[list[Annotated[Name, Field(min_length=1, max_length=100)]], Field(max_length=1000)]
 
 
 class AccessBody(Body):
-    """Who may read besides the owner: users and groups by id or name, or everyone who may come in."""
+    """Readers besides the owner: users and groups by id or name, or every user."""
 
-    users: Named = Field(default=[])
-    groups: Named = Field(default=[])
+    users: Names = Field(default=[])
+    groups: Names = Field(default=[])
     everyone: bool = False
 
-    def wish(self) -> ShareRequest:
-        """The same for the engine."""
+    def to_share_request(self) -> ShareRequest:
+        """The request for the engine."""
         return ShareRequest(tuple(dict.fromkeys(self.users)), tuple(dict.fromkeys(self.groups)), self.everyone)

@@ -1,4 +1,4 @@
-"""Serving: one server a data folder, until it is told to stop."""
+"""The HTTP server: one per data folder, running until it is stopped."""
 
 import asyncio
 import errno
@@ -14,32 +14,41 @@ from pathlib import Path
 import uvicorn
 
 from pincite.api.app import make_app
-from pincite.api.middleware.connection_limits import up_to
-from pincite.api.middleware.request_limits import JSON_LIMIT
+from pincite.api.middleware.connection_limits import connection_class
+from pincite.api.middleware.request_limits import MAX_JSON_BYTES
 from pincite.engine.app import AsyncPincite
 from pincite.errors import BadRequest, Conflict
 
 if sys.platform != "win32":
     import fcntl
 
-GRACE_S = 0.5
-"""Requests may finish for so long once the server is told to stop; streams and sockets are told at once."""
-LAST_WORDS_S = 2.0
-"""Requests cut off after that may take so long to say so; whoever takes longer is left alone."""
-STUCK_S = 5
-"""A connection that is still open then is cut."""
+REQUEST_GRACE_S = 0.5
+"""Seconds that requests have to finish when the server stops; streams and sockets are notified at once."""
+CANCEL_TIMEOUT_S = 2.0
+"""Seconds that cancelled requests have to send their error response."""
+CONNECTION_CLOSE_TIMEOUT_S = 5
+"""Seconds after which uvicorn closes connections that are still open."""
 BACKLOG = 512
+"""Connections that the kernel queues until they are accepted."""
 
 
 async def serve(pincite: AsyncPincite, *, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM, or until cancelled; `ready` hears the address once it listens."""
-    with _only_server(pincite.settings.data), _listening(host, port) as listener:
+    """Serve until SIGINT, SIGTERM or cancellation; `ready` is called with the URL once the server listens."""
+    with _only_server(pincite.settings.data), _listening_socket(host, port) as listener:
         app = make_app(pincite, host=host)
         config = uvicorn.Config(
-            app, http=up_to(pincite.settings.server.max_connections), ws="websockets-sansio", lifespan="on", log_config=None,
-            access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=STUCK_S,
-            ws_max_size=JSON_LIMIT, ws_per_message_deflate=False,
-        )  # fmt: skip
+            app,
+            http=connection_class(pincite.settings.server.max_connections),
+            ws="websockets-sansio",
+            ws_max_size=MAX_JSON_BYTES,
+            ws_per_message_deflate=False,
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=CONNECTION_CLOSE_TIMEOUT_S,
+        )
         server = _Server(config, lambda: ready(_url(host, listener)), app.state.stopping.set)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:
@@ -51,9 +60,9 @@ async def serve(pincite: AsyncPincite, *, host: str, port: int, ready: Callable[
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, but it tells when it listens and when it stops, and ends requests that would go on for long.
+    """uvicorn with callbacks when it listens and when it stops; it cancels requests that outlast the grace period.
 
-    A signal ends `serve` instead of being raised again after it.
+    A signal ends `serve` and is not raised again afterwards.
     """
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None], stopping: Callable[[], None]) -> None:
@@ -69,14 +78,14 @@ class _Server(uvicorn.Server):
         self._stopping()
         ending = asyncio.create_task(self._end_requests())
         await super().shutdown(sockets)
-        await ending  # its clients are told before the engine closes
+        await ending  # clients get their error before the engine closes
 
     async def _end_requests(self) -> None:
-        """Let requests finish, then cancel them and let them say so; a client that does not listen is left alone."""
+        """Wait for requests to finish, then cancel them and wait for their error responses."""
         tasks = self.server_state.tasks
-        for patience_s in (GRACE_S, LAST_WORDS_S):
+        for timeout_s in (REQUEST_GRACE_S, CANCEL_TIMEOUT_S):
             if tasks:
-                await asyncio.wait(set(tasks), timeout=patience_s)
+                await asyncio.wait(set(tasks), timeout=timeout_s)
             for task in set(tasks):
                 task.cancel()
 
@@ -94,14 +103,14 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
+def _listening_socket(host: str, port: int) -> Iterator[socket.socket]:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.create_server(address[:2], family=family, backlog=BACKLOG)
-        # Connections inherit it. asyncio would set it only on sockets made with an explicit protocol, and without
-        # it every answer waits 40 ms for the client to acknowledge its headers.
+        # Connections inherit this option. asyncio sets it only on sockets with an explicit protocol. Without it,
+        # every response waits 40 ms for the client to acknowledge its headers.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        _notice_who_is_gone(listener)
+        _enable_keepalive(listener)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise Conflict(f"port {port} is in use; choose another with --port") from error
@@ -110,8 +119,8 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
-def _notice_who_is_gone(listener: socket.socket) -> None:
-    """Connections whose client vanished without a word end after a minute or two; they inherit this, too."""
+def _enable_keepalive(listener: socket.socket) -> None:
+    """Enable TCP keepalive, which connections inherit: one whose client vanished ends within about two minutes."""
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4), ("TCP_USER_TIMEOUT", 90_000)):
         if hasattr(socket, name):
@@ -119,15 +128,15 @@ def _notice_who_is_gone(listener: socket.socket) -> None:
 
 
 def _url(host: str, listener: socket.socket) -> str:
-    """The address to open: one that a browser on this machine understands."""
+    """The URL under which a browser on this machine reaches the server."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{listener.getsockname()[1]}"
 
 
 @contextmanager
 def _only_server(data: Path) -> Iterator[None]:
-    """Hold the data folder's lock, which says who serves it; the kernel lets go of it however we end."""
-    if sys.platform == "win32":  # no such lock there: two servers would share the work, as other processes do
+    """Hold the lock of the data folder's server; the kernel releases it however the process ends."""
+    if sys.platform == "win32":  # without flock; two servers then share the work
         yield
         return
     lock = os.open(data / "serve.lock", os.O_RDWR | os.O_CREAT, 0o600)

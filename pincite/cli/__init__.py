@@ -1,4 +1,4 @@
-"""The command line: `main()` runs one command and turns whatever happens into one line and an exit code."""
+"""The command line: `main()` runs one command and reports any error as one line and an exit code."""
 
 import errno
 import logging
@@ -34,12 +34,12 @@ from pincite.cli import (
     versions,
 )
 from pincite.cli.command import DataOption, DebugOption
-from pincite.cli.output import complain, one_line, print_plain
+from pincite.cli.output import one_line, print_error, print_plain
 from pincite.config.messages import nearest
 from pincite.errors import PinciteError
 
-INTERRUPTED = 130
-"""Exit code that a shell gives for Ctrl-C."""
+INTERRUPTED_EXIT_CODE = 130
+"""Exit code after Ctrl-C, as shells use it."""
 
 app = typer.Typer(
     add_completion=False,
@@ -74,77 +74,79 @@ for group in (
 
 
 @app.callback()
-def _before(
+def _read_global_options(
     context: typer.Context,
     data: DataOption = None,
     debug: DebugOption = False,
     version: Annotated[
         bool,
-        typer.Option("--version", is_eager=True, callback=lambda asked: _version(asked), help="Say which this is."),
+        typer.Option(
+            "--version", is_eager=True, callback=lambda requested: _print_version(requested), help="Print the version."
+        ),
     ] = False,
 ) -> None:
     context.obj = data
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         print_plain(f"pincite {__version__}")
         raise typer.Exit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the console script's entry."""
+    """Run one command and return its exit code; the entry point of the console script."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = given[: given.index("--")] if "--" in given else given
     debug, as_json = "--debug" in options, "--json" in options
-    _prepare_streams(debug)
+    _configure_streams(debug)
     try:
         code = typer.main.get_command(app).main(given or ["--help"], prog_name="pincite", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_output()
+        _discard_output()
         return 1
     except Exception as error:
         if debug:
             traceback.print_exception(error)
-        message, word, code = _failure(error)
-        complain(message, word, as_json=as_json)
+        message, word, code = _describe_failure(error)
+        print_error(message, word, as_json=as_json)
         return code
-    if code == INTERRUPTED:
-        complain("interrupted", "interrupted", as_json=as_json)
+    if code == INTERRUPTED_EXIT_CODE:
+        print_error("interrupted", "interrupted", as_json=as_json)
     return code if isinstance(code, int) else 0
 
 
-def _failure(error: Exception) -> tuple[str, str, int]:
-    """What went wrong in one line, its code, and the exit code; only what nobody foresaw has more to tell."""
+def _describe_failure(error: Exception) -> tuple[str, str, int]:
+    """The message of an error in one line, its error code, and the exit code."""
     if isinstance(error, PinciteError):
         return str(error), error.code, error.exit_code
-    if callable(getattr(error, "format_message", None)):  # typer's own, whichever click it carries
-        return _misuse(error), "usage", 2
+    if callable(getattr(error, "format_message", None)):  # usage errors of typer, whichever click it uses
+        return _describe_usage_error(error), "usage", 2
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return "the disk is full; free some space and run it again", "disk_full", 1
-    told = f"unforeseen error: {type(error).__name__}: {error}; run again with --debug for details"
-    return told, "internal", 1
+        return "the disk is full; free some space and run the command again", "disk_full", 1
+    message = f"unexpected error: {type(error).__name__}: {error}; run again with --debug for details"
+    return message, "internal", 1
 
 
-def _misuse(error: Any) -> str:
-    """How a command was called wrongly; an option is guessed at only where one is near."""
+def _describe_usage_error(error: Any) -> str:
+    """The message of a usage error; a similar option is suggested if there is one."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "pincite"
     option = getattr(error, "option_name", None) if hasattr(error, "possibilities") else None
-    told = error.format_message() if option is None else error.message
+    message = error.format_message() if option is None else error.message
     if option is not None and context is not None:
-        told += nearest(option, [name for parameter in context.command.params for name in parameter.opts])
-    return f"{told[:1].lower()}{told[1:]} (see {path} --help)"
+        message += nearest(option, [name for parameter in context.command.params for name in parameter.opts])
+    return f"{message[:1].lower()}{message[1:]} (see {path} --help)"
 
 
-def _drop_output() -> None:
-    """Whoever read our output has left: what is still buffered goes nowhere, so that ending says nothing."""
+def _discard_output() -> None:
+    """Discard buffered output after the reader closed the pipe, so that the exit prints no error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-class _OneLine(logging.Formatter):
-    """A warning in one safe line; where an error came from only when asked."""
+class _OneLineFormatter(logging.Formatter):
+    """Formats a log record as one safe line; the traceback only with --debug."""
 
     def __init__(self, debug: bool) -> None:
         super().__init__()
@@ -157,12 +159,12 @@ class _OneLine(logging.Formatter):
         return line
 
 
-def _prepare_streams(debug: bool) -> None:
-    """Characters a terminal's encoding lacks are escaped, and the library's warnings go to stderr."""
+def _configure_streams(debug: bool) -> None:
+    """Escape characters that the terminal's encoding lacks, and log the library's warnings to stderr."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     handler = logging.StreamHandler()
-    handler.setFormatter(_OneLine(debug))
+    handler.setFormatter(_OneLineFormatter(debug))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # a lost connection is told once, by whoever needed it
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # the caller reports a lost connection

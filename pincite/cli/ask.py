@@ -1,4 +1,4 @@
-"""Questions: ask for an answer, search for passages."""
+"""Commands for questions: ask, search."""
 
 import logging
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.command import CommandContext, command, one_of
+from pincite.cli.command import CommandContext, check_choice, command
 from pincite.cli.documents import FolderOption, TagOption
-from pincite.cli.output import print_json, remark
+from pincite.cli.output import print_json, print_note
 from pincite.errors import Invalid
 
 if TYPE_CHECKING:
@@ -23,26 +23,27 @@ if TYPE_CHECKING:
 
 TopKOption = Annotated[
     int | None,
-    typer.Option("--top-k", metavar="N", min=1, max=1000, help="How many passages; 10 unless set otherwise."),
+    typer.Option("--top-k", metavar="N", min=1, max=1000, help="Number of passages; default: rag.top_k (10)."),
 ]
 StrategyOption = Annotated[
     str | None,
     typer.Option(
         "--strategy",
         metavar="S",
-        help="hybrid, dense_only (meaning), lexical_only (words), fusion, two_stage or hierarchical; see docs/strategies.md.",
+        help="hybrid, dense_only (embeddings), lexical_only (BM25), fusion, two_stage or hierarchical; "
+        "see docs/strategies.md.",
     ),
 ]
 
 LevelsOption = Annotated[
     str | None,
-    typer.Option("--levels", metavar="L", help="What to find: 0 documents, 1 sections, 2 passages; several by comma."),
+    typer.Option(
+        "--levels", metavar="L", help="Levels of results: 0 documents, 1 sections, 2 passages; separate by commas."
+    ),
 ]
 ProfileOption = Annotated[
     str | None,
-    typer.Option(
-        "--profile", metavar="P", help="Settings of this name for this question; see: pincite settings diff P."
-    ),
+    typer.Option("--profile", metavar="P", help="Profile of settings for this question; see: pincite settings diff P."),
 ]
 
 LevelOption = Annotated[
@@ -50,7 +51,7 @@ LevelOption = Annotated[
     typer.Option(
         "--level",
         metavar="L",
-        help="How much to do for the answer: basic, standard, enhanced or maximum; see docs/levels.md.",
+        help="Effort for the answer: basic, standard, enhanced or maximum; see docs/levels.md.",
     ),
 ]
 ModeOption = Annotated[
@@ -58,33 +59,34 @@ ModeOption = Annotated[
     typer.Option(
         "--mode",
         metavar="M",
-        help="chat (from the documents), general (without them), agent (looked up step by step) or vision (with --image).",
+        help="chat (from the documents), general (without them), agent (several searches, step by step) "
+        "or vision (with --image).",
     ),
 ]
 ImageOption = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--image", metavar="FILE", help="A picture that belongs to the question: PNG, JPEG, WebP or GIF; repeatable."
-    ),
+    typer.Option("--image", metavar="FILE", help="An image of the question: PNG, JPEG, WebP or GIF; repeatable."),
 ]
-NoCacheOption = Annotated[
-    bool, typer.Option("--no-cache", help="Answer anew, even if the same was answered a moment ago.")
-]
+NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Do not use cached answers.")]
 AsOfOption = Annotated[
     str | None,
-    typer.Option("--as-of", metavar="T", help="From the versions of that time: 2026-05-01T12:00, or a date's end."),
+    typer.Option(
+        "--as-of",
+        metavar="T",
+        help="Use the versions of that time: 2026-05-01T12:00, or a date for the end of that day.",
+    ),
 ]
 
 
 def register(app: typer.Typer) -> None:
-    """Make these the commands of `app`."""
+    """Register these commands with `app`."""
     command(app, "ask")(ask)
     command(app, "search")(search)
 
 
 async def ask(
-    door: CommandContext,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know, in quotes.")],
+    context: CommandContext,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")],
     folder: FolderOption = None,
     tag: TagOption = None,
     top_k: TopKOption = None,
@@ -96,59 +98,59 @@ async def ask(
         bool | None,
         typer.Option(
             "--documents/--no-documents",
-            help="Look into the documents (--no-documents: do not), whatever rag.mode says.",
+            help="Search the documents, or do not, whatever rag.mode says.",
         ),
     ] = None,
     mode: ModeOption = None,
     image: ImageOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Answer a question and cite the passages it stands on."""
+    """Answer a question with citations of its passages."""
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen, waiting
     from pincite.core.query.question import EffortLevel
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.answers import answer_json
 
     asked = replace(
-        _question(question, filters_of(folder, tag, as_of), top_k, strategy),
+        _make_question(question, parse_filters(folder, tag, as_of), top_k, strategy),
         profile=profile,
         retrieve=documents,
         fresh=no_cache,
-        intelligence_level=one_of(EffortLevel, level, "level"),
-        mode=mode_of(mode, image),
-        pictures=_pictures(image),
+        intelligence_level=check_choice(EffortLevel, level, "level"),
+        mode=parse_mode(mode, image),
+        pictures=_read_pictures(image),
     )
-    with notes_in_the_result():
-        async with door.open() as pincite:
+    with silence_degradation_log():
+        async with context.open() as pincite:
             with waiting("reading …"):
                 answer = await pincite.ask(asked)
-            missing = (
-                await _what_is_missing(pincite)
+            reason = (
+                await _why_nothing_found(pincite)
                 if not answer.sources and documents is not False and asked.mode != "general"
                 else ""
             )
-    if door.json:
-        print_json(shapes.answer(answer))
+    if context.json:
+        print_json(answer_json(answer))
     else:
         print_answer(Screen(), answer)
-    if missing:
-        remark(missing)
+    if reason:
+        print_note(reason)
 
 
-async def _what_is_missing(pincite: "AsyncPincite") -> str:
-    """Why there may be nothing to find: no documents at all, or some that are not done yet."""
+async def _why_nothing_found(pincite: "AsyncPincite") -> str:
+    """Why a question has no sources: no documents, or documents that are not indexed yet; else empty."""
     from pincite.core.documents.document import Listing
 
     if not (await pincite.documents.page(Listing(limit=1)))[0]:
         return f"there are no documents in {pincite.settings.data} yet; add some with: pincite add PATH"
     if (await pincite.documents.page(Listing(limit=1, status="pending")))[0]:
-        return "some documents are still waiting to be indexed; add them again to finish, or let pincite serve do it"
+        return "some documents are not indexed yet; add them again, or run: pincite serve"
     return ""
 
 
 async def search(
-    door: CommandContext,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in quotes.")],
+    context: CommandContext,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The query, in quotes.")],
     folder: FolderOption = None,
     tag: TagOption = None,
     top_k: TopKOption = None,
@@ -156,47 +158,49 @@ async def search(
     profile: ProfileOption = None,
     levels: LevelsOption = None,
     as_of: AsOfOption = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show how every score came about.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how each score was computed.")] = False,
 ) -> None:
-    """Find passages by meaning and by words."""
+    """Find passages by embeddings and by words."""
     from pincite.cli.view.hits import print_explained, print_hits
     from pincite.cli.view.screen import Screen, waiting
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.search import search_json
 
     asked = replace(
-        _question(query, filters_of(folder, tag, as_of), top_k, strategy), profile=profile, levels=_levels(levels)
+        _make_question(query, parse_filters(folder, tag, as_of), top_k, strategy),
+        profile=profile,
+        levels=_parse_levels(levels),
     )
-    with notes_in_the_result():
-        async with door.open() as pincite:
+    with silence_degradation_log():
+        async with context.open() as pincite:
             with waiting("searching …"):
                 result = await pincite.search(asked)
-    if door.json:
-        print_json(shapes.search_result(result, explain=explain))
+    if context.json:
+        print_json(search_json(result, explain=explain))
     elif explain:
         print_explained(Screen(), result, query)
     else:
         print_hits(Screen(), result, query)
 
 
-def _question(text: str, filters: "Filters", top_k: int | None, strategy: str | None) -> "Question":
+def _make_question(text: str, filters: "Filters", top_k: int | None, strategy: str | None) -> "Question":
     from pincite.core.query.question import Question, Strategy
 
-    return Question(text, filters=filters, top_k=top_k, strategy=one_of(Strategy, strategy, "strategy"))
+    return Question(text, filters=filters, top_k=top_k, strategy=check_choice(Strategy, strategy, "strategy"))
 
 
-def mode_of(mode: str | None, images: list[Path] | None = None) -> "Mode":
-    """The mode that is named; pictures alone mean `vision`."""
+def parse_mode(mode: str | None, images: list[Path] | None = None) -> "Mode":
+    """The mode of an option; by default `vision` with images, else `chat`."""
     from pincite.core.query.question import Mode
 
-    return one_of(Mode, mode, "mode") or ("vision" if images else "chat")
+    return check_choice(Mode, mode, "mode") or ("vision" if images else "chat")
 
 
-def _pictures(paths: list[Path] | None) -> "tuple[Picture, ...]":
-    """The pictures in these files."""
+def _read_pictures(paths: list[Path] | None) -> "tuple[Picture, ...]":
+    """Read the images of these files."""
     from pincite.core.query.pictures import MOST, MOST_BYTES, picture_of
 
     if len(paths or ()) > MOST:
-        raise Invalid(f"{len(paths or ())} images are too many; name at most {MOST}")
+        raise Invalid(f"{len(paths or ())} images are too many; the limit is {MOST}")
     pictures = []
     for path in paths or ():
         try:
@@ -208,15 +212,15 @@ def _pictures(paths: list[Path] | None) -> "tuple[Picture, ...]":
     return tuple(pictures)
 
 
-def filters_of(folder: str | None, tags: list[str] | None, as_of: str | None) -> "Filters":
-    """The part of the library that options name, as it was then."""
+def parse_filters(folder: str | None, tags: list[str] | None, as_of: str | None) -> "Filters":
+    """The filters of the options --folder, --tag and --as-of."""
     from pincite.core.query.question import Filters
 
-    return Filters(folder.strip("/") if folder else None, as_of=moment_of(as_of), tags=tuple(tags or ()))
+    return Filters(folder.strip("/") if folder else None, as_of=parse_as_of(as_of), tags=tuple(tags or ()))
 
 
-def moment_of(text: str | None) -> "datetime | None":
-    """The time that an option names."""
+def parse_as_of(text: str | None) -> "datetime | None":
+    """Parse the time of --as-of."""
     from pincite.core.times import moment
 
     try:
@@ -225,19 +229,19 @@ def moment_of(text: str | None) -> "datetime | None":
         raise Invalid(f"--as-of {error}") from None
 
 
-def _levels(text: str | None) -> tuple[int, ...] | None:
-    """The levels that are wanted, from what stands between commas."""
+def _parse_levels(text: str | None) -> tuple[int, ...] | None:
+    """Parse the comma-separated levels of --levels."""
     if text is None:
         return None
     wanted = {part.strip() for part in text.split(",")}
     if not wanted <= {"0", "1", "2"}:
-        raise Invalid("--levels takes 0 (documents), 1 (sections) and 2 (passages), with commas between them")
+        raise Invalid("--levels takes 0 (documents), 1 (sections) and 2 (passages), separated by commas")
     return tuple(sorted(map(int, wanted)))
 
 
 @contextmanager
-def notes_in_the_result() -> Iterator[None]:
-    """What was left out stands in the result; the log need not say it too."""
+def silence_degradation_log() -> Iterator[None]:
+    """Suppress log warnings about degraded stages, as the result lists these stages."""
     log = logging.getLogger("pincite.core.run")
     before = log.level
     log.setLevel(logging.ERROR)

@@ -1,4 +1,4 @@
-"""The audit log: list, verify."""
+"""Commands for the audit log: list, verify."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from pincite.text.counts import count
 
 
 def register(app: typer.Typer) -> None:
-    """Make these a group of commands of `app`."""
+    """Register these commands as a group of `app`."""
     group = typer.Typer(help="The audit log: list, verify.", rich_markup_mode=None)
     command(group, "list")(list_events)
     command(group, "verify")(verify)
@@ -18,57 +18,64 @@ def register(app: typer.Typer) -> None:
 
 
 async def list_events(
-    door: CommandContext,
+    context: CommandContext,
     event: Annotated[
-        str | None, typer.Option("--event", metavar="E", help="Only these: login, user, user.add, document …")
+        str | None,
+        typer.Option("--event", metavar="E", help="Only events of this kind: login, user, user.add, document …"),
     ] = None,
-    person: Annotated[str | None, typer.Option("--person", metavar="U", help="Only what a user did or met.")] = None,
+    person: Annotated[
+        str | None, typer.Option("--person", metavar="U", help="Only events by or about this user.")
+    ] = None,
     since: Annotated[
-        str | None, typer.Option("--since", metavar="T", help="Only since then: 30m, 2h, 7d, or an ISO date and time.")
+        str | None,
+        typer.Option("--since", metavar="T", help="Only events since: 30m, 2h, 7d, or an ISO date and time."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many, newest first.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="Maximum number of events.")] = 50,
 ) -> None:
-    """List what was done, newest first: logins, keys, users, rights, documents, settings, backups."""
-    from pincite.cli.traces import moment_of
+    """List audit events, newest first: logins, keys, users, permissions, documents, settings, backups."""
+    from pincite.cli.traces import parse_since
     from pincite.cli.view.audit import print_events
     from pincite.cli.view.screen import Screen
     from pincite.core.accounts.access import LOCAL
     from pincite.core.accounts.audit import AuditFilter
-    from pincite.serialize import answers as shapes
-    from pincite.serialize.accounts import event_shape
+    from pincite.serialize.accounts import audit_event_json
+    from pincite.serialize.primitives import page_json
 
-    wanted = AuditFilter(event, person, moment_of(since) if since else None, limit)
-    async with door.open() as pincite:
+    wanted = AuditFilter(event, person, parse_since(since) if since else None, limit)
+    async with context.open() as pincite:
         found, following = await pincite.admin.audit.list(LOCAL.person, wanted)
-    if door.json:
-        print_json(shapes.page([event_shape(one) for one in found], following))
+    if context.json:
+        print_json(page_json([audit_event_json(one) for one in found], following))
     else:
         print_events(Screen(), found)
 
 
 async def verify(
-    door: CommandContext,
+    context: CommandContext,
     head: Annotated[
-        str | None, typer.Option("--head", metavar="N:HASH", help="A head printed before, which must be in the chain.")
+        str | None,
+        typer.Option(
+            "--head", metavar="N:HASH", help="The head printed by an earlier check; the chain must contain it."
+        ),
     ] = None,
 ) -> None:
     """Check that no event was changed, removed or cut off; exit code 1 if one was.
 
-    Each event's hash covers the one before it, and the last is kept apart. Whoever owns the database can write all of
-    that anew: to notice it, keep the printed head somewhere else and give it to the next check with --head.
+    Each event's hash covers the previous one, and the last hash is stored separately. The owner of the database can
+    rewrite all of it; to detect that, keep the printed head elsewhere and pass it to the next check with --head.
     """
     from pincite.core.accounts.access import LOCAL
     from pincite.core.accounts.audit import read_anchor
-    from pincite.serialize.accounts import verdict_shape
+    from pincite.serialize.accounts import chain_check_json
 
     known = None if head is None else read_anchor(head)
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         found = await pincite.admin.audit.verify(LOCAL.person, known)
-    if door.json:
-        print_json(verdict_shape(found))
+    if context.json:
+        print_json(chain_check_json(found))
     elif found.fault is None:
-        print_plain(f"{count(found.reached.number, 'event')}, all as they were written; the head is {found.reached}")
+        print_plain(f"{count(found.reached.number, 'event')}, all unchanged; the head is {found.reached}")
     else:
-        print_plain(f"the audit log does not hold: {found.fault}")
+        print_plain(f"the audit log is not intact: {found.fault}")
     if found.fault is not None:
         raise typer.Exit(1)

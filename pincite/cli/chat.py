@@ -1,12 +1,10 @@
-"""A conversation in the terminal: ask, read on while it is written, ask on."""
+"""The command chat: a conversation in the terminal."""
 
 import asyncio
-import io
 import signal
 import sys
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,13 +16,14 @@ from pincite.cli.ask import (
     ModeOption,
     NoCacheOption,
     ProfileOption,
-    filters_of,
-    mode_of,
-    notes_in_the_result,
+    parse_filters,
+    parse_mode,
+    silence_degradation_log,
 )
-from pincite.cli.command import CommandContext, command, one_of
-from pincite.cli.documents import FolderOption, TagOption, pick
-from pincite.cli.output import complain, one_line, print_json, remark
+from pincite.cli.command import CommandContext, check_choice, command
+from pincite.cli.documents import FolderOption, TagOption, match_id
+from pincite.cli.line_input import read_lines
+from pincite.cli.output import one_line, print_error, print_json, print_note
 
 if TYPE_CHECKING:
     from pincite.core.accounts.conversations import Session
@@ -33,30 +32,29 @@ if TYPE_CHECKING:
     from pincite.core.run import Event
     from pincite.engine.app import AsyncPincite
 
-LISTED = 20
-"""Sessions that `/sessions` shows."""
-RECENT = 200
-"""Sessions looked through for the first characters of an id."""
-PROMPT = "\n› "
+MAX_LISTED_SESSIONS = 20
+"""Sessions that `/sessions` lists."""
+MAX_SEARCHED_SESSIONS = 200
+"""Recent sessions searched for an id prefix."""
 
 SessionOption = Annotated[
     str | None,
     typer.Option(
         "--session",
         metavar="ID",
-        help="Go on with this conversation, by its id or its first characters (at least 4); `last` is the one used last.",
+        help="Continue this session, by its id or its first characters (at least 4); `last` is the most recent one.",
     ),
 ]
-NewOption = Annotated[bool, typer.Option("--new", help="Begin another conversation, which is what happens anyway.")]
+NewOption = Annotated[bool, typer.Option("--new", help="Start a new session, as by default.")]
 
 
 def register(app: typer.Typer) -> None:
-    """Make this a command of `app`."""
+    """Register this command with `app`."""
     command(app, "chat")(chat)
 
 
 async def chat(
-    door: CommandContext,
+    context: CommandContext,
     session: SessionOption = None,
     new: NewOption = False,
     folder: FolderOption = None,
@@ -67,40 +65,42 @@ async def chat(
     mode: ModeOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Talk about your documents; each answer shows its sources.
+    """Ask questions about your documents in a conversation; each answer shows its sources.
 
-    Reads one question a line where its input is not a terminal.
+    If the input is not a terminal, each line is one question.
     """
     from pincite.core.query.question import EffortLevel, Question
     from pincite.errors import Invalid
 
     if new and session is not None:
-        raise Invalid("--new begins a conversation and --session goes on with one; leave one of them out")
+        raise Invalid("--new starts a session and --session continues one; give only one of them")
     if mode == "vision":
-        raise Invalid("a conversation here has no pictures; ask with: pincite ask --image FILE")
+        raise Invalid("chat does not accept images; use: pincite ask --image FILE")
     question = Question(
         "",
-        filters=filters_of(folder, tag, as_of),
+        filters=parse_filters(folder, tag, as_of),
         profile=profile,
         fresh=no_cache,
-        intelligence_level=one_of(EffortLevel, level, "level"),
-        mode=mode_of(mode),
+        intelligence_level=check_choice(EffortLevel, level, "level"),
+        mode=parse_mode(mode),
     )
-    with notes_in_the_result():
-        async with door.open() as pincite:
-            talk = _Talk(pincite, question, door.json, interactive=sys.stdin.isatty() and not door.json)
-            await talk.begin(session)
-            with _ctrl_c(talk):
-                async for line in _lines(interactive=talk.interactive):
-                    if not await talk.take(line):
+    with silence_degradation_log():
+        async with context.open() as pincite:
+            conversation = _Conversation(
+                pincite, question, context.json, interactive=sys.stdin.isatty() and not context.json
+            )
+            await conversation.begin(session)
+            with _ctrl_c_stops_answer(conversation):
+                async for line in read_lines(interactive=conversation.interactive):
+                    if not await conversation.handle_line(line):
                         break
-    if talk.failed and not talk.interactive:
+    if conversation.failed and not conversation.interactive:
         raise typer.Exit(1)
 
 
 @dataclass(slots=True)
-class _Talk:
-    """One conversation and how it is shown."""
+class _Conversation:
+    """One conversation: its session, options and output format."""
 
     pincite: "AsyncPincite"
     question: "Question"
@@ -112,42 +112,44 @@ class _Talk:
     stopped: bool = False
 
     async def begin(self, session_id: str | None) -> None:
-        """Go on with a conversation where one is named."""
+        """Continue the given session, or start without one; print the welcome."""
         from pincite.cli.view.chat import print_welcome
         from pincite.cli.view.screen import Screen
 
-        session = await self._named(session_id) if session_id is not None else None
+        session = await self._find_session(session_id) if session_id is not None else None
         self.question = replace(self.question, session_id=session.id if session else None)
         if self.interactive:
             print_welcome(Screen(), session)
 
-    async def _named(self, session_id: str) -> "Session":
+    async def _find_session(self, session_id: str) -> "Session":
         from pincite.errors import NotFound
 
         scope = await self.pincite.scope()
-        found, _ = await self.pincite.questions.sessions.list(scope, limit=1 if session_id == "last" else RECENT)
+        found, _ = await self.pincite.questions.sessions.list(
+            scope, limit=1 if session_id == "last" else MAX_SEARCHED_SESSIONS
+        )
         if session_id != "last":
             try:
                 return await self.pincite.questions.sessions.get(scope, session_id)
             except NotFound:
                 known = {session.id: one_line(session.title) for session in found}
                 return await self.pincite.questions.sessions.get(
-                    scope, pick(session_id, known, "session", "chat, then /sessions")
+                    scope, match_id(session_id, known, "session", "chat, then /sessions")
                 )
         if not found:
-            raise NotFound("there is no conversation to go on with; leave --session out to begin one")
+            raise NotFound("there is no session to continue; leave out --session to start one")
         return found[0]
 
     def interrupt(self) -> None:
-        """Stop the answer that is being written; where none is, say how to end."""
+        """Stop the answer in progress; without one, print how to quit."""
         if self.asking is None:
-            remark("\n(Ctrl-D ends)")
+            print_note("\n(Ctrl-D quits)")
             return
         self.stopped = True
         self.asking.cancel()
 
-    async def take(self, line: str) -> bool:
-        """Do what a line asks for; whether to go on."""
+    async def handle_line(self, line: str) -> bool:
+        """Run a command or ask a question; return whether the conversation continues."""
         from pincite.cli.view.chat import HELP, print_sessions, print_sources
         from pincite.cli.view.screen import Screen
 
@@ -157,25 +159,27 @@ class _Talk:
             case ["/quit" | "/exit"]:
                 return False
             case ["/help"]:
-                Screen().say(HELP)
+                Screen().print_line(HELP)
             case ["/new"]:
                 self.question, self.last = replace(self.question, session_id=None), None
-                Screen().say("a new conversation")
+                Screen().print_line("started a new conversation")
             case ["/sources"] if self.last:
                 print_sources(Screen(), self.last)
             case ["/sources"]:
-                Screen().say("nothing was asked yet")
+                Screen().print_line("there is no answer yet; ask a question first")
             case ["/sessions"]:
-                found, _ = await self.pincite.questions.sessions.list(await self.pincite.scope(), limit=LISTED)
+                found, _ = await self.pincite.questions.sessions.list(
+                    await self.pincite.scope(), limit=MAX_LISTED_SESSIONS
+                )
                 print_sessions(Screen(), found, self.question.session_id)
             case [word] if word.startswith("/") and word[1:].isalpha():
-                remark(f"there is no {word}; /help tells what there is")
+                print_note(f"there is no command {word}; list commands with /help")
             case _:
                 await self._ask(line)
         return True
 
     async def _ask(self, text: str) -> None:
-        """Answer; what fails, or is stopped, ends this answer and not the conversation."""
+        """Answer a question; an error or a stop ends this answer, not the conversation."""
         from pincite.errors import PinciteError
 
         self.asking = asyncio.create_task(self._answer(text))
@@ -183,17 +187,17 @@ class _Talk:
             self.last = await self.asking
         except PinciteError as error:
             self.failed = True
-            await self._forget_if_empty()
-            complain(str(error), error.code, as_json=self.json)
+            await self._drop_session_if_empty()
+            print_error(str(error), error.code, as_json=self.json)
         except asyncio.CancelledError:
             if not self.stopped:
                 raise
-            remark("\n(stopped)")
+            print_note("\n(stopped)")
         finally:
             self.asking, self.stopped = None, False
 
-    async def _forget_if_empty(self) -> None:
-        """A conversation in which nothing could be asked is none; one that was removed elsewhere is begun anew."""
+    async def _drop_session_if_empty(self) -> None:
+        """Remove a session without turns; also start a new one if the session was removed elsewhere."""
         from pincite.errors import NotFound, PinciteError
 
         session_id = self.question.session_id
@@ -201,22 +205,22 @@ class _Talk:
             return
         try:
             scope = await self.pincite.scope()
-            gone = await self.pincite.questions.sessions.remove_if_empty(scope, session_id)
-            if not gone:
+            removed = await self.pincite.questions.sessions.remove_if_empty(scope, session_id)
+            if not removed:
                 await self.pincite.questions.sessions.recent(scope, session_id, 0)
         except NotFound:
-            gone = True
-        except PinciteError:  # the database is gone; that the question failed is told anyway
+            removed = True
+        except PinciteError:  # the database is down; the question's own error is reported anyway
             return
-        if gone:
+        if removed:
             self.question = replace(self.question, session_id=None)
 
     async def _answer(self, text: str) -> "Answer":
-        from pincite.cli.view.answer import print_answer, print_grounds
-        from pincite.cli.view.chat import Flow
+        from pincite.cli.view.answer import print_answer, print_evidence
+        from pincite.cli.view.chat import StreamingText
         from pincite.cli.view.screen import Screen, waiting
         from pincite.core.run import Token
-        from pincite.serialize import answers as shapes
+        from pincite.serialize.answers import answer_json
 
         if self.question.session_id is None:
             session = await self.pincite.questions.sessions.create(await self.pincite.scope())
@@ -225,11 +229,11 @@ class _Talk:
         if self.json or not screen.is_terminal:
             answer = await self.pincite.ask(asked)
             if self.json:
-                print_json(shapes.answer(answer), indent=None)
+                print_json(answer_json(answer), indent=None)
             else:
                 print_answer(screen, answer)
             return answer
-        flow, written = Flow(screen), False
+        text_view, written = StreamingText(screen), False
         with waiting("reading …") as stop_waiting:
 
             def show(event: "Event") -> None:
@@ -237,75 +241,27 @@ class _Talk:
                 if isinstance(event, Token):
                     if not written:
                         stop_waiting()
-                        screen.say()
+                        screen.print_line()
                     written = True
-                    flow.write(event.text)
+                    text_view.write(event.text)
 
             answer = await self.pincite.ask(asked, listen=show)
         if written:
-            flow.end()
-            print_grounds(screen, answer)
+            text_view.end()
+            print_evidence(screen, answer)
         else:
             print_answer(screen, answer)
         return answer
 
 
-async def _lines(*, interactive: bool) -> AsyncIterator[str]:
-    """What is typed, or comes through the pipe, until that ends."""
-    if interactive:
-        import readline  # noqa: F401  # lines can be edited, and brought back
-
-    read = _typed if interactive else _piped()
-    while line := await _meanwhile(read):
-        yield line.encode(errors="replace").decode().strip()
-
-
-def _typed() -> str:
-    try:
-        return input(PROMPT) + "\n"
-    except EOFError:
-        return ""
-
-
-def _piped() -> Callable[[], str]:
-    """Reads a line of what comes in; unbuffered, for a buffer that is waited on cannot be closed at the end."""
-    try:
-        file = io.FileIO(sys.stdin.fileno(), closefd=False)
-    except (OSError, ValueError):  # not a file: somebody put something else in its place
-        return sys.stdin.readline
-    return lambda: file.readline().decode(sys.stdin.encoding, "replace")
-
-
-async def _meanwhile(read: Callable[[], str]) -> str:
-    """Read in a thread that nobody waits for when the program ends: a line may never come."""
-    loop = asyncio.get_running_loop()
-    line: asyncio.Future[str] = loop.create_future()
-
-    def work() -> None:
-        try:
-            found, error = read(), None
-        except Exception as raised:
-            found, error = "", raised
-        with suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(tell, found, error)
-
-    def tell(found: str, error: Exception | None) -> None:
-        if line.done():
-            return
-        line.set_exception(error) if error else line.set_result(found)
-
-    threading.Thread(target=work, daemon=True).start()
-    return await line
-
-
 @contextmanager
-def _ctrl_c(talk: _Talk) -> Iterator[None]:
-    """Let Ctrl-C stop the answer instead of the program, where the system can."""
-    if not talk.interactive or sys.platform == "win32":
+def _ctrl_c_stops_answer(conversation: _Conversation) -> Iterator[None]:
+    """Make Ctrl-C stop the answer instead of the program, on systems that support it."""
+    if not conversation.interactive or sys.platform == "win32":
         yield
         return
     before = signal.getsignal(signal.SIGINT)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, talk.interrupt)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, conversation.interrupt)
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""What every command has: which library, which settings, how to answer; and how a function becomes a command."""
+"""The common options of all commands, their context, and the decorator that makes a function a command."""
 
 import asyncio
 import inspect
@@ -16,17 +16,15 @@ if TYPE_CHECKING:
 
 Work = Callable[..., Coroutine[Any, Any, None]]
 
-DataOption = Annotated[
-    str | None, typer.Option("--data", metavar="DIR", help="The data folder; whoever can read it owns it.")
-]
+DataOption = Annotated[str | None, typer.Option("--data", metavar="DIR", help="The data folder of the library.")]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="A setting for this call, such as rag.top_k=5; repeatable."),
+    typer.Option("--set", metavar="KEY=VALUE", help="Set a setting for this call, such as rag.top_k=5; repeatable."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-DebugOption = Annotated[bool, typer.Option("--debug", help="Show where an unforeseen error came from.")]
+DebugOption = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
 
-_COMMON: dict[str, tuple[Any, Any]] = {
+_COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
     "json": (JsonOption, False),
     "data": (DataOption, None),
     "set": (SetOption, None),
@@ -36,9 +34,9 @@ _COMMON: dict[str, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """One call of the command line: its settings, whether it speaks JSON, and what `--set` and `--data` said.
+    """One call of the command line: its settings, whether it prints JSON, and the values of `--set` and `--data`.
 
-    `settings` are those before the library is open: an administrator's changes come with that.
+    `settings` lack the changes stored in the database; an open library has them.
     """
 
     settings: "Settings"
@@ -46,15 +44,15 @@ class CommandContext:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     data: str | None = None
 
-    def choosing(self, values: Mapping[str, Any]) -> "CommandContext":
-        """The same call with settings that other options of it stand for."""
+    def with_settings(self, values: Mapping[str, Any]) -> "CommandContext":
+        """The same call with these settings, as if passed with `--set`."""
         from pincite.config.sources import with_values
 
         return replace(self, settings=with_values(self.settings, values), chosen={**self.chosen, **values})
 
     @asynccontextmanager
     async def open(self) -> "AsyncIterator[AsyncPincite]":
-        """The library, opened and closed again."""
+        """Open the library, and close it afterwards."""
         from pincite.cli.view.screen import waiting
 
         with waiting("opening the library …"):
@@ -69,18 +67,19 @@ class CommandContext:
 
 
 def command(app: typer.Typer, name: str, *, ids: bool = False, until_stopped: bool = False) -> Callable[[Work], Work]:
-    """Make an async function a command of `app`, with the options every command has.
+    """Register an async function as a command of `app`, with the common options.
 
-    Its first parameter is the `Door`, the others are its own arguments and options; its docstring is the help.
-    `ids` lets arguments begin with a dash, as ids may; with `until_stopped`, Ctrl-C is the way it ends.
+    Its first parameter is the `CommandContext`; the others are its own arguments and options. Its docstring is the
+    help text. `ids` allows arguments that begin with a dash, as ids may. With `until_stopped`, Ctrl-C ends the command
+    without an error.
     """
 
     def register(work: Work) -> Work:
         def call(**given: Any) -> None:
-            context = given.pop("ctx")
-            common = {key: given.pop(key) for key in _COMMON}
+            typer_context = given.pop("ctx")
+            common = {key: given.pop(key) for key in _COMMON_OPTIONS}
             try:
-                asyncio.run(work(_door(context, common), **given))
+                asyncio.run(work(_make_context(typer_context, common), **given))
             except KeyboardInterrupt:
                 if not until_stopped:
                     raise
@@ -94,9 +93,9 @@ def command(app: typer.Typer, name: str, *, ids: bool = False, until_stopped: bo
 
 
 def _signature(work: Work) -> Signature:
-    """The command's own parameters without the door, then the common ones."""
+    """The command's own parameters without the context, then the common options."""
     _, *own = inspect.signature(work).parameters.values()
-    common = [(name, annotation, default) for name, (annotation, default) in _COMMON.items()]
+    common = [(name, annotation, default) for name, (annotation, default) in _COMMON_OPTIONS.items()]
     return Signature(
         [
             Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context),
@@ -106,20 +105,20 @@ def _signature(work: Work) -> Signature:
     )
 
 
-def _door(context: typer.Context, common: dict[str, Any]) -> CommandContext:
+def _make_context(typer_context: typer.Context, common: dict[str, Any]) -> CommandContext:
     from pincite.config.sources import load_settings
     from pincite.errors import SettingsError
 
     chosen = parse_settings(common["set"] or ())
-    folder = common["data"] if common["data"] is not None else context.obj
+    folder = common["data"] if common["data"] is not None else typer_context.obj
     if folder == "":
         raise SettingsError("--data is empty; name a folder")
     given = chosen if folder is None else {"data": folder, **chosen}
     return CommandContext(load_settings(given), common["json"], chosen, folder)
 
 
-def one_of(choices: Any, value: str | None, what: str) -> Any:
-    """The value, if it is one of a `Literal`'s; None stays."""
+def check_choice(choices: Any, value: str | None, what: str) -> Any:
+    """Return the value if a `Literal` allows it, or None for None; raise `Invalid` otherwise."""
     from pincite.errors import Invalid
 
     if value is not None and value not in get_args(choices):
@@ -128,7 +127,7 @@ def one_of(choices: Any, value: str | None, what: str) -> Any:
 
 
 def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
-    """`["rag.top_k=5"]` → `{"rag.top_k": "5"}`; a secret is refused here, where all on the machine can see it."""
+    """Parse `["rag.top_k=5"]` into `{"rag.top_k": "5"}`; refuse secrets, as other users can see command lines."""
     from pincite.config.schema import find
     from pincite.errors import SettingsError
 
@@ -136,10 +135,10 @@ def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or not key:
-            raise SettingsError(f"--set takes KEY=VALUE, such as rag.top_k=5; '{pair}' is not that")
+            raise SettingsError(f"--set takes KEY=VALUE, such as rag.top_k=5, not '{pair}'")
         if (named := find(key)) and named.secret:
             raise SettingsError(
-                f"{key} is a secret, and others on this machine can read the command line; "
+                f"{key} is a secret, and other users of this machine can read the command line; "
                 f"set {named.environment} in the environment instead"
             )
         found[key] = value

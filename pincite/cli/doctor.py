@@ -1,4 +1,4 @@
-"""The doctor: is everything well, and if not, what to do."""
+"""The command doctor: check the installation and advise on problems."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,17 +12,15 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Make this a command of `app`."""
+    """Register this command with `app`."""
     command(app, "doctor")(doctor)
 
 
 async def doctor(
-    door: CommandContext,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Also compare every file and passage that is kept with what came in.")
-    ] = False,
+    context: CommandContext,
+    verify: Annotated[bool, typer.Option("--verify", help="Also verify every stored file and chunk.")] = False,
 ) -> None:
-    """Check that all works, and say what to do where it does not.
+    """Check the installation and print advice for each problem.
 
     Exit code 1 if something is broken.
     """
@@ -32,11 +30,11 @@ async def doctor(
     from pincite.cli.view.screen import Screen, waiting
     from pincite.engine.diagnose import diagnose
 
-    settings = await _in_force(door)
+    settings = await _current_settings(context)
     with waiting("examining …"):
         findings = await diagnose(settings, verify=verify)
     healthy = not any(finding.state == "broken" for finding in findings)
-    if door.json:
+    if context.json:
         print_json({"ok": healthy, "checks": [asdict(finding) for finding in findings]})
     else:
         print_findings(Screen(), findings)
@@ -44,14 +42,14 @@ async def doctor(
         raise typer.Exit(1)
 
 
-async def _in_force(door: CommandContext) -> "Settings":
-    """The settings with an administrator's changes, where there is a library to read them from."""
+async def _current_settings(context: CommandContext) -> "Settings":
+    """The settings with the changes stored in the database, if there is a library."""
     from pincite.errors import PinciteError
 
-    if door.settings.database.url is None and not door.settings.data.is_dir():
-        return door.settings
+    if context.settings.database.url is None and not context.settings.data.is_dir():
+        return context.settings
     try:
-        async with door.open() as pincite:
+        async with context.open() as pincite:
             return pincite.admin.index.wished
-    except PinciteError:  # what is wrong with it is found below
-        return door.settings
+    except PinciteError:  # the checks report what is wrong
+        return context.settings

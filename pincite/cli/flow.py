@@ -1,4 +1,4 @@
-"""Flows: nodes that search, read and write, run from a file."""
+"""Commands for flows: run a flow from a file."""
 
 import json
 import tomllib
@@ -13,40 +13,40 @@ from pincite.errors import Invalid
 
 
 def register(app: typer.Typer) -> None:
-    """Make these a group of commands of `app`."""
-    group = typer.Typer(help="Flows: nodes that search, read and write.", rich_markup_mode=None)
+    """Register these commands as a group of `app`."""
+    group = typer.Typer(help="Flows: graphs of nodes that search, read and write.", rich_markup_mode=None)
     command(group, "run")(run)
     app.add_typer(group, name="flow")
 
 
 async def run(
-    door: CommandContext,
+    context: CommandContext,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The flow: a .json, .yaml or .toml file.")],
-    given: Annotated[
-        str | None, typer.Option("--input", metavar="TEXT", help="What is asked, instead of the file's own input.")
+    input_text: Annotated[
+        str | None, typer.Option("--input", metavar="TEXT", help="The input text, instead of the one in the file.")
     ] = None,
 ) -> None:
-    """Run a flow and print its answer with the passages it stands on; see docs/flows.md."""
-    from pincite.cli.ask import notes_in_the_result
+    """Run a flow and print its answer with its sources; see docs/flows.md."""
+    from pincite.cli.ask import silence_degradation_log
     from pincite.cli.view.answer import print_answer
     from pincite.cli.view.screen import Screen, waiting
     from pincite.flows.graph import read_flow
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.answers import answer_json
 
-    told = load(file)
-    flow = read_flow({**told, "input": given} if given is not None and isinstance(told, dict) else told)
-    with notes_in_the_result():
-        async with door.open() as pincite:
+    data = load_flow_file(file)
+    flow = read_flow({**data, "input": input_text} if input_text is not None and isinstance(data, dict) else data)
+    with silence_degradation_log():
+        async with context.open() as pincite:
             with waiting("running …"):
                 answer = await pincite.questions.run_flow(flow)
-    if door.json:
-        print_json(shapes.answer(answer))
+    if context.json:
+        print_json(answer_json(answer))
     else:
         print_answer(Screen(), answer)
 
 
-def load(file: Path) -> Any:
-    """What a file holds, by its ending."""
+def load_flow_file(file: Path) -> Any:
+    """Parse a flow file by its suffix: TOML, YAML or JSON."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -54,12 +54,12 @@ def load(file: Path) -> Any:
     try:
         if file.suffix == ".toml":
             return tomllib.loads(text)
-        return _yaml(text) if file.suffix in (".yaml", ".yml") else json.loads(text)
+        return _load_yaml(text) if file.suffix in (".yaml", ".yml") else json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Invalid(f"{file} is not what its ending says: {error}") from None
+        raise Invalid(f"{file} is not valid: {error}") from None
 
 
-def _yaml(text: str) -> Any:
+def _load_yaml(text: str) -> Any:
     import yaml
 
     try:

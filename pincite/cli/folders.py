@@ -1,4 +1,4 @@
-"""Folders of the library: list, set, move, remove."""
+"""Commands for folders of the library: list, set, move, remove."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="A folder of t
 
 
 def register(app: typer.Typer) -> None:
-    """Make these a group of commands of `app`."""
+    """Register these commands as a group of `app`."""
     group = typer.Typer(help="Folders of the library: list, set, move, remove.", rich_markup_mode=None)
     command(group, "list")(list_folders)
     command(group, "set")(set_folder)
@@ -21,41 +21,45 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="folders")
 
 
-async def list_folders(door: CommandContext) -> None:
-    """List the folders, each with the number of documents in it and below it."""
+async def list_folders(context: CommandContext) -> None:
+    """List folders with the number of documents in each, including subfolders."""
     from pincite.cli.view.folders import print_folders
     from pincite.cli.view.screen import Screen
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import folder_json
+    from pincite.serialize.primitives import page_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         found = await pincite.documents.folders.all(await pincite.scope())
-    if door.json:
-        print_json(shapes.page([shapes.folder(folder) for folder in found]))
+    if context.json:
+        print_json(page_json([folder_json(folder) for folder in found]))
     else:
         print_folders(Screen(), found)
 
 
 async def set_folder(
-    door: CommandContext,
+    context: CommandContext,
     path: PathArgument,
     prompt: Annotated[
-        str | None, typer.Option("--prompt", metavar="TEXT", help="What the model is told; empty takes it away.")
+        str | None,
+        typer.Option(
+            "--prompt", metavar="TEXT", help="System prompt for questions about this folder; empty removes it."
+        ),
     ] = None,
     label: Annotated[
-        str | None, typer.Option("--label", metavar="TEXT", help="What it is called in answers; empty takes it away.")
+        str | None, typer.Option("--label", metavar="TEXT", help="Label of the folder in answers; empty removes it.")
     ] = None,
 ) -> None:
-    """Make a folder, or say what holds for questions about it and the folders below it."""
+    """Create a folder, or set its prompt and label, which apply to its subfolders too."""
     from dataclasses import replace
 
     from pincite.core.documents.document import Folder
     from pincite.errors import Invalid, NotFound
     from pincite.ingest.accept.accept import clean_folder
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import folder_json
 
     if not (wanted := clean_folder(path)):
-        raise Invalid("name a folder, such as hr/rules; the top of the library is none")
-    async with door.open() as pincite:
+        raise Invalid("name a folder, such as hr/rules; the top of the library is not a folder")
+    async with context.open() as pincite:
         scope = await pincite.scope()
         try:
             folder = await pincite.documents.folders.get(scope, wanted)
@@ -66,46 +70,46 @@ async def set_folder(
         if label is not None:
             folder = replace(folder, category_label=label or None)
         await pincite.documents.folders.furnish(scope, folder)
-    if door.json:
-        print_json(shapes.folder(folder))
+    if context.json:
+        print_json(folder_json(folder))
     else:
         print_plain(f"{folder.path}: {count(folder.documents, 'document')}")
 
 
 async def move(
-    door: CommandContext, path: PathArgument, to: Annotated[str, typer.Argument(metavar="TO", help="Its new path.")]
+    context: CommandContext, path: PathArgument, to: Annotated[str, typer.Argument(metavar="TO", help="Its new path.")]
 ) -> None:
-    """Move or rename a folder with all that is in it; documents keep their ids."""
+    """Move or rename a folder with its contents; documents keep their ids."""
     from pincite.errors import Invalid
     from pincite.ingest.accept.accept import clean_folder
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import folder_json
 
     old, new = clean_folder(path), clean_folder(to)
     if not old or not new:
-        raise Invalid("name two folders, such as hr/rules; the top of the library is none")
-    async with door.open() as pincite:
+        raise Invalid("name two folders, such as hr/rules; the top of the library is not a folder")
+    async with context.open() as pincite:
         scope = await pincite.scope()
         await pincite.documents.folders.move(scope, old, new)
         folder = await pincite.documents.folders.get(scope, new)
-    if door.json:
-        print_json(shapes.folder(folder))
+    if context.json:
+        print_json(folder_json(folder))
     else:
-        print_plain(f"{old} is {new} now: {count(folder.documents, 'document')}")
+        print_plain(f"moved {old} to {new}: {count(folder.documents, 'document')}")
 
 
 async def remove(
-    door: CommandContext,
+    context: CommandContext,
     path: PathArgument,
-    recursive: Annotated[bool, typer.Option("--recursive", help="With all documents in it and below it.")] = False,
+    recursive: Annotated[bool, typer.Option("--recursive", help="Also remove its documents and subfolders.")] = False,
 ) -> None:
-    """Remove a folder that is empty, or one with everything in it."""
+    """Remove an empty folder, or with --recursive one with its contents."""
     from pincite.ingest.accept.accept import clean_folder
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import receipt_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         receipts = await pincite.documents.remove_folder(clean_folder(path), recursive=recursive)
-    if door.json:
-        print_json([shapes.receipt(receipt) for receipt in receipts])
+    if context.json:
+        print_json([receipt_json(receipt) for receipt in receipts])
     else:
         print_plain(f"removed {clean_folder(path)} with {count(len(receipts), 'document')}")
     if not all(receipt.verified for receipt in receipts):

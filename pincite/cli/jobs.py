@@ -1,4 +1,4 @@
-"""The queue and those who work it off: jobs, worker."""
+"""Commands for the processing queue: jobs, worker."""
 
 import asyncio
 import signal
@@ -15,88 +15,88 @@ if TYPE_CHECKING:
     from pincite.core.documents.jobs import QueuedJob, QueueSummary
     from pincite.engine.app import AsyncPincite
 
-SHOWN = 1000
-"""Jobs that are told one by one; the rest is in the summary."""
-WATCH_S = 1.0
-"""How often the queue is shown anew."""
+MAX_LISTED_JOBS = 1000
+"""Jobs listed individually; the rest is in the summary."""
+WATCH_INTERVAL_S = 1.0
+"""Seconds between updates of --watch."""
 
 
 def register(app: typer.Typer) -> None:
-    """Make these the commands of `app`."""
+    """Register these commands with `app`."""
     command(app, "jobs", until_stopped=True)(jobs)
     command(app, "worker", until_stopped=True)(worker)
 
 
 async def jobs(
-    door: CommandContext,
+    context: CommandContext,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Show it anew every second, until nothing waits or Ctrl-C.")
+        bool, typer.Option("--watch", help="Update every second until the queue is empty, or Ctrl-C.")
     ] = False,
-    ended: Annotated[bool, typer.Option("--ended", help="Those of the last day that are done instead.")] = False,
-    cancel: Annotated[
-        int | None, typer.Option("--cancel", metavar="ID", min=1, help="Take this one out of the queue.")
-    ] = None,
+    ended: Annotated[
+        bool, typer.Option("--ended", help="List the jobs that ended within the last day instead.")
+    ] = False,
+    cancel: Annotated[int | None, typer.Option("--cancel", metavar="ID", min=1, help="Cancel this job.")] = None,
 ) -> None:
-    """Show what waits to be processed, how far it is and how long it will take."""
+    """Show the processing queue: progress and remaining time of each job."""
     from pincite.cli.view.jobs import print_cancelled, print_jobs, print_past
     from pincite.cli.view.screen import Screen
-    from pincite.serialize import jobs as shapes
-    from pincite.serialize.answers import page
+    from pincite.serialize.jobs import cancelled_job_json, job_json, past_job_json, queue_json
+    from pincite.serialize.primitives import page_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         if cancel is not None:
             cancelled = await pincite.documents.cancel(cancel)
-            if door.json:
-                print_json(shapes.cancelled_job(cancelled))
+            if context.json:
+                print_json(cancelled_job_json(cancelled))
             else:
                 print_cancelled(Screen(), cancelled)
             return
         if ended:
-            past, _ = await pincite.documents.jobs.past(await pincite.scope(), limit=SHOWN)
-            if door.json:
-                print_json(page([shapes.past_job(job) for job in past]))
+            past, _ = await pincite.documents.jobs.past(await pincite.scope(), limit=MAX_LISTED_JOBS)
+            if context.json:
+                print_json(page_json([past_job_json(job) for job in past]))
             else:
                 print_past(Screen(), past)
             return
         while True:
-            found, summary = await _look(pincite)
-            if door.json:
-                listed = page([shapes.job(job) for job in found])
-                print_json(listed | {"summary": shapes.queue(summary)})
+            found, summary = await _read_queue(pincite)
+            if context.json:
+                listed = page_json([job_json(job) for job in found])
+                print_json(listed | {"summary": queue_json(summary)})
             else:
                 print_jobs(Screen(), found, summary)
             if not watch or not summary.running + summary.waiting:
                 return
-            await asyncio.sleep(WATCH_S)
+            await asyncio.sleep(WATCH_INTERVAL_S)
 
 
-async def _look(pincite: "AsyncPincite") -> "tuple[list[QueuedJob], QueueSummary]":
+async def _read_queue(pincite: "AsyncPincite") -> "tuple[list[QueuedJob], QueueSummary]":
     scope = await pincite.scope()
-    found, _ = await pincite.documents.jobs.page(scope, limit=SHOWN)
+    found, _ = await pincite.documents.jobs.page(scope, limit=MAX_LISTED_JOBS)
     return found, await pincite.documents.jobs.summary(scope)
 
 
 async def worker(
-    door: CommandContext,
+    context: CommandContext,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", metavar="N", min=1, max=64, help="Documents processed at the same time."),
+        typer.Option("--workers", metavar="N", min=1, max=64, help="Number of documents processed at the same time."),
     ] = None,
 ) -> None:
-    """Process documents until stopped, beside the server or on another machine; Ctrl-C ends it.
+    """Process queued documents until Ctrl-C, in addition to the server or on another machine.
 
-    On another machine, PINCITE_DATABASE_URL names the database that the server uses, and --data a folder of its own.
+    On another machine, set PINCITE_DATABASE_URL to the server's database, and --data to a folder of that machine.
     """
     from pincite.cli.view.jobs import print_worker
     from pincite.cli.view.screen import Screen
     from pincite.tracing import logs
 
-    count = workers or max(1, door.settings.ingest.workers)
-    door = door.choosing({"ingest.workers": count})
-    async with door.open() as pincite, _told_to_stop() as stopped:
-        with logs.configured(door.settings.logs):
+    count = workers or max(1, context.settings.ingest.workers)
+    context = context.with_settings({"ingest.workers": count})
+    async with context.open() as pincite, _stop_event() as stopped:
+        with logs.configured(context.settings.logs):
             pincite.admin.start_workers()
-            if door.json:
+            if context.json:
                 print_json({"worker": pincite.admin.worker, "workers": count})
             else:
                 print_worker(Screen(), pincite.admin.worker, count)
@@ -104,10 +104,10 @@ async def worker(
 
 
 @asynccontextmanager
-async def _told_to_stop() -> AsyncIterator[asyncio.Event]:
-    """Set when the process is told to end: what is in hand is given back before it does."""
+async def _stop_event() -> AsyncIterator[asyncio.Event]:
+    """An event that SIGTERM sets; running jobs then return to the queue before the process exits."""
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
-    with suppress(NotImplementedError, RuntimeError):  # not everywhere, and only in the main thread
+    with suppress(NotImplementedError, RuntimeError):  # not on every platform, and only in the main thread
         loop.add_signal_handler(signal.SIGTERM, stopped.set)
     try:
         yield stopped

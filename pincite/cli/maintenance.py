@@ -1,4 +1,4 @@
-"""Keeping a library: back it up, restore it, make what was removed unrecoverable."""
+"""Commands for maintenance: purge, backup, restore."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Make these the commands of `app`."""
+    """Register these commands with `app`."""
     command(app, "purge")(purge)
     command(app, "backup")(backup)
     command(app, "restore")(restore)
 
 
-async def purge(door: CommandContext) -> None:
-    """Make what was removed unrecoverable from the data folder.
+async def purge(context: CommandContext) -> None:
+    """Make removed data unrecoverable from the data folder.
 
-    Every table and index is written anew, and the log of the embedded database; that takes as much free space as the
-    largest table, and requests wait while the table that they need is at it. With a database server of your own, its
-    log, its replicas and its backups are not touched.
+    Rewrites every table and index, and renews the log of the embedded database. This needs as much free space as the
+    largest table; requests wait while a table they need is rewritten. With a database server of your own, its log,
+    replicas and backups are not changed.
     """
     from dataclasses import asdict
 
@@ -33,38 +33,34 @@ async def purge(door: CommandContext) -> None:
     from pincite.cli.view.screen import Screen
     from pincite.engine.maintenance import purge_library
 
-    with progress(quiet=door.json) as report:
-        done = await purge_library(door.settings, report)
-    if door.json:
+    with progress(quiet=context.json) as report:
+        done = await purge_library(context.settings, report)
+    if context.json:
         print_json(asdict(done))
     else:
         print_purged(Screen(), done)
 
 
 async def backup(
-    door: CommandContext,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make; it must not exist yet.")],
-    without_traces: Annotated[
-        bool, typer.Option("--without-traces", help="Leave out what was traced about requests.")
-    ] = False,
+    context: CommandContext,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist yet.")],
+    without_traces: Annotated[bool, typer.Option("--without-traces", help="Leave out the traces of requests.")] = False,
 ) -> None:
-    """Copy the whole library into one file, while others go on using it.
+    """Back up the whole library into one file, while it is in use.
 
-    Documents with all versions, vectors, conversations, keys (as hashes), settings and evaluations are of one moment.
-    Secrets from the environment are not in it. Whoever can read the file can read every document.
+    The backup is one snapshot of documents with all versions, vectors, sessions, keys (as hashes), settings and
+    evaluations. It contains no secrets from the environment. Anyone who can read the file can read every document.
     """
     from pincite.cli.view.maintenance import print_backup
     from pincite.cli.view.progress import progress
     from pincite.cli.view.screen import Screen
     from pincite.engine.maintenance import back_up_library
 
-    with progress(quiet=door.json) as report:
-        done = await back_up_library(door.settings, file, traces=not without_traces, report=report)
-    if door.json:
-        print_json({
-            "file": str(done.path), "bytes": done.bytes, "documents": done.documents, "files": done.files,
-            "missing": done.missing,
-        })  # fmt: skip
+    with progress(quiet=context.json) as report:
+        done = await back_up_library(context.settings, file, traces=not without_traces, report=report)
+    if context.json:
+        counts = {"bytes": done.bytes, "documents": done.documents, "files": done.files}
+        print_json({"file": str(done.path), **counts, "missing": done.missing})
     else:
         print_backup(Screen(), done)
     if done.missing:
@@ -72,24 +68,29 @@ async def backup(
 
 
 async def restore(
-    door: CommandContext,
+    context: CommandContext,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file made by pincite backup.")],
 ) -> None:
-    """Put a backup back into an empty data folder, with the same ids, and check that all of it is there.
+    """Restore a backup into an empty data folder, with the same ids, and verify it.
 
-    The file is read from end to end before anything is made: one that is damaged is refused. A library that is not
-    empty is left alone. Exit code 1 if something does not come back as it was.
+    The file is checked completely before anything is written; a damaged file is refused. A library that is not empty
+    is not changed. Exit code 1 if something was not restored correctly.
     """
     from pincite.cli.view.maintenance import print_restored
     from pincite.cli.view.progress import progress
     from pincite.cli.view.screen import Screen
     from pincite.engine.maintenance import restore_library
 
-    with progress(quiet=door.json) as report:
-        manifest, found = await restore_library(door.settings, file, report)
-    if door.json:
+    with progress(quiet=context.json) as report:
+        manifest, found = await restore_library(context.settings, file, report)
+    if context.json:
         print_json(
-            {"made_at": manifest.made_at, "pincite": manifest.pincite, "missing": manifest.missing, **told(found)}
+            {
+                "made_at": manifest.made_at,
+                "pincite": manifest.pincite,
+                "missing": manifest.missing,
+                **integrity_json(found),
+            }
         )
     else:
         print_restored(Screen(), manifest, found)
@@ -97,8 +98,8 @@ async def restore(
         raise typer.Exit(1)
 
 
-def told(found: "IntegrityReport") -> dict[str, object]:
-    """An inspection for JSON."""
+def integrity_json(found: "IntegrityReport") -> dict[str, object]:
+    """An integrity report as JSON."""
     from dataclasses import asdict
 
     return {**asdict(found), "ok": not found.wrong}

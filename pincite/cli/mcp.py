@@ -1,4 +1,4 @@
-"""The Model Context Protocol over stdin and stdout: mcp."""
+"""The command mcp: the Model Context Protocol over stdin and stdout."""
 
 import asyncio
 import contextlib
@@ -15,68 +15,68 @@ if TYPE_CHECKING:
     from pincite.engine.app import AsyncPincite
     from pincite.mcp.tools import ToolBackend
 
-LONGEST_LINE = 1024 * 1024
-"""Bytes of one message; a longer one is read in pieces, none of which is a message."""
-AT_ONCE = 8
-"""Messages that are worked on at the same time."""
+MAX_LINE_BYTES = 1024 * 1024
+"""Bytes of one message; a longer line is read in pieces, which are invalid messages."""
+MAX_CONCURRENT_MESSAGES = 8
+"""Messages processed at the same time."""
 
 
 def register(app: typer.Typer) -> None:
-    """Make this a command of `app`."""
+    """Register this command with `app`."""
     command(app, "mcp", until_stopped=True)(mcp)
 
 
-async def mcp(door: CommandContext) -> None:
-    """Serve the documents as tools to a program that speaks the Model Context Protocol over stdin and stdout.
+async def mcp(context: CommandContext) -> None:
+    """Serve the documents as tools of the Model Context Protocol over stdin and stdout.
 
-    The tools are rag_search, read_document, find_in_document and ask. A running service offers the same at /mcp.
+    The tools are rag_search, read_document, find_in_document and ask. A running service has the same tools at /mcp.
     """
-    async with door.open() as pincite:
-        await serve(_desk(pincite), sys.stdin.buffer, sys.stdout.buffer)
+    async with context.open() as pincite:
+        await serve(_tool_backend(pincite), sys.stdin.buffer, sys.stdout.buffer)
 
 
-def _desk(pincite: "AsyncPincite") -> "ToolBackend":
+def _tool_backend(pincite: "AsyncPincite") -> "ToolBackend":
     from pincite.mcp.tools import ToolBackend
 
     return ToolBackend(pincite.search, pincite.documents.read, pincite.ask)
 
 
-async def serve(desk: "ToolBackend", heard: BinaryIO, said: BinaryIO) -> None:
-    """Answer message after message, a line each, until there are no more."""
-    from pincite.mcp.protocol import answer
+async def serve(backend: "ToolBackend", source: BinaryIO, sink: BinaryIO) -> None:
+    """Handle messages, one per line, until the input ends."""
+    from pincite.mcp.protocol import handle_message
 
-    room, lines = asyncio.Semaphore(AT_ONCE), _lines(heard)
+    slots, lines = asyncio.Semaphore(MAX_CONCURRENT_MESSAGES), _read_lines(source)
 
     async def work(line: bytes) -> None:
         try:
-            told = await answer(line, desk)
+            response = await handle_message(line, backend)
         finally:
-            room.release()
-        if told is not None:
-            _say(said, told)
+            slots.release()
+        if response is not None:
+            _write_message(sink, response)
 
     async with asyncio.TaskGroup() as tasks:
         while line := await lines.get():
             if line.strip():
-                await room.acquire()
+                await slots.acquire()
                 tasks.create_task(work(line))
 
 
-def _lines(heard: BinaryIO) -> "asyncio.Queue[bytes]":
-    """What is heard, line by line, read in a thread that nobody waits for; an empty one is the end."""
-    loop, lines = asyncio.get_running_loop(), asyncio.Queue[bytes](AT_ONCE)
+def _read_lines(source: BinaryIO) -> "asyncio.Queue[bytes]":
+    """A queue of lines, filled by a daemon thread, as a read may block for ever; an empty line is the end."""
+    loop, lines = asyncio.get_running_loop(), asyncio.Queue[bytes](MAX_CONCURRENT_MESSAGES)
 
-    def listen() -> None:
+    def read() -> None:
         line = b"\n"
-        with contextlib.suppress(RuntimeError):  # the loop has ended
+        with contextlib.suppress(RuntimeError):  # the event loop has ended
             while line:
-                line = heard.readline(LONGEST_LINE)
+                line = source.readline(MAX_LINE_BYTES)
                 asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
 
-    threading.Thread(target=listen, name="mcp-stdin", daemon=True).start()
+    threading.Thread(target=read, name="mcp-stdin", daemon=True).start()
     return lines
 
 
-def _say(said: BinaryIO, told: dict[str, Any]) -> None:
-    said.write(json.dumps(told, separators=(",", ":")).encode() + b"\n")
-    said.flush()
+def _write_message(sink: BinaryIO, message: dict[str, Any]) -> None:
+    sink.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+    sink.flush()

@@ -1,4 +1,4 @@
-"""Text that cannot steer a terminal, JSON, and numbers in words; nothing here is slow to import."""
+"""Output without control characters, as text or JSON; this module is quick to import."""
 
 import json
 import os
@@ -7,17 +7,17 @@ import sys
 import textwrap
 from typing import Any
 
-# Controls but the line end and the tab, marks that turn the direction of writing, line separators, surrogates.
+# Control characters except newline and tab, bidirectional marks, line separators, surrogates.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """The text as it may be printed: what could steer a terminal is shown as an escape instead."""
+    """The text with terminal control characters replaced by escapes."""
     return _UNSAFE.sub(_escape, text)
 
 
 def one_line(text: str) -> str:
-    """The same on one line."""
+    """The text on one line, with control characters replaced by escapes."""
     return clean(" ".join(text.split()))
 
 
@@ -27,41 +27,41 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
-    """Print a value as JSON, on one line without an indent; nothing in it can steer a terminal either."""
-    print_plain(_json(value, sys.stdout.encoding, indent))
+    """Print a value as JSON, on one line if `indent` is None; control characters are escaped."""
+    print_plain(_to_json(value, sys.stdout.encoding, indent))
 
 
-def _json(value: Any, encoding: str | None, indent: int | None = None) -> str:
+def _to_json(value: Any, encoding: str | None, indent: int | None = None) -> str:
     readable = (encoding or "").lower().replace("-", "") == "utf8"
     written = json.dumps(value, ensure_ascii=not readable, indent=indent)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
 
 
 def print_plain(text: str) -> None:
-    """Print text as it stands, neither wrapped nor coloured."""
+    """Print text unchanged, neither wrapped nor coloured."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
-def remark(text: str) -> None:
-    """Say something beside the result, on stderr; a terminal gets lines that break between words."""
-    _write_beside(_wrapped(clean(text)) if sys.stderr.isatty() else clean(text))
+def print_note(text: str) -> None:
+    """Print a note on stderr, wrapped between words on a terminal."""
+    _write_stderr(_wrap(clean(text)) if sys.stderr.isatty() else clean(text))
 
 
-def complain(message: str, code: str, *, as_json: bool) -> None:
-    """Say on stderr what went wrong, in one line: as people read it, or as `{"error": {"code", "message"}}`."""
+def print_error(message: str, code: str, *, as_json: bool) -> None:
+    """Print an error on stderr in one line: as text, or as `{"error": {"code", "message"}}`."""
     if as_json:
-        _write_beside(_json({"error": {"code": code, "message": message}}, sys.stderr.encoding))
+        _write_stderr(_to_json({"error": {"code": code, "message": message}}, sys.stderr.encoding))
     else:
-        remark(f"pincite: {one_line(message)}")
+        print_note(f"pincite: {one_line(message)}")
 
 
-def _write_beside(text: str) -> None:
+def _write_stderr(text: str) -> None:
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 
 
-def _wrapped(text: str) -> str:
+def _wrap(text: str) -> str:
     try:
         width = os.get_terminal_size(sys.stderr.fileno()).columns
     except OSError:

@@ -1,4 +1,4 @@
-"""Prompts: what a model is told, shipped or one's own."""
+"""Commands for prompts: list, show."""
 
 from typing import Annotated
 
@@ -11,31 +11,31 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The prompt's 
 
 
 def register(app: typer.Typer) -> None:
-    """Make these a group of commands of `app`."""
-    group = typer.Typer(help="Prompts: what a model is told, shipped or your own.", rich_markup_mode=None)
+    """Register these commands as a group of `app`."""
+    group = typer.Typer(help="Prompts for the model, shipped or your own.", rich_markup_mode=None)
     command(group, "list")(list_prompts)
     command(group, "show")(show)
     app.add_typer(group, name="prompts")
 
 
-async def list_prompts(door: CommandContext) -> None:
-    """List the prompts; your own are the files of the same name in `prompts/` of the data folder."""
+async def list_prompts(context: CommandContext) -> None:
+    """List the prompts; your own are files of the same name in `prompts/` of the data folder."""
     from pincite.query.prompt.templates import REQUIRED, template
 
-    found = [template(name, door.settings.data) for name in REQUIRED]
-    if door.json:
+    found = [template(name, context.settings.data) for name in REQUIRED]
+    if context.json:
         print_json({"items": [{"name": one.name, "own": one.own} for one in found], "next_cursor": None})
         return
     for one in found:
         print_plain(f"{one.name:20} {'your own' if one.own else 'shipped'}")
 
 
-async def show(door: CommandContext, name: NameArgument) -> None:
-    """Print a prompt as it is used now; redirect it to a file to begin your own."""
+async def show(context: CommandContext, name: NameArgument) -> None:
+    """Print the current text of a prompt; redirect it to a file to write your own."""
     from pincite.query.prompt.templates import template
 
-    found = template(name, door.settings.data)
-    if door.json:
+    found = template(name, context.settings.data)
+    if context.json:
         print_json({"name": found.name, "own": found.own, "text": found.text})
     else:
         print_plain(clean(found.text))

@@ -1,4 +1,4 @@
-"""Settings: looked at, changed for every process, taken back."""
+"""Commands for settings: list, get, set, reset, undo, apply, diff, history, schema."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,9 +15,8 @@ KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="A setting, such
 
 
 def register(app: typer.Typer) -> None:
-    """Make these a group of commands of `app`."""
-    group = typer.Typer(help="Settings: look at them, change them for every process, take that back.",
-                        rich_markup_mode=None)  # fmt: skip
+    """Register these commands as a group of `app`."""
+    group = typer.Typer(help="Settings: list them, change them for every process, undo changes.", rich_markup_mode=None)
     command(group, "list")(list_settings)
     command(group, "get")(get)
     command(group, "set", ids=True)(set_settings)
@@ -31,142 +30,150 @@ def register(app: typer.Typer) -> None:
 
 
 async def list_settings(
-    door: CommandContext,
-    changed: Annotated[bool, typer.Option("--changed", help="Only those that are not at their default.")] = False,
+    context: CommandContext,
+    changed: Annotated[bool, typer.Option("--changed", help="Only settings that differ from their default.")] = False,
 ) -> None:
-    """List the settings: value, where it comes from, when a change acts."""
+    """List the settings with value, source and when a change takes effect."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_settings
-    from pincite.serialize import settings as shapes
+    from pincite.serialize.settings import (
+        settings_json,
+    )
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         control = pincite.admin.settings
         lines = [line for line in control.lines() if not changed or line.source != "default"]
-        if door.json:
-            kept = {line.key.name for line in lines}
-            told = shapes.settings(control)
-            told["items"] = [item for item in told["items"] if item["key"] in kept]
-            told["values"] = {key: value for key, value in told["values"].items() if key in kept}
-            print_json(told)
+        if context.json:
+            names = {line.key.name for line in lines}
+            fields = settings_json(control)
+            fields["items"] = [item for item in fields["items"] if item["key"] in names]
+            fields["values"] = {key: value for key, value in fields["values"].items() if key in names}
+            print_json(fields)
         else:
             print_settings(Screen(), control, lines)
 
 
-async def get(door: CommandContext, key: KeyArgument) -> None:
-    """Show one setting: its value, where that comes from, and what it may be."""
+async def get(context: CommandContext, key: KeyArgument) -> None:
+    """Show one setting with value, source and allowed values."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_setting
-    from pincite.serialize import settings as shapes
+    from pincite.serialize.settings import setting_json, setting_key_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         line = pincite.admin.settings.line(key)
-        if door.json:
-            print_json(shapes.setting_key(line.key) | shapes.setting(line))
+        if context.json:
+            print_json(setting_key_json(line.key) | setting_json(line))
         else:
             print_setting(Screen(), pincite.admin.settings, line)
 
 
 async def set_settings(
-    door: CommandContext,
+    context: CommandContext,
     pairs: Annotated[
         list[str], typer.Argument(metavar="KEY VALUE …", help="Settings and their new values, all changed together.")
     ],
 ) -> None:
     """Change settings for every process that uses this library, from its next request on.
 
-    `KEY VALUE` or `KEY=VALUE`, several of them at once; all are changed, or none.
+    Give `KEY VALUE` or `KEY=VALUE`, also several; either all are changed or none.
     """
     from pincite.core.accounts.access import LOCAL
 
-    values = _pairs(pairs)
-    async with door.open() as pincite:
-        await _tell(door, pincite, await pincite.admin.settings.set(values, LOCAL))
+    values = _parse_pairs(pairs)
+    async with context.open() as pincite:
+        await _print_outcome(context, pincite, await pincite.admin.settings.set(values, LOCAL))
 
 
 async def reset(
-    door: CommandContext,
-    keys: Annotated[list[str], typer.Argument(metavar="KEY …", help="Settings to give up changes of.")],
+    context: CommandContext,
+    keys: Annotated[list[str], typer.Argument(metavar="KEY …", help="Settings to reset.")],
 ) -> None:
-    """Give up changes: the settings are again what the file, the environment or the default says."""
+    """Reset settings to the value of the file, the environment or the default."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
-        await _tell(door, pincite, await pincite.admin.settings.set(dict.fromkeys(keys), LOCAL))
+    async with context.open() as pincite:
+        await _print_outcome(context, pincite, await pincite.admin.settings.set(dict.fromkeys(keys), LOCAL))
 
 
-async def undo(door: CommandContext) -> None:
-    """Take back the last change; twice takes back two."""
+async def undo(context: CommandContext) -> None:
+    """Undo the last change; repeat it to undo earlier ones."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
-        await _tell(door, pincite, await pincite.admin.settings.undo(LOCAL))
+    async with context.open() as pincite:
+        await _print_outcome(context, pincite, await pincite.admin.settings.undo(LOCAL))
 
 
 async def apply(
-    door: CommandContext, profile: Annotated[str, typer.Argument(metavar="PROFILE", help="The profile's name.")]
+    context: CommandContext, profile: Annotated[str, typer.Argument(metavar="PROFILE", help="The profile's name.")]
 ) -> None:
-    """Set what a profile sets, for the whole library, and take back what other profiles set."""
+    """Apply a profile to the whole library, and reset what other profiles set."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
-        await _tell(door, pincite, await pincite.admin.settings.apply(profile, LOCAL))
+    async with context.open() as pincite:
+        await _print_outcome(context, pincite, await pincite.admin.settings.apply(profile, LOCAL))
 
 
 async def diff(
-    door: CommandContext,
+    context: CommandContext,
     profile: Annotated[
         str | None,
-        typer.Argument(metavar="[PROFILE]", help="A profile; without one, the defaults.", show_default=False),
+        typer.Argument(metavar="[PROFILE]", help="A profile; default: compare with the defaults.", show_default=False),
     ] = None,
 ) -> None:
-    """Show what differs from the defaults, or what applying a profile would change."""
+    """Show the differences from the defaults, or the changes of applying a profile."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_differences
     from pincite.config.schema import without_password
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         differences, missing = _differences(pincite, profile)
-    if door.json:
-        items = [{"key": key, "from": without_password(a), "to": without_password(b)}
-                 for key, (a, b) in differences.items()]  # fmt: skip
+    if context.json:
+        items = [
+            {"key": key, "from": without_password(before), "to": without_password(after)}
+            for key, (before, after) in differences.items()
+        ]
         print_json({"profile": profile, "items": items, "notes": list(missing)})
     else:
         print_differences(Screen(), profile, differences, missing)
 
 
 async def history(
-    door: CommandContext,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many, newest first.")] = 20,
+    context: CommandContext,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, max=1000, help="Maximum number of batches of changes.")
+    ] = 20,
 ) -> None:
-    """Show who changed what, newest first."""
+    """List changes of settings and who made them, newest first."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_history
     from pincite.core.accounts.access import LOCAL
-    from pincite.serialize import settings as shapes
+    from pincite.serialize.primitives import page_json
+    from pincite.serialize.settings import setting_change_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         found = await pincite.admin.settings.history(LOCAL, limit=limit)
-    if door.json:
-        print_json(shapes.page([shapes.setting_change(change) for change in found]))
+    if context.json:
+        print_json(page_json([setting_change_json(change) for change in found]))
     else:
         print_history(Screen(), found)
 
 
-async def schema(door: CommandContext) -> None:
-    """Show what every setting means, what it may be and its default."""
+async def schema(context: CommandContext) -> None:
+    """Describe every setting: meaning, allowed values and default."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_schema
     from pincite.config.schema import catalogue
-    from pincite.serialize import settings as shapes
+    from pincite.serialize.primitives import page_json
+    from pincite.serialize.settings import setting_key_json
 
-    if door.json:
-        print_json(shapes.page([shapes.setting_key(key) for key in catalogue().values()]))
+    if context.json:
+        print_json(page_json([setting_key_json(key) for key in catalogue().values()]))
     else:
         print_schema(Screen(), list(catalogue().values()))
 
 
-def _pairs(given: list[str]) -> dict[str, str]:
-    """`["rag.top_k", "5", "rag.alpha=0.3"]` → both settings."""
+def _parse_pairs(given: list[str]) -> dict[str, str]:
+    """Parse `["rag.top_k", "5", "rag.alpha=0.3"]` into two settings."""
     from pincite.errors import Invalid
 
     values: dict[str, str] = {}
@@ -181,7 +188,7 @@ def _pairs(given: list[str]) -> dict[str, str]:
                 )
             value = following
         if key in values:
-            raise Invalid(f"'{key}' is given twice")
+            raise Invalid(f"'{key}' is given twice; give it once")
         values[key.strip()] = value.strip()
     return values
 
@@ -196,15 +203,15 @@ def _differences(
     return {key: (before, now) for key, (before, now) in pairs.items() if before != now}, ()
 
 
-async def _tell(door: CommandContext, pincite: "AsyncPincite", outcome: "SettingsOutcome") -> None:
+async def _print_outcome(context: CommandContext, pincite: "AsyncPincite", outcome: "SettingsOutcome") -> None:
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.settings import print_outcome
-    from pincite.serialize import settings as shapes
+    from pincite.serialize.settings import settings_outcome_json
 
     stale = await pincite.documents.stale()
-    told = shapes.settings_outcome(outcome, stale, pincite.admin.settings)
-    if door.json:
-        print_json(told)
+    fields = settings_outcome_json(outcome, stale, pincite.admin.settings)
+    if context.json:
+        print_json(fields)
     else:
         configured = {change.key: pincite.admin.settings.configured(change.key) for change in outcome.changes}
-        print_outcome(Screen(), outcome, configured, told["notes"])
+        print_outcome(Screen(), outcome, configured, fields["notes"])

@@ -1,10 +1,10 @@
-"""People and groups, and who may read what: user, group, share."""
+"""Commands for users, groups and access: user, group, share."""
 
 from typing import Annotated, Any
 
 import typer
 
-from pincite.cli.command import CommandContext, command, one_of
+from pincite.cli.command import CommandContext, check_choice, command
 from pincite.cli.output import print_json, print_plain
 from pincite.text.counts import count
 
@@ -13,7 +13,7 @@ GroupArgument = Annotated[str, typer.Argument(metavar="GROUP", help="A group's n
 
 
 def register(app: typer.Typer) -> None:
-    """Make these groups of commands, and `share`, commands of `app`."""
+    """Register the groups `user` and `group`, and the command `share`, with `app`."""
     users = typer.Typer(help="Users: add, list, show, role, limit, suspend, resume, remove.", rich_markup_mode=None)
     command(users, "add")(add)
     command(users, "list")(list_users)
@@ -35,220 +35,236 @@ def register(app: typer.Typer) -> None:
 
 
 async def add(
-    door: CommandContext,
+    context: CommandContext,
     name: UserArgument,
     role: Annotated[str, typer.Option("--role", metavar="R", help="administrator, editor, or reader.")] = "reader",
 ) -> None:
-    """Add a user; they come in with a key: pincite key create --user NAME --name WHAT-FOR."""
+    """Add a user; create a key for them with: pincite key create --user NAME --name PURPOSE."""
     from pincite.core.accounts.users import PersonRole
-    from pincite.serialize.accounts import person_shape
+    from pincite.serialize.accounts import user_json
 
-    given = one_of(PersonRole, role, "role")
-    async with door.open() as pincite:
-        made = await pincite.admin.add_user(name, given)
-    if door.json:
-        print_json(person_shape(made))
+    chosen_role = check_choice(PersonRole, role, "role")
+    async with context.open() as pincite:
+        made = await pincite.admin.add_user(name, chosen_role)
+    if context.json:
+        print_json(user_json(made))
     else:
-        print_plain(f"added {made.name} ({made.role}); a key for them: pincite key create --user {made.name} --name …")
+        print_plain(
+            f"added {made.name} ({made.role}); create a key for them: pincite key create --user {made.name} --name …"
+        )
 
 
-async def list_users(door: CommandContext) -> None:
+async def list_users(context: CommandContext) -> None:
     """List the users."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.users import print_people
     from pincite.core.accounts.access import LOCAL
-    from pincite.serialize import answers as shapes
-    from pincite.serialize.accounts import person_shape
+    from pincite.serialize.accounts import user_json
+    from pincite.serialize.primitives import page_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         found = await pincite.admin.users.all(LOCAL.person)
-    if door.json:
-        print_json(shapes.page([person_shape(one) for one in found]))
+    if context.json:
+        print_json(page_json([user_json(one) for one in found]))
     else:
         print_people(Screen(), found)
 
 
-async def show(door: CommandContext, name: UserArgument) -> None:
-    """Show a user: what they use, and how much they may."""
+async def show(context: CommandContext, name: UserArgument) -> None:
+    """Show a user's usage and limits."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.users import print_usage
     from pincite.core.accounts.access import LOCAL
-    from pincite.serialize.accounts import person_shape, usage_shape
+    from pincite.serialize.accounts import usage_json, user_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         known = await pincite.admin.users.get(LOCAL.person, name)
-        told = await usage_shape(pincite.admin.quotas, LOCAL.person, known.id)
-    if door.json:
-        print_json(person_shape(known) | told)
+        usage = await usage_json(pincite.admin.quotas, LOCAL.person, known.id)
+    if context.json:
+        print_json(user_json(known) | usage)
     else:
-        print_usage(Screen(), known, told)
+        print_usage(Screen(), known, usage)
 
 
 async def limit(
-    door: CommandContext,
+    context: CommandContext,
     name: UserArgument,
-    what: Annotated[str, typer.Argument(metavar="LIMIT", help="Such as storage_mb; `user show` names them.")],
-    most: Annotated[str, typer.Argument(metavar="MOST", help="A number, 0 for any number, or `default`.")],
+    what: Annotated[str, typer.Argument(metavar="LIMIT", help="A limit, such as storage_mb; `user show` lists them.")],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="A number, 0 for unlimited, or `default`.")],
 ) -> None:
-    """Give a user a limit of their own, instead of what the settings say for everybody."""
+    """Set a limit for one user, instead of the one in the settings."""
     from pincite.core.accounts.access import LOCAL
     from pincite.errors import Invalid
 
-    if most != "default" and not (most.isascii() and most.isdecimal() and len(most) <= 12):
-        raise Invalid("say how much they may as a number; 0 is as much as they like, `default` what the settings say")
-    given = None if most == "default" else int(most)
-    async with door.open() as pincite:
+    if value != "default" and not (value.isascii() and value.isdecimal() and len(value) <= 12):
+        raise Invalid(
+            "give the limit as a number of at most 12 digits; 0 means unlimited, `default` the value of the settings"
+        )
+    number = None if value == "default" else int(value)
+    async with context.open() as pincite:
         known = await pincite.admin.users.get(LOCAL.person, name)
-        await pincite.admin.set_limits(known.id, {what: given})
-    said = "as the settings have it" if given is None else f"{given:,}" if given else "as much as they like"
-    _tell(door, known.id, f"{known.name}: {what} is {said}", limits={what: given})
+        await pincite.admin.set_limits(known.id, {what: number})
+    text = "the value of the settings" if number is None else f"{number:,}" if number else "unlimited"
+    _print_result(context, known.id, f"{known.name}: {what} is {text}", limits={what: number})
 
 
 async def role(
-    door: CommandContext,
+    context: CommandContext,
     name: UserArgument,
     role: Annotated[str, typer.Argument(metavar="ROLE", help="administrator, editor, or reader.")],
 ) -> None:
-    """Give a user another role; their keys are worth no more than it."""
+    """Change a user's role; it also bounds the roles of their keys."""
     from pincite.core.accounts.access import LOCAL
     from pincite.core.accounts.users import PersonRole
 
-    given = one_of(PersonRole, role, "role")
-    async with door.open() as pincite:
-        changed = await pincite.admin.users.change_role(LOCAL.person, name, given)
-    _tell(door, changed.id, f"{changed.name} is {changed.role} now", role=changed.role)
+    chosen_role = check_choice(PersonRole, role, "role")
+    async with context.open() as pincite:
+        changed = await pincite.admin.users.change_role(LOCAL.person, name, chosen_role)
+    _print_result(context, changed.id, f"{changed.name} has the role {changed.role} now", role=changed.role)
 
 
-async def suspend(door: CommandContext, name: UserArgument) -> None:
-    """Keep a user out until further notice; what is theirs stays."""
+async def suspend(context: CommandContext, name: UserArgument) -> None:
+    """Suspend a user; their documents and keys stay."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         changed = await pincite.admin.users.suspend(LOCAL.person, name, suspended=True)
-    _tell(door, changed.id, f"{changed.name} is suspended; let them in again with: pincite user resume", suspended=True)
+    _print_result(context, changed.id, f"{changed.name} is suspended; resume with: pincite user resume", suspended=True)
 
 
-async def resume(door: CommandContext, name: UserArgument) -> None:
-    """Let a suspended user in again."""
+async def resume(context: CommandContext, name: UserArgument) -> None:
+    """Resume a suspended user."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         changed = await pincite.admin.users.suspend(LOCAL.person, name, suspended=False)
-    _tell(door, changed.id, f"{changed.name} may come in", suspended=False)
+    _print_result(context, changed.id, f"{changed.name} is no longer suspended", suspended=False)
 
 
 async def remove(
-    door: CommandContext,
+    context: CommandContext,
     name: UserArgument,
     to: Annotated[
-        str | None, typer.Option("--to", metavar="U", help="Who gets their documents, in a folder of that name.")
+        str | None,
+        typer.Option(
+            "--to", metavar="U", help="Transfer their documents to this user, into a folder named after them."
+        ),
     ] = None,
 ) -> None:
-    """Remove a user with their keys and conversations; one who owns documents stays, unless these are given to somebody."""
+    """Remove a user with their keys and sessions.
+
+    A user who owns documents is removed only with --to.
+    """
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
-        handed = await pincite.admin.hand_over(name, to) if to is not None else 0
-        gone = await pincite.admin.users.remove(LOCAL.person, name)
-    told = f"; {to} has {count(handed, 'document')} of theirs" if to is not None else ""
-    _tell(door, gone.id, f"removed {gone.name}{told}", removed=True, documents=handed)
+    async with context.open() as pincite:
+        transferred = await pincite.admin.hand_over(name, to) if to is not None else 0
+        removed = await pincite.admin.users.remove(LOCAL.person, name)
+    note = f"; {to} has {count(transferred, 'document')} of theirs" if to is not None else ""
+    _print_result(context, removed.id, f"removed {removed.name}{note}", removed=True, documents=transferred)
 
 
-async def add_group(door: CommandContext, group: GroupArgument) -> None:
+async def add_group(context: CommandContext, group: GroupArgument) -> None:
     """Add a group."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         made = await pincite.admin.users.add_group(LOCAL.person, group)
-    _tell(door, made.id, f"added {made.name}", name=made.name, members=list(made.members))
+    _print_result(context, made.id, f"added {made.name}", name=made.name, members=list(made.members))
 
 
-async def list_groups(door: CommandContext) -> None:
-    """List the groups and who is in them."""
+async def list_groups(context: CommandContext) -> None:
+    """List the groups and their members."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.users import print_groups
     from pincite.core.accounts.access import LOCAL
-    from pincite.serialize import answers as shapes
-    from pincite.serialize.accounts import group_shape
+    from pincite.serialize.accounts import group_json
+    from pincite.serialize.primitives import page_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         found = await pincite.admin.users.groups(LOCAL.person)
-    if door.json:
-        print_json(shapes.page([group_shape(one) for one in found]))
+    if context.json:
+        print_json(page_json([group_json(one) for one in found]))
     else:
         print_groups(Screen(), found)
 
 
-async def join(door: CommandContext, group: GroupArgument, name: UserArgument) -> None:
-    """Put a user into a group."""
+async def join(context: CommandContext, group: GroupArgument, name: UserArgument) -> None:
+    """Add a user to a group."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         changed = await pincite.admin.users.join(LOCAL.person, group, name)
-    _tell(door, changed.id, f"{changed.name}: {count(len(changed.members), 'member')}", members=list(changed.members))
+    _print_result(
+        context, changed.id, f"{changed.name}: {count(len(changed.members), 'member')}", members=list(changed.members)
+    )
 
 
-async def leave(door: CommandContext, group: GroupArgument, name: UserArgument) -> None:
-    """Take a user out of a group."""
+async def leave(context: CommandContext, group: GroupArgument, name: UserArgument) -> None:
+    """Remove a user from a group."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         changed = await pincite.admin.users.leave(LOCAL.person, group, name)
-    _tell(door, changed.id, f"{changed.name}: {count(len(changed.members), 'member')}", members=list(changed.members))
+    _print_result(
+        context, changed.id, f"{changed.name}: {count(len(changed.members), 'member')}", members=list(changed.members)
+    )
 
 
-async def remove_group(door: CommandContext, group: GroupArgument) -> None:
-    """Remove a group: nobody reads anything by it any more."""
+async def remove_group(context: CommandContext, group: GroupArgument) -> None:
+    """Remove a group, and with it the access it gives."""
     from pincite.core.accounts.access import LOCAL
 
-    async with door.open() as pincite:
-        gone = await pincite.admin.users.remove_group(LOCAL.person, group)
-    _tell(door, gone.id, f"removed {gone.name}", removed=True)
+    async with context.open() as pincite:
+        removed = await pincite.admin.users.remove_group(LOCAL.person, group)
+    _print_result(context, removed.id, f"removed {removed.name}", removed=True)
 
 
 async def share(
-    door: CommandContext,
+    context: CommandContext,
     what: Annotated[str, typer.Argument(metavar="ID", help="A document's id, or with --folder a folder's path.")],
     user: Annotated[list[str] | None, typer.Option("--user", metavar="U", help="A user who may read it.")] = None,
     group: Annotated[list[str] | None, typer.Option("--group", metavar="G", help="A group that may read it.")] = None,
-    everyone: Annotated[bool, typer.Option("--everyone", help="Everyone who may come in reads it.")] = False,
-    folder: Annotated[bool, typer.Option("--folder", help="A folder, with all that lies in it and below it.")] = False,
-    inherit: Annotated[bool, typer.Option("--inherit", help="As the folder it lies in has it.")] = False,
+    everyone: Annotated[bool, typer.Option("--everyone", help="Every user may read it.")] = False,
+    folder: Annotated[
+        bool, typer.Option("--folder", help="ID is a folder; share it with its contents and subfolders.")
+    ] = False,
+    inherit: Annotated[bool, typer.Option("--inherit", help="Inherit the access of the folder above.")] = False,
 ) -> None:
-    """Say who may read a document or a folder besides you: those named, and no others."""
+    """Set who may read a document or a folder besides you; this replaces earlier shares."""
     from pincite.core.accounts.access import ShareRequest
     from pincite.errors import Invalid
     from pincite.ingest.accept.accept import clean_folder
-    from pincite.serialize import answers as shapes
+    from pincite.serialize.documents import document_json, folder_json
 
     if inherit and (user or group or everyone):
-        raise Invalid("--inherit goes alone: who may read it is then said by the folder")
-    wish = None if inherit else ShareRequest(tuple(user or ()), tuple(group or ()), everyone)
+        raise Invalid("--inherit cannot be combined with --user, --group or --everyone")
+    request = None if inherit else ShareRequest(tuple(user or ()), tuple(group or ()), everyone)
     if folder and not clean_folder(what):
-        raise Invalid("name a folder, such as hr/rules; the top of the library is none")
-    async with door.open() as pincite:
+        raise Invalid("name a folder, such as hr/rules; the top of the library is not a folder")
+    async with context.open() as pincite:
         if folder:
-            await pincite.documents.share_folder(clean_folder(what), wish)
-            told = shapes.folder(await pincite.documents.folders.get(await pincite.scope(), clean_folder(what)))
+            await pincite.documents.share_folder(clean_folder(what), request)
+            shared = folder_json(await pincite.documents.folders.get(await pincite.scope(), clean_folder(what)))
         else:
-            told = shapes.document(await pincite.documents.share(what, wish))
-    if door.json:
-        print_json(told)
+            shared = document_json(await pincite.documents.share(what, request))
+    if context.json:
+        print_json(shared)
     else:
-        print_plain(f"{what}: {_readers(told['access'])}")
+        print_plain(f"{what}: {_format_readers(shared['access'])}")
 
 
-def _readers(access: dict[str, Any] | None) -> str:
+def _format_readers(access: dict[str, Any] | None) -> str:
     if access is None:
-        return "as the folder above has it"
+        return "inherits the access of the folder above"
     if access["everyone"]:
         return "everyone may read it"
     named = [*access["users"], *(f"group {name}" for name in access["groups"])]
     return f"{', '.join(map(str, named))} may read it" if named else "nobody else may read it"
 
 
-def _tell(door: CommandContext, thing: str, line: str, **shape: object) -> None:
-    if door.json:
-        print_json({"id": thing, **shape})
+def _print_result(context: CommandContext, item_id: str, line: str, **fields: object) -> None:
+    if context.json:
+        print_json({"id": item_id, **fields})
     else:
         print_plain(line)

@@ -1,27 +1,27 @@
-"""Versions compared, documents indexed anew, and the index that is built beside the one that is searched."""
+"""Commands for versions and indexes: diff, reindex, index."""
 
 import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pincite.cli.ask import notes_in_the_result
+from pincite.cli.ask import silence_degradation_log
 from pincite.cli.command import CommandContext, command
-from pincite.cli.documents import IdArgument, find
+from pincite.cli.documents import IdArgument, find_document
 from pincite.cli.output import print_json, print_plain
 
 if TYPE_CHECKING:
     from pincite.engine.app import AsyncPincite
 
-LOOK_S = 0.2
-"""How often it is looked how far an index is."""
+POLL_INTERVAL_S = 0.2
+"""Seconds between checks of the progress of a new index."""
 
 
 def register(app: typer.Typer) -> None:
-    """Make these the commands of `app`."""
+    """Register these commands with `app`."""
     command(app, "diff", ids=True)(diff)
     command(app, "reindex")(reindex)
-    group = typer.Typer(help="The index that is searched, and one built beside it.", rich_markup_mode=None)
+    group = typer.Typer(help="The active index and the new one being built.", rich_markup_mode=None)
     command(group, "status")(status)
     command(group, "compare")(compare)
     command(group, "switch")(switch)
@@ -31,95 +31,97 @@ def register(app: typer.Typer) -> None:
 
 
 async def diff(
-    door: CommandContext,
+    context: CommandContext,
     document_id: IdArgument,
     before: Annotated[str | None, typer.Argument(metavar="V1", help="The earlier version.")] = None,
-    after: Annotated[str | None, typer.Argument(metavar="V2", help="The later one.")] = None,
+    after: Annotated[str | None, typer.Argument(metavar="V2", help="The later version.")] = None,
 ) -> None:
-    """Show what changed between two versions of a document: the last two, unless told otherwise."""
+    """Show the difference between two versions of a document, by default the last two."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.versions import print_difference
-    from pincite.serialize import versions as shapes
+    from pincite.serialize.versions import difference_json
 
-    async with door.open() as pincite:
-        document = await find(pincite, document_id)
+    async with context.open() as pincite:
+        document = await find_document(pincite, document_id)
         found = await pincite.documents.difference(document.id, before, after)
-    if door.json:
-        print_json(shapes.difference(found))
+    if context.json:
+        print_json(difference_json(found))
     else:
         print_difference(Screen(), document.name, found)
 
 
 async def reindex(
-    door: CommandContext,
+    context: CommandContext,
     document_ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID...]", help="Only these documents; all otherwise.")
+        list[str] | None, typer.Argument(metavar="[ID...]", help="Only these documents; default: all.")
     ] = None,
-    stale: Annotated[bool, typer.Option("--stale", help="Only those made with other settings.")] = False,
+    stale: Annotated[bool, typer.Option("--stale", help="Only documents indexed with other settings.")] = False,
     hold: Annotated[
-        bool, typer.Option("--hold", help="Build beside and wait: pincite index switch has it searched.")
+        bool,
+        typer.Option("--hold", help="Build the new index without switching to it; then run: pincite index switch."),
     ] = False,
 ) -> None:
-    """Index documents anew from the files as they came in, and wait until that is done.
+    """Reindex documents from their original files, and wait until they are done.
 
-    After a change of the model or of how documents are cut, all are built beside what is searched, and searched
-    together when the last is done; pincite index rollback returns.
+    After a change of the embedding model or of chunking, a new index is built beside the active one, which is used
+    until the new one is complete. pincite index rollback switches back.
     """
     from pincite.cli.view.progress import progress
     from pincite.core.documents.document import Listing
 
-    async with door.open() as pincite:
-        named = [(await find(pincite, one)).id for one in document_ids or ()] or None
+    async with context.open() as pincite:
+        named = [(await find_document(pincite, one)).id for one in document_ids or ()] or None
         pincite.admin.start_workers()
         count = await pincite.admin.reindex(named, stale=stale, hold=hold)
-        with progress(quiet=door.json) as report:
+        with progress(quiet=context.json) as report:
             if (await pincite.admin.index.standing()).building:
-                await _built(pincite, hold=hold)
+                await _wait_until_built(pincite, hold=hold)
             else:
                 await pincite.documents.wait([one.id for one in await pincite.documents.all()], report=report)
         failed = [one.name for one in await pincite.documents.all(Listing(status="error"))]
         left = (await pincite.admin.index.standing()).building
-    if door.json:
+    if context.json:
         print_json({"documents": count, "failed": failed, "built": left is None})
     else:
-        print_plain(f"{count} document{'s' if count != 1 else ''} indexed anew")
+        print_plain(f"{count} document{'s' if count != 1 else ''} reindexed")
         if left:
-            print_plain("the new index waits: pincite index switch has it searched")
+            print_plain("the new index is not active yet; switch to it with: pincite index switch")
     if failed:
         raise typer.Exit(1)
 
 
-async def _built(pincite: "AsyncPincite", *, hold: bool) -> None:
-    """Wait until an index is built, and searched unless it is to wait."""
+async def _wait_until_built(pincite: "AsyncPincite", *, hold: bool) -> None:
+    """Wait until the new index is built and, unless `hold`, active."""
     while built := (await pincite.admin.index.standing()).building:
         if not built.waiting and (hold or built.built < built.documents):
             return
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(POLL_INTERVAL_S)
 
 
-async def status(door: CommandContext) -> None:
-    """Show which index is searched, which is being built, and which stand by."""
+async def status(context: CommandContext) -> None:
+    """Show the active index, the one being built, and the standby ones."""
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.versions import print_indexes
-    from pincite.serialize import versions as shapes
+    from pincite.serialize.versions import indexes_json
 
-    async with door.open() as pincite:
+    async with context.open() as pincite:
         found = await pincite.admin.index.standing()
-    if door.json:
-        print_json(shapes.indexes(found))
+    if context.json:
+        print_json(indexes_json(found))
     else:
         print_indexes(Screen(), found)
 
 
 async def compare(
-    door: CommandContext,
+    context: CommandContext,
     set_id: Annotated[
-        str | None, typer.Option("--set-id", metavar="ID", help="A set of pincite eval list; the newest otherwise.")
+        str | None, typer.Option("--set-id", metavar="ID", help="A set of pincite eval list; default: the newest.")
     ] = None,
 ) -> None:
-    """Ask your question set of the index that is searched and of the one that was built, before it is switched to.
+    """Compare the active index with the new one on your question set, before switching.
 
-    Build it with pincite reindex --hold; make questions with pincite eval --auto. Afterwards: index switch or discard.
+    Build the new index with pincite reindex --hold; make questions with pincite eval --auto. Afterwards run pincite
+    index switch or discard.
     """
     from pincite.cli.view.evaluation import print_comparison
     from pincite.cli.view.progress import progress
@@ -127,39 +129,39 @@ async def compare(
     from pincite.evaluate.compare_indexes import compare_indexes
     from pincite.evaluate.report import comparison_json
 
-    with notes_in_the_result():
-        async with door.open() as pincite:
+    with silence_degradation_log():
+        async with context.open() as pincite:
             questions = await pincite.questions.evaluations.get_set(await pincite.scope(), set_id)
-            with progress(quiet=door.json) as report:
+            with progress(quiet=context.json) as report:
                 found = await compare_indexes(pincite, questions, report=report)
-    if door.json:
+    if context.json:
         print_json(comparison_json(found))
     else:
         print_comparison(Screen(), found)
 
 
 async def switch(
-    door: CommandContext,
-    anyway: Annotated[bool, typer.Option("--anyway", help="Although some documents could not be built.")] = False,
+    context: CommandContext,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Switch although some documents failed.")] = False,
 ) -> None:
-    """Search the index that was built, from now on and in every process."""
-    async with door.open() as pincite:
+    """Switch every process to the new index."""
+    async with context.open() as pincite:
         await pincite.admin.switch_index(anyway=anyway)
-    print_json({"switched": True}) if door.json else print_plain("the new index is searched")
+    print_json({"switched": True}) if context.json else print_plain("the new index is active")
 
 
-async def rollback(door: CommandContext) -> None:
-    """Return to the index that was searched before."""
-    async with door.open() as pincite:
+async def rollback(context: CommandContext) -> None:
+    """Switch back to the previous index."""
+    async with context.open() as pincite:
         pincite.admin.start_workers()
         await pincite.admin.roll_back_index()
-        await _built(pincite, hold=False)
+        await _wait_until_built(pincite, hold=False)
         back = (await pincite.admin.index.standing()).building is None
-    print_json({"switched": back}) if door.json else print_plain("the index before is searched again")
+    print_json({"switched": back}) if context.json else print_plain("the previous index is active again")
 
 
-async def discard(door: CommandContext) -> None:
-    """Let go of the index that is being built, or else of those that stand by."""
-    async with door.open() as pincite:
+async def discard(context: CommandContext) -> None:
+    """Discard the index being built, or else the standby ones."""
+    async with context.open() as pincite:
         count = await pincite.admin.discard_index()
-    print_json({"discarded": count}) if door.json else print_plain(f"{count} discarded")
+    print_json({"discarded": count}) if context.json else print_plain(f"{count} discarded")

@@ -1,6 +1,6 @@
-"""JSON-RPC messages of the Model Context Protocol: one answer each, whatever the transport.
+"""JSON-RPC messages of the Model Context Protocol, independent of the transport.
 
-Nothing is remembered between messages, so any process of a service can answer any of them.
+The protocol is stateless here: any process of a service can answer any message.
 """
 
 import json
@@ -9,62 +9,62 @@ from typing import Any
 
 from pincite import __version__
 from pincite.errors import PinciteError
-from pincite.mcp.tools import TOOLS, ToolBackend, described, use
-from pincite.serialize.answers import Json
+from pincite.mcp.tools import TOOLS, ToolBackend, call_tool, tool_descriptions
+from pincite.serialize.primitives import Json
 
-VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
-"""Those of the protocol that are spoken, the newest first."""
-NO_JSON, NO_REQUEST, NO_METHOD, NO_PARAMS = -32700, -32600, -32601, -32602
+PROTOCOL_VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
+"""Supported protocol versions, newest first."""
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INSTRUCTIONS = (
     "Documents of the user's own. Use ask for a cited answer, or rag_search for passages and read_document or"
     " find_in_document to look closer; cite by document and lines."
 )
 
 
-class _Refused(Exception):
-    """A message that cannot be answered."""
+class _ProtocolError(Exception):
+    """A message that is answered with a JSON-RPC error."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
 
 
-async def answer(text: bytes | str, desk: ToolBackend) -> Json | None:
-    """The answer to one message, None where it wants none."""
+async def handle_message(text: bytes | str, backend: ToolBackend) -> Json | None:
+    """Return the response to one message, or None for a notification or a response."""
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):
-        return error_message(None, NO_JSON, "this is not JSON")
+        return error_message(None, PARSE_ERROR, "the message is not valid JSON")
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        return error_message(None, NO_REQUEST, 'send one JSON-RPC 2.0 message, an object with jsonrpc: "2.0"')
+        return error_message(None, INVALID_REQUEST, 'send one JSON-RPC 2.0 message, an object with jsonrpc: "2.0"')
     number, method = message.get("id"), message.get("method")
     if not isinstance(method, str):
         return (
             None
             if "result" in message or "error" in message
-            else error_message(number, NO_REQUEST, "there is no method")
+            else error_message(number, INVALID_REQUEST, "the message has no method")
         )
-    if number is None:  # a notification: nothing here has to hear of it
+    if number is None:  # a notification needs no response
         return None
     if not isinstance(number, str | int) or isinstance(number, bool):
-        return error_message(None, NO_REQUEST, "an id is a string or a whole number")
+        return error_message(None, INVALID_REQUEST, "the id must be a string or an integer")
     try:
-        return {"jsonrpc": "2.0", "id": number, "result": await _done(method, message.get("params"), desk)}
-    except _Refused as refused:
-        return error_message(number, refused.code, str(refused))
+        return {"jsonrpc": "2.0", "id": number, "result": await _dispatch(method, message.get("params"), backend)}
+    except _ProtocolError as error:
+        return error_message(number, error.code, str(error))
 
 
 def error_message(number: str | int | None, code: int, message: str) -> Json:
-    """A JSON-RPC error."""
+    """A JSON-RPC error response."""
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
 
 
-async def _done(method: str, params: Any, desk: ToolBackend) -> Json:
-    given: Mapping[str, Any] = params if isinstance(params, dict) else {}
+async def _dispatch(method: str, params: Any, backend: ToolBackend) -> Json:
+    parameters: Mapping[str, Any] = params if isinstance(params, dict) else {}
     if method == "initialize":
-        wished = given.get("protocolVersion")
+        requested = parameters.get("protocolVersion")
         return {
-            "protocolVersion": wished if wished in VERSIONS else VERSIONS[0],
+            "protocolVersion": requested if requested in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0],
             "capabilities": {"tools": {"listChanged": False}},
             "serverInfo": {"name": "pincite", "title": "pincite", "version": __version__},
             "instructions": INSTRUCTIONS,
@@ -72,23 +72,24 @@ async def _done(method: str, params: Any, desk: ToolBackend) -> Json:
     if method == "ping":
         return {}
     if method == "tools/list":
-        return {"tools": described()}
+        return {"tools": tool_descriptions()}
     if method == "tools/call":
-        return await _call(given, desk)
-    raise _Refused(
-        NO_METHOD, f"there is no method '{method[:100]}'; there are initialize, ping, tools/list, tools/call"
+        return await _call_tool(parameters, backend)
+    raise _ProtocolError(
+        METHOD_NOT_FOUND,
+        f"there is no method '{method[:100]}'; there are initialize, ping, tools/list, tools/call",
     )
 
 
-async def _call(given: Mapping[str, Any], desk: ToolBackend) -> Json:
-    """What a tool says; what goes wrong is told to the model, which may try otherwise."""
-    name, arguments = given.get("name"), given.get("arguments")
+async def _call_tool(parameters: Mapping[str, Any], backend: ToolBackend) -> Json:
+    """Call a tool; an error becomes part of the result, so that the model can try again."""
+    name, arguments = parameters.get("name"), parameters.get("arguments")
     if not isinstance(name, str) or name not in TOOLS:
-        raise _Refused(NO_PARAMS, f"there is no tool '{str(name)[:100]}'; there are: {', '.join(TOOLS)}")
+        raise _ProtocolError(INVALID_PARAMS, f"there is no tool '{str(name)[:100]}'; there are: {', '.join(TOOLS)}")
     if arguments is not None and not isinstance(arguments, dict):
-        raise _Refused(NO_PARAMS, "arguments must be an object")
+        raise _ProtocolError(INVALID_PARAMS, "arguments must be an object")
     try:
-        told = await use(desk, name, arguments or {})
+        result = await call_tool(backend, name, arguments or {})
     except PinciteError as error:
-        return {"content": [{"type": "text", "text": desk.describe_error(error)}], "isError": True}
-    return {"content": [{"type": "text", "text": told.text}], "structuredContent": told.data, "isError": False}
+        return {"content": [{"type": "text", "text": backend.describe_error(error)}], "isError": True}
+    return {"content": [{"type": "text", "text": result.text}], "structuredContent": result.data, "isError": False}

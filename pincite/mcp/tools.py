@@ -1,4 +1,4 @@
-"""The tools that other programs' models are given: search, read, find, ask; each with its asker's rights."""
+"""The MCP tools: search, read, find and ask, each with the permissions of its caller."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -14,19 +14,20 @@ from pincite.core.query.question import Filters, Question
 from pincite.engine.reader.document_reader import MOST_PLACES, places_of
 from pincite.errors import Invalid, PinciteError
 from pincite.ingest.accept.accept import clean_folder
-from pincite.serialize import answers
-from pincite.serialize.answers import footnotes
+from pincite.serialize.answers import answer_json, footnotes
 from pincite.serialize.fields import Body, DocumentId, DocumentIds, ReadBody, Share, Text, Words
+from pincite.serialize.primitives import Json
+from pincite.serialize.search import search_json
 
-LONGEST = 100_000
-"""Characters that a tool tells at most; where a document is longer it says how to read on."""
-AROUND = 100
-"""Characters shown on either side of a text that was found."""
+MAX_RESULT_CHARS = 100_000
+"""Characters of a tool's text result; a longer document ends with a note on how to read on."""
+SNIPPET_CHARS = 100
+"""Characters of context on each side of a match."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolBackend:
-    """Where tools are used: how one of them searches, reads and asks, in its caller's name."""
+    """The functions that tools search, read and ask with, bound to the caller."""
 
     search: Callable[[Question], Awaitable[SearchResult]]
     read: Callable[[ReadRequest], Awaitable[Passage]]
@@ -36,40 +37,40 @@ class ToolBackend:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool says: for a model to read, and the same as JSON."""
+    """The result of a tool: as text for the model, and as JSON."""
 
     text: str
-    data: answers.Json
+    data: Json
 
 
-class Where(Body):
-    """What part of the library is meant."""
+class LibraryScope(Body):
+    """The part of the library to use."""
 
     folder: Text | None = Field(default=None, description="Only documents in this folder and below it.")
     document_ids: DocumentIds | None = Field(default=None, description="Only these documents.")
-    profile: Text | None = Field(default=None, description="Search and answer by this profile's settings.")
+    profile: Text | None = Field(default=None, description="Search and answer with this profile's settings.")
 
     def filters(self) -> Filters:
-        """The same as the engine takes it."""
+        """The filters for the engine."""
         ids = None if self.document_ids is None else tuple(self.document_ids)
         return Filters(clean_folder(self.folder or "") or None, ids)
 
 
-class RagSearch(Where):
+class RagSearch(LibraryScope):
     """Find passages of the documents for one to five queries at once, best first."""
 
     queries: list[Words] = Field(
         min_length=1,
         max_length=5,
-        description="Queries in natural language that look at what is wanted from different sides.",
+        description="Queries in natural language, each about another aspect of the question.",
     )
-    top_k: int | None = Field(default=None, ge=1, le=50, description="How many passages.")
-    min_score: Share | None = Field(default=None, description="Leave out passages less similar than this.")
+    top_k: int | None = Field(default=None, ge=1, le=50, description="Maximum number of passages.")
+    min_score: Share | None = Field(default=None, description="Leave out passages with a lower similarity.")
 
-    async def use(self, desk: ToolBackend) -> ToolResult:
-        """Search."""
+    async def use(self, backend: ToolBackend) -> ToolResult:
+        """Search for all queries and list the passages."""
         first, *others = self.queries
-        found = await desk.search(
+        found = await backend.search(
             Question(
                 first,
                 also=tuple(others),
@@ -80,11 +81,11 @@ class RagSearch(Where):
                 profile=self.profile,
             )
         )
-        text = "\n\n".join(_cited(number, hit) for number, hit in enumerate(found.hits, 1))
-        return ToolResult(text or "No passage was found.", answers.search_result(found))
+        text = "\n\n".join(_format_hit(number, hit) for number, hit in enumerate(found.hits, 1))
+        return ToolResult(text or "No passage was found.", search_json(found))
 
 
-def _cited(number: int, hit: Hit) -> str:
+def _format_hit(number: int, hit: Hit) -> str:
     chunk = hit.chunk
     path = " > ".join([chunk.title, *(part for part in chunk.heading_path if part != chunk.title)])
     place = f"lines {chunk.start_line}-{chunk.end_line}" + (f", page {chunk.page}" if chunk.page else "")
@@ -92,15 +93,15 @@ def _cited(number: int, hit: Hit) -> str:
 
 
 class ReadDocument(ReadBody):
-    """Read a document, or of a long one the lines or the section that matter."""
+    """Read a document, or only a range of lines or a section of it."""
 
-    async def use(self, desk: ToolBackend) -> ToolResult:
-        """Read."""
+    async def use(self, backend: ToolBackend) -> ToolResult:
+        """Read the requested part of the document."""
         reading = ReadRequest(self.doc_id, self.source_uri, self.section, self.start_line, self.end_line, self.version)
-        read = await desk.read(reading)
+        read = await backend.read(reading)
         text = read.content
-        if len(text) > LONGEST:
-            text = text[:LONGEST].rpartition("\n")[0] or text[:LONGEST]
+        if len(text) > MAX_RESULT_CHARS:
+            text = text[:MAX_RESULT_CHARS].rpartition("\n")[0] or text[:MAX_RESULT_CHARS]
             last = read.start_line + text.count("\n")
             text += f"\n\n(cut after line {last} of {read.total_lines}; read on with start_line {last + 1})"
         head = (
@@ -110,27 +111,27 @@ class ReadDocument(ReadBody):
 
 
 class FindInDocument(Body):
-    """Find every place where a document holds a text, letter for letter."""
+    """Find every exact occurrence of a text in a document."""
 
     doc_id: DocumentId
     text: Words = Field(min_length=1, max_length=1000, description="The text to look for.")
     version: DocumentId | None = None
 
-    async def use(self, desk: ToolBackend) -> ToolResult:
-        """Look through the whole of it."""
-        read = await desk.read(ReadRequest(self.doc_id, version=self.version))
+    async def use(self, backend: ToolBackend) -> ToolResult:
+        """Search the whole text of the document."""
+        read = await backend.read(ReadRequest(self.doc_id, version=self.version))
         starts = list(places_of(read.content, self.text))
-        places = [_place(read.content, start, len(self.text)) for start in starts[:MOST_PLACES]]
+        places = [_place_json(read.content, start, len(self.text)) for start in starts[:MOST_PLACES]]
         shown = "\n".join(f"line {place['line']}: {place['around']}" for place in places)
         head = f"{len(starts)} places in {read.title} (doc_id {read.document_id})"
         return ToolResult(
-            f"{head}\n{shown}" if places else f"{read.title} does not hold that text.",
+            f"{head}\n{shown}" if places else f"{read.title} does not contain that text.",
             {"document_id": read.document_id, "version": read.version, "found": len(starts), "places": places},
         )
 
 
-def _place(text: str, start: int, length: int) -> answers.Json:
-    around = text[max(0, start - AROUND) : start + length + AROUND]
+def _place_json(text: str, start: int, length: int) -> Json:
+    around = text[max(0, start - SNIPPET_CHARS) : start + length + SNIPPET_CHARS]
     return {
         "line": text.count("\n", 0, start) + 1,
         "start_char": start,
@@ -139,16 +140,16 @@ def _place(text: str, start: int, length: int) -> answers.Json:
     }
 
 
-class Ask(Where):
+class Ask(LibraryScope):
     """Answer a question from the documents, every sentence with a citation that can be checked."""
 
-    question: Words = Field(description="The question, understandable without what was said before.")
+    question: Words = Field(description="The question, understandable without the conversation before it.")
 
-    async def use(self, desk: ToolBackend) -> ToolResult:
-        """Ask."""
-        answer = await desk.ask(Question(self.question, filters=self.filters(), profile=self.profile))
-        told = answers.answer(answer)
-        return ToolResult(told["answer"] + footnotes(told), told)
+    async def use(self, backend: ToolBackend) -> ToolResult:
+        """Ask the question and append the sources to the answer."""
+        answer = await backend.ask(Question(self.question, filters=self.filters(), profile=self.profile))
+        data = answer_json(answer)
+        return ToolResult(data["answer"] + footnotes(data), data)
 
 
 Tool = type[RagSearch] | type[ReadDocument] | type[FindInDocument] | type[Ask]
@@ -160,20 +161,20 @@ TOOLS: Mapping[str, Tool] = {
 }
 
 
-def described() -> list[answers.Json]:
-    """Every tool as its users are told of it."""
+def tool_descriptions() -> list[Json]:
+    """The name, description and input schema of every tool."""
     return [
         {"name": name, "description": str(tool.__doc__), "inputSchema": tool.model_json_schema()}
         for name, tool in TOOLS.items()
     ]
 
 
-async def use(desk: ToolBackend, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-    """What a tool says to these arguments; `Invalid` where it cannot work with them."""
+async def call_tool(backend: ToolBackend, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+    """Call a tool; raise `Invalid` when the arguments are not valid."""
     try:
-        asked = TOOLS[name].model_validate(dict(arguments))
+        tool = TOOLS[name].model_validate(dict(arguments))
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"])
         raise Invalid(f"{path}: {fault(first)}" if path else fault(first)) from None
-    return await asked.use(desk)
+    return await tool.use(backend)

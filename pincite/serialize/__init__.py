@@ -1,1 +1,1 @@
-"""Values as the documented JSON, for the HTTP service and the command line."""
+"""Serializers: domain values as the documented JSON, for the HTTP service and the command line."""

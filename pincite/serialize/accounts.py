@@ -1,53 +1,54 @@
-"""Users, groups, share links and audit events as JSON."""
+"""Users, groups, API keys, share links, usage and audit events as JSON."""
 
 from dataclasses import asdict
 
 from pincite.core.accounts.audit import AuditEvent, ChainCheck
 from pincite.core.accounts.conversations import Share, SharedAnswer
-from pincite.core.accounts.users import Group, Person
+from pincite.core.accounts.users import ApiKey, Group, Person
 from pincite.engine.quotas import Quotas
-from pincite.serialize import answers
+from pincite.serialize.answers import answer_json
+from pincite.serialize.primitives import Json, iso_time
 
 
-def person_shape(value: Person) -> answers.Json:
+def user_json(value: Person) -> Json:
     """A user."""
-    return asdict(value) | {"created_at": answers.moment(value.created_at)}
+    return asdict(value) | {"created_at": iso_time(value.created_at)}
 
 
-def group_shape(value: Group) -> answers.Json:
+def group_json(value: Group) -> Json:
     """A group."""
-    return asdict(value) | {"created_at": answers.moment(value.created_at)}
+    return asdict(value) | {"created_at": iso_time(value.created_at)}
 
 
-def share_shape(value: Share) -> answers.Json:
-    """What is known about a link."""
+def share_json(value: Share) -> Json:
+    """A share link without its secret."""
     return {
         "reference": value.id,
         "owner": value.owner,
         "answer_id": value.answer_id,
-        "created_at": answers.moment(value.created_at),
-        "expires_at": answers.moment(value.expires_at),
+        "created_at": iso_time(value.created_at),
+        "expires_at": iso_time(value.expires_at),
     }
 
 
-def shared_shape(value: SharedAnswer) -> answers.Json:
-    """What a link shows: the answer as any other, and whose it is."""
-    return answers.answer(value.answer) | {
+def shared_answer_json(value: SharedAnswer) -> Json:
+    """A shared answer: the answer, its question and the user who shared it."""
+    return answer_json(value.answer) | {
         "question": value.question,
         "shared_by": value.shared_by,
         "reference": value.id,
-        "answered_at": answers.moment(value.answered_at),
-        "expires_at": answers.moment(value.expires_at),
+        "answered_at": iso_time(value.answered_at),
+        "expires_at": iso_time(value.expires_at),
     }
 
 
-def event_shape(value: AuditEvent) -> answers.Json:
-    """An event."""
-    return asdict(value) | {"at": answers.moment(value.at)}
+def audit_event_json(value: AuditEvent) -> Json:
+    """An audit event."""
+    return asdict(value) | {"at": iso_time(value.at)}
 
 
-def verdict_shape(value: ChainCheck) -> answers.Json:
-    """How checking the chain went; `events` is how many of them hold."""
+def chain_check_json(value: ChainCheck) -> Json:
+    """The result of checking the audit chain; `events` counts the verified events."""
     return {
         "ok": value.fault is None,
         "events": value.reached.number,
@@ -56,8 +57,17 @@ def verdict_shape(value: ChainCheck) -> answers.Json:
     }
 
 
-async def usage_shape(quotas: Quotas, by: str, person: str) -> answers.Json:
-    """What a user has used and may use; `own` are limits that only they have."""
+async def usage_json(quotas: Quotas, by: str, person: str) -> Json:
+    """A user's usage and limits; `own` names the limits set for this user alone."""
     used, limits = await quotas.used(by, person)
-    told = asdict(used)
-    return {"own": sorted(told.pop("own")), "usage": told, "limits": dict(limits)}
+    usage = asdict(used)
+    return {"own": sorted(usage.pop("own")), "usage": usage, "limits": dict(limits)}
+
+
+def key_json(value: ApiKey) -> Json:
+    """An API key without its secret."""
+    return asdict(value) | {
+        "created_at": iso_time(value.created_at),
+        "expires_at": iso_time(value.expires_at),
+        "revoked_at": iso_time(value.revoked_at),
+    }

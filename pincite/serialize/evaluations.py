@@ -1,4 +1,4 @@
-"""Question sets and runs of them as the JSON that the documentation promises."""
+"""Question sets and their evaluation runs as the documented JSON."""
 
 from collections.abc import Sequence
 
@@ -6,25 +6,23 @@ from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, Place,
 from pincite.evaluate.measure.calibration import Bin, reliability
 from pincite.evaluate.questions.own_documents import Change, change
 from pincite.evaluate.report import interval_json
-from pincite.serialize.answers import Json, moment, page
-
-__all__ = ["Json", "asked", "evaluation", "evaluation_set", "page", "question", "runs"]
+from pincite.serialize.primitives import Json, iso_time
 
 
-def evaluation_set(value: EvaluationSet) -> Json:
-    """A set without its questions."""
+def evaluation_set_json(value: EvaluationSet) -> Json:
+    """A question set, without its questions."""
     return {
         "id": value.id,
         "version": value.version,
         "made_by": value.made_by,
         "seed": value.seed,
         "questions": value.size,
-        "created_at": moment(value.created_at),
+        "created_at": iso_time(value.created_at),
     }
 
 
-def question(value: SetQuestion) -> Json:
-    """A question and the places that answer it."""
+def set_question_json(value: SetQuestion) -> Json:
+    """A question of a set and the places that answer it."""
     place = value.place
     return {
         "id": value.id,
@@ -36,19 +34,19 @@ def question(value: SetQuestion) -> Json:
         "chunk_id": f"{place.document_id}.{value.version}.{value.chunk}",
         "start_char": place.start,
         "end_char": place.end,
-        "also": [_also(one) for one in value.twins],
+        "also": [_place_json(one) for one in value.twins],
         "current": value.current,
     }
 
 
-def _also(value: Place) -> Json:
+def _place_json(value: Place) -> Json:
     place = {"document_id": value.document_id, "start_char": value.start, "end_char": value.end}
     return place if value.chunk_id is None else place | {"chunk_id": value.chunk_id}
 
 
-def evaluation(value: Evaluation, *, ranks: bool, before: Evaluation | None = None) -> Json:
-    """A run; with the rank of each question where that is wanted, and what changed since `before`."""
-    told: Json = {
+def evaluation_json(value: Evaluation, *, ranks: bool, before: Evaluation | None = None) -> Json:
+    """A run; `ranks` adds the rank of each question, `before` the change since that run."""
+    fields: Json = {
         "id": value.id,
         "set_id": value.set_id,
         "set_version": value.set_version,
@@ -56,8 +54,8 @@ def evaluation(value: Evaluation, *, ranks: bool, before: Evaluation | None = No
         "progress": round(value.progress, 4),
         "settings_revision": value.revision,
         "settings": dict(value.settings),
-        "started_at": moment(value.started_at),
-        "finished_at": moment(value.finished_at),
+        "started_at": iso_time(value.started_at),
+        "finished_at": iso_time(value.finished_at),
         "error": value.error,
         "questions": None,
         "measures": None,
@@ -67,7 +65,7 @@ def evaluation(value: Evaluation, *, ranks: bool, before: Evaluation | None = No
     }
     if value.outcome is not None:
         outcome = value.outcome
-        told |= {
+        fields |= {
             "questions": len(outcome.ranks),
             "measures": {name: interval_json(one) for name, one in outcome.measures.items()},
             "p50_ms": outcome.p50_ms,
@@ -75,45 +73,46 @@ def evaluation(value: Evaluation, *, ranks: bool, before: Evaluation | None = No
             "notes": list(outcome.notes),
         }
         if ranks:
-            told["reliability"] = [_bin(one) for one in reliability(outcome)]
-            told["ranks"] = [{"question_id": one, "rank": rank} for one, rank in outcome.ranks.items()]
+            fields["reliability"] = [_bin_json(one) for one in reliability(outcome)]
+            fields["ranks"] = [{"question_id": one, "rank": rank} for one, rank in outcome.ranks.items()]
     if before is not None and before.outcome is not None and value.outcome is not None:
-        told["against"] = {"id": before.id} | _change(change(before, value))
-    return told
+        fields["against"] = {"id": before.id} | _change_json(change(before, value))
+    return fields
 
 
-def asked(value: Evaluation, questions: EvaluationSet) -> list[Json]:
-    """The questions of a run, each with the rank it had; those of documents removed since are gone."""
+def asked_questions_json(value: Evaluation, questions: EvaluationSet) -> list[Json]:
+    """The questions of a run with their ranks; questions of documents removed since the run are missing."""
     ranks = value.outcome.ranks if value.outcome else {}
-    return [question(one) | {"rank": ranks[one.id]} for one in questions.questions if one.id in ranks]
+    return [set_question_json(one) | {"rank": ranks[one.id]} for one in questions.questions if one.id in ranks]
 
 
-def runs(
+def runs_json(
     chosen: EvaluationSet,
     done: Sequence[tuple[str, Evaluation]],
     before: Evaluation | None,
     notes: Sequence[str],
 ) -> Json:
-    """A set and the runs just made of it: the first against the last one before, the others against the first."""
+    """A set and its new runs: the first is compared with the previous run, the others with the first."""
     first = done[0][1]
-    told = [
-        {"name": name} | evaluation(one, ranks=False, before=before if one is first else first) for name, one in done
+    evaluations = [
+        {"name": name} | evaluation_json(one, ranks=False, before=before if one is first else first)
+        for name, one in done
     ]
-    return {"set": evaluation_set(chosen), "evaluations": told, "notes": list(notes)}
+    return {"set": evaluation_set_json(chosen), "evaluations": evaluations, "notes": list(notes)}
 
 
-def _bin(value: Bin) -> Json:
+def _bin_json(value: Bin) -> Json:
     numbers = {"low": value.low, "high": value.high, "questions": value.questions}
     return numbers | {"predicted": round(value.predicted, 4), "observed": interval_json(value.observed)}
 
 
-def _change(value: Change) -> Json:
+def _change_json(value: Change) -> Json:
     return {
         "questions": value.questions,
-        "measures": {name: _difference(one) for name, one in value.measures.items()},
+        "measures": {name: _difference_json(one) for name, one in value.measures.items()},
         "p50_ms": round(value.p50_ms, 3),
     }
 
 
-def _difference(value: Interval) -> Json:
+def _difference_json(value: Interval) -> Json:
     return interval_json(value) | {"verdict": value.verdict}

@@ -1,4 +1,4 @@
-"""Types of the fields that clients send, shared by HTTP bodies and MCP tools."""
+"""Field types of requests, shared by HTTP bodies and MCP tools."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -10,10 +10,10 @@ from pincite.core.query.pictures import MOST_BYTES
 from pincite.core.times import FORMS, moment
 
 
-def _whole(text: str) -> str:
-    """Half of a surrogate pair is a JSON string and no text: nothing could store or print it."""
+def _no_surrogates(text: str) -> str:
+    """Refuse lone surrogates: valid in a JSON string, but they can be neither stored nor printed."""
     if any("\ud800" <= char <= "\udfff" for char in text):
-        raise ValueError("half a surrogate pair is not a character")
+        raise ValueError("the text contains half a surrogate pair, which is not a character")
     return text
 
 
@@ -23,30 +23,30 @@ def _no_nul(text: str) -> str:
     return text
 
 
-def _moment(value: object) -> datetime:
+def _parse_time(value: object) -> datetime:
     if not isinstance(value, str):
         raise ValueError(f"should be {FORMS}")
     return moment(value)
 
 
-Words = Annotated[str, AfterValidator(_whole)]
-"""What somebody asks or wants embedded; whether it may be asked is for the engine to say."""
+Words = Annotated[str, AfterValidator(_no_surrogates)]
+"""A question or a text to embed; the engine checks its length and content."""
 Name = Annotated[Words, AfterValidator(_no_nul)]
 Text = Annotated[Name, Field(max_length=2000)]
 Tag = Annotated[Name, Field(max_length=200)]
 Share = Annotated[float, Field(ge=0, le=1)]
 DocumentId = Annotated[Name, Field(min_length=1, max_length=100)]
 Levels = Annotated[list[Literal[0, 1, 2]], Field(min_length=1, max_length=10)]
-"""What results shall be: documents (0), sections (1), passages (2)."""
-Moment = Annotated[datetime, BeforeValidator(_moment)]
-"""A time, or a date, which means its end."""
+"""Levels of results: documents (0), sections (1), passages (2)."""
+Moment = Annotated[datetime, BeforeValidator(_parse_time)]
+"""A time, or a date, which means the end of that day."""
 Image = Annotated[str, Field(max_length=MOST_BYTES * 4 // 3 + 200)]
-"""A data URL."""
+"""An image as a data URL."""
 DocumentIds = Annotated[list[DocumentId], Field(max_length=1000)]
 
 
 class Body(BaseModel):
-    """A JSON object: a field nobody knows is refused by name."""
+    """A JSON object; an unknown field is refused by name."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -72,7 +72,7 @@ Line = Annotated[int, Field(ge=1, le=2**31)]
 
 
 class ReadBody(Body):
-    """Which document, by id or by source address, and which part of it."""
+    """A document, by id or by source URI, and the part of it to read."""
 
     doc_id: DocumentId | None = None
     source_uri: Text | None = None

@@ -1,33 +1,33 @@
-"""The queue as JSON."""
+"""Jobs and the queue as JSON."""
 
 from dataclasses import asdict
 
 from pincite.core.documents.jobs import CancelledJob, EndedJob, PastJob, QueuedJob, QueueSummary
-from pincite.serialize.answers import Json, moment
+from pincite.serialize.primitives import Json, iso_time
 
 
-def job(value: QueuedJob) -> Json:
-    """A document that waits to be processed, or is."""
-    times = {name: moment(getattr(value, name)) for name in ("created_at", "started_at", "not_before")}
+def job_json(value: QueuedJob) -> Json:
+    """A job in the queue: waiting, running or held."""
+    times = {name: iso_time(getattr(value, name)) for name in ("created_at", "started_at", "not_before")}
     return asdict(value) | times
 
 
-def queue(value: QueueSummary) -> Json:
-    """The queue in numbers."""
+def queue_json(value: QueueSummary) -> Json:
+    """The summary of the queue."""
     return asdict(value)
 
 
-def ended_job(value: EndedJob) -> Json:
-    """A job that is in the queue no more."""
+def ended_job_json(value: EndedJob) -> Json:
+    """A job that has left the queue."""
     return asdict(value)
 
 
-def past_job(value: PastJob) -> Json:
-    """A job of the last day that has ended."""
-    times = {name: moment(getattr(value, name)) for name in ("created_at", "started_at", "ended_at")}
+def past_job_json(value: PastJob) -> Json:
+    """A job that ended within the last day."""
+    times = {name: iso_time(getattr(value, name)) for name in ("created_at", "started_at", "ended_at")}
     return asdict(value) | {"state": "ended"} | times
 
 
-def cancelled_job(value: CancelledJob) -> Json:
-    """A job that was taken out of the queue."""
+def cancelled_job_json(value: CancelledJob) -> Json:
+    """A job that was cancelled."""
     return asdict(value) | {"cancelled": True}

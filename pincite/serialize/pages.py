@@ -1,30 +1,28 @@
-"""Pages and places as JSON."""
+"""Pages of documents and places in them as JSON."""
 
 from dataclasses import asdict, replace
-from typing import Any
 
 from pincite.core.documents.positions import Place
 from pincite.engine.reader.page_locator import Location, Shown, Word
-
-Json = dict[str, Any]
-
-
-def shown(value: Shown) -> Json:
-    """A page with its words."""
-    return asdict(replace(value, words=())) | {"words": [_word(word) for word in value.words]}
+from pincite.serialize.primitives import Json
 
 
-def spot(value: Location) -> Json:
-    """A span of a version's text and where it stands."""
-    return asdict(value) | {"places": [_place(one) for one in value.places]}
+def page_view_json(value: Shown) -> Json:
+    """A page, slide, sheet or mail part with its words."""
+    return asdict(replace(value, words=())) | {"words": [_word_json(word) for word in value.words]}
 
 
-def _word(value: Word) -> Json:
-    told: Json = {"text": value.text, "start": value.start, "end": value.end}
-    return told | ({"ref": value.ref} if value.rect is None else {"rect": value.rect})
+def location_json(value: Location) -> Json:
+    """A span of a version's text and its places on the pages."""
+    return asdict(value) | {"places": [_place_json(one) for one in value.places]}
 
 
-def _place(value: Place) -> Json:
+def _word_json(value: Word) -> Json:
+    fields: Json = {"text": value.text, "start": value.start, "end": value.end}
+    return fields | ({"ref": value.ref} if value.rect is None else {"rect": value.rect})
+
+
+def _place_json(value: Place) -> Json:
     return {
         "page": value.number,
         "kind": value.kind,

@@ -1,4 +1,4 @@
-"""Settings, their changes and profiles as the JSON that the documentation promises."""
+"""Settings, their changes and profiles as the documented JSON."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,36 +7,25 @@ from pincite.config.profiles import Profile
 from pincite.config.schema import Key, catalogue, without_password
 from pincite.core.operations import SettingChange
 from pincite.engine.live_settings import Line, LiveSettings, SettingsOutcome
-from pincite.serialize.answers import Json, moment, page
-
-__all__ = [
-    "page",
-    "profile",
-    "profile_against",
-    "setting",
-    "setting_change",
-    "setting_key",
-    "settings",
-    "settings_outcome",
-]
+from pincite.serialize.primitives import Json, iso_time
 
 
-def settings(control: LiveSettings) -> Json:
-    """Every setting as it is now, by key and one by one; what is stored and does not count is told with the reason."""
+def settings_json(control: LiveSettings) -> Json:
+    """All current settings; `ignored` gives the reason for each stored value that is not used."""
     lines = control.lines()
     return {
         "revision": control.settings.revision,
         "safe": control.safe,
         "values": {line.key.name: without_password(line.value) for line in lines if not line.key.secret},
-        "items": [setting(line) for line in lines],
+        "items": [setting_json(line) for line in lines],
         "ignored": dict(control.ignored),
     }
 
 
-def setting(line: Line) -> Json:
-    """One setting as it is now; of a secret only whether it is there."""
+def setting_json(line: Line) -> Json:
+    """One current setting; for a secret only whether it is set."""
     key = line.key
-    told: Json = {
+    fields: Json = {
         "key": key.name,
         "value": without_password(line.value),
         "source": line.source,
@@ -45,12 +34,12 @@ def setting(line: Line) -> Json:
         "changeable": not key.fixed,
     }
     if key.secret:
-        told |= {"secret": True, "set": line.set}
-    return told | ({"stored": without_password(line.stored)} if line.stored is not None else {})
+        fields |= {"secret": True, "set": line.set}
+    return fields | ({"stored": without_password(line.stored)} if line.stored is not None else {})
 
 
-def setting_key(key: Key) -> Json:
-    """What can be said about a setting, whatever its value."""
+def setting_key_json(key: Key) -> Json:
+    """The schema of one setting: type, limits, default and environment names."""
     return {
         "key": key.name,
         "description": key.description,
@@ -69,8 +58,8 @@ def setting_key(key: Key) -> Json:
     }
 
 
-def setting_change(change: SettingChange) -> Json:
-    """One key that changed."""
+def setting_change_json(change: SettingChange) -> Json:
+    """One recorded change of a setting."""
     return {
         "batch": change.batch,
         "kind": change.kind,
@@ -82,24 +71,26 @@ def setting_change(change: SettingChange) -> Json:
         "undone": change.undone,
         "person": change.person,
         "key_id": change.key_id,
-        "changed_at": moment(change.changed_at),
+        "changed_at": iso_time(change.changed_at),
     }
 
 
-def settings_outcome(outcome: SettingsOutcome, stale: int, control: LiveSettings) -> Json:
-    """What a change did, and in words what is to be known about it."""
+def settings_outcome_json(outcome: SettingsOutcome, stale: int, control: LiveSettings) -> Json:
+    """The outcome of a change, with notes for the administrator."""
     notes = list(outcome.missing)
     kept = [one.key for one in outcome.changes if one.key in catalogue() and control.line(one.key).source == "call"]
     if kept:
-        notes.append(f"this process was started with its own {', '.join(kept)} and keeps it; others follow the change")
+        notes.append(
+            f"this process was started with its own {', '.join(kept)} and keeps it; other processes use the new value"
+        )
     if outcome.reindex:
-        stale_now = f"stale now: {stale}; renew them: pincite reindex" if stale else "none is stale"
-        notes.append(f"a change of {', '.join(outcome.reindex)} acts on documents indexed after it ({stale_now})")
+        stale_now = f"stale documents: {stale}; update them with: pincite reindex" if stale else "no document is stale"
+        notes.append(f"a change of {', '.join(outcome.reindex)} applies to documents indexed from now on ({stale_now})")
     if control.safe:
-        notes.append("PINCITE_SAFE is set: this process ignores what is stored")
+        notes.append("PINCITE_SAFE is set: this process ignores the stored settings")
     return {
         "revision": outcome.revision,
-        "changes": [setting_change(change) for change in outcome.changes],
+        "changes": [setting_change_json(change) for change in outcome.changes],
         "profile": outcome.profile,
         "reindex": list(outcome.reindex),
         "stale_documents": stale,
@@ -107,14 +98,14 @@ def settings_outcome(outcome: SettingsOutcome, stale: int, control: LiveSettings
     }
 
 
-def profile(value: Profile) -> Json:
-    """A profile: what it sets for a request, and what only for a whole library."""
+def profile_json(value: Profile) -> Json:
+    """A profile: its query settings, and its index settings, which apply only to a whole library."""
     by_request = {key: one for key, one in value.values.items() if catalogue()[key].acts == "query"}
     by_library = {key: one for key, one in value.values.items() if key not in by_request}
     return {"name": value.name, "about": value.about, "query": by_request, "index": by_library}
 
 
-def profile_against(value: Profile, changes: Mapping[str, tuple[Any, Any]], missing: Sequence[str]) -> Json:
-    """A profile and what applying it would change, from and to."""
-    told = {key: {"before": before, "after": after} for key, (before, after) in changes.items()}
-    return profile(value) | {"changes": told, "notes": list(missing)}
+def profile_changes_json(value: Profile, changes: Mapping[str, tuple[Any, Any]], missing: Sequence[str]) -> Json:
+    """A profile and the settings that applying it would change."""
+    differences = {key: {"before": before, "after": after} for key, (before, after) in changes.items()}
+    return profile_json(value) | {"changes": differences, "notes": list(missing)}

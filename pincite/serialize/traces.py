@@ -4,19 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from pincite.core.traces import Span, Trace
-from pincite.serialize.answers import Json, moment
+from pincite.serialize.primitives import Json, iso_time
 from pincite.tracing.replay import Moved, Replay
 
 
-def trace(value: Trace, *, spans: bool) -> Json:
-    """What one request did; lists leave the spans out."""
-    told = {
+def trace_json(value: Trace, *, spans: bool) -> Json:
+    """The trace of a request; `spans` are included on request, lists leave them out."""
+    fields = {
         "id": value.id,
         "owner": value.owner,
         "kind": value.kind,
         "question": value.content.question if value.content else None,
         "strategy": value.strategy,
-        "started_at": moment(value.started_at),
+        "started_at": iso_time(value.started_at),
         "duration_ms": round(value.duration_ms, 3),
         "error": value.error,
         "code": value.code,
@@ -28,10 +28,10 @@ def trace(value: Trace, *, spans: bool) -> Json:
         "outcome": asdict(value.outcome) if value.outcome else None,
         "content": asdict(value.content) if value.content else None,
     }
-    return told | {"spans": [_span(one, value.spans) for one in value.spans]} if spans else told
+    return fields | {"spans": [_span_json(one, value.spans) for one in value.spans]} if spans else fields
 
 
-def _span(value: Span, spans: Sequence[Span]) -> Json:
+def _span_json(value: Span, spans: Sequence[Span]) -> Json:
     return {
         "id": value.id,
         "parent_id": None if value.parent is None else spans[value.parent].id,
@@ -43,8 +43,8 @@ def _span(value: Span, spans: Sequence[Span]) -> Json:
     }
 
 
-def replay(value: Replay, titles: Mapping[str, str]) -> Json:
-    """What changed between a trace and its replay; `titles` by document."""
+def replay_json(value: Replay, titles: Mapping[str, str]) -> Json:
+    """The changes between a trace and its replay; `titles` maps document ids to titles."""
     before, after = value.before, value.after
     outcomes = [one.outcome for one in (before, after)]
     return {
@@ -52,8 +52,10 @@ def replay(value: Replay, titles: Mapping[str, str]) -> Json:
         "trace_id": after.id,
         "changed": value.changed,
         "settings": {key: {"before": old, "after": new} for key, (old, new) in value.settings.items()},
-        "passages": [_moved(one, titles.get(one.document_id)) for one in value.passages],
-        "answer": None if value.answer is None else {
+        "passages": [_moved_json(one, titles.get(one.document_id)) for one in value.passages],
+        "answer": None
+        if value.answer is None
+        else {
             "before": "".join(text for change, text in value.answer if change != "added"),
             "after": "".join(text for change, text in value.answer if change != "removed"),
             "changes": [{"change": change, "text": text} for change, text in value.answer],
@@ -64,10 +66,10 @@ def replay(value: Replay, titles: Mapping[str, str]) -> Json:
         },
         "duration_ms": {"before": round(before.duration_ms, 3), "after": round(after.duration_ms, 3)},
         "degraded": [asdict(note) for note in after.degraded],
-    }  # fmt: skip
+    }
 
 
-def _moved(value: Moved, title: str | None) -> Json:
+def _moved_json(value: Moved, title: str | None) -> Json:
     return {
         "chunk_id": value.chunk_id,
         "document_id": value.document_id,

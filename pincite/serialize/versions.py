@@ -1,17 +1,13 @@
-"""Differences and indexes as JSON."""
-
-from typing import Any
+"""Differences between versions, and indexes, as JSON."""
 
 from pincite.core.operations import IndexBuild
 from pincite.engine.index.switch import IndexStatus
 from pincite.engine.reader.diff import Difference
-from pincite.serialize.answers import moment
-
-Json = dict[str, Any]
+from pincite.serialize.primitives import Json, iso_time
 
 
-def difference(value: Difference) -> Json:
-    """What changed between two versions: counts, metadata, and hunks as a unified diff has them."""
+def difference_json(value: Difference) -> Json:
+    """The difference between two versions: counts, metadata, and the hunks of a unified diff."""
     return {
         "document_id": value.document_id,
         "from": value.before,
@@ -36,23 +32,23 @@ def difference(value: Difference) -> Json:
     }
 
 
-def indexes(value: IndexStatus) -> Json:
-    """Every index there is, and how far the one that is built is."""
+def indexes_json(value: IndexStatus) -> Json:
+    """Every index, and the progress of the one being built."""
     built = value.building
     return {
-        "items": [_index(one) for one in value.all],
+        "items": [_index_json(one) for one in value.all],
         "building": built and {"documents": built.documents, "built": built.built, "waiting": built.waiting},
         "wanting": value.wanting,
     }
 
 
-def _index(value: IndexBuild) -> Json:
+def _index_json(value: IndexBuild) -> Json:
     return {
         "id": value.id,
         "state": value.state,
         "held": value.held,
         "settings": dict(value.settings),
         "failures": dict(value.failures),
-        "created_at": moment(value.created_at),
-        "switched_at": value.switched_at and moment(value.switched_at),
+        "created_at": iso_time(value.created_at),
+        "switched_at": value.switched_at and iso_time(value.switched_at),
     }

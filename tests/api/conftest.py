@@ -1,4 +1,4 @@
-"""One server for all tests of the door; each test keeps to folders of its own."""
+"""One server for all API tests; each test uses its own folders."""
 
 import secrets
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 from tests.reading import read_in_this_process
 
 
@@ -22,34 +22,34 @@ def read_by_the_server() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def door(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+def live_server(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """A server on a database of its own."""
     name = f"api_{secrets.token_hex(6)}"
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
     url = psycopg.conninfo.make_conninfo(postgres, dbname=name)
-    with Door(tmp_path_factory.mktemp("api") / "data", **{"database.url": url}) as door:
-        yield door
+    with LiveServer(tmp_path_factory.mktemp("api") / "data", **{"database.url": url}) as live_server:
+        yield live_server
 
 
 @pytest.fixture
-def client(door: Door) -> Iterator[httpx2.Client]:
+def client(live_server: LiveServer) -> Iterator[httpx2.Client]:
     """An administrator."""
-    with door.client() as client:
+    with live_server.client() as client:
         yield client
 
 
 @pytest.fixture
-def reader(door: Door) -> Iterator[httpx2.Client]:
+def reader(live_server: LiveServer) -> Iterator[httpx2.Client]:
     """Someone who may only read."""
-    with door.client("reader") as client:
+    with live_server.client("reader") as client:
         yield client
 
 
 @pytest.fixture
-def anyone(door: Door) -> Iterator[httpx2.Client]:
+def anyone(live_server: LiveServer) -> Iterator[httpx2.Client]:
     """Someone without a key."""
-    with door.client(None) as client:
+    with live_server.client(None) as client:
         yield client
 
 

@@ -1,4 +1,4 @@
-"""People with whom something is shared, and what is taken away from them."""
+"""Users with whom a document is shared, and ways to revoke their access."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import httpx2
 
 from pincite.api.paths import API
-from tests.api.door import Door, completed, events, upload
+from tests.api.live_server import LiveServer, completed, events, upload
 
 PASSWORD = "a password long enough"
 TEXT = "# Leave\n\nFive vacation days carry over to the next year.\n"
@@ -25,16 +25,16 @@ class Guest:
 
 
 @contextmanager
-def guest(door: Door, name: str, role: str = "reader") -> Iterator[Guest]:
+def guest(live_server: LiveServer, name: str, role: str = "reader") -> Iterator[Guest]:
     """A new person who may read one document of the administrator's."""
     folder = f"standing-{name}"
-    with door.client() as boss:
+    with live_server.client() as boss:
         boss.post(f"{API}/users", json={"name": name, "role": role, "password": PASSWORD})
         key = boss.post(f"{API}/keys", json={"name": name, "user": name, "role": role}).json()["key"]
         upload(boss, "leave.md", TEXT, folder=folder)
         [document] = completed(boss, folder)
         share(boss, document["id"], name)
-    with httpx2.Client(base_url=door.url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as client:
+    with httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as client:
         yield Guest(name, key, document["id"], client)
 
 
@@ -47,7 +47,7 @@ def suspend(boss: httpx2.Client, name: str) -> None:
 
 
 def cut(lines: Iterator[str], take_away: Callable[[], object]) -> tuple[str, float]:
-    """Listen until the first word, take something away, and go on to the end: its last event's code, and how long it took."""
+    """Read to the first token, revoke access, read on; return the last event's code and the seconds until it."""
     heard: list[str] = []
     for line in lines:
         heard.append(line)

@@ -1,4 +1,4 @@
-"""Models for the tests of answers on their way."""
+"""Models for tests of streamed answers."""
 
 import asyncio
 import time
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from pincite.core.protocols import LLM
 from pincite.core.query.prompt import Prompt, StreamPart
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 from tests.builders import answering
 
 
@@ -42,7 +42,7 @@ class Talker:
 
 
 @contextmanager
-def speaking(door: Door, llm: LLM) -> Iterator[None]:
+def speaking(live_server: LiveServer, llm: LLM) -> Iterator[None]:
     """Let this model answer meanwhile."""
-    with answering(door.pincite, llm):
+    with answering(live_server.pincite, llm):
         yield

@@ -1,4 +1,4 @@
-"""The application: what is open, what is described, and that no route forgets its right."""
+"""The application: public routes, OpenAPI description, declared permissions."""
 
 import re
 
@@ -9,26 +9,56 @@ from fastapi.routing import APIRoute
 
 from pincite.api import app
 from pincite.api.app import ROUTERS, make_app
-from pincite.api.middleware.authenticate import is_open, right_of
+from pincite.api.dependencies import required_permission
+from pincite.api.middleware.authenticate import is_public
 from pincite.core.accounts.access import Role
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
-GUARDED = [(method, route) for route in ROUTES if not is_open(route.path) for method in sorted(route.methods)]
+GUARDED = [(method, route) for route in ROUTES if not is_public(route.path) for method in sorted(route.methods)]
 IDS = [f"{method} {route.path}" for method, route in GUARDED]
 HOSTILE = ["%00", "..%2f..%2fetc%2fpasswd", "a" * 5000, "%ff%fe", "'%20or%201=1--", "%0d%0aX-Evil:1", "%F0%9F%98%80"]
 BODIES = [
-    b"", b"null", b"[]", b"7", b"{", b"{}", b"\xff\xfe\x00", b"[" * 100_000, b'{"a":' * 50_000, b'{"query": NaN}',
-    b'{"query": "\\ud800"}', b'{"query": 1e999}', b'{"query": ' + b"9" * 5000 + b"}", b'{"query": {"query": {}}}',
-    b'{"queries": ["a", null]}', b'{"document_ids": ["a\\u0000b"]}', b'{"doc_id": "a\\u0000b"}',
-    b'{"query": "x", "folder": "a\\u0000b"}', b'{"query": "x", "folder": "../.."}', b'{"input": [""]}',
-    b'{"source_uri": "\\u0000"}', b'{"name": "a\\u0000b"}', b'{"name": "n", "expires_days": 99999999999999999999}',
-    b'{"query": "x", "document_ids": []}', b'{"query": "\\u0000"}', b'{"__proto__": 1}',
-    b'{"\\ud800": 1}', b'{"document_ids": ["\\ud800"]}', b'{"query": "x", "document_ids": ["\\ud800"]}',
-    b'{"doc_id": "\\udfff"}', b'{"source_uri": "\\udfff"}', b'{"input": "\\ud800"}', b'{"queries": ["\\ud800"]}',
-    b'{"message": "\\ud800"}', b'{"messages": [{"role": "user", "content": "\\ud800"}]}', b'{"messages": [null]}',
-    b'{"message": "x", "session_id": "a\\u0000b"}', b'{"message": "\\u0000"}', b'{"messages": {"role": "user"}}',
-]  # fmt: skip
+    b"",
+    b"null",
+    b"[]",
+    b"7",
+    b"{",
+    b"{}",
+    b"\xff\xfe\x00",
+    b"[" * 100_000,
+    b'{"a":' * 50_000,
+    b'{"query": NaN}',
+    b'{"query": "\\ud800"}',
+    b'{"query": 1e999}',
+    b'{"query": ' + b"9" * 5000 + b"}",
+    b'{"query": {"query": {}}}',
+    b'{"queries": ["a", null]}',
+    b'{"document_ids": ["a\\u0000b"]}',
+    b'{"doc_id": "a\\u0000b"}',
+    b'{"query": "x", "folder": "a\\u0000b"}',
+    b'{"query": "x", "folder": "../.."}',
+    b'{"input": [""]}',
+    b'{"source_uri": "\\u0000"}',
+    b'{"name": "a\\u0000b"}',
+    b'{"name": "n", "expires_days": 99999999999999999999}',
+    b'{"query": "x", "document_ids": []}',
+    b'{"query": "\\u0000"}',
+    b'{"__proto__": 1}',
+    b'{"\\ud800": 1}',
+    b'{"document_ids": ["\\ud800"]}',
+    b'{"query": "x", "document_ids": ["\\ud800"]}',
+    b'{"doc_id": "\\udfff"}',
+    b'{"source_uri": "\\udfff"}',
+    b'{"input": "\\ud800"}',
+    b'{"queries": ["\\ud800"]}',
+    b'{"message": "\\ud800"}',
+    b'{"messages": [{"role": "user", "content": "\\ud800"}]}',
+    b'{"messages": [null]}',
+    b'{"message": "x", "session_id": "a\\u0000b"}',
+    b'{"message": "\\u0000"}',
+    b'{"messages": {"role": "user"}}',
+]
 
 
 def path_of(route: APIRoute, value: str = "x") -> str:
@@ -43,13 +73,15 @@ def assert_refused(response: httpx2.Response, status: int, code: str) -> None:
         assert_problem(response, status, code)
 
 
-def test_an_application_with_an_undeclared_route_is_not_made(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_route_without_permission_prevents_the_application(
+    live_server: LiveServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     forgotten = APIRouter()
     forgotten.add_api_route("/api/v1/forgotten", lambda: None)
     forgotten.add_api_websocket_route("/api/v1/socket", lambda: None)
     monkeypatch.setattr(app, "ROUTERS", [*ROUTERS, forgotten])
     with pytest.raises(RuntimeError, match="/api/v1/forgotten, /api/v1/socket"):
-        make_app(door.pincite)
+        make_app(live_server.pincite)
 
 
 @pytest.mark.parametrize(("method", "route"), GUARDED, ids=IDS)
@@ -62,19 +94,21 @@ def test_every_other_route_needs_a_key(anyone: httpx2.Client, method: str, route
 
 @pytest.mark.parametrize(("method", "route"), GUARDED, ids=IDS)
 @pytest.mark.parametrize("role", ["reader", "editor", "administrator"])
-def test_every_route_asks_for_the_right_it_declares(door: Door, role: Role, method: str, route: APIRoute) -> None:
+def test_every_route_asks_for_the_right_it_declares(
+    live_server: LiveServer, role: Role, method: str, route: APIRoute
+) -> None:
     allowed = {
         "reader": {"read"},
         "editor": {"read", "write"},
         "administrator": {"read", "write", "administer", "measure"},
     }
     with (
-        door.client(role) as client,
+        live_server.client(role) as client,
         client.stream(method, path_of(route), json={} if method == "POST" else None) as response,
     ):
         if not response.headers["content-type"].startswith("text/event-stream"):  # those end when one leaves
             response.read()
-    if right_of(route) in allowed[role]:
+    if required_permission(route) in allowed[role]:
         expected = (200, 201, 202, 404, 409, 422, 426) if route.path != "/mcp" else (400,)
         assert response.status_code in expected, response.text
     else:
@@ -110,11 +144,11 @@ def test_the_description_is_open_and_names_every_route(anyone: httpx2.Client) ->
 
 
 @pytest.mark.parametrize("path", ["/docs", "/redoc", "/nowhere", "/api/v1/documents/", "/api/v1//documents"])
-def test_other_addresses_are_not_there(client: httpx2.Client, path: str) -> None:
+def test_other_paths_are_not_found(client: httpx2.Client, path: str) -> None:
     assert_problem(client.get(path), 404, "not_found")
 
 
-def test_a_wrong_method_is_told_with_those_that_work(client: httpx2.Client) -> None:
+def test_a_wrong_method_lists_the_allowed_ones(client: httpx2.Client) -> None:
     response = client.put("/api/v1/search")
     assert_problem(response, 405, "method_not_allowed")
     assert response.headers["allow"] == "POST"

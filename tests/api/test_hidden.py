@@ -1,4 +1,4 @@
-"""What one may not read cannot be noticed: every number and word is the same with and without it."""
+"""Unreadable documents cannot be noticed: results are the same with and without them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from pincite.api.paths import API
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 OWN_WORDS = {"id", "request_id", "trace_id", "session_id", "durations_ms", "created_at", "updated_at"}
 """What differs from one request to the next, whoever asks."""
@@ -39,32 +39,34 @@ SEARCHES: tuple[dict[str, Any], ...] = (
 class Pair:
     """Somebody with whom a folder is shared, and an owner who has more than that."""
 
-    door: Door
+    live_server: LiveServer
     owner: httpx2.Client
     reader: httpx2.Client
 
 
 @pytest.fixture(scope="module")
-def pair(door: Door) -> Iterator[Pair]:
-    with door.client() as boss:
+def pair(live_server: LiveServer) -> Iterator[Pair]:
+    with live_server.client() as boss:
         clients = []
         for name in ("hidden-owner", "hidden-reader"):
             boss.post(f"{API}/users", json={"name": name, "role": "editor"}).raise_for_status()
             key = boss.post(f"{API}/keys", json={"name": name, "user": name, "role": "editor"}).json()["key"]
-            clients.append(httpx2.Client(base_url=door.url, headers={"Authorization": f"Bearer {key}"}, timeout=30))
+            clients.append(
+                httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+            )
     owner, reader = clients
     access = {"users": ["hidden-reader"]}
     owner.post(f"{API}/folders", json={"path": "hidden-shared", "access": access}).raise_for_status()
     for stem, text in SHARED.items():
         upload(owner, f"{stem}.md", text, folder="hidden-shared", tags="plain").raise_for_status()
     completed(owner, "hidden-shared")
-    yield Pair(door, owner, reader)
+    yield Pair(live_server, owner, reader)
     for client in clients:
         client.close()
 
 
 def told(client: httpx2.Client) -> list[Any]:
-    """All that somebody is told, by every door that counts, scores, corrects or lists."""
+    """Everything a user sees on routes that count, score, correct or list."""
     asked = [client.post(f"{API}/search", json=body) for body in SEARCHES]
     asked.append(client.post(f"{API}/query-many", json={"queries": ["vacation", "herons"], "explain": True}))
     asked += [
@@ -99,7 +101,7 @@ def test_counts_scores_words_and_suggestions_are_the_same_with_and_without_hidde
     assert told(pair.reader) == before
 
 
-def test_an_upload_tells_nothing_of_equal_bytes_that_are_somebody_elses(pair: Pair) -> None:
+def test_an_upload_does_not_reveal_equal_files_of_other_users(pair: Pair) -> None:
     upload(pair.owner, "twin.md", "# Twin\n\nThe same bytes.\n", folder="hidden-twins").raise_for_status()
     completed(pair.owner, "hidden-twins")
     twin = upload(pair.reader, "twin.md", "# Twin\n\nThe same bytes.\n", folder="hidden-twins", start="false")
@@ -121,7 +123,7 @@ def test_a_batch_with_one_foreign_document_is_refused_as_a_whole(pair: Pair, add
         assert client.get(f"{API}/documents/{document}").json()["status"] == "pending"
 
 
-def test_a_search_of_named_documents_takes_a_foreign_one_for_one_that_is_not_there(pair: Pair) -> None:
+def test_a_search_treats_a_foreign_document_id_as_unknown(pair: Pair) -> None:
     [own, *_] = pair.reader.get(f"{API}/documents", params={"folder": "hidden-shared", "q": "leave"}).json()["items"]
     foreign = upload(pair.owner, "far.md", "# Vacation days", folder="hidden-far").json()["document"]["id"]
     completed(pair.owner, "hidden-far")

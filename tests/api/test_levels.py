@@ -1,4 +1,4 @@
-"""Levels and switches through the door: what each does, with a model, without one and with one that fails."""
+"""Effort levels and switches over HTTP, with a model, without one and with a failing one."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from psycopg import sql
 
 from pincite.config.levels import levels
 from pincite.stub import StubLLM
-from tests.api.door import Door, assert_problem, events
+from tests.api.live_server import LiveServer, assert_problem, events
 
 LEVELS = ("basic", "standard", "enhanced", "maximum")
 QUESTION = "Which day ends the holiday season?"
@@ -32,8 +32,8 @@ SCRIPT: list[dict[str, Any]] = [
 class Clever:
     """A server whose model is a stub."""
 
-    def __init__(self, door: Door, stub: StubLLM, client: httpx2.Client) -> None:
-        self.door, self.stub, self.client = door, stub, client
+    def __init__(self, live_server: LiveServer, stub: StubLLM, client: httpx2.Client) -> None:
+        self.live_server, self.stub, self.client = live_server, stub, client
 
     def ask(self, path: str = "query", **options: Any) -> dict[str, Any]:
         self.stub.play(answers=SCRIPT)
@@ -59,16 +59,20 @@ def clever(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
     settings = {
-        "database.url": psycopg.conninfo.make_conninfo(postgres, dbname=name), "resilience.retries": 0, "resilience.breaker_failures": 1000,
-        "traces.content": True, "spelling.enabled": False, "rag.similarity_threshold": 0.0,
-    }  # fmt: skip
+        "database.url": psycopg.conninfo.make_conninfo(postgres, dbname=name),
+        "resilience.retries": 0,
+        "resilience.breaker_failures": 1000,
+        "traces.content": True,
+        "spelling.enabled": False,
+        "rag.similarity_threshold": 0.0,
+    }
     with (
         StubLLM(answers=SCRIPT) as stub,
-        Door(tmp_path_factory.mktemp("levels") / "data", **settings, **{"llm.base_url": stub.url}) as door,
-        door.client() as client,
+        LiveServer(tmp_path_factory.mktemp("levels") / "data", **settings, **{"llm.base_url": stub.url}) as live_server,
+        live_server.client() as client,
     ):
-        door.add("", **PAPERS)
-        yield Clever(door, stub, client)
+        live_server.add("", **PAPERS)
+        yield Clever(live_server, stub, client)
 
 
 def stages(answer: Mapping[str, Any]) -> set[str]:
@@ -110,7 +114,7 @@ def test_the_plan_says_what_the_level_decided(clever: Clever, level: str, strate
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_only_what_nobody_has_is_left_out_with_a_model(clever: Clever, level: str) -> None:
+def test_with_a_model_only_unavailable_stages_are_left_out(clever: Clever, level: str) -> None:
     left_out = stages(clever.ask(intelligence_level=level))
     thinks = {"extended_thinking"} if level == "maximum" else set()  # the stub's model is not known to
     assert left_out == set(levels()[level].waiting) | thinks  # type: ignore[index]
@@ -118,20 +122,27 @@ def test_only_what_nobody_has_is_left_out_with_a_model(clever: Clever, level: st
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_without_a_model_each_level_answers_and_names_what_it_went_without(
-    door: Door, client: httpx2.Client, folder: str, level: str
+    live_server: LiveServer, client: httpx2.Client, folder: str, level: str
 ) -> None:
-    door.add(folder, **PAPERS)
+    live_server.add(folder, **PAPERS)
     body = {"query": QUESTION, "folder": folder, "intelligence_level": level}
     answer = client.post("/api/v1/query", json=body).json()
     assert (answer["intelligence_level"], answer["metadata"]["model"]) == (level, "extractive")
     assert all(citation["matched"] for citation in answer["citations"])
     expected = {
-        "basic": set(), "standard": set(),
+        "basic": set(),
+        "standard": set(),
         "enhanced": {"graph", "step_back", "query_variations", "model_verification", "chain_of_thought"},
         "maximum": {
-            "graph", "step_back", "query_variations", "model_verification", "chain_of_thought", "extended_thinking", "ensemble"
+            "graph",
+            "step_back",
+            "query_variations",
+            "model_verification",
+            "chain_of_thought",
+            "extended_thinking",
+            "ensemble",
         },
-    }  # fmt: skip
+    }
     assert stages(answer) == expected[level]
     assert all(note["reason"] for note in answer["degraded"])
 
@@ -280,7 +291,7 @@ def test_a_second_look_is_taken_where_something_is_missing(clever: Clever) -> No
     assert any(line.startswith("second look:") for line in missing["metadata"]["plan"])
 
 
-def test_the_wishes_under_rag_all_act(clever: Clever) -> None:
+def test_all_options_under_rag_apply(clever: Clever) -> None:
     assert clever.ask(rag={"enabled": False})["metadata"]["chunks_retrieved"] == 0
     assert clever.ask(rag={"search_limit": 1})["metadata"]["chunks_retrieved"] == 1
     assert clever.ask(rag={"search_threshold": 0.99})["metadata"]["chunks_retrieved"] == 0
@@ -314,7 +325,7 @@ def test_levels_work_in_a_conversation(clever: Clever) -> None:
     assert clever.client.get(f"/api/v1/sessions/{answer['session_id']}").status_code == 200
 
 
-def test_an_answer_of_a_level_is_given_again_at_that_level_only(clever: Clever) -> None:
+def test_an_answer_is_cached_for_its_level_only(clever: Clever) -> None:
     clever.stub.play(answers=SCRIPT)
     body = {"query": "On which day does the holiday season end?"}
     first, again = (

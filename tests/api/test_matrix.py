@@ -1,4 +1,4 @@
-"""Every route, for everybody who may try it, on what is theirs and what is not; a route that is not listed fails."""
+"""Every route for every kind of caller, on own and foreign data; an unlisted route fails."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,11 +10,11 @@ import pytest
 from fastapi.routing import APIRoute, APIWebSocketRoute
 
 from pincite.api.app import ROUTERS
-from pincite.api.middleware.authenticate import right_of
+from pincite.api.dependencies import required_permission
 from pincite.api.paths import API
 from pincite.api.routes import web_ui
 from pincite.core.accounts.access import MAY, Role
-from tests.api.door import Door, completed, upload
+from tests.api.live_server import LiveServer, completed, upload
 
 MISSING = {
     "document": "nosuchdocument00",
@@ -177,15 +177,25 @@ TABLE = {
 ELSEWHERE = ("/api/", "/v1/", "/mcp")
 """How paths begin that are not under `/api/v1`."""
 REPEATS = (
-    "/search", "/query-many", "/query", "/chat", "/vectorstore/query-many", "/api/query", "/api/chat", "/v1/chat/completions",
+    "/search",
+    "/query-many",
+    "/query",
+    "/chat",
+    "/vectorstore/query-many",
+    "/api/query",
+    "/api/chat",
+    "/v1/chat/completions",
     "/flows/run",
-)  # fmt: skip
+)
 """Routes that repeat what they were asked."""
 OWN = ("document", "job", "session", "trace", "answer", "share")
 """Ids in paths and bodies that belong to somebody; a share's is its reference, for its link is meant for others."""
 CALLERS: dict[str, Role] = {
-    "reader": "reader", "editor": "editor", "other administrator": "administrator", "other group": "editor",
-}  # fmt: skip
+    "reader": "reader",
+    "editor": "editor",
+    "other administrator": "administrator",
+    "other group": "editor",
+}
 """Everybody here is somebody else than the owner, and nothing of the owner's is shared with them."""
 
 
@@ -197,14 +207,14 @@ def routes() -> Iterator[tuple[str, str | None]]:
             if route.endpoint in (web_ui.document, web_ui.file):
                 continue  # the page's files: tried in test_page.py, open to all, and they hold nothing of anybody's
             for method in sorted(getattr(route, "methods", None) or ["WS"]):
-                yield f"{method} {route.path.removeprefix(API)}", right_of(route)
+                yield f"{method} {route.path.removeprefix(API)}", required_permission(route)
 
 
 @dataclass
 class World:
     """An owner with things of every kind, and others with nothing."""
 
-    door: Door
+    live_server: LiveServer
     own: dict[str, str]
     clients: dict[str, httpx2.Client]
 
@@ -233,8 +243,8 @@ def _filled(text: str, ids: Mapping[str, str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def world(door: Door) -> Iterator[World]:
-    with door.client() as boss:
+def world(live_server: LiveServer) -> Iterator[World]:
+    with live_server.client() as boss:
         keys: dict[str, str] = {}
         roles: dict[str, Role] = {"owner": "editor", **CALLERS, "suspended": "administrator", "group member": "reader"}
         for who, role in roles.items():
@@ -244,10 +254,10 @@ def world(door: Door) -> Iterator[World]:
         boss.post(f"{API}/groups", json={"name": "matrix others", "members": ["other group"]})
         assert boss.patch(f"{API}/users/suspended", json={"suspended": True}).json()["suspended"] is True
     clients = {
-        who: httpx2.Client(base_url=door.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+        who: httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
         for who, key in keys.items()
     }
-    clients["anonymous"] = httpx2.Client(base_url=door.url, timeout=30)
+    clients["anonymous"] = httpx2.Client(base_url=live_server.url, timeout=30)
     owner = clients["owner"]
     upload(owner, "secret.md", f"# {SECRET}\n\nThe {SECRET} lives here.\n", folder="matrix-secret")
     [document] = completed(owner, "matrix-secret")
@@ -256,10 +266,15 @@ def world(door: Door) -> Iterator[World]:
     answer = owner.post(f"{API}/chat", json={"message": f"Where does the {SECRET} live?"}).json()
     share = owner.post(f"{API}/shares", json={"answer_id": answer["id"]}).json()
     own = {
-        "document": document["id"], "job": str(job["id"]), "session": answer["session_id"],
-        "trace": answer["metadata"]["trace_id"], "answer": answer["id"], "share": share["reference"], "number": "1",
-    }  # fmt: skip
-    yield World(door, own, clients)
+        "document": document["id"],
+        "job": str(job["id"]),
+        "session": answer["session_id"],
+        "trace": answer["metadata"]["trace_id"],
+        "answer": answer["id"],
+        "share": share["reference"],
+        "number": "1",
+    }
+    yield World(live_server, own, clients)
     for client in clients.values():
         client.close()
 
@@ -270,7 +285,7 @@ def test_every_route_is_in_the_table() -> None:
 
 @pytest.mark.parametrize("name", sorted(TABLE))
 @pytest.mark.parametrize("who", ["anonymous", "suspended"])
-def test_whoever_may_not_come_in_gets_nowhere(world: World, who: str, name: str) -> None:
+def test_unauthenticated_callers_are_refused_everywhere(world: World, who: str, name: str) -> None:
     if name.startswith("WS") or TABLE[name].right is None:
         return
     for ids in (world.own, MISSING):
@@ -280,7 +295,7 @@ def test_whoever_may_not_come_in_gets_nowhere(world: World, who: str, name: str)
 
 @pytest.mark.parametrize("name", sorted(name for name in TABLE if not TABLE[name].stream))
 @pytest.mark.parametrize("who", sorted(CALLERS))
-def test_others_may_what_their_role_may_and_see_nothing_of_the_owners(world: World, who: str, name: str) -> None:
+def test_others_act_by_role_and_see_nothing_of_the_owner(world: World, who: str, name: str) -> None:
     row, may = TABLE[name], MAY[CALLERS[who]]
     if row.administered and "administer" in may:
         return
@@ -312,7 +327,7 @@ def _alike(text: str, ids: Mapping[str, str]) -> dict[str, Any]:
     return {name: value for name, value in told.items() if name != "request_id"}
 
 
-def test_after_all_that_the_owner_has_what_they_had(world: World) -> None:
+def test_afterwards_the_owners_data_is_unchanged(world: World) -> None:
     owner = world.clients["owner"]
     document = owner.get(f"{API}/documents/{world.own['document']}").json()
     assert (document["title"], document["status"]) == (SECRET, "completed")
@@ -344,14 +359,16 @@ def test_a_member_reads_what_is_shared_with_the_group_and_changes_nothing(world:
     found = member.post(f"{API}/search", json={"query": SECRET}).json()["results"]
     assert [hit["metadata"]["document_id"] for hit in found] == [document]
     assert member.patch(address, json={"title": "x"}).status_code == 403  # a reader anyhow
-    with world.door.client() as boss:
+    with world.live_server.client() as boss:
         assert boss.patch(f"{API}/users/group member", json={"role": "editor"}).json()["role"] == "editor"
         editor = boss.post(f"{API}/keys", json={"name": "e", "user": "group member", "role": "editor"}).json()["key"]
     headers = {"Authorization": f"Bearer {editor}"}
     for method, path, body in (
-        ("PATCH", address, {"title": "x"}), ("PATCH", address, {"access": {"everyone": True}}), ("DELETE", address, None),
+        ("PATCH", address, {"title": "x"}),
+        ("PATCH", address, {"access": {"everyone": True}}),
+        ("DELETE", address, None),
         ("POST", f"{API}/documents/reindex", {"document_ids": [document]}),
-    ):  # fmt: skip
+    ):
         refused = world.clients["anonymous"].request(method, path, headers=headers, json=body)
         assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed"), refused.text
     owner.patch(address, json={"access": None})

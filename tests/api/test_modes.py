@@ -1,4 +1,4 @@
-"""The modes of a conversation over HTTP: agent, general, vision."""
+"""The modes agent, general and vision over HTTP."""
 
 import base64
 import time
@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from pincite.core.query.tools import Abilities
-from tests.api.door import Door, assert_problem, events
+from tests.api.live_server import LiveServer, assert_problem, events
 from tests.api.models import Talker, speaking
 from tests.builders import Calling
 from tests.picture_maker import draw, saved
@@ -20,8 +20,8 @@ DONE = "Five vacation days carry over [Source 1]."
 
 
 @pytest.fixture(scope="module")
-def leave(door: Door) -> str:
-    return str(door.add("modes", leave=TEXT)["leave"]["id"])
+def leave(live_server: LiveServer) -> str:
+    return str(live_server.add("modes", leave=TEXT)["leave"]["id"])
 
 
 def picture() -> str:
@@ -29,11 +29,11 @@ def picture() -> str:
 
 
 def test_an_agent_tells_its_steps_and_its_sources_as_it_finds_them(
-    door: Door, client: httpx2.Client, leave: str
+    live_server: LiveServer, client: httpx2.Client, leave: str
 ) -> None:
     llm = Calling(("I look.", [SEARCH]), ("", [("read_document", {"doc_id": leave, "start_line": 1})]), DONE)
     body = {"message": ASKED, "mode": "agent", "folder": "modes", "stream": True}
-    with speaking(door, llm), client.stream("POST", "/api/v1/chat", json=body) as response:
+    with speaking(live_server, llm), client.stream("POST", "/api/v1/chat", json=body) as response:
         heard = events(response.iter_lines())
     names = [name for name, _ in heard]
     assert names[:5] == ["start", "plan", "step", "sources", "step"]
@@ -53,7 +53,7 @@ def test_an_agent_tells_its_steps_and_its_sources_as_it_finds_them(
 
 
 def test_a_client_that_leaves_in_the_middle_of_a_step_stops_the_model_within_a_second(
-    door: Door, client: httpx2.Client, leave: str
+    live_server: LiveServer, client: httpx2.Client, leave: str
 ) -> None:
     class Slow(Talker):
         """Calls a tool first, and then never ends."""
@@ -71,7 +71,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_step_stops_the_model_within_a_s
 
     talker = Slow()
     body = {"message": ASKED, "mode": "agent", "folder": "modes", "stream": True}
-    with speaking(door, talker):
+    with speaking(live_server, talker):
         with client.stream("POST", "/api/v1/chat", json=body) as response:
             for line in response.iter_lines():
                 if line == "event: step":
@@ -82,10 +82,10 @@ def test_a_client_that_leaves_in_the_middle_of_a_step_stops_the_model_within_a_s
 
 
 def test_an_agents_answer_is_kept_without_what_it_searched_for_and_can_be_replayed(
-    door: Door, client: httpx2.Client, leave: str
+    live_server: LiveServer, client: httpx2.Client, leave: str
 ) -> None:
     body = {"message": ASKED, "mode": "agent", "folder": "modes"}
-    with speaking(door, Calling(("", [SEARCH]), DONE)):
+    with speaking(live_server, Calling(("", [SEARCH]), DONE)):
         answer = client.post("/api/v1/chat", json=body).json()
     kept = client.get(f"/api/v1/sessions/{answer['session_id']}").json()["turns"][0]["answer"]
     assert (kept["mode"], kept["answer"], kept["metadata"].get("steps")) == ("agent", DONE, None)
@@ -95,7 +95,7 @@ def test_an_agents_answer_is_kept_without_what_it_searched_for_and_can_be_replay
     calls = [span for span in trace["spans"] if span["name"] == "tool_call"]
     assert [spans[call["parent_id"]]["name"] for call in calls] == ["agent"]
     assert "vacation" not in str(trace["spans"])
-    with speaking(door, Calling(("", [SEARCH]), DONE)):
+    with speaking(live_server, Calling(("", [SEARCH]), DONE)):
         again = client.post(f"/api/v1/traces/{trace['id']}/replay", json={"question": ASKED})
     assert again.status_code == 200, again.text
     assert again.json()["answer"]["after"] == DONE
@@ -112,18 +112,20 @@ def test_an_agent_works_without_a_model_and_says_so(client: httpx2.Client, leave
     assert all(citation["matched"] for citation in answer["citations"])
 
 
-def test_a_tool_stays_inside_the_folder_that_is_asked_about(door: Door, client: httpx2.Client, leave: str) -> None:
-    elsewhere = door.add("elsewhere", plan="# Plan\n\nThe vacation plan is secret.\n")["plan"]["id"]
+def test_a_tool_stays_inside_the_folder_that_is_asked_about(
+    live_server: LiveServer, client: httpx2.Client, leave: str
+) -> None:
+    elsewhere = live_server.add("elsewhere", plan="# Plan\n\nThe vacation plan is secret.\n")["plan"]["id"]
     llm = Calling(("", [("read_document", {"doc_id": elsewhere}), SEARCH]), DONE)
-    with speaking(door, llm):
+    with speaking(live_server, llm):
         answer = client.post("/api/v1/chat", json={"message": ASKED, "mode": "agent", "folder": "modes"}).json()
     assert answer["metadata"]["steps"][0]["failed"]
     assert "is secret" not in str(answer) + str(llm.prompts)
 
 
-def test_general_mode_asks_no_document_and_says_so(door: Door, client: httpx2.Client, leave: str) -> None:
+def test_general_mode_asks_no_document_and_says_so(live_server: LiveServer, client: httpx2.Client, leave: str) -> None:
     llm = Calling("Paris, as far as I know.")
-    with speaking(door, llm):
+    with speaking(live_server, llm):
         answer = client.post("/api/v1/chat", json={"message": ASKED, "mode": "general", "folder": "modes"}).json()
     assert (answer["answer"], answer["mode"], answer["sources"]) == ("Paris, as far as I know.", "general", [])
     assert "this answer is not from your documents" in answer["warnings"]
@@ -133,12 +135,12 @@ def test_general_mode_asks_no_document_and_says_so(door: Door, client: httpx2.Cl
     assert "takes a model" in alone["degraded"][0]["reason"]
 
 
-def test_a_picture_is_shown_to_a_model_that_sees(door: Door, client: httpx2.Client, leave: str) -> None:
+def test_a_picture_is_shown_to_a_model_that_sees(live_server: LiveServer, client: httpx2.Client, leave: str) -> None:
     class Seeing(Calling):
         abilities = Abilities(vision=True)
 
     llm = Seeing(DONE)
-    with speaking(door, llm):
+    with speaking(live_server, llm):
         answer = client.post("/api/v1/chat", json={"message": ASKED, "images": [picture()], "folder": "modes"}).json()
     assert (answer["mode"], answer["degraded"]) == ("vision", [])
     assert llm.prompts[0].messages[-1].pictures[0].mime == "image/png"
@@ -155,7 +157,7 @@ def test_a_picture_is_shown_to_a_model_that_sees(door: Door, client: httpx2.Clie
         ({"images": [picture()] * 9}, 422, "invalid"),
     ],
 )
-def test_what_cannot_be_seen_or_done_is_refused(
+def test_invalid_images_and_modes_are_refused(
     client: httpx2.Client, body: dict[str, Any], status: int, code: str
 ) -> None:
     assert_problem(client.post("/api/v1/chat", json={"message": "q", **body}), status, code)

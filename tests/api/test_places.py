@@ -1,4 +1,4 @@
-"""Citations into every kind of file: from the question to the very place, and from the place to the very text."""
+"""Citations into every kind of file: from the question to the place and back."""
 
 import io
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.api.door import Door, completed, upload
+from tests.api.live_server import LiveServer, completed, upload
 from tests.pdf_maker import make_pdf
 
 API = "/api/v1"
@@ -62,9 +62,9 @@ def saved(made: Any) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def kinds(door: Door) -> dict[str, dict[str, Any]]:
+def kinds(live_server: LiveServer) -> dict[str, dict[str, Any]]:
     files = {"pump.pdf": pdf(), "hours.docx": docx(), "plan.pptx": pptx(), "prices.xlsx": xlsx()}
-    with door.client() as client:
+    with live_server.client() as client:
         for name, data in files.items():
             upload(client, name, data, folder=FOLDER)
         documents = {document["name"]: document for document in completed(client, FOLDER)}
@@ -119,5 +119,10 @@ def test_a_sheet_is_found_by_its_name_and_shown_cell_by_cell(
     page = client.get(f"{where}/pages/2").json()
     assert (page["kind"], page["name"], page["of"]) == ("sheet", "Prices", 2)
     assert {word["ref"]: word["text"] for word in page["words"]} == {
-        "B3": "Flour", "C3": "Price", "B4": "Rye", "C4": "1.25", "B5": "Spelt flour from Styria", "C5": "2.75",
-    }  # fmt: skip
+        "B3": "Flour",
+        "C3": "Price",
+        "B4": "Rye",
+        "C4": "1.25",
+        "B5": "Spelt flour from Styria",
+        "C5": "2.75",
+    }

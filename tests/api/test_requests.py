@@ -1,4 +1,4 @@
-"""Options: what may be asked for, and what it becomes."""
+"""Request options and the questions made from them."""
 
 from datetime import UTC, datetime
 from typing import Any, get_args
@@ -24,7 +24,8 @@ def test_a_bare_question() -> None:
 def test_everything_that_can_be_asked_for() -> None:
     body = QueryBody(
         query="q", stream=True, strategy="lexical_only", top_k=7, folder="/hr/", document_ids=["a", "b"], min_score=0.2,
-        temperature_override=0, top_p=0.5, sampling_top_k=40, max_tokens=9, stop=["x", "y"], model="m", system_prompt="s",
+        temperature_override=0, top_p=0.5, sampling_top_k=40, max_tokens=9, stop=["x", "y"], model="m",
+        system_prompt="s",
         rag={"hybrid_alpha": 0.3, "query": "other words"},
     )  # fmt: skip
     assert body.question() == Question(
@@ -42,7 +43,7 @@ def test_the_top_folder_is_everything() -> None:
     assert SearchBody(query="q", folder="/").question().filters == Filters()
 
 
-def test_another_time_is_a_filter_and_what_is_none_is_refused() -> None:
+def test_as_of_is_a_filter_and_invalid_times_are_refused() -> None:
     then = datetime(2026, 5, 1, 12, tzinfo=UTC)
     assert SearchBody(query="q", as_of="2026-05-01T12:00:00Z").question().filters == Filters(as_of=then)
     assert QueryBody(query="q", as_of="2026-05-01T14:00+02:00").question().filters.as_of == then
@@ -54,7 +55,7 @@ def test_a_single_stop_word() -> None:
     assert QueryBody(query="q", stop="END").question().sampling.stop == ("END",)
 
 
-def test_the_same_wish_twice_is_fine_and_two_wishes_are_not() -> None:
+def test_equal_values_of_an_option_are_accepted_and_different_ones_refused() -> None:
     assert QueryBody(query="q", top_k=5, rag={"search_limit": 5}).question().top_k == 5
     for values in (
         {"top_k": 5, "rag": {"search_limit": 6}},
@@ -85,7 +86,8 @@ def test_an_unknown_option_is_named_with_the_nearest() -> None:
     ("name", "value"),
     [
         ("mode", "chat"), ("resumable", False),
-        ("enable_verification", None), ("max_documents_to_expand", None), ("profile", None), ("as_of", None), ("level_filter", None),
+        ("enable_verification", None), ("max_documents_to_expand", None), ("profile", None), ("as_of", None),
+        ("level_filter", None),
     ],
 )  # fmt: skip
 def test_options_that_change_nothing_may_be_sent(name: str, value: Any) -> None:
@@ -93,15 +95,15 @@ def test_options_that_change_nothing_may_be_sent(name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize("wish", [True, False, None])
-def test_whether_documents_are_looked_into_is_for_the_request_to_say(wish: bool | None) -> None:
+def test_the_request_decides_on_retrieval(wish: bool | None) -> None:
     assert QueryBody(query="q", rag={"enabled": wish}).question() == Question("q", retrieve=wish)
 
 
-def test_levels_have_two_names_and_are_told_once() -> None:
+def test_levels_have_two_names() -> None:
     assert SearchBody(query="q", levels=[1, 0, 1]).question() == Question("q", levels=(0, 1))
     assert ManyBody(queries=["q"], levels=[2]).question().levels == (2,)
     assert QueryBody(query="q", level_filter=[2, 1]).question() == Question("q", levels=(1, 2))
-    with pytest.raises(Invalid, match="levels and level_filter mean the same"):
+    with pytest.raises(Invalid, match="levels and level_filter are the same option"):
         QueryBody(query="q", level_filter=[1], levels=[2]).question()
 
 
@@ -125,7 +127,7 @@ def test_values_out_of_bounds_are_refused(values: dict[str, Any]) -> None:
         QueryBody(**{"query": "q", **values})
 
 
-def test_verification_and_expansion_are_settings_a_request_has_its_own_values_for() -> None:
+def test_a_request_overrides_verification_and_expansion() -> None:
     body = QueryBody(
         query="q", enable_verification=False, enable_document_expansion=True, max_documents_to_expand=2,
         max_chunks_per_document=5, expansion_threshold=0,
@@ -141,7 +143,7 @@ def test_verification_and_expansion_are_settings_a_request_has_its_own_values_fo
         assert "Input should be" in fault(QueryBody, query="q", **{name: value})
 
 
-def test_an_answer_can_be_wanted_anew() -> None:
+def test_the_cache_can_be_bypassed() -> None:
     assert QueryBody(query="q", no_cache=True).question() == Question("q", fresh=True)
     assert QueryBody(query="q", no_cache=False).question() == Question("q")
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks.revocation import folder, searches, tell, until, ways_in
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 
 
 def test_each_change_is_made_obeyed_and_told(
     database_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with Door(tmp_path / "data", **{"database.url": database_url}) as door, door.client() as boss:
+    with LiveServer(tmp_path / "data", **{"database.url": database_url}) as door, door.client() as boss:
         searches(door, boss, 1)
         ways_in(door, boss, 1)
         folder(door, boss, 3)

@@ -1,4 +1,4 @@
-"""The command line called in this process, on one library for all these tests."""
+"""The command line called in this process, on one shared library."""
 
 import secrets
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Calling the command line without a process, and what it said."""
+"""Calls of the command line without a process, and their results."""
 
 import io
 import json
@@ -17,8 +17,8 @@ COMMAND = [sys.executable, "-c", "from pincite.cli import main; raise SystemExit
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """How a call ended."""
+class CommandResult:
+    """The result of a call: exit code, stdout and stderr."""
 
     code: int
     out: str
@@ -26,16 +26,16 @@ class Said:
 
     @property
     def json(self) -> Any:
-        """What it printed, read back."""
+        """The printed JSON."""
         return json.loads(self.out)
 
     @property
     def words(self) -> str:
-        """What it printed, however the lines were broken."""
+        """The printed text without line breaks."""
         return " ".join(self.out.split())
 
     def failed_with(self, code: int) -> str:
-        """The one line it said, after making sure that it was one and that the code is right."""
+        """The error line, after checking that it is one line and that the exit code is right."""
         assert (self.code, self.out) == (code, "")
         assert self.err.startswith("pincite: ")
         assert self.err.count("\n") == 1
@@ -43,16 +43,17 @@ class Said:
         return self.err.removeprefix("pincite: ").rstrip("\n")
 
 
-Call = Callable[..., Said]
+Call = Callable[..., CommandResult]
 
 
-def call(*arguments: object, encoding: str = "utf-8") -> Said:
+def call(*arguments: object, encoding: str = "utf-8") -> CommandResult:
     """Call `main` as the console script does."""
     out = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
     err = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
     with redirect_stdout(out), redirect_stderr(err):
         code = main([str(argument) for argument in arguments])
-    return Said(code, *(stream.buffer.getvalue().decode(encoding) for stream in (out, err)))  # type: ignore[attr-defined]
+    printed = (stream.buffer.getvalue() for stream in (out, err))  # type: ignore[attr-defined]
+    return CommandResult(code, *(data.decode(encoding) for data in printed))
 
 
 def start(*arguments: object, **env: str) -> "subprocess.Popen[str]":

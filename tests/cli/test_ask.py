@@ -1,4 +1,4 @@
-"""Questions: ask and search."""
+"""The commands ask and search."""
 
 import re
 from pathlib import Path
@@ -45,7 +45,7 @@ def test_a_question_keeps_to_its_folder(library: Call) -> None:
     assert "blue cup" in library("ask", QUESTION, "--folder", "/papers/").words
 
 
-def test_what_was_left_out_is_said_once(library: Call) -> None:
+def test_degraded_stages_are_printed_once(library: Call) -> None:
     away = ["--set", "llm.base_url=http://127.0.0.1:9/v1", "--set", "llm.model=m", "--set", "resilience.retries=0"]
     said = library("ask", QUESTION, *away)
     assert (said.code, said.err) == (0, "")
@@ -61,11 +61,12 @@ def test_what_was_left_out_is_said_once(library: Call) -> None:
         (["x" * 4001], "the question has 4001 characters; ask in at most 4000 (guard.max_query_chars)"),
         (
             ["x", "--strategy", "magic"],
-            "there is no strategy 'magic'; there are: hybrid, dense_only, lexical_only, fusion, two_stage, hierarchical",
+            "there is no strategy 'magic'; there are: hybrid, dense_only, lexical_only, fusion, two_stage, "
+            "hierarchical",
         ),
     ],
 )
-def test_a_bad_question_is_told_in_one_line(library: Call, command: str, arguments: list[str], told: str) -> None:
+def test_an_invalid_question_is_one_line(library: Call, command: str, arguments: list[str], told: str) -> None:
     assert library(command, *arguments).failed_with(2) == told
 
 
@@ -97,7 +98,7 @@ def test_a_search_and_a_list_keep_to_tags(library: Call, tmp_path: Path) -> None
     library("remove", listed["id"])
 
 
-def test_a_folder_that_is_not_there_is_said_with_the_one_that_may_be_meant(library: Call) -> None:
+def test_an_unknown_folder_is_reported_with_a_suggestion(library: Call) -> None:
     assert (
         "Warning there is no folder 'paper'; did you mean 'papers'?" in library("ask", "x", "--folder", "paper").words
     )
@@ -140,9 +141,9 @@ def test_reciprocal_ranks_are_explained_too(library: Call) -> None:
         assert float(share) == pytest.approx(1 / (30 + int(rank)), abs=1e-4)
 
 
-def test_a_reranker_is_told_apart(library: Call) -> None:
+def test_the_rerankers_score_is_explained(library: Call) -> None:
     said = library("search", "generator key", "--explain", "--top-k", "2", "--set", "rag.reranker=scripted")
-    assert "then the reranker's score counts:" in said.words
+    assert "replaced by the reranker's score:" in said.words
 
 
 def test_a_misspelt_question_says_what_was_searched_instead(library: Call) -> None:
@@ -189,12 +190,12 @@ def test_documents_can_be_left_out_and_asked_for(library: Call) -> None:
     assert library("ask", QUESTION, "--documents", *manual).json["sources"]
 
 
-def test_an_answer_given_again_says_so_and_how_to_have_it_made_anew(library: Call) -> None:
+def test_a_cached_answer_says_so_and_names_no_cache(library: Call) -> None:
     asked = "Where exactly does the key to the generator room hang?"
     assert "Cached" not in library("ask", asked).words
     again = library("ask", asked)
     assert "blue cup" in again.words
-    assert "Cached answered before: the same words; --no-cache answers anew" in again.words
+    assert "Cached answered before: the same words; --no-cache gives a new answer" in again.words
     assert "Cached" not in library("ask", asked, "--no-cache").words
     assert library("ask", asked, "--json").json["metadata"]["cached"] is True
 

@@ -1,18 +1,21 @@
-"""The audit log at the command line."""
+"""The commands for the audit log."""
 
 import psycopg
 
 from .terminal import Call
 
 
-def test_what_was_done_is_listed_and_checked(pincite: Call, library_settings: dict[str, str]) -> None:
+def test_events_are_listed_and_verified(pincite: Call, library_settings: dict[str, str]) -> None:
     pincite("user", "add", "ines")
     assert "user.add" in pincite("audit", "list", "--event", "user", "--limit", "1").out
     [event] = pincite("audit", "list", "--person", "ines", "--since", "5m", "--json").json["items"]
     assert (event["event"], event["person"], event["subject"], event["address"]) == (
-        "user.add", "local", "user:ines", "",
-    )  # fmt: skip
-    assert pincite("audit", "list", "--person", "nobody at all").out == "There are no such events.\n"
+        "user.add",
+        "local",
+        "user:ines",
+        "",
+    )
+    assert pincite("audit", "list", "--person", "nobody at all").out == "There are no matching events.\n"
     held = pincite("audit", "verify", "--json").json
     assert (held["ok"], held["fault"]) == (True, None)
     assert held["head"] in pincite("audit", "verify").out
@@ -24,7 +27,7 @@ def test_what_was_done_is_listed_and_checked(pincite: Call, library_settings: di
         owner.execute(edit, ("user:ines", "user:otto", event["number"]))
         broken = pincite("audit", "verify")
         assert broken.code == 1
-        assert f"does not hold: event {event['number']} was changed" in broken.out
+        assert f"is not intact: event {event['number']} was changed" in broken.out
         assert pincite("audit", "verify", "--json").json["ok"] is False
         owner.execute(edit, ("user:otto", "user:ines", event["number"]))
     assert pincite("audit", "verify").code == 0

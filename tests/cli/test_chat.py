@@ -1,4 +1,4 @@
-"""A conversation in the terminal: piped and typed."""
+"""The command chat: piped and typed."""
 
 import contextlib
 import io
@@ -18,7 +18,7 @@ import pytest
 from pincite.stub.script import Script
 from pincite.stub.thread import StubLLM
 
-from .terminal import COMMAND, Call, Said
+from .terminal import COMMAND, Call, CommandResult
 
 KEY = "Where does the key to the generator room hang?"
 CAT = "What is the cat called?"
@@ -28,7 +28,7 @@ CAT = "What is the cat called?"
 def chat(library: Call, monkeypatch: pytest.MonkeyPatch) -> Call:
     """Calls `chat` with lines to read."""
 
-    def call(*arguments: str, lines: str) -> Said:
+    def call(*arguments: str, lines: str) -> CommandResult:
         monkeypatch.setattr("sys.stdin", io.StringIO(lines))
         return library("chat", *arguments)
 
@@ -59,7 +59,7 @@ def test_a_conversation_goes_on_only_when_asked(chat: Call) -> None:
     assert json.loads(chat("--json", "--new", lines=CAT).out)["session_id"] != first
     assert json.loads(chat("--json", lines=CAT).out)["session_id"] != first
     assert "no session 's_none'" in chat("--session", "s_none", lines=CAT).failed_with(1)
-    assert "leave one of them out" in chat("--session", first, "--new", lines=CAT).failed_with(2)
+    assert "give only one of them" in chat("--session", first, "--new", lines=CAT).failed_with(2)
 
 
 def test_a_conversation_can_be_about_documents_as_they_were(chat: Call) -> None:
@@ -71,15 +71,15 @@ def test_a_conversation_can_be_about_documents_as_they_were(chat: Call) -> None:
 def test_the_commands_of_a_conversation(chat: Call) -> None:
     said = chat(lines=f"/sources\n/help\n{KEY}\n/sources\n/sessions\n/new\n/nonsense\n/quit\n{CAT}\n")
     assert said.code == 0
-    assert "nothing was asked yet" in said.out
-    assert "every passage the last answer was made from" in said.out
+    assert "there is no answer yet" in said.out
+    assert "list all sources of the last answer" in said.out
     assert "relevance" in said.out
     assert "Where does" in said.out.split("about")[1]
-    assert "there is no /nonsense" in said.err
+    assert "there is no command /nonsense" in said.err
     assert "Parallax" not in said.out.split("a new conversation")[1]
 
 
-def test_a_question_that_cannot_be_asked_ends_nothing_and_leaves_nothing(chat: Call) -> None:
+def test_an_invalid_question_leaves_no_session(chat: Call) -> None:
     said = chat("--json", lines=f"{'x' * 5000}\n{KEY}\n")
     assert said.code == 1
     assert "ask in at most 4000" in said.err
@@ -142,7 +142,7 @@ def test_ctrl_c_stops_the_answer_and_not_the_conversation(library: Call, library
         assert stub.wait_for(lambda calls: any(call.left for call in calls))
         terminal.wait_for("›")
         process.send_signal(signal.SIGINT)
-        terminal.wait_for("(Ctrl-D ends)")
+        terminal.wait_for("(Ctrl-D quits)")
         terminal.type(f"{CAT}\n")
         terminal.wait_for("The cat is called Parallax. [1]")
         terminal.wait_for("stub-1; trace")
@@ -156,9 +156,14 @@ def _typed(env: dict[str, str], *arguments: str) -> "Iterator[tuple[subprocess.P
     """A conversation at a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [*COMMAND, "chat", *arguments], stdin=theirs, stdout=theirs, stderr=theirs, cwd=Path(__file__).parents[2],
-        env={**os.environ, **env, "TERM": "xterm"}, start_new_session=True,
-    )  # fmt: skip
+        [*COMMAND, "chat", *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, **env, "TERM": "xterm"},
+        start_new_session=True,
+    )
     os.close(theirs)
     try:
         yield process, _Terminal(ours)

@@ -1,4 +1,4 @@
-"""The options every command has."""
+"""The common options of all commands."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def test_settings_are_keys_and_values() -> None:
 
 
 @pytest.mark.parametrize("pair", ["rag.top_k", "=5", ""])
-def test_what_is_no_setting_is_refused(pair: str) -> None:
+def test_an_invalid_setting_is_refused(pair: str) -> None:
     with pytest.raises(SettingsError, match="KEY=VALUE"):
         parse_settings([pair])
 
@@ -46,7 +46,7 @@ def test_an_unknown_provider_names_those_there_are() -> None:
     assert told == "there is no embedder called 'magic'; there are: minilm, ollama, openai_compatible, scripted"
 
 
-def test_a_setting_counts_for_this_call_and_the_last_one_wins(library: Call) -> None:
+def test_a_setting_applies_to_this_call_and_the_last_one_wins(library: Call) -> None:
     said = library("search", "key cup cat diesel", "--json", "--set", "rag.top_k=1", "--set", "rag.top_k=2")
     assert len(said.json["results"]) == 2
     assert len(library("search", "key cup cat diesel", "--json").json["results"]) > 2
@@ -61,7 +61,7 @@ def test_the_last_data_folder_wins_wherever_it_stands(pincite: Call, tmp_path: P
     assert first.is_dir()
 
 
-def test_a_data_folder_that_is_a_file_is_told_in_one_line(pincite: Call, tmp_path: Path) -> None:
+def test_a_data_folder_that_is_a_file_is_one_line(pincite: Call, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert str(tmp_path / "file") in pincite("list", "--data", tmp_path / "file").failed_with(1)
 

@@ -1,4 +1,4 @@
-"""The doctor."""
+"""The command doctor."""
 
 import asyncio
 import shutil
@@ -14,21 +14,21 @@ from pincite.engine.diagnose import Finding
 from pincite.errors import Unavailable
 from pincite.ingest.read.reader_pool import Isolation
 
-from .terminal import Call, Said
+from .terminal import Call, CommandResult
 
 
 @pytest.fixture(autouse=True)
 def _isolation_is_known(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Finding it out starts a process; once is enough."""
-    if request.function is not test_a_healthy_library_is_all_well:
+    if request.function is not test_a_healthy_library_has_no_problems:
         monkeypatch.setattr(diagnose, "isolation", lambda _memory_mb: Isolation(("no network",)))
 
 
-def states(said: Said) -> dict[str, str]:
+def states(said: CommandResult) -> dict[str, str]:
     return {check["name"]: check["state"] for check in said.json["checks"]}
 
 
-def test_a_healthy_library_is_all_well(library: Call) -> None:
+def test_a_healthy_library_has_no_problems(library: Call) -> None:
     said = library("doctor", "--json")
     checks = {check["name"]: check for check in said.json["checks"]}
     assert (said.code, said.json["ok"]) == (0, True)
@@ -41,7 +41,7 @@ def test_a_healthy_library_is_all_well(library: Call) -> None:
     assert "1024 MB of memory" in checks["reader"]["found"]
 
 
-def test_where_passages_go_to_be_put_in_order_is_told(library: Call) -> None:
+def test_the_rerankers_address_is_reported(library: Call) -> None:
     server = ["--set", "rag.reranker=rerank_api", "--set", "rerank.base_url=http://127.0.0.1:9"]
     for chosen, state, found in (
         (["--set", "rag.reranker=scripted"], "ok", "scripted"),
@@ -68,7 +68,7 @@ def test_an_embedder_that_does_not_load_is_broken(library: Call) -> None:
     said = library("doctor", "--json", "--set", "embedding.provider=openai_compatible")
     assert (said.code, said.json["ok"]) == (1, False)
     assert (states(said)["embedder"], states(said)["database"]) == ("broken", "note")
-    assert "1 thing to mend." in library("doctor", "--set", "embedding.provider=openai_compatible").out
+    assert "1 thing to fix." in library("doctor", "--set", "embedding.provider=openai_compatible").out
 
 
 def test_a_data_folder_that_is_a_file_is_broken(pincite: Call, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_reader_that_does_not_start_is_broken(pincite: Call, monkeypatch: pyte
     assert "BROKEN reader the process that reads files does not start" in said.words
 
 
-def test_what_the_system_does_not_give_the_reader_is_noted(pincite: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_sandbox_features_are_noted(pincite: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     known = Isolation(("512 MB of memory",), ("no network",))
     monkeypatch.setattr(diagnose, "isolation", lambda _memory_mb: known)
     said = pincite("doctor", "--json")
@@ -104,7 +104,8 @@ def test_a_database_that_is_down_is_broken(pincite: Call, monkeypatch: pytest.Mo
 
 
 def test_little_space_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000))  # type: ignore[attr-defined]
+    usage = shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000)  # type: ignore[attr-defined]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     found = diagnose._data_folder(tmp_path / "not there yet")
     assert (found.state, "1,000 bytes free" in found.found) == ("note", True)
     assert not (tmp_path / "not there yet").exists()
@@ -115,7 +116,7 @@ def _answerer(address: str) -> Finding:
     return asyncio.run(diagnose._answerer(settings))
 
 
-def test_a_model_server_is_looked_for_without_a_word_to_it() -> None:
+def test_a_model_server_is_probed_without_sending_text() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
         there = _answerer(address)
@@ -140,7 +141,7 @@ def test_an_ollama_on_this_machine_is_offered_and_never_used_unasked(monkeypatch
     assert asyncio.run(diagnose._ollama(load_settings({"llm.provider": "ollama"}, env={}))) == []
 
 
-def test_no_ollama_is_nothing_to_speak_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_ollama_is_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     async def none() -> list[Offered]:
         return []
 

@@ -1,4 +1,4 @@
-"""Documents: add, list, show, read, remove."""
+"""The commands add, list, show, read, remove."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pincite.cli.documents import parse_lines, pick
+from pincite.cli.documents import match_id, parse_lines
 from pincite.errors import Invalid, NotFound
 from tests.model_server import model_server
 from tests.pdf_maker import make_pdf
@@ -83,14 +83,14 @@ def test_adding_speaks_json_and_removing_gives_receipts(pincite: Call, tmp_path:
     first, second = (one["document"]["id"] for one in said.json["added"])
     said = pincite("remove", first)
     assert said.words.startswith("removed gone.md: 1 version, 1 passage, 1 vector, ")
-    assert said.words.endswith("; checked again: nothing left")
+    assert said.words.endswith("; verified: nothing is left")
     [receipt] = pincite("remove", second, "--json").json
     assert (receipt["document_id"], receipt["verified"]) == (second, True)
     assert not {"gone.md", "gone too.md"} & set(ids(pincite))
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_told(pincite: Call, tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(pincite: Call, tmp_path: Path) -> None:
     (tmp_path / "locked.md").write_text("# Locked\n")
     (tmp_path / "locked.md").chmod(0)
     assert "cannot read" in pincite("add", tmp_path / "locked.md").words
@@ -141,7 +141,7 @@ def test_a_document_is_shown_as_json(library: Call) -> None:
 
 @pytest.mark.parametrize("command", ["show", "read", "remove"])
 @pytest.mark.parametrize("wanted", ["nothing-like-it", "-nothing", "--nothing"])
-def test_an_unknown_document_is_told_in_one_line(library: Call, command: str, wanted: str) -> None:
+def test_an_unknown_document_is_one_line(library: Call, command: str, wanted: str) -> None:
     assert library(command, wanted).failed_with(1) == f"there is no document '{wanted}'; see: pincite list"
 
 
@@ -157,14 +157,14 @@ def test_an_id_may_begin_with_a_dash(pincite: Call, tmp_path: Path, monkeypatch:
 
 def test_first_characters_must_tell_documents_apart() -> None:
     known = {"abcdef1": "one.md", "abcdxx2": "two.md", "zzz": "three.md"}
-    assert pick("abcde", known, "document", "list") == "abcdef1"
-    assert pick("zzz", known, "document", "list") == "zzz"
-    with pytest.raises(Invalid, match=r"'abcd' could be abcdef1 \(one.md\), abcdxx2 \(two.md\); give more"):
-        pick("abcd", known, "document", "list")
-    with pytest.raises(Invalid, match=r"'abc' is too short for an id; give at least its first 4 characters"):
-        pick("abc", known, "document", "list")
+    assert match_id("abcde", known, "document", "list") == "abcdef1"
+    assert match_id("zzz", known, "document", "list") == "zzz"
+    with pytest.raises(Invalid, match=r"'abcd' matches abcdef1 \(one.md\), abcdxx2 \(two.md\); give more"):
+        match_id("abcd", known, "document", "list")
+    with pytest.raises(Invalid, match=r"'abc' is too short for an id; give at least 4 characters"):
+        match_id("abc", known, "document", "list")
     with pytest.raises(NotFound, match=r"there is no document 'abxx'; see: pincite list"):
-        pick("abxx", known, "document", "list")
+        match_id("abxx", known, "document", "list")
 
 
 def test_a_document_is_read_whole_or_in_part(library: Call) -> None:
@@ -189,7 +189,7 @@ def test_a_document_is_read_at_a_place_of_its_file(pincite: Call, tmp_path: Path
     assert (found["text"], found["place"], found["places"][0]["ref"]) == ("Pens | 3.50", "A2:B2", "A2:B2")
     assert "there is no page 3; there are 2" in pincite("read", known["rules.pdf"], "--page", "3").err
     assert "there is nothing at Z9" in pincite("read", known["prices.csv"], "--at", "Z9").err
-    assert "do not go with" in pincite("read", known["rules.pdf"], "--page", "1", "--lines", "1-2").err
+    assert "cannot be combined with" in pincite("read", known["rules.pdf"], "--page", "1", "--lines", "1-2").err
     for document in ("rules.pdf", "prices.csv"):
         assert pincite("remove", known[document]).code == 0
 
@@ -203,12 +203,12 @@ def test_lines_are_written_in_several_ways(text: str, lines: tuple[int | None, i
 
 
 @pytest.mark.parametrize("text", ["", "-", "a-b", "1-2-3", "1 2", "1.5"])
-def test_what_is_no_lines_is_refused(text: str) -> None:
+def test_an_invalid_line_range_is_refused(text: str) -> None:
     with pytest.raises(Invalid, match="--lines takes A-B"):
         parse_lines(text)
 
 
-def test_lines_beyond_the_end_are_told(library: Call) -> None:
+def test_lines_beyond_the_end_are_reported(library: Call) -> None:
     assert "there are lines 1 to" in library("read", ids(library)["handbook.md"], "--lines", "900-901").failed_with(2)
 
 
@@ -233,9 +233,14 @@ def test_a_hostile_document_cannot_steer_the_terminal(pincite: Call, tmp_path: P
     pincite("add", tmp_path / "evil.md")
     document = ids(pincite)["evil.md"]
     calls = [
-        ("list",), ("show", document, "--chunks"), ("read", document), ("ask", "Is the gate green?"),
-        ("search", "green gate", "--explain"), ("show", document, "--chunks", "--json"), ("search", "gate", "--json"),
-    ]  # fmt: skip
+        ("list",),
+        ("show", document, "--chunks"),
+        ("read", document),
+        ("ask", "Is the gate green?"),
+        ("search", "green gate", "--explain"),
+        ("show", document, "--chunks", "--json"),
+        ("search", "gate", "--json"),
+    ]
     for arguments in calls:
         said = pincite(*arguments)
         assert said.code == 0

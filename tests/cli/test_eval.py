@@ -1,4 +1,4 @@
-"""Evaluation from the command line."""
+"""The commands for evaluation."""
 
 import json
 from pathlib import Path
@@ -11,11 +11,11 @@ from .terminal import Call
 
 
 def test_one_folder_or_ones_own_documents_and_nothing_else(pincite: Call, tmp_path: Path) -> None:
-    assert "name one folder with a question set, or ask for --auto" in pincite("eval", "run").failed_with(2)
+    assert "give one folder with a question set, or --auto" in pincite("eval", "run").failed_with(2)
     assert "there is no folder" in pincite("eval", tmp_path / "none").failed_with(1)
     assert "no qrels.tsv" in pincite("eval", tmp_path).failed_with(1)
-    assert "go after --compare" in pincite("eval", tmp_path, "rag.alpha=1").failed_with(2)
-    assert "--keep goes with a question set" in pincite("eval", "--auto", "--keep", tmp_path).failed_with(2)
+    assert "give settings with --compare" in pincite("eval", tmp_path, "rag.alpha=1").failed_with(2)
+    assert "--keep requires a question set" in pincite("eval", "--auto", "--keep", tmp_path).failed_with(2)
     assert "a .md or a .json file" in pincite("eval", tmp_path, "--report", "r.txt").failed_with(2)
     assert "no way to make questions 'magic'" in pincite("eval", "--auto", "--by", "magic").failed_with(2)
     assert "no setting 'rag.alfa'" in pincite("eval", tmp_path, "--compare", "rag.alfa=1").failed_with(2)
@@ -84,9 +84,9 @@ def test_ones_own_documents_are_measured_and_the_next_run_says_what_changed(own:
     assert json.dumps(questions)
 
 
-def test_what_needs_another_index_cannot_be_tried_on_a_library_as_it_is(own: Call) -> None:
+def test_index_settings_cannot_be_compared_on_a_library(own: Call) -> None:
     assert "chunking.size" in own("eval", "--auto", "--set", "chunking.size=100").failed_with(2)
     told = own("eval", "--auto", "--questions", "5", "--compare", "chunking.size=100")
     assert told.code == 2
-    assert "acts on indexing" in told.err
+    assert "affect indexing" in told.err
     assert "there is no evaluation 'ev_nope'" in own("eval", "show", "ev_nope").failed_with(1)

@@ -1,11 +1,11 @@
-"""Flows from a file."""
+"""The commands for flows."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from pincite.cli.flow import load
+from pincite.cli.flow import load_flow_file
 from pincite.errors import Invalid
 from tests.cli.terminal import Call
 
@@ -30,18 +30,18 @@ def test_a_flow_is_run_from_its_file(pincite: Call, papers: Path, tmp_path: Path
 @pytest.mark.parametrize(("name", "text"), [("f.toml", TOML), ("f.yaml", YAML), ("f.json", json.dumps(FLOW))])
 def test_a_file_is_read_by_its_ending(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
-    assert load(tmp_path / name)["nodes"][-1] == {"id": "answer", "type": "completion"}
+    assert load_flow_file(tmp_path / name)["nodes"][-1] == {"id": "answer", "type": "completion"}
 
 
 @pytest.mark.parametrize(
     ("name", "text"), [("f.toml", "="), ("f.yaml", "{"), ("f.json", "{"), ("f.json", "[" * 100_000)]
 )
-def test_a_file_that_is_not_what_it_says_is_told(tmp_path: Path, name: str, text: str) -> None:
+def test_an_invalid_flow_file_is_reported(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(Invalid, match="is not what its ending says"):
-        load(tmp_path / name)
+    with pytest.raises(Invalid, match="is not valid"):
+        load_flow_file(tmp_path / name)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_flow_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="cannot be read"):
-        load(tmp_path / "none.json")
+        load_flow_file(tmp_path / "none.json")

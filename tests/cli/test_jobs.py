@@ -1,4 +1,4 @@
-"""The queue on the command line: shown, followed, cancelled; and a worker of its own."""
+"""The commands jobs and worker."""
 
 import asyncio
 import json
@@ -50,8 +50,8 @@ def test_watching_ends_when_nothing_waits(pincite: Call, job: int) -> None:
 
 
 def test_a_job_is_cancelled_once(pincite: Call, job: int) -> None:
-    assert pincite("jobs", "--cancel", job).out == f"cancelled {job} (held.md), which was held; it is not searched\n"
-    assert pincite("jobs").out == "Nothing waits to be processed.\n"
+    assert pincite("jobs", "--cancel", job).out == f"cancelled {job} (held.md), which was held; it is not searchable\n"
+    assert pincite("jobs").out == "The queue is empty.\n"
     assert f"there is no job '{job}'" in pincite("jobs", "--cancel", job).failed_with(1)
 
 
@@ -64,7 +64,7 @@ def test_a_cancelled_job_speaks_json(pincite: Call, job: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_worker_says_who_it_is_and_ends_when_told_to(library_settings: dict[str, str], tmp_path: Path) -> None:
+def test_a_worker_prints_its_name_and_ends_on_a_signal(library_settings: dict[str, str], tmp_path: Path) -> None:
     command = [sys.executable, "-c", "import sys; from pincite.cli import main; sys.exit(main())", "worker", "--json"]
     environment = {**library_settings, "PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
@@ -78,5 +78,5 @@ def test_a_worker_says_who_it_is_and_ends_when_told_to(library_settings: dict[st
     assert process.returncode == 0
 
 
-def test_a_worker_needs_a_number_above_nought(pincite: Call) -> None:
+def test_a_worker_needs_a_positive_number(pincite: Call) -> None:
     assert "--workers" in pincite("worker", "--workers", "0").failed_with(2)

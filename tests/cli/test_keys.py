@@ -1,4 +1,4 @@
-"""Keys: create, list, revoke."""
+"""The commands for API keys."""
 
 import pytest
 
@@ -21,8 +21,11 @@ def test_a_key_speaks_json_and_can_be_revoked(pincite: Call) -> None:
     assert set(made) == {"key", "id"}
     [listed] = [key for key in pincite("key", "list", "--json").json["items"] if key["id"] == made["id"]]
     assert (listed["name"], listed["role"], listed["expires_at"], listed["revoked_at"]) == (
-        "script", "administrator", None, None,
-    )  # fmt: skip
+        "script",
+        "administrator",
+        None,
+        None,
+    )
     assert pincite("key", "revoke", made["id"][:6]).out == f"revoked {made['id']} (script)\n"
     [listed] = [key for key in pincite("key", "list", "--json").json["items"] if key["id"] == made["id"]]
     assert listed["revoked_at"] is not None
@@ -33,14 +36,14 @@ def test_a_key_speaks_json_and_can_be_revoked(pincite: Call) -> None:
     ("arguments", "told"),
     [
         (["--name", "x", "--role", "king"], "there is no role 'king'; there are: administrator, editor, reader"),
-        (["--name", "  "], "the key needs a name that tells what it is for"),
+        (["--name", "  "], "the name is empty; give one that says what the key is for"),
         (["--name", "x", "--expires", "0"], "invalid value for '--expires'"),
         ([], "missing option '--name'"),
     ],
 )
-def test_a_bad_wish_is_told_in_one_line(pincite: Call, arguments: list[str], told: str) -> None:
+def test_an_invalid_option_is_one_line(pincite: Call, arguments: list[str], told: str) -> None:
     assert told in pincite("key", "create", *arguments).failed_with(2)
 
 
-def test_an_unknown_key_is_told_in_one_line(pincite: Call) -> None:
+def test_an_unknown_key_is_one_line(pincite: Call) -> None:
     assert pincite("key", "revoke", "beef").failed_with(1) == "there is no key 'beef'; see: pincite key list"

@@ -1,4 +1,4 @@
-"""`main`: what every call has in common, and how each kind of failure ends."""
+"""`main`: behaviour of every call, and the output of each kind of failure."""
 
 import errno
 import json
@@ -50,7 +50,7 @@ def test_a_call_without_a_command_shows_the_help() -> None:
     assert "Usage: pincite" in said.out
 
 
-def test_it_says_its_version() -> None:
+def test_the_version_is_printed() -> None:
     assert call("--version").out == f"pincite {__version__}\n"
 
 
@@ -69,7 +69,7 @@ def test_it_says_its_version() -> None:
         (["serve", "--port", "70000"], "invalid value for '--port'"),
     ],
 )
-def test_a_wrong_call_is_told_in_one_line(arguments: list[str], told: str) -> None:
+def test_a_usage_error_is_one_line(arguments: list[str], told: str) -> None:
     assert told in call(*arguments).failed_with(2)
 
 
@@ -100,10 +100,10 @@ def _opening_raises(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> No
     monkeypatch.setattr(AsyncPincite, "open", fail)
 
 
-def test_an_unforeseen_error_is_one_line_and_its_origin_is_shown_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_is_one_line_with_a_traceback_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     _opening_raises(monkeypatch, ZeroDivisionError("two\nlines \x1b[2J"))
     told = call("list").failed_with(1)
-    assert told == ("unforeseen error: ZeroDivisionError: two lines \\x1b[2J; run again with --debug for details")
+    assert told == ("unexpected error: ZeroDivisionError: two lines \\x1b[2J; run again with --debug for details")
     assert "Traceback" in call("list", "--debug").err
     assert "Traceback" in call("--debug", "list").err
 
@@ -120,7 +120,7 @@ def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_a_reader_who_leaves_ends_the_call_quietly(library: Call) -> None:
+def test_a_closed_pipe_ends_the_call_quietly(library: Call) -> None:
     process = start("list", "--json")
     assert process.stdout is not None
     process.stdout.close()
@@ -145,18 +145,18 @@ def test_ctrl_c_in_the_middle_ends_the_process_in_order(pincite: Call) -> None:
 
 
 def test_warnings_of_the_library_are_plain_lines() -> None:
-    formatter = pincite.cli._OneLine(debug=False)
+    formatter = pincite.cli._OneLineFormatter(debug=False)
     record = logging.LogRecord("x", logging.WARNING, "f.py", 1, "job %s: two\nlines \x1b[2J", ("7",), None)
     assert formatter.format(record) == "pincite: warning: job 7: two lines \\x1b[2J"
 
 
-def test_where_a_warning_came_from_is_shown_only_when_asked() -> None:
+def test_a_warnings_traceback_is_shown_with_debug_only() -> None:
     try:
         raise ValueError("deep inside")
     except ValueError:
         record = logging.LogRecord("x", logging.ERROR, "f.py", 1, "failed", None, sys.exc_info())
-    assert pincite.cli._OneLine(debug=False).format(record) == "pincite: error: failed"
-    assert "ValueError: deep inside" in pincite.cli._OneLine(debug=True).format(record)
+    assert pincite.cli._OneLineFormatter(debug=False).format(record) == "pincite: error: failed"
+    assert "ValueError: deep inside" in pincite.cli._OneLineFormatter(debug=True).format(record)
 
 
 def test_an_encoding_without_our_characters_is_no_reason_to_fail(library: Call) -> None:

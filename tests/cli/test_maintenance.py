@@ -1,4 +1,4 @@
-"""backup, restore, purge, and the doctor's closer look."""
+"""The commands backup, restore and purge, and doctor --verify."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -29,14 +29,14 @@ def test_a_library_is_backed_up_restored_elsewhere_and_verified(
     assert "last made on" in {c["name"]: c["found"] for c in library("doctor", "--json").json["checks"]}["backup"]
     there()
     said = library("restore", tmp_path / "b.tar.gz")
-    assert (said.code, "all is well" in said.out) == (0, True)
+    assert (said.code, "no problems" in said.out) == (0, True)
     assert {one["id"] for one in library("list", "--json").json["items"]} == {one["id"] for one in listed}
     again = library("restore", tmp_path / "b.tar.gz")
     assert (again.code, "the library is not empty" in again.err) == (1, True)
     assert library("doctor", "--verify", "--json").code == 0
 
 
-def test_neither_needs_the_embedder(
+def test_backup_and_restore_need_no_embedder(
     library: Call, there: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PINCITE_EMBEDDING__PROVIDER", "openai_compatible")  # with no address: it cannot be made
@@ -46,7 +46,7 @@ def test_neither_needs_the_embedder(
     assert library("restore", tmp_path / "b", "--json").json["ok"]
 
 
-def test_a_damaged_backup_makes_nothing(library: Call, there: Callable[[], None], tmp_path: Path) -> None:
+def test_a_damaged_backup_restores_nothing(library: Call, there: Callable[[], None], tmp_path: Path) -> None:
     assert library("backup", tmp_path / "b").code == 0
     (tmp_path / "b").write_bytes((tmp_path / "b").read_bytes()[:-100])
     there()
@@ -67,17 +67,17 @@ def test_a_backup_in_the_data_folder_or_over_a_file_is_refused(
     assert (nowhere.code, "cannot be written" in nowhere.err) == (1, True)
 
 
-def test_purging_says_what_a_server_of_ones_own_still_holds(library: Call) -> None:
+def test_purge_warns_about_the_log_of_an_own_server(library: Call) -> None:
     said = library("purge")
     assert said.code == 0
-    assert "tables written anew" in said.out
-    assert "its log, replicas and backups" in said.out.replace("\n", " ")
+    assert "tables rewritten" in said.out
+    assert "log, replicas and backups" in said.out.replace("\n", " ")
     assert library("purge", "--json").json["log"] is False
     assert library("search", "cat").code == 0
 
 
 @pytest.mark.parametrize("words", [("purge",), ("backup", "b")])
-def test_no_library_is_made_to_be_looked_after(
+def test_maintenance_creates_no_library(
     library: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     monkeypatch.delenv("PINCITE_DATABASE_URL")

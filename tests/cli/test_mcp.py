@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pincite.cli.mcp import LONGEST_LINE, serve
+from pincite.cli.mcp import MAX_LINE_BYTES, serve
 from pincite.mcp.tools import ToolBackend
 from tests.cli.terminal import Call
 
@@ -42,8 +42,8 @@ def test_each_line_is_a_message_and_each_answer_a_line() -> None:
     assert sorted(one["id"] for one in told) == [1, 2]
 
 
-def test_what_is_no_message_is_refused_and_the_next_one_heard() -> None:
-    told = spoken(b"not json\n", b"x" * (LONGEST_LINE + 10) + b"\n", message(3, "ping"))
+def test_an_invalid_message_is_refused_and_the_next_one_handled() -> None:
+    told = spoken(b"not json\n", b"x" * (MAX_LINE_BYTES + 10) + b"\n", message(3, "ping"))
     assert [one["error"]["code"] for one in told if one["id"] is None] == [-32700] * 3
     assert {"jsonrpc": "2.0", "id": 3, "result": {}} in told
 
@@ -56,9 +56,13 @@ def test_a_program_that_starts_it_gets_answers_until_it_closes_the_pipe(
     command = [sys.executable, "-c", "import sys; from pincite.cli import main; sys.exit(main())", "mcp"]
     asked = message(1, "tools/call", name="ask", arguments={"question": "What is the cat called?"})
     done = subprocess.run(
-        command, input=json.dumps(asked).encode() + b"\n", capture_output=True, check=False, timeout=100,
+        command,
+        input=json.dumps(asked).encode() + b"\n",
+        capture_output=True,
+        check=False,
+        timeout=100,
         env={**os.environ, **library_settings},
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stderr) == (0, b"")
     [line] = done.stdout.splitlines()
     assert "Parallax" in json.loads(line)["result"]["content"][0]["text"]

@@ -1,4 +1,4 @@
-"""Text that cannot steer a terminal, JSON, and numbers in words."""
+"""Escaped text, JSON, and readable numbers."""
 
 import io
 import json
@@ -24,7 +24,7 @@ from pincite.text.counts import count, size
         ("family \U0001f468\u200d\U0001f469", "family \U0001f468\u200d\U0001f469"),
     ],
 )
-def test_what_could_steer_a_terminal_is_escaped(text: str, shown: str) -> None:
+def test_control_characters_are_escaped(text: str, shown: str) -> None:
     assert clean(text) == shown
 
 
@@ -52,10 +52,10 @@ def test_json_is_valid_in_every_encoding(monkeypatch: pytest.MonkeyPatch) -> Non
     ("number", "said"),
     [(0, "0 bytes"), (1023, "1,023 bytes"), (1536, "1.5 KB"), (200 * 1024, "200 KB"), (5 * 1024**4, "5.0 TB")],
 )
-def test_sizes_are_said_as_people_say_them(number: int, said: str) -> None:
+def test_sizes_are_readable(number: int, said: str) -> None:
     assert size(number) == said
 
 
-def test_counts_know_one_from_many() -> None:
+def test_counts_have_singular_and_plural() -> None:
     assert [count(n, "word") for n in (0, 1, 1200)] == ["0 words", "1 word", "1,200 words"]
     assert count(2, "copy", "copies") == "2 copies"

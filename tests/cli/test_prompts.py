@@ -1,4 +1,4 @@
-"""Prompts: list and show."""
+"""The commands for prompts."""
 
 from pathlib import Path
 
@@ -16,6 +16,6 @@ def test_prompts_are_listed_and_shown_and_ones_own_win(tmp_path: Path) -> None:
     assert call("prompts", "show", "answer/list", "--data", tmp_path, "--json").json["own"] is True
 
 
-def test_a_prompt_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
+def test_an_unknown_prompt_lists_the_known_ones(tmp_path: Path) -> None:
     told = call("prompts", "show", "nonsense", "--data", tmp_path).failed_with(2)
     assert "there is no prompt 'nonsense'; there are: default/system" in told

@@ -1,4 +1,4 @@
-"""The service: demo and serve."""
+"""The commands demo and serve."""
 
 import json
 import re
@@ -74,7 +74,7 @@ def test_the_demo_serves_with_a_key_that_replaces_the_last(
 
 def test_a_broken_sample_ends_the_demo_with_one_line(pincite: Call, samples: Path) -> None:
     samples.write_bytes(b"\0\0\0")
-    assert "a sample document cannot be used: " in pincite("demo", "--once").failed_with(1)
+    assert "a sample document could not be added: " in pincite("demo", "--once").failed_with(1)
 
 
 def test_serving_says_where_it_is_where_text_goes_and_how_to_make_a_key(
@@ -140,7 +140,7 @@ def test_a_served_library_answers_and_stops_on_ctrl_c(library: Call) -> None:
         )
 
 
-def test_a_port_in_use_is_told_in_one_line(library: Call) -> None:
+def test_a_port_in_use_is_one_line(library: Call) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         told = library("serve", "--port", str(port)).failed_with(1)

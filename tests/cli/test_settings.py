@@ -1,4 +1,4 @@
-"""Settings on the command line, and that a running service follows them."""
+"""The commands for settings, and that a running service follows them."""
 
 import json
 import os
@@ -24,15 +24,18 @@ def own(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> C
 
 def _environment(url: str, folder: Path) -> dict[str, str]:
     return {
-        "PINCITE_DATABASE_URL": url, "PINCITE_DATA": str(folder / "data"), "PINCITE_EMBEDDING__PROVIDER": "scripted",
-        "PINCITE_LLM__API_KEY": "canary-key", "COLUMNS": "100",
-    }  # fmt: skip
+        "PINCITE_DATABASE_URL": url,
+        "PINCITE_DATA": str(folder / "data"),
+        "PINCITE_EMBEDDING__PROVIDER": "scripted",
+        "PINCITE_LLM__API_KEY": "canary-key",
+        "COLUMNS": "100",
+    }
 
 
-def test_settings_are_set_listed_and_taken_back(own: Call) -> None:
+def test_settings_are_set_listed_and_undone(own: Call) -> None:
     said = own("settings", "set", "rag.top_k", "3", "rag.alpha=0.25")
     assert (said.code, said.out) == (0, "rag.top_k  10 → 3\nrag.alpha  0.5 → 0.25\n")
-    assert own("settings", "set", "rag.top_k", "3").out == "Nothing changed: it was so already.\n"
+    assert own("settings", "set", "rag.top_k", "3").out == "Nothing changed: the settings have these values already.\n"
     listed = own("settings", "list", "--changed").out
     assert "rag.top_k" in listed
     assert "rag.rrf_k" not in listed
@@ -47,7 +50,7 @@ def test_settings_are_set_listed_and_taken_back(own: Call) -> None:
     assert "no change left" in own("settings", "undo").failed_with(2)
 
 
-def test_reset_gives_up_one_change(own: Call) -> None:
+def test_reset_removes_one_change(own: Call) -> None:
     own("settings", "set", "rag.top_k", "3", "rag.rrf_k", "9")
     assert own("settings", "reset", "rag.top_k").out == "rag.top_k  3 → 10\n"
     values = own("settings", "list", "--json").json["values"]
@@ -63,8 +66,8 @@ def test_one_setting_is_shown_with_all_there_is_to_say(own: Call) -> None:
     assert "canary-key" not in own("settings", "get", "llm.api_key").out
 
 
-def test_the_history_tells_batches(own: Call) -> None:
-    assert own("settings", "history").out == "No setting was ever changed here.\n"
+def test_the_history_lists_batches(own: Call) -> None:
+    assert own("settings", "history").out == "No setting has been changed yet.\n"
     own("settings", "set", "rag.top_k", "3", "rag.alpha", "0.1")
     own("settings", "undo")
     lines = own("settings", "history").out.splitlines()
@@ -116,7 +119,7 @@ def test_the_schema_lists_every_setting(own: Call) -> None:
         (["rag.top_k=1", "rag.top_k=2"], "given twice"),
     ],
 )
-def test_a_wrong_change_is_told_in_one_line(own: Call, arguments: list[str], told: str) -> None:
+def test_an_invalid_change_is_one_line(own: Call, arguments: list[str], told: str) -> None:
     said = own("settings", "set", *arguments).failed_with(2)
     assert told in said
     assert "canary" not in said
@@ -132,7 +135,7 @@ def test_safe_mode_says_so_wherever_settings_are_shown(own: Call, monkeypatch: p
     assert "PINCITE_SAFE is set" in own("settings", "set", "rag.alpha", "0.1").words
 
 
-def test_the_doctor_looks_at_what_is_in_force(own: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_checks_the_current_settings(own: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PINCITE_LLM__API_KEY")
     own("settings", "set", "llm.base_url", "http://127.0.0.1:9/v1", "llm.model", "mine")
     findings = {one["name"]: one["found"] for one in own("doctor", "--json").json["checks"]}
@@ -145,8 +148,9 @@ def test_a_question_may_name_a_profile(library: Call) -> None:
     asked = library("ask", "Where is the key?", "--profile", "five-stage", "--json").json
     assert {note["stage"] for note in asked["degraded"]} == {"profile"}
     assert [note["reason"].split(" is made for ")[1].split(",")[0] for note in asked["degraded"]] == [
-        "llama-3.1-8b-instant to write", "minilm to embed",
-    ]  # fmt: skip
+        "llama-3.1-8b-instant to write",
+        "minilm to embed",
+    ]
     assert "there are: default" in library("ask", "x", "--profile", "nobody").failed_with(2)
 
 

@@ -1,4 +1,4 @@
-"""Answers shared by link: list, remove."""
+"""The commands for share links."""
 
 import asyncio
 from dataclasses import replace
@@ -22,7 +22,7 @@ async def shared() -> str:
 
 
 def test_links_are_listed_and_removed_by_their_reference(pincite: Call) -> None:
-    assert "No answer is shared by link" in pincite("shares", "list").out
+    assert "There are no share links" in pincite("shares", "list").out
     reference = asyncio.run(shared())
     [listed] = pincite("shares", "list", "--json").json["items"]
     assert (listed["reference"], listed["owner"], listed["answer_id"]) == (reference, "local", "a_shared")

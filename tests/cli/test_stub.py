@@ -1,4 +1,4 @@
-"""A model server for tests: stub-llm, as a process."""
+"""The command stub-llm, as a process."""
 
 import json
 import signal
@@ -11,7 +11,7 @@ from .terminal import call, start
 
 
 @pytest.mark.slow
-def test_the_stub_says_how_to_use_it_answers_and_ends_on_ctrl_c(tmp_path: Path) -> None:
+def test_the_stub_prints_its_usage_answers_and_ends_on_ctrl_c(tmp_path: Path) -> None:
     script = tmp_path / "script.txt"
     script.write_text("Yes.\n---\nNo.\n")
     process = start("stub-llm", script, "--port", "0", "--fault", "503@2", "--json")
@@ -41,5 +41,5 @@ def test_the_stub_says_how_to_use_it_answers_and_ends_on_ctrl_c(tmp_path: Path) 
         (("/nowhere/script.json",), "cannot be read"),
     ],
 )
-def test_a_wrong_wish_is_told_in_one_line(arguments: tuple[str, ...], words: str) -> None:
+def test_an_invalid_option_is_one_line(arguments: tuple[str, ...], words: str) -> None:
     assert words in call("stub-llm", *arguments).failed_with(2)

@@ -1,11 +1,11 @@
-"""Traces: list, show and replay."""
+"""The commands for traces."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from pincite.cli.traces import moment_of
+from pincite.cli.traces import parse_since
 from pincite.errors import Invalid
 
 from .terminal import Call
@@ -36,14 +36,14 @@ def test_lists_can_be_narrowed(library: Call) -> None:
     assert all(one["kind"] == "search" for one in library("trace", "list", "--kind", "search", "--json").json["items"])
     assert library("trace", "list", "--slow", "9999999", "--json").json["items"] == []
     assert library("trace", "list", "--since", "1h", "--json").json["items"] != []
-    assert library("trace", "list", "--since", "2999-01-01").out.startswith("There are no such traces")
+    assert library("trace", "list", "--since", "2999-01-01").out.startswith("There are no matching traces")
     assert "there is no kind of trace 'foo'; there are: query, chat, search" in library(
         "trace", "list", "--kind", "foo"
     ).failed_with(2)
     assert "--since takes 30m, 2h" in library("trace", "list", "--since", "soon").failed_with(2)
 
 
-def test_an_unknown_trace_is_told_in_one_line(library: Call) -> None:
+def test_an_unknown_trace_is_one_line(library: Call) -> None:
     assert library("trace", "show", "beef").failed_with(1) == "there is no trace 'beef'; see: pincite trace list"
     assert "there is no trace 'beef'" in library("trace", "replay", "beef").failed_with(1)
 
@@ -85,7 +85,7 @@ def test_a_replay_shows_what_changed_in_ranks_scores_and_answer(observatory: Cal
     assert "The answer is the same, word for word." in same
 
 
-def test_a_replay_says_how_to_give_the_words_again(library: Call) -> None:
+def test_a_replay_asks_for_a_question_that_was_not_stored(library: Call) -> None:
     trace_id = library("ask", "What is the cat called?", "--json").json["metadata"]["trace_id"]
     told = library("trace", "replay", trace_id, "--set", "rag.fusion=rrf").failed_with(2)
     assert "--question" in told
@@ -100,11 +100,11 @@ def test_a_replay_says_how_to_give_the_words_again(library: Call) -> None:
     ).failed_with(2)
 
 
-def test_times_can_be_said_in_several_ways() -> None:
+def test_times_have_several_formats() -> None:
     now = datetime(2026, 5, 1, 12, tzinfo=UTC)
-    assert moment_of("90m", now) == now - timedelta(minutes=90)
-    assert moment_of(" 7d ", now) == now - timedelta(days=7)
-    assert moment_of("2026-05-01") == datetime(2026, 5, 1, tzinfo=UTC)
-    assert moment_of("2026-05-01T12:00:00+02:00") == datetime(2026, 5, 1, 10, tzinfo=UTC)
+    assert parse_since("90m", now) == now - timedelta(minutes=90)
+    assert parse_since(" 7d ", now) == now - timedelta(days=7)
+    assert parse_since("2026-05-01") == datetime(2026, 5, 1, tzinfo=UTC)
+    assert parse_since("2026-05-01T12:00:00+02:00") == datetime(2026, 5, 1, 10, tzinfo=UTC)
     with pytest.raises(Invalid):
-        moment_of("7w")
+        parse_since("7w")

@@ -1,4 +1,4 @@
-"""Users, groups and sharing at the command line."""
+"""The commands for users, groups and sharing."""
 
 from pathlib import Path
 
@@ -16,14 +16,14 @@ def test_users_are_added_listed_suspended_and_removed(pincite: Call) -> None:
     assert "carla is suspended" in pincite("user", "suspend", "carla").out
     assert "suspended" in pincite("user", "list").out
     assert pincite("user", "resume", "carla", "--json").json == {"id": "carla", "suspended": False}
-    assert pincite("user", "role", "carla", "reader").out == "carla is reader now\n"
+    assert pincite("user", "role", "carla", "reader").out == "carla has the role reader now\n"
     assert pincite("user", "remove", "carla").out == "removed carla\n"
     assert pincite("user", "remove", "carla").failed_with(1) == "there is no user 'carla'"
     assert "there is no role 'king'" in pincite("user", "add", "dora", "--role", "king").failed_with(2)
     assert "owns the data folder" in pincite("user", "suspend", "local").failed_with(1)
 
 
-def test_a_user_who_goes_leaves_their_documents_to_somebody(pincite: Call) -> None:
+def test_a_removed_users_documents_are_transferred(pincite: Call) -> None:
     pincite("user", "add", "gustav")
     assert (
         pincite("user", "remove", "gustav", "--to", "gustav").failed_with(2)
@@ -38,14 +38,14 @@ def test_a_user_who_goes_leaves_their_documents_to_somebody(pincite: Call) -> No
 def test_a_user_is_shown_with_what_they_use_and_may_use(pincite: Call) -> None:
     pincite("user", "add", "lena", "--role", "editor")
     assert pincite("user", "limit", "lena", "storage_mb", "500").out == "lena: storage_mb is 500\n"
-    assert pincite("user", "limit", "lena", "streams", "0").out == "lena: streams is as much as they like\n"
+    assert pincite("user", "limit", "lena", "streams", "0").out == "lena: streams is unlimited\n"
     shown = pincite("user", "show", "lena", "--json").json
     assert (shown["id"], shown["limits"]["storage_mb"], shown["own"]) == ("lena", 500, ["storage_mb", "streams"])
     assert shown["usage"]["documents"] == 0
     told = pincite("user", "show", "lena").out
     assert "lena (editor)" in told
     assert [line.split() for line in told.splitlines() if "storage_mb" in line] == [["storage_mb", "0.0", "500", "own"]]
-    assert "as the settings have it" in pincite("user", "limit", "lena", "streams", "default").out
+    assert "the value of the settings" in pincite("user", "limit", "lena", "streams", "default").out
     assert pincite("user", "show", "lena", "--json").json["limits"]["streams"] == 64
     assert "there is no limit 'nosuch'" in pincite("user", "limit", "lena", "nosuch", "1").failed_with(2)
     assert "as a number" in pincite("user", "limit", "lena", "streams", "many").failed_with(2)
@@ -69,8 +69,10 @@ def test_a_document_and_a_folder_are_shared(pincite: Call, papers: Path) -> None
     assert pincite("share", document["id"]).out == f"{document['id']}: nobody else may read it\n"
     assert pincite("share", "shared", "--folder", "--user", "emil").out == "shared: emil may read it\n"
     assert pincite("share", document["id"], "--inherit", "--json").json["access"]["users"] == ["emil"]
-    assert pincite("share", "shared", "--folder", "--inherit").out == "shared: as the folder above has it\n"
-    assert "--inherit goes alone" in pincite("share", document["id"], "--inherit", "--everyone").failed_with(2)
+    assert (
+        pincite("share", "shared", "--folder", "--inherit").out == "shared: inherits the access of the folder above\n"
+    )
+    assert "--inherit cannot be combined with" in pincite("share", document["id"], "--inherit", "--everyone").failed_with(2)
     assert "there is no user 'nobody'" in pincite("share", document["id"], "--user", "nobody").failed_with(2)
     assert pincite("group", "leave", "readers", "emil", "--json").json["members"] == []
     assert pincite("group", "remove", "readers").out == "removed readers\n"

@@ -1,4 +1,4 @@
-"""Versions on the command line: diff, reindex, index, and questions as of a time."""
+"""The commands diff, reindex and index, and as-of questions."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def write(path: Path, litres: str) -> Path:
     return path
 
 
-def test_versions_are_compared_asked_and_indexed_anew(pincite: Call, tmp_path: Path) -> None:
+def test_versions_are_compared_asked_and_reindexed(pincite: Call, tmp_path: Path) -> None:
     file = tmp_path / "versions-pump.md"
     pincite("add", str(write(file, "ten")))
     pincite("add", str(write(file, "twenty")))
@@ -32,14 +32,14 @@ def test_versions_are_compared_asked_and_indexed_anew(pincite: Call, tmp_path: P
     assert pincite("list", "--stale", "--json").json["items"] == []
 
 
-def test_a_library_cut_otherwise_is_built_switched_and_rolled_back(pincite: Call, tmp_path: Path) -> None:
+def test_an_index_with_other_chunking_is_built_switched_and_rolled_back(pincite: Call, tmp_path: Path) -> None:
     pincite("add", str(write(tmp_path / "cut-pump.md", "ten")))
     assert "serving" in pincite("index", "status").out
     pincite("settings", "set", "chunking.size=77")
     try:
-        assert "ask for another index" in pincite("index", "status").out
+        assert "require a new index" in pincite("index", "status").out
         assert pincite("list", "--stale", "--json").json["items"]
-        assert "indexed anew" in pincite("reindex").out
+        assert "reindexed" in pincite("reindex").out
         states = [one["state"] for one in pincite("index", "status", "--json").json["items"]]
         assert sorted(states) == ["serving", "standby"]
         assert pincite("list", "--stale", "--json").json["items"] == []
@@ -60,7 +60,7 @@ def test_an_index_is_built_held_compared_and_then_switched_to(
     assert pincite("eval", "--auto", "--questions", "10").code == 0
     assert "no other index to compare with" in pincite("index", "compare").failed_with(1)
     pincite("settings", "set", "chunking.size=77")
-    assert "the new index waits" in pincite("reindex", "--hold").out
+    assert "the new index is not active yet" in pincite("reindex", "--hold").out
     told = pincite("index", "compare", "--json").json
     assert [trial["name"] for trial in told["trials"]] == ["searched", "built"]
     assert told["trials"][1]["against"]["measures"]["nDCG@10"]["verdict"] in ("better", "worse", "within noise")

@@ -1,4 +1,4 @@
-"""`add --watch`: a folder kept in step until Ctrl-C."""
+"""`add --watch`: a folder is watched until Ctrl-C."""
 
 import json
 import signal
@@ -17,7 +17,7 @@ from tests.cli.view.makers import document
 from .terminal import Call, start
 
 
-def test_a_folder_is_kept_in_step_until_ctrl_c(library_settings: dict[str, str], tmp_path: Path) -> None:
+def test_a_folder_is_watched_until_ctrl_c(library_settings: dict[str, str], tmp_path: Path) -> None:
     box = tmp_path / "watched"
     box.mkdir()
     (box / "a.md").write_text("Cats purr.\n")
@@ -40,17 +40,17 @@ def test_a_folder_is_kept_in_step_until_ctrl_c(library_settings: dict[str, str],
     assert (process.returncode, out, err) == (0, "", "")
 
 
-def test_only_folders_that_do_not_meet_can_be_watched(pincite: Call, tmp_path: Path) -> None:
+def test_overlapping_folders_cannot_be_watched(pincite: Call, tmp_path: Path) -> None:
     (tmp_path / "in" / "box").mkdir(parents=True)
     (tmp_path / "box").mkdir()
     (tmp_path / "a.md").write_text("Cats purr.\n")
     assert "only a folder can be watched" in pincite("add", tmp_path / "a.md", "--watch").failed_with(2)
-    assert "lie in each other" in pincite("add", tmp_path, tmp_path / "box", "--watch").failed_with(2)
+    assert "overlap" in pincite("add", tmp_path, tmp_path / "box", "--watch").failed_with(2)
     assert "have the same name" in pincite("add", tmp_path / "in" / "box", tmp_path / "box", "--watch").failed_with(2)
-    assert "goes with --watch" in pincite("add", tmp_path / "a.md", "--keep-removed").failed_with(2)
+    assert "requires --watch" in pincite("add", tmp_path / "a.md", "--keep-removed").failed_with(2)
 
 
-def test_a_line_for_each_file_that_is_not_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_changed_file_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     receipt = Receipt("id", 1, 12, 12, 40, 0, 0, 0, True, True)
     print_changes(
         Screen(),
@@ -69,8 +69,13 @@ def test_a_line_for_each_file_that_is_not_as_it_was(capsys: pytest.CaptureFixtur
     )
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert lines == [
-        "added new.md", "updated changed.md", "failed bad.md: it is broken", "moved here.md → there.md",
-        "removed gone.md (12 passages)", "failed lying.pdf: no PDF\\x1b[2J", "kept old.md, whose file is gone",
-    ]  # fmt: skip
+        "added new.md",
+        "updated changed.md",
+        "failed bad.md: it is broken",
+        "moved here.md → there.md",
+        "removed gone.md (12 passages)",
+        "failed lying.pdf: no PDF\\x1b[2J",
+        "kept old.md, whose file was removed",
+    ]
     print_changes(Screen(), Changes(added={"same.md": Added(document(), "unchanged")}))
     assert capsys.readouterr().out == "1 unchanged\n"

@@ -59,7 +59,7 @@ def machine(place: Path, url: str) -> Iterator["subprocess.Popen[str]"]:
 def ready(process: "subprocess.Popen[str]") -> None:
     """Wait until it is at work."""
     assert process.stdout is not None
-    assert "works as" in process.stdout.readline()
+    assert "worker" in process.stdout.readline()
 
 
 def server(place: Path, url: str) -> AsyncPincite:

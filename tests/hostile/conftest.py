@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 
 API = "/api/v1"
 MEMORY_MB, TIMEOUT_S = 512, 60
@@ -82,26 +82,26 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def attacked(postgres: str, surroundings: Path) -> Iterator[Door]:
+def attacked(postgres: str, surroundings: Path) -> Iterator[LiveServer]:
     """A server that is about to get hostile files."""
     name = f"hostile_{secrets.token_hex(6)}"
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
     url = psycopg.conninfo.make_conninfo(postgres, dbname=name)
     limits = {"ingest.parse_memory_mb": MEMORY_MB, "ingest.parse_timeout_s": TIMEOUT_S, "ingest.workers": 3}
-    with Door(surroundings / "data", **{"database.url": url, **limits}) as door:
+    with LiveServer(surroundings / "data", **{"database.url": url, **limits}) as door:
         yield door
 
 
 @pytest.fixture(scope="session")
-def watch(attacked: Door) -> Iterator[Watch]:
+def watch(attacked: LiveServer) -> Iterator[Watch]:
     made = Watch()
     yield made
     made.close()
 
 
 @pytest.fixture
-def client(attacked: Door) -> Iterator[httpx2.Client]:
+def client(attacked: LiveServer) -> Iterator[httpx2.Client]:
     with attacked.client() as client:
         yield client
 

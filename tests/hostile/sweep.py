@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 from websockets.sync.client import connect
 
-from tests.api.door import Door, completed, upload
+from tests.api.live_server import LiveServer, completed, upload
 from tests.hostile.attacks import canaries
 
 API = "/api/v1"
@@ -33,7 +33,7 @@ class Request:
 class World:
     """An owner's documents, conversation, jobs and folders, full of words that stand nowhere else; others, and their keys."""
 
-    door: Door
+    door: LiveServer
     words: Sequence[str]
     ids: Mapping[str, str]
     clients: Mapping[str, httpx2.Client]
@@ -50,7 +50,7 @@ class World:
             client.close()
 
 
-def world(door: Door) -> World:
+def world(door: LiveServer) -> World:
     """Made through HTTP, as its people would."""
     words = list(canaries("sweep", 60))
     clients, keys = dict[str, httpx2.Client](), dict[str, str]()

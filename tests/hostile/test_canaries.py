@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 from tests.hostile.sweep import API, DOORS, OWNER, ROLES, World, leaks, over_websocket, requests, slipped, world
 
 REQUESTS = 600
@@ -35,7 +35,7 @@ def logged() -> Iterator[io.StringIO]:
 @pytest.fixture(scope="module")
 def swept(module_database_url: str, tmp_path_factory: pytest.TempPathFactory, logged: io.StringIO) -> Iterator[World]:
     settings = {"database.url": module_database_url, "llm.api_key": KEY, "traces.content": True}
-    with Door(tmp_path_factory.mktemp("canaries") / "data", **settings) as door:
+    with LiveServer(tmp_path_factory.mktemp("canaries") / "data", **settings) as door:
         made = world(door)
         yield made
         made.close()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 from tests.hostile.fuzzing import API, broken, operations
 
 EXAMPLES = 3
@@ -23,14 +23,14 @@ PLENTY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthC
 
 
 @pytest.fixture(scope="module")
-def fuzzed(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
-    with Door(tmp_path_factory.mktemp("fuzz") / "data", **{"database.url": module_database_url}) as door:
+def fuzzed(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    with LiveServer(tmp_path_factory.mktemp("fuzz") / "data", **{"database.url": module_database_url}) as door:
         door.add("real", leave="# Leave\n\nFive vacation days carry over.\n")
         yield door
 
 
 @pytest.fixture(scope="module")
-def client(fuzzed: Door) -> Iterator[httpx2.Client]:
+def client(fuzzed: LiveServer) -> Iterator[httpx2.Client]:
     with fuzzed.client() as made:
         yield made
 
@@ -41,7 +41,7 @@ def sent(client: httpx2.Client, path: str, body: Any) -> httpx2.Response:
 
 
 @pytest.mark.timeout(400)
-def test_no_request_made_from_the_description_breaks_a_route(fuzzed: Door) -> None:
+def test_no_request_made_from_the_description_breaks_a_route(fuzzed: LiveServer) -> None:
     wrong: list[str] = []
     asked = 0
     for operation in operations(fuzzed.url):

@@ -9,7 +9,7 @@ import pytest
 
 from pincite.config.branches.ingestion import Chunking, Ingest
 from pincite.ingest.read.reader_pool import Prepared, Reader
-from tests.api.door import upload
+from tests.api.live_server import upload
 from tests.hostile.conftest import API, Watch, ending
 from tests.pdf_maker import make_pdf
 

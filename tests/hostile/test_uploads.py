@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.api.door import Door, upload
+from tests.api.live_server import LiveServer, upload
 from tests.hostile.conftest import API, BASE_MB, MEMORY_MB, TIMEOUT_S, Trap, Watch, ending
 from tests.hostile.makers import CASES, NAMES, TRAP, Case
 
@@ -66,7 +66,7 @@ def test_the_peak_was_really_measured(watch: Watch, client: httpx2.Client) -> No
 
 @pytest.mark.parametrize("name", NAMES, ids=[repr(name[:20]) for name in NAMES])
 def test_a_hostile_name_is_refused_or_is_only_a_name(
-    name: str, client: httpx2.Client, surroundings: Path, attacked: Door
+    name: str, client: httpx2.Client, surroundings: Path, attacked: LiveServer
 ) -> None:
     before = outside(surroundings)
     told = name.replace("\\", "\\\\").replace('"', '\\"').encode()

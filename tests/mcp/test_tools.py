@@ -10,10 +10,10 @@ from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.question import Question
 from pincite.engine.reader.document_reader import MOST_PLACES
 from pincite.errors import Invalid
-from pincite.mcp.tools import LONGEST, TOOLS, ToolBackend, described, use
+from pincite.mcp.tools import MAX_RESULT_CHARS, TOOLS, ToolBackend, call_tool, tool_descriptions
 
 
-def desk(content: str) -> ToolBackend:
+def backend(content: str) -> ToolBackend:
     """One that has a single document."""
 
     async def read(reading: ReadRequest) -> Passage:
@@ -30,25 +30,25 @@ def desk(content: str) -> ToolBackend:
 
 
 def told(content: str, name: str, **arguments: Any) -> Any:
-    return asyncio.run(use(desk(content), name, arguments))
+    return asyncio.run(call_tool(backend(content), name, arguments))
 
 
 def test_every_tool_says_what_it_is_for_and_takes() -> None:
-    assert [tool["name"] for tool in described()] == list(TOOLS)
-    assert all(tool["inputSchema"]["additionalProperties"] is False for tool in described())
+    assert [tool["name"] for tool in tool_descriptions()] == list(TOOLS)
+    assert all(tool["inputSchema"]["additionalProperties"] is False for tool in tool_descriptions())
 
 
 def test_a_long_document_is_cut_between_lines_and_says_how_to_read_on() -> None:
     content = "\n".join(f"line {n}" for n in range(1, 30_000))
     said = told(content, "read_document", doc_id="d").text
-    assert len(said) < LONGEST + 300
+    assert len(said) < MAX_RESULT_CHARS + 300
     kept, _, note = said.rpartition("\n\n")
     last = int(kept.rsplit(" ", 1)[1])
     assert note == f"(cut after line {last} of 29999; read on with start_line {last + 1})"
 
 
 def test_one_endless_line_is_cut_too() -> None:
-    assert len(told("x" * (2 * LONGEST), "read_document", doc_id="d").text) < LONGEST + 300
+    assert len(told("x" * (2 * MAX_RESULT_CHARS), "read_document", doc_id="d").text) < MAX_RESULT_CHARS + 300
 
 
 def test_every_place_is_counted_and_so_many_are_told() -> None:
@@ -60,7 +60,7 @@ def test_every_place_is_counted_and_so_many_are_told() -> None:
 
 def test_a_text_that_is_not_there_is_told() -> None:
     said = told("cat", "find_in_document", doc_id="d", text="Cat")
-    assert (said.data["found"], said.text) == (0, "Leave does not hold that text.")
+    assert (said.data["found"], said.text) == (0, "Leave does not contain that text.")
 
 
 def test_arguments_that_cannot_be_are_named() -> None:

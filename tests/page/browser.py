@@ -12,8 +12,8 @@ import axe_playwright_python
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from pincite.api.middleware.authenticate import COOKIE
-from tests.api.door import Door
+from pincite.api.middleware.authenticate import LOGIN_COOKIE
+from tests.api.live_server import LiveServer
 from tests.conftest import NO_BROWSER
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -63,7 +63,7 @@ def launched() -> Iterator[Browser]:
 class Site:
     """A server, with a first administrator unless told otherwise, and pages on it that notice what must not happen."""
 
-    def __init__(self, door: Door, browser: Browser, *, administrator: bool = True) -> None:
+    def __init__(self, door: LiveServer, browser: Browser, *, administrator: bool = True) -> None:
         self.door = door
         self.url = door.url
         self._browser = browser
@@ -94,7 +94,7 @@ class Site:
         context.set_default_timeout(PATIENCE_MS)
         try:
             if login is not None:
-                context.add_cookies([{"name": COOKIE, "value": login or self.login, "url": self.url}])
+                context.add_cookies([{"name": LOGIN_COOKIE, "value": login or self.login, "url": self.url}])
             yield context
         finally:
             context.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 from tests.page.browser import Site, chromium, launched
 from tests.reading import read_in_this_process
 
@@ -60,6 +60,9 @@ def site(browser: Browser, module_database_url: str, tmp_path_factory: pytest.Te
     """A server that answers by itself, without a model."""
     chromium()
     settings = {"database.url": module_database_url, "cache.enabled": False}
-    with pytest.MonkeyPatch.context() as patch, Door(tmp_path_factory.mktemp("page") / "data", **settings) as door:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        LiveServer(tmp_path_factory.mktemp("page") / "data", **settings) as door,
+    ):
         read_in_this_process(patch)
         yield Site(door, browser)

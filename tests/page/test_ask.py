@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pincite.api.paths import API
-from tests.api.door import completed, upload
+from tests.api.live_server import completed, upload
 from tests.api.models import Talker, speaking
 from tests.page.browser import NARROW, PASSWORD, Site
 from tests.page.speaking import Speaker

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pincite.api.paths import API
-from tests.api.door import completed, upload
+from tests.api.live_server import completed, upload
 from tests.api.models import speaking
 from tests.page.attacks import ATTACKS, LEAKS, unharmed
 from tests.page.browser import PASSWORD, Site

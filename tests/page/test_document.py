@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.api.door import completed, upload
+from tests.api.live_server import completed, upload
 from tests.page.browser import NARROW, Site, unreadable
 from tests.page.views import SAMPLES
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from pincite.api.paths import API
-from tests.api.door import completed, upload
+from tests.api.live_server import completed, upload
 from tests.page.browser import Site, unreadable
 
 CATS = "# Cats\n\nCats purr when they are content.\n"

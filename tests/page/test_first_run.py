@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from pincite.api.paths import API
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 from tests.page.browser import PASSWORD, Site, chromium, unreadable
 
 
@@ -14,7 +14,7 @@ from tests.page.browser import PASSWORD, Site, chromium, unreadable
 def fresh(browser: Browser, module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A server nobody has set up yet."""
     chromium()
-    with Door(tmp_path_factory.mktemp("fresh") / "data", **{"database.url": module_database_url}) as door:
+    with LiveServer(tmp_path_factory.mktemp("fresh") / "data", **{"database.url": module_database_url}) as door:
         yield Site(door, browser, administrator=False)
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from pincite.api.paths import API
-from tests.api.door import Door, completed, upload
+from tests.api.live_server import LiveServer, completed, upload
 from tests.api.models import Talker, speaking
 from tests.page.browser import PASSWORD, Site
 from tests.page.speaking import Speaker
@@ -81,12 +81,12 @@ def test_a_slow_network_is_told_and_waited_for(library: Site) -> None:
         expect(page.locator(".turn .trust")).to_be_visible()
 
 
-class Fixed(Door):
+class Fixed(LiveServer):
     """A server at the same address every time."""
 
 
 @contextmanager
-def served(browser: Browser, data: Path, database_url: str, port: int) -> Iterator[Door]:
+def served(browser: Browser, data: Path, database_url: str, port: int) -> Iterator[LiveServer]:
     """The server, from now on until the block is left."""
     Fixed.port_listened_on = port
     with Fixed(data, **{"database.url": database_url, "cache.enabled": False}) as door:

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pincite.core.accounts.conversations import KeptTurn
-from tests.api.door import completed, upload
+from tests.api.live_server import completed, upload
 from tests.builders import answer, source
 from tests.page.browser import Site
 from tests.page.views import ask

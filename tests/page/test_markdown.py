@@ -50,7 +50,7 @@ STREAM = """async ([base, bytes, cuts]) => {
 
 @pytest.fixture
 def base() -> str:
-    return f"/assets/{served.edition()}"
+    return f"/assets/{served.release_digest()}"
 
 
 def test_what_acts_is_gone_and_what_is_said_is_there(site: Site, base: str) -> None:

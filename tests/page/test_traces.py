@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 from tests.page.attacks import NAMES, unharmed
 from tests.page.browser import Site, unreadable
 
@@ -21,7 +21,7 @@ QUESTION = "When do unused leave days expire?"
 def site(browser: Browser, module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A server with a model that has one answer, which keeps the words of requests; some were made, one of them in vain."""
     settings = {"database.url": module_database_url, "traces.content": True, "llm.provider": "scripted"}
-    with Door(tmp_path_factory.mktemp("traces") / "data", **settings) as door:
+    with LiveServer(tmp_path_factory.mktemp("traces") / "data", **settings) as door:
         door.add("files", **FILES)
         with door.client() as client:
             client.post("/api/v1/query", json={"query": QUESTION}).raise_for_status()

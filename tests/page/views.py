@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 from playwright.sync_api import Page, expect
 
-from tests.api.door import completed, upload
+from tests.api.live_server import completed, upload
 from tests.page.browser import Site
 
 REMEMBERED = (

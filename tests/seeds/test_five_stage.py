@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.api.door import assert_problem
+from tests.api.live_server import assert_problem
 from tests.seeds.walk import Walk, walking
 
 LEAVE = """---

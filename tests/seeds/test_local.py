@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.api.door import completed, upload
+from tests.api.live_server import completed, upload
 from tests.seeds.walk import Walk, walking
 
 PARAGRAPH = "The harbour of Kiel has room for ninety ships, and its crane lifts forty tons of grain an hour. "

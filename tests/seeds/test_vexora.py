@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from tests.api.door import assert_problem, events
+from tests.api.live_server import assert_problem, events
 from tests.seeds.walk import Walk, walking
 
 FILES = {

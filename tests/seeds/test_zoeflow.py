@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.door import completed
+from tests.api.live_server import completed
 from tests.seeds.walk import Walk, walking
 
 WRITTEN = json.dumps({"summary": "Felines rest.", "questions": ["Who rests?"]})

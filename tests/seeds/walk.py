@@ -11,14 +11,14 @@ import httpx2
 from pincite.config.profiles import find_profile, for_library
 from pincite.config.sources import load_settings
 from pincite.stub.thread import StubLLM
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 
 
 @dataclass
 class Walk:
     """What one walks through a design with."""
 
-    door: Door
+    door: LiveServer
     client: httpx2.Client
     stub: StubLLM
 
@@ -53,5 +53,5 @@ def walking(profile: str, database_url: str, data: Path, **settings: Any) -> Ite
             "llm.model": wanted.get("llm.model", "qwen2.5:7b"),
         }  # fmt: skip
         values = for_library(find_profile(profile), load_settings(env={})).values
-        with Door(data, **{**values, **own, **settings}) as door, door.client() as client:
+        with LiveServer(data, **{**values, **own, **settings}) as door, door.client() as client:
             yield Walk(door, client, stub)

@@ -1,4 +1,4 @@
-"""Shapes: the JSON has exactly the fields that the documentation promises."""
+"""Serializers: the JSON has exactly the documented fields."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -19,7 +19,10 @@ from pincite.core.query.answer import (
 from pincite.core.query.hits import ScoreContribution
 from pincite.core.query.prompt import Usage
 from pincite.query.citations.sources import sources_of
-from pincite.serialize import answers
+from pincite.serialize.answers import answer_json
+from pincite.serialize.documents import chunk_json, document_json, receipt_json
+from pincite.serialize.primitives import iso_time
+from pincite.serialize.search import explanation_json, hit_json, search_json
 from tests.builders import chunk, found, fusion, hit
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=2)))
@@ -30,22 +33,42 @@ def fields(text: str) -> set[str]:
 
 
 def test_times_are_in_utc() -> None:
-    assert answers.moment(NOON) == "2024-05-01T10:00:00Z"
-    assert answers.moment(datetime(2024, 5, 1, 10, 0, 0, 123, tzinfo=UTC)) == "2024-05-01T10:00:00.000123Z"
-    assert answers.moment(None) is None
+    assert iso_time(NOON) == "2024-05-01T10:00:00Z"
+    assert iso_time(datetime(2024, 5, 1, 10, 0, 0, 123, tzinfo=UTC)) == "2024-05-01T10:00:00.000123Z"
+    assert iso_time(None) is None
 
 
 def test_a_document() -> None:
-    shape = answers.document(
+    shape = document_json(
         Document(
-            id="d", name="a.md", title="A", author=None, description=None, status=Status.ERROR, progress=0.5, stage="parse",
-            error=Failure("unreadable", "no"), version="v", versions=1, mime="text/markdown", bytes=3, checksum="c",
-            folder="hr", tags=("x",), source_uri=None, source_urls=(), chunks=2, stale=False, access=Access("local"),
-            created_at=NOON, updated_at=NOON,
+            id="d",
+            name="a.md",
+            title="A",
+            author=None,
+            description=None,
+            status=Status.ERROR,
+            progress=0.5,
+            stage="parse",
+            error=Failure("unreadable", "no"),
+            version="v",
+            versions=1,
+            mime="text/markdown",
+            bytes=3,
+            checksum="c",
+            folder="hr",
+            tags=("x",),
+            source_uri=None,
+            source_urls=(),
+            chunks=2,
+            stale=False,
+            access=Access("local"),
+            created_at=NOON,
+            updated_at=NOON,
         )
-    )  # fmt: skip
+    )
     assert set(shape) == fields(
-        "id, name, title, author, description, status, progress, stage, error, version, versions, mime, bytes, checksum,"
+        "id, name, title, author, description, status, progress, stage, error,"
+        " version, versions, mime, bytes, checksum,"
         " folder, tags, source_uri, source_urls, chunks, stale, access, created_at, updated_at"
     )
     assert shape["status"] == "error"
@@ -55,16 +78,16 @@ def test_a_document() -> None:
 
 
 def test_a_receipt() -> None:
-    assert set(answers.receipt(Receipt("d", 1, 2, 3, 4, 0, 0, 0, True, True))) == fields(
+    assert set(receipt_json(Receipt("d", 1, 2, 3, 4, 0, 0, 0, True, True))) == fields(
         "document_id, versions, chunks, vectors, postings, facts, cache_entries, quotes, file, verified"
     )
 
 
 def test_a_chunk_is_named_as_searches_name_it() -> None:
-    shape = answers.chunk("doc1", "v1", chunk(1))
+    shape = chunk_json("doc1", "v1", chunk(1))
     assert shape["id"] == found("x").id
     assert (shape["level"], shape["chunk_variant"]) == (2, "original")
-    enriched = answers.chunk("doc1", "v1", replace(chunk(1), vectorized_text="About cats: Cats purr."))
+    enriched = chunk_json("doc1", "v1", replace(chunk(1), vectorized_text="About cats: Cats purr."))
     assert (enriched["chunk_variant"], enriched["vectorized_text"]) == ("augmented", "About cats: Cats purr.")
 
 
@@ -82,26 +105,27 @@ def result(**more: object) -> SearchResult:
 
 
 def test_a_search_result() -> None:
-    shape = answers.search_result(result(degraded=(Degraded("s", "r"),)))
+    shape = search_json(result(degraded=(Degraded("s", "r"),)))
     assert set(shape) == {"results", "strategy", "corrected_query", "plan", "degraded", "trace_id"}
     assert shape["degraded"] == [{"stage": "s", "reason": "r"}]
     [one] = shape["results"]
     assert set(one) == fields("id, text, score, similarity_score, hybrid_score, relevance, metadata")
     assert set(one["metadata"]) == fields(
-        "document_id, document_name, title, version, source_uri, heading_path, start_line, end_line, start_char, end_char,"
+        "document_id, document_name, title, version, source_uri, heading_path,"
+        " start_line, end_line, start_char, end_char,"
         " page, place, folder, level, content_type, language, chunk_variant"
     )
     assert one["metadata"]["chunk_variant"] == "original"
 
 
-def test_the_text_that_was_vectorised_is_told_where_it_differs() -> None:
-    metadata = answers.hit(hit("Cats purr.", vectorized_text="About cats: Cats purr."))["metadata"]
+def test_the_embedded_text_is_included_if_it_differs() -> None:
+    metadata = hit_json(hit("Cats purr.", vectorized_text="About cats: Cats purr."))["metadata"]
     assert metadata["vectorized_text"] == "About cats: Cats purr."
     assert metadata["chunk_variant"] == "augmented"
 
 
 def test_a_score_can_be_added_up_from_its_explanation() -> None:
-    [one] = answers.search_result(result(fusion=fusion(alpha=0.4)), explain=True)["results"]
+    [one] = search_json(result(fusion=fusion(alpha=0.4)), explain=True)["results"]
     explained = one["explain"]
     assert sum(placing["share"] for placing in explained["placings"]) == explained["score"] == one["score"]
     assert explained["placings"][1] == {
@@ -115,42 +139,50 @@ def test_a_score_can_be_added_up_from_its_explanation() -> None:
     assert (explained["fusion"], explained["alpha"], explained["reranker"]) == ("relative_score", 0.4, None)
 
 
-def test_alpha_is_told_only_where_it_counted() -> None:
+def test_alpha_is_included_only_if_it_was_used() -> None:
     def alpha(**more: object) -> object:
-        return answers.explanation(hit("x"), result(**more))["alpha"]
+        return explanation_json(hit("x"), result(**more))["alpha"]
 
     assert alpha() == 0.5
     assert alpha(strategy="dense_only") is None
     assert alpha(degraded=(Degraded("query_embedding", "down"),)) is None
 
 
-def test_reciprocal_ranks_are_told_by_their_constant() -> None:
+def test_reciprocal_ranks_include_their_constant() -> None:
     rrf = fusion(fusion="rrf", rrf_k=20, reranker="cosine")
-    explained = answers.explanation(replace(hit("x"), rerank_score=0.7), result(fusion=rrf))
+    explained = explanation_json(replace(hit("x"), rerank_score=0.7), result(fusion=rrf))
     assert explained["rrf_k"] == 20
     assert (explained["reranker"], explained["rerank_score"]) == ("cosine", 0.7)
-    failed = answers.explanation(hit("x"), result(fusion=rrf))
+    failed = explanation_json(hit("x"), result(fusion=rrf))
     assert (failed["reranker"], failed["rerank_score"]) == (None, None)
     assert "alpha" not in explained
 
 
 def test_an_answer() -> None:
     citation = Citation("[Source 1]", 0, 10, True, "number", 1, "Cats purr.", 100, 110, 10, 10, None, 1.0)
-    shape = answers.answer(
+    shape = answer_json(
         Answer(
-            id="a", text="Cats purr. [Source 1]", strategy="hybrid", sources=sources_of([hit("Cats purr.")], frozenset({1})),
-            citations=(citation,), related_documents=(Related("d", "D", None),), confidence=Confidence(0.8, "high", "why"),
-            groundedness=Groundedness(1.0, (GroundedSentence(0, 10, 1.0, 1),)), context_sufficiency=Sufficiency(True, 1.0),
-            has_relevant_sources=True, metadata=AnswerMetadata(1, "m", "stop", "t", Usage(1, 2)),
+            id="a",
+            text="Cats purr. [Source 1]",
+            strategy="hybrid",
+            sources=sources_of([hit("Cats purr.")], frozenset({1})),
+            citations=(citation,),
+            related_documents=(Related("d", "D", None),),
+            confidence=Confidence(0.8, "high", "why"),
+            groundedness=Groundedness(1.0, (GroundedSentence(0, 10, 1.0, 1),)),
+            context_sufficiency=Sufficiency(True, 1.0),
+            has_relevant_sources=True,
+            metadata=AnswerMetadata(1, "m", "stop", "t", Usage(1, 2)),
         )
-    )  # fmt: skip
+    )
     assert set(shape) == fields(
         "id session_id stream_id answer mode strategy intent question_type intelligence_level sources citations"
         " related_documents confidence groundedness context_sufficiency graph has_relevant_sources suggested_questions"
         " warnings degraded metadata"
     )
     assert set(shape["sources"][0]) == fields(
-        "number document_id document_name title chunk_id version checksum page place start_line end_line start_char end_char"
+        "number document_id document_name title chunk_id version checksum page place"
+        " start_line end_line start_char end_char"
         " heading_path snippet score relevance similarity_score hybrid_score urls cited owner"
     )
     assert set(shape["citations"][0]) == fields(

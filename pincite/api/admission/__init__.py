@@ -1,1 +1,1 @@
-"""Who may start a request now: limits on work in progress and a fair queue per user."""
+"""Admission control: limits on concurrent work, with a queue that is fair between users."""

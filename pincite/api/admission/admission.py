@@ -1,12 +1,9 @@
-"""Letting searches and questions in: by what their asker may still use, and in fair turns."""
+"""Admission control of searches, questions and uploads: quotas of the caller, then a fair queue."""
 
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, contextmanager
-from typing import Annotated, Any, TypeVar
-
-from fastapi import Depends
-from starlette.requests import HTTPConnection
+from typing import Any, TypeVar
 
 from pincite.api.admission.fair_queue import FairQueue
 from pincite.api.paths import API
@@ -19,53 +16,55 @@ from pincite.engine.quotas import Bill
 from pincite.errors import OverBudget
 
 T = TypeVar("T")
-SEARCHES = frozenset({
-    "/v1/embeddings", *(f"{API}/{name}" for name in ("search", "query-many", "embedding", "vectorstore/query-many")),
-})  # fmt: skip
-QUESTIONS = frozenset({
-    "/api/query", "/api/chat", "/v1/chat/completions", *(f"{API}/{name}" for name in ("query", "chat", "flows/run")),
-})  # fmt: skip
-"""What waits for its turn."""
-MORE = 4
-"""Questions may be so many times as many as searches: they wait for models before their passages are found, too."""
-SLACK_S = 60.0
-"""An answer is taken for over so long after it should be, should nobody say so."""
+_SEARCH_ROUTES = ("search", "query-many", "embedding", "vectorstore/query-many")
+_QUESTION_ROUTES = ("query", "chat", "flows/run")
+SEARCH_PATHS = frozenset({"/v1/embeddings", *(f"{API}/{name}" for name in _SEARCH_ROUTES)})
+QUESTION_PATHS = frozenset(
+    {"/api/query", "/api/chat", "/v1/chat/completions", *(f"{API}/{name}" for name in _QUESTION_ROUTES)}
+)
+"""Paths whose requests wait in a queue."""
+QUESTION_SLOT_FACTOR = 4
+"""Slots for questions per slot for searches; a question also waits for models before its passages are found."""
+STREAM_LEASE_SLACK_S = 60.0
+"""Seconds after the question timeout when the lease of a streamed answer expires, if it is never released."""
 
 
 class Admission:
-    """Lets people's searches, questions and files in."""
+    """Admits searches, questions and uploads of users."""
 
     def __init__(self, pincite: AsyncPincite) -> None:
         self._pincite = pincite
-        self.searching = FairQueue(lambda: pincite.settings.limits)
-        self.asking = FairQueue(lambda: pincite.settings.limits, times=MORE)
-        self.filing = FairQueue(lambda: pincite.settings.limits, patient=True)
+        self.search_queue = FairQueue(lambda: pincite.settings.limits)
+        self.question_queue = FairQueue(lambda: pincite.settings.limits, factor=QUESTION_SLOT_FACTOR)
+        self.upload_queue = FairQueue(lambda: pincite.settings.limits, unbounded=True)
 
         self._listening: Counter[str] = Counter()
-        self._turns = dict.fromkeys(SEARCHES, self.searching) | dict.fromkeys(QUESTIONS, self.asking)
+        self._queues = dict.fromkeys(SEARCH_PATHS, self.search_queue) | dict.fromkeys(
+            QUESTION_PATHS, self.question_queue
+        )
 
     def check(self, path: str, person: str) -> None:
-        """Refuse what would not get its turn, before anything is spent on it; `person` is who it seems to be, if anybody."""
-        if turns := self._turns.get(path):
-            turns.check(person)
+        """Refuse a request early when its queue is full; `person` is the presumed user, or empty."""
+        if queue := self._queues.get(path):
+            queue.check(person)
 
     async def search(self, caller: Caller, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What a search finds, once it is its turn."""
-        async with self.searching.of(caller.person):
+        """Run a search once the queue admits it."""
+        async with self.search_queue.slot(caller.person):
             return await work()
 
     async def file(self, caller: Caller, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What becomes of a file that was sent, in its turn: it is in memory meanwhile, and before that on the disk."""
-        async with self.filing.of(caller.person):
+        """Process an uploaded file once the queue admits it; this bounds the number of files in memory."""
+        async with self.upload_queue.slot(caller.person):
             return await work()
 
     @contextmanager
     def listening(self, caller: Caller) -> Iterator[None]:
-        """Somebody listens for as long as they like; `OverBudget` where they do so here as often as they may."""
-        person, most = caller.person, self._pincite.settings.limits.streams
-        if most and self._listening[person] >= most:
+        """Count an open event stream or socket of the caller; raise `OverBudget` above limits.streams."""
+        person, limit = caller.person, self._pincite.settings.limits.streams
+        if limit and self._listening[person] >= limit:
             raise OverBudget(
-                f"you have {most} sockets or streams of events open here (limits.streams); close one",
+                f"you have {limit} sockets or event streams open (limits.streams); close one",
                 code="too_many_streams",
                 retry_after_s=1,
             )
@@ -77,46 +76,38 @@ class Admission:
             if not self._listening[person]:
                 del self._listening[person]
 
-    def question(self, caller: Caller, ask: Ask, *, stream: bool, longest: int | None) -> Ask:
-        """The same question, asked once it may be: while a model writes, somebody else may search."""
+    def question(self, caller: Caller, ask: Ask, *, stream: bool, max_tokens: int | None) -> Ask:
+        """Wrap a question in quotas and the queue; its slot is freed once the sources are found."""
         limits, settings = self._pincite.admin.quotas, self._pincite.settings.llm
-        tokens = longest or settings.max_tokens
+        tokens = max_tokens or settings.max_tokens
 
-        async def in_turn(listen: Callable[[Event], None]) -> Answer:
+        async def admitted_ask(listen: Callable[[Event], None]) -> Answer:
             await limits.question(caller.person)
-            async with AsyncExitStack() as held:
+            async with AsyncExitStack() as stack:
                 if stream:
-                    longest_s = settings.question_timeout_s + SLACK_S
-                    await held.enter_async_context(limits.streaming(caller.person, longest_s))
-                bill = await held.enter_async_context(limits.answering(caller.person, tokens))
-                turn = await held.enter_async_context(self.asking.of(caller.person))
+                    lease_s = settings.question_timeout_s + STREAM_LEASE_SLACK_S
+                    await stack.enter_async_context(limits.streaming(caller.person, lease_s))
+                bill = await stack.enter_async_context(limits.answering(caller.person, tokens))
+                slot = await stack.enter_async_context(self.question_queue.slot(caller.person))
 
-                def hear(event: Event) -> None:
+                def on_event(event: Event) -> None:
                     if isinstance(event, SourcesFound):
-                        turn.leave()
+                        slot.release()
                     _charge(bill, event, tokens)
                     listen(event)
 
-                return await ask(hear)
+                return await ask(on_event)
 
-        return in_turn
+        return admitted_ask
 
 
-def _charge(bill: Bill, event: Event, longest: int) -> None:
-    """An answer that is cut off costs what was set aside for it; nobody can tell what its model counts."""
+def _charge(bill: Bill, event: Event, reserved: int) -> None:
+    """Charge the tokens of an answer; an interrupted answer costs its whole reservation, as its usage is unknown."""
     if isinstance(event, Token | Stepped) and not bill.tokens:
-        bill.tokens = longest
+        bill.tokens = reserved
     elif isinstance(event, Answered):
         metadata = event.answer.metadata
         if metadata.usage:
             bill.tokens = metadata.usage.prompt_tokens + metadata.usage.completion_tokens
         elif metadata.model in (None, "extractive"):  # no model wrote it
             bill.tokens = 0
-
-
-async def _admission(connection: HTTPConnection) -> Admission:
-    admission: Admission = connection.app.state.admission
-    return admission
-
-
-Admitted = Annotated[Admission, Depends(_admission)]

@@ -1,4 +1,4 @@
-"""Fair turns: so many at once, the others wait, each person's next one in turn; what cannot wait is refused at once."""
+"""A fair queue: a fixed number of slots, one waiting line per user, served round-robin; excess is refused at once."""
 
 import asyncio
 import time
@@ -9,128 +9,129 @@ from contextlib import asynccontextmanager
 from pincite.config.branches.server import Limits
 from pincite.errors import OverBudget, Overloaded
 
-LATELY_S = 5.0
-"""Who came lately is expected again: those who ask without pause leave room for them."""
+RECENT_USER_S = 5.0
+"""Seconds for which a user counts as active after a request; active users keep their share of the slots."""
 
 
 class Slot:
-    """A place that somebody works in; left once, however often that is said."""
+    """A slot of the queue; releasing it twice has no effect."""
 
-    def __init__(self, leave: Callable[[], None]) -> None:
-        self._leave: Callable[[], None] | None = leave
+    def __init__(self, release: Callable[[], None]) -> None:
+        self._release: Callable[[], None] | None = release
 
-    def leave(self) -> None:
-        """Let the next one in."""
-        leave, self._leave = self._leave, None
-        if leave:
-            leave()
+    def release(self) -> None:
+        """Free the slot for the next request."""
+        release, self._release = self._release, None
+        if release:
+            release()
 
 
 class FairQueue:
-    """Places for so many, as the rules in force have it, or for so many `times` as many; with `patient`, any number may wait.
+    """Slots for `limits.at_once` × `factor` requests; with `unbounded`, any number of requests may wait.
 
-    While others come and go, nobody has more places than their share, so that one with two hundred requests slows others
-    down as little as one with a few. Who is alone has all of them.
+    While several users are active, none holds more than an equal share of the slots, so that a user with two hundred
+    requests slows others down as little as one with a few. A single active user may hold all slots.
     """
 
-    def __init__(self, rules: Callable[[], Limits], *, times: int = 1, patient: bool = False) -> None:
+    def __init__(self, rules: Callable[[], Limits], *, factor: int = 1, unbounded: bool = False) -> None:
         self._rules = rules
-        self._times = times
-        self._patient = patient
+        self._factor = factor
+        self._unbounded = unbounded
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
-        self._working: Counter[str] = Counter()
-        self._lately: dict[str, float] = {}
+        self._running: Counter[str] = Counter()
+        self._last_seen: dict[str, float] = {}
 
     @property
     def full(self) -> bool:
-        """Whether nobody more may wait."""
-        return self._working.total() >= self._places() and self._waiters() >= self._rules().waiting
+        """Whether all slots are taken and the waiting line is full."""
+        return self._running.total() >= self._slots() and self._waiting_count() >= self._rules().waiting
 
     def check(self, person: str) -> None:
-        """Raise what entering would, for somebody who would have to wait and may not."""
+        """Raise `OverBudget` or `Overloaded` for a user who would have to wait and may not."""
         if self.full or self._waiting.get(person):
             self._check(person)
 
-    def _places(self) -> int:
-        return self._rules().at_once * self._times
+    def _slots(self) -> int:
+        return self._rules().at_once * self._factor
 
-    def _waiters(self) -> int:
+    def _waiting_count(self) -> int:
         return sum(map(len, self._waiting.values()))
 
     @asynccontextmanager
-    async def of(self, person: str) -> AsyncIterator[Slot]:
-        """A place for somebody, once it is their turn; `OverBudget` or `Overloaded` where too many wait already."""
+    async def slot(self, person: str) -> AsyncIterator[Slot]:
+        """Wait for a slot; raise `OverBudget` or `Overloaded` when too many requests wait already."""
         await self._enter(person)
-        turn = Slot(lambda: self._left(person))
+        slot = Slot(lambda: self._free(person))
         try:
-            yield turn
+            yield slot
         finally:
-            turn.leave()
+            slot.release()
 
     async def _enter(self, person: str) -> None:
-        self._lately[person] = time.monotonic()
-        if not self._waiting.get(person) and self._room_for(person):
-            self._working[person] += 1
+        self._last_seen[person] = time.monotonic()
+        if not self._waiting.get(person) and self._has_slot_for(person):
+            self._running[person] += 1
             return
         self._check(person)
-        coming: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(person, deque()).append(coming)
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(person, deque()).append(waiter)
         try:
-            await coming
+            await waiter
         except asyncio.CancelledError:
-            if coming.done() and not coming.cancelled():  # let in, and gone at the same moment
-                self._left(person)
+            if waiter.done() and not waiter.cancelled():  # admitted and cancelled at the same moment
+                self._free(person)
             else:
-                self._gone(person, coming)
+                self._remove_waiter(person, waiter)
             raise
 
     def _check(self, person: str) -> None:
-        if self._patient:
+        if self._unbounded:
             return
         rules = self._rules()
-        alone = self._about() <= {person}
-        if not alone and len(self._waiting.get(person, ())) >= rules.waiting_per_user:
+        only_user = self._active_users() <= {person}
+        if not only_user and len(self._waiting.get(person, ())) >= rules.waiting_per_user:
             raise OverBudget(
-                f"{rules.waiting_per_user} of your requests wait already (limits.waiting_per_user); wait for their answers",
+                f"{rules.waiting_per_user} of your requests are waiting already (limits.waiting_per_user); "
+                "wait for their answers",
                 code="too_many_waiting",
                 retry_after_s=1,
             )
-        if self._waiters() >= rules.waiting:
-            raise Overloaded("the server has more to do than it can; try again shortly")
+        if self._waiting_count() >= rules.waiting:
+            raise Overloaded("the server is overloaded; try again shortly")
 
-    def _room_for(self, person: str) -> bool:
-        places = self._places()
-        if self._working.total() >= places:
+    def _has_slot_for(self, person: str) -> bool:
+        slots = self._slots()
+        if self._running.total() >= slots:
             return False
-        return self._working[person] < -(-places // len({person, *self._about()}))
+        return self._running[person] < -(-slots // len({person, *self._active_users()}))
 
-    def _about(self) -> set[str]:
-        """Who works, waits or came lately."""
-        long_ago = time.monotonic() - LATELY_S
-        self._lately = {one: at for one, at in self._lately.items() if at > long_ago}
-        return {*self._lately, *(one for one, count in self._working.items() if count), *self._waiting}
+    def _active_users(self) -> set[str]:
+        """Users with running, waiting or recent requests."""
+        oldest = time.monotonic() - RECENT_USER_S
+        self._last_seen = {one: at for one, at in self._last_seen.items() if at > oldest}
+        return {*self._last_seen, *(one for one, count in self._running.items() if count), *self._waiting}
 
-    def _left(self, person: str) -> None:
-        self._working[person] -= 1
-        if not self._working[person]:
-            del self._working[person]
-        self._lately[person] = time.monotonic()
-        self._let_in()
+    def _free(self, person: str) -> None:
+        self._running[person] -= 1
+        if not self._running[person]:
+            del self._running[person]
+        self._last_seen[person] = time.monotonic()
+        self._admit_waiting()
 
-    def _gone(self, person: str, coming: asyncio.Future[None]) -> None:
+    def _remove_waiter(self, person: str, waiter: asyncio.Future[None]) -> None:
         own = self._waiting.get(person)
-        if own and coming in own:
-            own.remove(coming)
+        if own and waiter in own:
+            own.remove(waiter)
             if not own:
                 del self._waiting[person]
 
-    def _let_in(self) -> None:
-        """Fill the places that are free, whoever waits longest for their turn first; each goes to the end of the line."""
-        while person := next((one for one in self._waiting if self._room_for(one)), None):
+    def _admit_waiting(self) -> None:
+        """Fill the free slots round-robin: the user at the front goes to the end after each admitted request."""
+        while person := next((one for one in self._waiting if self._has_slot_for(one)), None):
             own = self._waiting.pop(person)
-            coming = own.popleft()
+            waiter = own.popleft()
             if own:
                 self._waiting[person] = own
-            if not coming.done():
-                self._working[person] += 1
-                coming.set_result(None)
+            if not waiter.done():
+                self._running[person] += 1
+                waiter.set_result(None)

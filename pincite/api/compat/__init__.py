@@ -1,1 +1,1 @@
-"""Routes in the shape of other products: OpenAI's API, and the paths of the seed designs."""
+"""Routes compatible with other products: OpenAI's API, and the paths of the seed designs."""

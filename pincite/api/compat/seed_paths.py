@@ -1,7 +1,7 @@
-"""The paths of the designs that pincite grew from, under their own names and in their own shapes.
+"""The paths of the seed designs that pincite is based on, with their own response formats.
 
-Each is another name of a route of ours: same rights, same limits, same answers. They work by the settings in force,
-unless the request names a `profile`; options may be spelt in camel case.
+Each path is an alias of a native route, with the same permissions and limits. It uses the current settings unless the
+request names a `profile`. Options may be in camel case.
 """
 
 import json
@@ -13,74 +13,72 @@ from fastapi import APIRouter, Request
 from pydantic import model_validator
 from starlette.responses import JSONResponse, Response
 
-from pincite.api.admission.admission import Admitted
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Reader, Writer
+from pincite.api.dependencies import AdmissionControl, Engine, Reader, Writer
 from pincite.api.paths import API
 from pincite.api.requests import ManyBody, QueryBody
 from pincite.api.routes import chat, document_contents, search, uploads
 from pincite.api.routes import query as questions
-from pincite.api.routes.query import Telling
+from pincite.api.routes.query import AnswerFormat
 from pincite.api.streaming.answer_streams import StreamEvent
-from pincite.api.streaming.sse import Frame, frame
-from pincite.serialize.answers import Json
+from pincite.api.streaming.sse import EventFormat, sse_frame
 from pincite.serialize.fields import Body, ReadBody
+from pincite.serialize.primitives import Json
 
 router = APIRouter(tags=["aliases"])
 VECTORSTORE = f"{API}/vectorstore"
 
-_HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
+_CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
-def in_snake_case(told: dict[str, Any]) -> dict[str, Any]:
-    """The same names, and those in the objects among the values, spelt as ours are."""
-    spelt: dict[str, Any] = {}
-    for name, value in told.items():
-        own = _HUMP.sub(lambda hump: f"_{hump[0].lower()}", name)
-        if own in spelt:
-            raise ValueError(f"'{own}' is there twice, in two spellings; send one of them")
-        spelt[own] = in_snake_case(value) if isinstance(value, dict) else value
-    return spelt
+def to_snake_case(fields: dict[str, Any]) -> dict[str, Any]:
+    """The same object with its keys, and those of nested objects, in snake case."""
+    converted: dict[str, Any] = {}
+    for name, value in fields.items():
+        key = _CAMEL_HUMP.sub(lambda hump: f"_{hump[0].lower()}", name)
+        if key in converted:
+            raise ValueError(f"'{key}' is sent twice, in two spellings; send it once")
+        converted[key] = to_snake_case(value) if isinstance(value, dict) else value
+    return converted
 
 
 class CamelCase(Body):
-    """A body whose names may be in camel case."""
+    """A body whose keys may be in camel case."""
 
     @model_validator(mode="before")
     @classmethod
-    def _spelt(cls, data: Any) -> Any:
-        return in_snake_case(data) if isinstance(data, dict) else data
+    def _convert_keys(cls, data: Any) -> Any:
+        return to_snake_case(data) if isinstance(data, dict) else data
 
 
-# --- five stages --------------------------------------------------------------------------------------------
+# --- the five-stage design: /api/query ----------------------------------------------------------------------
 
 
 class QuestionBody(QueryBody, CamelCase):
-    """A question and how it should be answered."""
+    """A question and the options of its answer."""
 
 
 @router.post("/api/query")
 async def query(body: QuestionBody, request: Request, pincite: Engine, caller: Reader) -> Response:
-    """`POST /query`, told as `answer, sources, relatedDocs, citations, confidence, metadata`."""
+    """`POST /query` with the response `answer, sources, relatedDocs, citations, confidence, metadata`."""
     question = body.question()
-    telling = Telling(five_stages, _events(five_stages, numbered=body.resumable))
+    answer_format = AnswerFormat(five_stage_answer, _event_format(five_stage_answer, numbered=body.resumable))
     return await questions.respond(
-        request, body, caller, lambda listen: pincite.ask(question, caller=caller, listen=listen), telling
+        request, body, caller, lambda listen: pincite.ask(question, caller=caller, listen=listen), answer_format
     )
 
 
-def five_stages(answer: Json) -> Json:
-    """An answer whose sources are addresses, and whose citations are titles, each of them once."""
+def five_stage_answer(answer: Json) -> Json:
+    """An answer in the five-stage format: sources are distinct URLs, citations are distinct titles."""
     sources = {source["number"]: source for source in answer["sources"]}
     metadata, confidence = answer["metadata"], answer["confidence"]
     return {
         "answer": answer["answer"],
-        "sources": _addresses(source for source in answer["sources"] if source["cited"]),
+        "sources": _unique_urls(source for source in answer["sources"] if source["cited"]),
         "relatedDocs": [
             {"docId": one["document_id"], "title": one["title"], "category": one["category"]}
             for one in answer["related_documents"]
         ],
-        "citations": _titles(_cited(one, sources.get(one["source"])) for one in answer["citations"]),
+        "citations": _unique_titles(_citation_json(one, sources.get(one["source"])) for one in answer["citations"]),
         "confidence": confidence | {"level": confidence["level"].capitalize()},
         "metadata": {
             "chunksRetrieved": metadata["chunks_retrieved"],
@@ -94,8 +92,8 @@ def five_stages(answer: Json) -> Json:
     }
 
 
-def _cited(citation: Json, source: Json | None) -> Json:
-    """A citation with what is known of the document it names; nothing where it names none."""
+def _citation_json(citation: Json, source: Json | None) -> Json:
+    """A citation with the metadata of its document; empty when no document matches."""
     path = list(source["heading_path"]) if source else []
     return {
         "title": source["title"] if source else citation["text"].strip("[]"),
@@ -110,49 +108,49 @@ def _cited(citation: Json, source: Json | None) -> Json:
     }
 
 
-def _titles(citations: Iterable[Json]) -> list[Json]:
-    """Each title once, where it is cited first."""
+def _unique_titles(citations: Iterable[Json]) -> list[Json]:
+    """The first citation of each title."""
     found: dict[str, Json] = {}
     for one in citations:
         found.setdefault(one["title"].casefold(), one)
     return list(found.values())
 
 
-def _addresses(sources: Iterable[Json]) -> list[Json]:
-    """Each address once; a document that came from none is there without."""
+def _unique_urls(sources: Iterable[Json]) -> list[Json]:
+    """The first source of each URL; a document without URLs appears once, with none."""
     found: dict[str, Json] = {}
     for source in sources:
         for url in source["urls"] or [None]:
-            told = {"title": source["title"], "url": url, "docId": source["document_id"]}
-            found.setdefault(url or source["document_id"], told)
+            entry = {"title": source["title"], "url": url, "docId": source["document_id"]}
+            found.setdefault(url or source["document_id"], entry)
     return list(found.values())
 
 
-# --- chats --------------------------------------------------------------------------------------------------
+# --- the chat designs: /api/chat ------------------------------------------------------------------------
 
 
 class MessageBody(chat.ChatBody, CamelCase):
-    """A message or a conversation, and how to answer it."""
+    """A message or a conversation, and the options of its answer."""
 
 
 @router.post("/api/chat")
 async def talk(body: MessageBody, request: Request, pincite: Engine, caller: Reader) -> Response:
-    """`POST /chat`, told as both chats do it: `message` and `content` are the same words."""
-    telling = Telling(reply, _events(reply, numbered=body.resumable))
-    return await questions.respond(request, body, caller, chat.asking(body, pincite, caller), telling)
+    """`POST /chat` in the format of both chat designs: `message` and `content` hold the same text."""
+    answer_format = AnswerFormat(chat_answer, _event_format(chat_answer, numbered=body.resumable))
+    return await questions.respond(request, body, caller, chat.make_ask(body, pincite, caller), answer_format)
 
 
-def reply(answer: Json) -> Json:
-    """An answer with the names of both chats side by side, and what makes it checkable as ours has it."""
+def chat_answer(answer: Json) -> Json:
+    """An answer with the keys of both chat designs, plus the native citations and metadata."""
     confidence, graph = answer["confidence"], answer["graph"]
-    sources = [_chat_source(source) for source in answer["sources"]]
+    sources = [_chat_source_json(source) for source in answer["sources"]]
     kept = ("id", "session_id", "citations", "intelligence_level", "warnings", "degraded", "metadata")
     return {
         "message": answer["answer"],
         "content": answer["answer"],
         "sources": sources,
         "searchResults": {
-            "results": [_result(source) for source in sources],
+            "results": [_search_result_json(source) for source in sources],
             "total": answer["metadata"]["chunks_retrieved"],
         },
         "hasRelevantSources": answer["has_relevant_sources"],
@@ -166,7 +164,7 @@ def reply(answer: Json) -> Json:
     }
 
 
-def _chat_source(source: Json) -> Json:
+def _chat_source_json(source: Json) -> Json:
     return source | {
         "page_number": source["page"],
         "relevance_score": source["relevance"],
@@ -174,7 +172,7 @@ def _chat_source(source: Json) -> Json:
     }
 
 
-def _result(source: Json) -> Json:
+def _search_result_json(source: Json) -> Json:
     return {
         "id": source["chunk_id"],
         "documentId": source["document_id"],
@@ -184,44 +182,44 @@ def _result(source: Json) -> Json:
     }
 
 
-def _events(shape: questions.Shape, *, numbered: bool) -> Frame:
-    """Events as ours are, with the whole answer in its other shape."""
+def _event_format(convert: questions.AnswerConverter, *, numbered: bool) -> EventFormat:
+    """Native events, with the event `answer` converted."""
 
-    def tell(told: StreamEvent) -> bytes:
-        if told.event == "answer":
-            told = StreamEvent.of(told.number, told.event, shape(json.loads(told.data)))
-        return frame(told, numbered=numbered and told.number > 0)
+    def format_event(event: StreamEvent) -> bytes:
+        if event.event == "answer":
+            event = StreamEvent.of(event.number, event.event, convert(json.loads(event.data)))
+        return sse_frame(event, numbered=numbered and event.number > 0)
 
-    return tell
+    return format_event
 
 
 # --- the vector store ---------------------------------------------------------------------------------------
 
 
 @router.post(f"{VECTORSTORE}/documents/upload", status_code=202, openapi_extra=uploads.FORM)
-async def upload(request: Request, pincite: Engine, caller: Writer, admitted: Admitted) -> JSONResponse:
-    """`POST /documents/upload` that waits for `documents/start`, unless it is told to start."""
-    response = await uploads.receive(request, pincite, caller, admitted, start=False)
-    told = json.loads(bytes(response.body))
-    document = told["document"]
+async def upload(request: Request, pincite: Engine, caller: Writer, admission: AdmissionControl) -> JSONResponse:
+    """`POST /documents/upload`, held until `documents/start` unless the form says `start`."""
+    response = await uploads.receive(request, pincite, caller, admission, start=False)
+    body = json.loads(bytes(response.body))
+    document = body["document"]
     named = {"docId": document["id"], "version": document["version"], "status": document["status"]}
-    return JSONResponse(told | named, response.status_code)
+    return JSONResponse(body | named, response.status_code)
 
 
 class ReleaseBody(uploads.StartBody, CamelCase):
-    """Which held documents to process: those named, one or several, or all."""
+    """The held documents to process: one or several by id, or all."""
 
     @model_validator(mode="before")
     @classmethod
-    def _named_otherwise(cls, data: Any) -> Any:
+    def _rename_ids(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        told = in_snake_case(data)
-        if "doc_id" in told:
-            told["doc_ids"] = [told.pop("doc_id")]
-        if "doc_ids" in told:
-            told.setdefault("document_ids", told.pop("doc_ids"))
-        return told
+        fields = to_snake_case(data)
+        if "doc_id" in fields:
+            fields["doc_ids"] = [fields.pop("doc_id")]
+        if "doc_ids" in fields:
+            fields.setdefault("document_ids", fields.pop("doc_ids"))
+        return fields
 
 
 @router.post(f"{VECTORSTORE}/documents/start", status_code=202)
@@ -231,27 +229,27 @@ async def start(body: ReleaseBody, pincite: Engine, caller: Writer) -> JSONRespo
 
 
 class PartBody(ReadBody, CamelCase):
-    """Which document, by id or by where it came from, and which part of it."""
+    """A document, by id or by source URI, and the part of it to read."""
 
 
 @router.post(f"{VECTORSTORE}/documents/read")
 async def read(body: PartBody, pincite: Engine, caller: Reader) -> JSONResponse:
     """`POST /documents/read`."""
-    told = json.loads(bytes((await document_contents.read(body, pincite, caller)).body))
-    return JSONResponse(told | {"doc_id": told["document_id"]})
+    passage = json.loads(bytes((await document_contents.read(body, pincite, caller)).body))
+    return JSONResponse(passage | {"doc_id": passage["document_id"]})
 
 
 class QueriesBody(ManyBody, CamelCase):
-    """Several queries, searched at once and fused."""
+    """Several queries whose results are fused."""
 
 
 @router.post(f"{VECTORSTORE}/query-many")
 async def query_many(
-    body: QueriesBody, request: Request, pincite: Engine, caller: Reader, admitted: Admitted
+    body: QueriesBody, request: Request, pincite: Engine, caller: Reader, admission: AdmissionControl
 ) -> JSONResponse:
-    """`POST /query-many`; each result has `similarityScore` and `metadata.doc_id` as well."""
-    told = json.loads(bytes((await search.query_many(body, request, pincite, caller, admitted)).body))
-    for result in told["results"]:
-        result["similarityScore"] = result["similarity_score"]
-        result["metadata"]["doc_id"] = result["metadata"]["document_id"]
-    return JSONResponse(told)
+    """`POST /query-many`; each result also has `similarityScore` and `metadata.doc_id`."""
+    result = json.loads(bytes((await search.query_many(body, request, pincite, caller, admission)).body))
+    for hit in result["results"]:
+        hit["similarityScore"] = hit["similarity_score"]
+        hit["metadata"]["doc_id"] = hit["metadata"]["document_id"]
+    return JSONResponse(result)

@@ -1,1 +1,1 @@
-"""What every HTTP request passes: request id, limits, authentication, CORS, error format."""
+"""Middleware of every HTTP request: request id, limits, authentication, CORS, error format."""

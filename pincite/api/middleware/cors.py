@@ -1,4 +1,4 @@
-"""Whose page it is that asks: this server's own by cookie, and others only where they are named, by key."""
+"""CORS and cross-site request checks: cookies work for this server's page only, other origins need a key."""
 
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
@@ -9,17 +9,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pincite.errors import NotAllowed
 
-HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
-ANSWERED: Mapping[str, str] = {
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+PREFLIGHT_HEADERS: Mapping[str, str] = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": "Authorization, Content-Type, Last-Event-ID, X-Request-ID, traceparent",
     "Access-Control-Max-Age": "600",
 }
-"""What a browser is told that asks beforehand. Not that cookies may be sent: a page elsewhere comes with a key."""
+"""Headers of a preflight response; credentials are not allowed, as other origins authenticate with a key."""
 
 
-class NamedOrigins:
-    """Middleware that lets pages of the named origins read answers; to all others CORS is off."""
+class CorsHeaders:
+    """Middleware that adds CORS headers for the allowed origins; for all others CORS is off."""
 
     def __init__(self, app: ASGIApp, origins: Iterable[str]) -> None:
         self._app = app
@@ -31,27 +31,27 @@ class NamedOrigins:
             return await self._app(scope, receive, send)
         allowed = {"Access-Control-Allow-Origin": origin, "Vary": "Origin"}
         if scope["method"] == "OPTIONS" and "access-control-request-method" in Headers(scope=scope):
-            return await Response(status_code=204, headers={**allowed, **ANSWERED})(scope, receive, send)
+            return await Response(status_code=204, headers={**allowed, **PREFLIGHT_HEADERS})(scope, receive, send)
 
-        async def shared(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update({**allowed, "Access-Control-Expose-Headers": "X-Request-ID"})
             await send(message)
 
-        return await self._app(scope, receive, shared)
+        return await self._app(scope, receive, send_with_headers)
 
 
-def check_own_page(scope: Scope, *, cookie: bool) -> None:
-    """Refuse what a page of another site sends in a browser's name; with a cookie, what does not say whose page it is.
+def check_same_origin(scope: Scope, *, cookie: bool) -> None:
+    """Refuse a cross-site request of a browser (CSRF); with `cookie`, refuse a request without an origin too.
 
-    A browser sends its cookie whoever wrote the page, and takes one from whoever logs it in.
+    A browser sends its cookie with requests of any site's page, and accepts a login cookie from any site's form.
     """
-    if scope["type"] == "http" and scope["method"] in HARMLESS:
+    if scope["type"] == "http" and scope["method"] in SAFE_METHODS:
         return
     headers = Headers(scope=scope)
     if not cookie and "origin" not in headers and "sec-fetch-site" not in headers:
-        return  # no browser
+        return  # not a browser
     own = urlsplit(headers.get("origin", "")).netloc.lower() == headers.get("host", "").lower()
     if not own or headers.get("sec-fetch-site", "same-origin") != "same-origin":
-        raise NotAllowed("a page of another site may not do this with your login", code="wrong_origin")
+        raise NotAllowed("a page of another site may not send this request with your login", code="wrong_origin")

@@ -1,4 +1,4 @@
-"""Everything that goes wrong, told as a problem (RFC 9457): never a traceback, always a request id."""
+"""Errors as problem details (RFC 9457): never a traceback, always a request id."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pincite.api.middleware.connection_limits import HEARD_LATER
+from pincite.api.middleware.connection_limits import BACK_OFF
 from pincite.config.messages import describe_error
 from pincite.errors import (
     BadRequest,
@@ -34,15 +34,15 @@ log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 _INTERNAL = (StoreDown, DataFolderError, SettingsError)
 """Errors whose message names addresses and paths of this machine: it is logged, and the client gets the title."""
-OPENAI = "/v1/"
-"""How paths begin that speak as OpenAI's API does."""
+OPENAI_PREFIX = "/v1/"
+"""Path prefix of the routes that are compatible with OpenAI's API."""
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
-_TOLD_APART = {404: NotFound("there is nothing at this address")}
+_BY_STATUS = {404: NotFound("there is no resource at this path")}
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What went wrong, in the client's terms."""
+    """An error as the client sees it."""
 
     status: int
     code: str
@@ -50,7 +50,7 @@ class Problem:
     detail: str
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def shape(self, request_id: str) -> dict[str, Any]:
+    def to_json(self, request_id: str) -> dict[str, Any]:
         """The problem as JSON."""
         return {
             "type": f"urn:pincite:error:{self.code}",
@@ -61,51 +61,51 @@ class Problem:
             "request_id": request_id,
         }
 
-    def openai_shape(self) -> dict[str, Any]:
-        """The same as clients of OpenAI's API expect it."""
+    def to_openai_json(self) -> dict[str, Any]:
+        """The problem in the error format of OpenAI's API."""
         kind = _OPENAI_TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
         detail = self.detail.encode(errors="replace").decode()
         return {"error": {"message": detail, "type": kind, "param": None, "code": self.code}}
 
     def response(self, scope: Scope) -> Response:
-        """The problem as an answer, in the words of the door it came to."""
-        if str(scope["path"]).startswith(OPENAI):
-            return JSONResponse(self.openai_shape(), self.status, dict(self.headers))
-        shape = self.shape(request_id_of(scope))
-        return JSONResponse(shape, self.status, dict(self.headers), media_type=MEDIA_TYPE)
+        """The problem as a response, in the error format of the requested path."""
+        if str(scope["path"]).startswith(OPENAI_PREFIX):
+            return JSONResponse(self.to_openai_json(), self.status, dict(self.headers))
+        body = self.to_json(get_request_id(scope))
+        return JSONResponse(body, self.status, dict(self.headers), media_type=MEDIA_TYPE)
 
 
-def request_id_of(scope: Scope) -> str:
-    """The id this request is known by, in answers and in the log."""
+def get_request_id(scope: Scope) -> str:
+    """The id of a request, as in responses and the log."""
     return str(scope["state"]["request_id"])
 
 
-def problem_of(error: BaseException, request_id: str) -> Problem:
-    """What to tell the client about an error; what it does not tell is in the log."""
+def to_problem(error: BaseException, request_id: str) -> Problem:
+    """Convert an error to a problem; internal details go to the log only."""
     if isinstance(error, PinciteError):
-        return _known(error, request_id)
+        return _from_pincite_error(error, request_id)
     if isinstance(error, RequestValidationError):
-        return _known(Invalid(_first_fault(error)), request_id)
+        return _from_pincite_error(Invalid(_first_validation_error(error)), request_id)
     if isinstance(error, HTTPException):
         return _from_framework(error, request_id)
     if isinstance(error, asyncio.CancelledError):
-        return _known(Stopping("the server is stopping; try again shortly"), request_id)
-    log.error("request %s failed in an unforeseen way", request_id, exc_info=error)
-    detail = "something unforeseen happened; the server's log tells more under this request id"
-    return Problem(500, "internal", "An unforeseen error", detail)
+        return _from_pincite_error(Stopping("the server is stopping; try again shortly"), request_id)
+    log.error("request %s failed with an unexpected error", request_id, exc_info=error)
+    detail = "an unexpected error occurred; the server's log has the details under this request id"
+    return Problem(500, "internal", "An unexpected error", detail)
 
 
-def _known(error: PinciteError, request_id: str) -> Problem:
+def _from_pincite_error(error: PinciteError, request_id: str) -> Problem:
     detail = " ".join(str(error).split())
     if error.status >= 500 and not isinstance(error, Stopping | Overloaded):
         log.error("request %s failed: %s", request_id, detail)
     if isinstance(error, _INTERNAL):
-        detail = f"{error.title.lower()}; the server's log tells more under this request id"
+        detail = f"{error.title.lower()}; the server's log has the details under this request id"
     return Problem(error.status, error.code, error.title, detail, _headers(error))
 
 
 def _headers(error: PinciteError) -> dict[str, str]:
-    """What a client's program should know: what to bring, or when to come again."""
+    """Response headers of an error: how to authenticate, or when to retry."""
     if isinstance(error, Unauthorized):
         return {"WWW-Authenticate": "Bearer"}
     if isinstance(error, OverBudget | Overloaded) and error.retry_after_s is not None:
@@ -114,22 +114,22 @@ def _headers(error: PinciteError) -> dict[str, str]:
 
 
 def _from_framework(error: HTTPException, request_id: str) -> Problem:
-    """Errors of the framework: what it could not route, and what it could not read of a body."""
+    """Convert an error of the framework: an unknown route, or a body it cannot parse."""
     cause = error.__cause__
     if isinstance(cause, PinciteError):
-        return _known(cause, request_id)
+        return _from_pincite_error(cause, request_id)
     if isinstance(cause, RecursionError):
-        return _known(Invalid("the JSON is nested too deeply"), request_id)
+        return _from_pincite_error(Invalid("the JSON is nested too deeply"), request_id)
     if isinstance(cause, ValueError):
-        return _known(Invalid("the body is not valid JSON in UTF-8"), request_id)
+        return _from_pincite_error(Invalid("the body is not valid JSON in UTF-8"), request_id)
     if error.status_code == 405:
-        detail = "this address does not know that method; the header Allow names those it does"
+        detail = "this path does not support that method; the header Allow lists the supported ones"
         return Problem(405, "method_not_allowed", "Method not allowed", detail, dict(error.headers or {}))
-    return _known(_TOLD_APART.get(error.status_code, BadRequest(str(error.detail))), request_id)
+    return _from_pincite_error(_BY_STATUS.get(error.status_code, BadRequest(str(error.detail))), request_id)
 
 
-def _first_fault(error: RequestValidationError) -> str:
-    """The first thing wrong with the values, in one line that names the field."""
+def _first_validation_error(error: RequestValidationError) -> str:
+    """The first validation error in one line that names the field."""
     first = error.errors()[0]
     path = ".".join(str(part) for part in first["loc"][1:] if "[" not in str(part))
     if first["type"] == "json_invalid":
@@ -139,16 +139,16 @@ def _first_fault(error: RequestValidationError) -> str:
     return f"{path}: {describe_error(first)}" if path else describe_error(first)
 
 
-async def tell(request: Request, error: Exception) -> Response:
-    """Handler for the errors that the framework would otherwise answer itself."""
-    request_id = request_id_of(request.scope)
-    return problem_of(error, request_id).response(request.scope)
+async def handle_error(request: Request, error: Exception) -> Response:
+    """Handle the errors to which the framework would otherwise respond itself."""
+    request_id = get_request_id(request.scope)
+    return to_problem(error, request_id).response(request.scope)
 
 
 class Problems:
-    """Middleware that turns whatever comes out of the application into a problem.
+    """Middleware that converts every exception of the application into a problem.
 
-    A cancelled request means that the server stops: nothing else cancels one.
+    A cancelled request means that the server is stopping, as nothing else cancels requests.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -159,20 +159,20 @@ class Problems:
             return await self._app(scope, receive, send)
         started = False
 
-        async def watched(message: Message) -> None:
+        async def track_start(message: Message) -> None:
             nonlocal started
             started = True
             await send(message)
 
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, track_start)
         except ClientDisconnect:
-            log.debug("request %s: the client went away", request_id_of(scope))
+            log.debug("request %s: the client went away", get_request_id(scope))
         except (Exception, asyncio.CancelledError) as error:
-            request_id = request_id_of(scope)
-            problem = problem_of(error, request_id)
+            request_id = get_request_id(scope)
+            problem = to_problem(error, request_id)
             if isinstance(error, OverBudget) and error.retry_after_s is not None:
-                scope["state"][HEARD_LATER] = True
+                scope["state"][BACK_OFF] = True
             if not started:
                 await problem.response(scope)(scope, receive, send)
         return None

@@ -1,4 +1,4 @@
-"""Every answer's request id and security headers, and one line about it in the access log."""
+"""The request id, the security headers and the access log line of every response."""
 
 import logging
 import re
@@ -15,15 +15,15 @@ from pincite.core import request_context
 log = logging.getLogger("pincite.api.access")
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
-_LOGGED_PATH = 300
-_LINK = re.compile(r"sh_[^/]*")
-"""The link to a shared answer is all one needs to open it; a log has no use for it."""
-_BEGINS = frozenset({"http.response.start", "websocket.accept", "websocket.http.response.start"})
-"""Messages that begin an answer and carry its headers."""
-CLIENT_GONE = 499
-"""Logged for a request whose client left before the answer began."""
+_MAX_LOGGED_PATH_CHARS = 300
+_SHARE_LINK = re.compile(r"sh_[^/]*")
+"""A share link grants access, so it is masked in the log."""
+_RESPONSE_STARTS = frozenset({"http.response.start", "websocket.accept", "websocket.http.response.start"})
+"""ASGI messages that start a response and carry its headers."""
+CLIENT_CLOSED_REQUEST = 499
+"""Status logged for a request whose client disconnected before the response started."""
 
-HEADERS: Mapping[str, str] = {
+SECURITY_HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
@@ -32,11 +32,11 @@ HEADERS: Mapping[str, str] = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""On every answer, unless it has one of its own."""
+"""Headers of every response that does not set its own."""
 
 
-class Stamp:
-    """Middleware that numbers a request, adds the headers to its answer and logs how it went."""
+class RequestIdAndLog:
+    """Middleware that assigns a request id, adds the security headers and writes the access log."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -51,23 +51,23 @@ class Stamp:
         request_context.key_id.set(None)
         request_context.read_only.set(False)
         request_context.remote_span.set(request_context.read_traceparent(Headers(scope=scope).get("traceparent", "")))
-        started, status = time.perf_counter(), CLIENT_GONE
+        started, status = time.perf_counter(), CLIENT_CLOSED_REQUEST
 
-        async def stamped(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
-            if message["type"] in _BEGINS:
+            if message["type"] in _RESPONSE_STARTS:
                 status = message.get("status", 101)
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-ID"] = request_id
-                for name, value in HEADERS.items():
+                for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
         try:
-            await self._app(scope, receive, stamped)
+            await self._app(scope, receive, send_with_headers)
         finally:
             scope["app"].state.pincite.admin.metrics.answered(_method(scope), status)
-            _log(scope, request_id, status, (time.perf_counter() - started) * 1000)
+            _log_request(scope, request_id, status, (time.perf_counter() - started) * 1000)
         return None
 
 
@@ -76,15 +76,20 @@ def _method(scope: Scope) -> str:
 
 
 def _request_id(scope: Scope) -> str:
-    """The client's own id where it is a harmless one, else a new one."""
-    wished = Headers(scope=scope).get("x-request-id", "")
-    return wished if _REQUEST_ID.fullmatch(wished) else secrets.token_hex(8)
+    """The client's request id if it has a safe format, else a new one."""
+    requested = Headers(scope=scope).get("x-request-id", "")
+    return requested if _REQUEST_ID.fullmatch(requested) else secrets.token_hex(8)
 
 
-def _log(scope: Scope, request_id: str, status: int, ms: float) -> None:
-    """Never the query, a header or a body; what a client could use to forge a line is percent-encoded."""
-    method, path = quote(_method(scope)), quote(_LINK.sub("sh_-", scope["path"]))[:_LOGGED_PATH]
+def _log_request(scope: Scope, request_id: str, status: int, ms: float) -> None:
+    """Write the access log line: no query, headers or body; percent-encoded, so that no client can forge a line."""
+    method, path = quote(_method(scope)), quote(_SHARE_LINK.sub("sh_-", scope["path"]))[:_MAX_LOGGED_PATH_CHARS]
     log.info(
-        "method=%s path=%s status=%s ms=%.1f request_id=%s", method, path, status, ms, request_id,
+        "method=%s path=%s status=%s ms=%.1f request_id=%s",
+        method,
+        path,
+        status,
+        ms,
+        request_id,
         extra={"method": method, "path": path, "status": status, "ms": round(ms, 1), "request_id": request_id},
-    )  # fmt: skip
+    )

@@ -1,4 +1,4 @@
-"""What a request must look like before anyone reads it: a known host, a sane address, a body within bounds."""
+"""Checks before a request is processed: an allowed host, no NUL in the URL, a body within the size limit."""
 
 from collections.abc import Iterable
 from urllib.parse import urlsplit
@@ -9,22 +9,22 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from pincite.api.paths import API
 from pincite.errors import BadRequest, NotAllowed, TooLarge
 
-ALWAYS_ALLOWED = ("localhost", "127.0.0.1", "::1")
-MB = 1024 * 1024
-JSON_LIMIT = MB
-LARGE_BODIES = frozenset(f"{API}{path}" for path in ("/documents/upload", "/vectorstore/documents/upload"))
-"""Addresses that take a whole file; all others take a JSON body."""
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+BYTES_PER_MB = 1024 * 1024
+MAX_JSON_BYTES = BYTES_PER_MB
+UPLOAD_PATHS = frozenset(f"{API}{path}" for path in ("/documents/upload", "/vectorstore/documents/upload"))
+"""Paths that accept a file; all others accept a JSON body."""
 
 
-class AddressCheck:
-    """Middleware that refuses requests for other hosts, as DNS rebinding makes them, and NULs in addresses.
+class HostCheck:
+    """Middleware that refuses requests for other hosts (DNS rebinding) and NUL characters in URLs.
 
-    A page of another host may open a WebSocket here, for which no browser asks first: it is refused, too.
+    It also refuses WebSockets from pages of other hosts, since browsers send no preflight request for them.
     """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
         self._app = app
-        self._hosts = frozenset(_name(host) for host in (*ALWAYS_ALLOWED, *hosts))
+        self._hosts = frozenset(_host_name(host) for host in (*LOCAL_HOSTS, *hosts))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
@@ -35,24 +35,23 @@ class AddressCheck:
 
     def _check(self, scope: Scope) -> None:
         named = Headers(scope=scope).getlist("host")
-        if len(named) != 1 or not self._known(_name(named[0]), scope):
-            raise BadRequest("this server does not go by that host name; allow it with server.allowed_hosts",
-                             code="wrong_host")  # fmt: skip
+        if len(named) != 1 or not self._known(_host_name(named[0]), scope):
+            raise BadRequest("this host name is not allowed; add it to server.allowed_hosts", code="wrong_host")
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:
-            raise BadRequest("the address holds a NUL character")
+            raise BadRequest("the URL contains a NUL character")
 
     def _check_origin(self, scope: Scope) -> None:
         for origin in Headers(scope=scope).getlist("origin"):
-            if not self._known(_name(urlsplit(origin).netloc), scope):
+            if not self._known(_host_name(urlsplit(origin).netloc), scope):
                 raise NotAllowed("a page of another host may not connect here", code="wrong_origin")
 
     def _known(self, name: str, scope: Scope) -> bool:
-        here = (scope.get("server") or ("",))[0]  # the very address that took the connection
-        return name in self._hosts or name == _name(here)
+        here = (scope.get("server") or ("",))[0]  # the local address of this connection
+        return name in self._hosts or name == _host_name(here)
 
 
-def _name(host: str) -> str:
-    """A host header's name: without port, brackets and final dot, in lower case."""
+def _host_name(host: str) -> str:
+    """The name in a host header: without port, brackets and final dot, in lower case."""
     host = host.strip().lower()
     if host.startswith("[") and "]" in host:
         return host[1:].partition("]")[0]
@@ -61,32 +60,32 @@ def _name(host: str) -> str:
 
 
 class BodyLimit:
-    """Middleware that refuses a body that announces, or turns out, to be too large."""
+    """Middleware that refuses a body whose Content-Length or actual size exceeds the limit."""
 
     def __init__(self, app: ASGIApp, limit_mb: int) -> None:
         self._app = app
-        self._limit = limit_mb * MB
+        self._limit = limit_mb * BYTES_PER_MB
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        limit = self._limit if scope["path"] in LARGE_BODIES else min(JSON_LIMIT, self._limit)
-        announced = Headers(scope=scope).get("content-length", "")
-        if announced.isdecimal() and int(announced) > limit:
+        limit = self._limit if scope["path"] in UPLOAD_PATHS else min(MAX_JSON_BYTES, self._limit)
+        declared = Headers(scope=scope).get("content-length", "")
+        if declared.isdecimal() and int(declared) > limit:
             raise self._too_large(limit)
-        taken = 0
+        received = 0
 
-        async def counted() -> Message:
-            nonlocal taken
+        async def receive_counted() -> Message:
+            nonlocal received
             message = await receive()
-            taken += len(message.get("body", b""))
-            if taken > limit:
+            received += len(message.get("body", b""))
+            if received > limit:
                 raise self._too_large(limit)
             return message
 
-        return await self._app(scope, counted, send)
+        return await self._app(scope, receive_counted, send)
 
     def _too_large(self, limit: int) -> TooLarge:
         if limit < self._limit:
-            return TooLarge(f"the body is larger than {limit // MB} MB, the most that this address takes")
-        return TooLarge(f"the body is larger than {limit // MB} MB (server.max_body_mb)")
+            return TooLarge(f"the body is larger than {limit // BYTES_PER_MB} MB, the limit of this path")
+        return TooLarge(f"the body is larger than {limit // BYTES_PER_MB} MB (server.max_body_mb)")

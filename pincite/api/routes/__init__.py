@@ -1,1 +1,1 @@
-"""The HTTP routes, one file per noun."""
+"""The HTTP routes, one module per noun."""

@@ -1,4 +1,4 @@
-"""The audit log: what was done, by whom and from where, and whether all of it is still there."""
+"""The audit log: list its events and verify its hash chain."""
 
 from datetime import datetime
 from typing import Annotated
@@ -7,22 +7,21 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import JSONResponse
 
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Administrator
+from pincite.api.dependencies import Administrator, Engine
 from pincite.api.paths import API
 from pincite.core.accounts.audit import AuditFilter, read_anchor
 from pincite.core.times import utc
-from pincite.serialize import answers
-from pincite.serialize.accounts import event_shape, verdict_shape
+from pincite.serialize.accounts import audit_event_json, chain_check_json
 from pincite.serialize.fields import Body, Name
+from pincite.serialize.primitives import page_json
 
 router = APIRouter(prefix=f"{API}/audit", tags=["audit"])
 
-Word = Annotated[Name | None, Query(min_length=1, max_length=100)]
+FilterText = Annotated[Name | None, Query(min_length=1, max_length=100)]
 
 
 class VerifyBody(Body):
-    """The head that an earlier check told, where one kept it elsewhere: the chain must still pass through it."""
+    """The head of an earlier check; the chain must still contain it."""
 
     head: Annotated[Name, Field(max_length=100)] | None = None
 
@@ -31,20 +30,20 @@ class VerifyBody(Body):
 async def events(
     pincite: Engine,
     caller: Administrator,
-    event: Word = None,
-    person: Word = None,
+    event: FilterText = None,
+    person: FilterText = None,
     since: datetime | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=20)] = None,
 ) -> JSONResponse:
-    """What was done, newest first; of one kind (`login`, `user`, `user.add` …), by or about somebody, since a time."""
+    """List events, newest first; filter by kind (`login`, `user`, `user.add` …), by user and by time."""
     wanted = AuditFilter(event, person, utc(since) if since else None, limit, cursor)
     found, following = await pincite.admin.audit.list(caller.person, wanted)
-    return JSONResponse(answers.page([event_shape(one) for one in found], following))
+    return JSONResponse(page_json([audit_event_json(one) for one in found], following))
 
 
 @router.post("/verify")
 async def verify(pincite: Engine, caller: Administrator, body: VerifyBody | None = None) -> JSONResponse:
-    """Whether no event was changed, removed or cut off at the end."""
+    """Check that no event was changed, removed or cut off at the end."""
     known = read_anchor(body.head) if body and body.head else None
-    return JSONResponse(verdict_shape(await pincite.admin.audit.verify(caller.person, known)))
+    return JSONResponse(chain_check_json(await pincite.admin.audit.verify(caller.person, known)))

@@ -1,4 +1,4 @@
-"""Logging in and out, and the first administrator."""
+"""Login, logout, and setup of the first administrator."""
 
 from typing import Annotated
 
@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import JSONResponse, Response
 
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import COOKIE, Reader, address_of, login_of
+from pincite.api.dependencies import Engine, Reader
+from pincite.api.middleware.authenticate import LOGIN_COOKIE, client_address, login_cookie
 from pincite.api.paths import API
 from pincite.core.accounts.access import Caller
 from pincite.core.accounts.users import LOGIN_DAYS
@@ -15,60 +15,60 @@ from pincite.serialize.fields import Body, Name
 
 router = APIRouter(prefix=f"{API}/auth", tags=["auth"])
 
-Short = Annotated[Name, Field(min_length=1, max_length=100)]
-Secret = Annotated[Name, Field(max_length=1000)]
+UserName = Annotated[Name, Field(min_length=1, max_length=100)]
+LoginSecret = Annotated[Name, Field(max_length=1000)]
 
 
 class LoginBody(Body):
-    """Who one is."""
+    """The name and password of a user."""
 
-    name: Short
-    password: Secret
+    name: UserName
+    password: LoginSecret
 
 
 class SetupBody(LoginBody):
-    """The first administrator's name and password, and the token of the link that the server printed."""
+    """The first administrator's name and password, and the token of the printed setup link."""
 
-    token: Secret
+    token: LoginSecret
 
 
-def _welcome(request: Request, token: str, caller: Caller) -> JSONResponse:
+def _login_response(request: Request, token: str, caller: Caller) -> JSONResponse:
     response = JSONResponse({"id": caller.person, "role": caller.role})
-    hold(response, token, secure=request.url.scheme == "https")
+    set_login_cookie(response, token, secure=request.url.scheme == "https")
     return response
 
 
-def hold(response: Response, token: str, *, secure: bool) -> None:
-    """Have the browser hold a login."""
+def set_login_cookie(response: Response, token: str, *, secure: bool) -> None:
+    """Set the login cookie on a response."""
     days = LOGIN_DAYS * 86_400
-    response.set_cookie(COOKIE, token, max_age=days, httponly=True, samesite="strict", secure=secure)
+    response.set_cookie(LOGIN_COOKIE, token, max_age=days, httponly=True, samesite="strict", secure=secure)
 
 
 @router.get("/ways")
 async def ways(pincite: Engine) -> JSONResponse:
-    """How one can come in: what a page for logging in has to show."""
+    """The available login methods, for the login page."""
     return JSONResponse({"oidc": pincite.admin.sso is not None, "setup": await pincite.admin.logins.needs_setup()})
 
 
 @router.post("/setup")
 async def setup(body: SetupBody, request: Request, pincite: Engine) -> JSONResponse:
-    """Make the first administrator, once; 409 ever after."""
+    """Create the first administrator, once; 409 afterwards."""
     token, caller = await pincite.admin.logins.set_up(body.token, body.name.strip() or body.name, body.password)
-    return _welcome(request, token, caller)
+    return _login_response(request, token, caller)
 
 
 @router.post("/login")
 async def login(body: LoginBody, request: Request, pincite: Engine) -> JSONResponse:
-    """Log in: the answer sets a cookie; 401 alike for a wrong name and a wrong password, 429 after too many."""
-    token, caller = await pincite.admin.logins.log_in(body.name, body.password, address_of(request))
-    return _welcome(request, token, caller)
+    """Log in and set the login cookie; 401 for a wrong name or password, 429 after too many attempts."""
+    token, caller = await pincite.admin.logins.log_in(body.name, body.password, client_address(request))
+    return _login_response(request, token, caller)
 
 
 @router.post("/logout")
 async def logout(request: Request, pincite: Engine, caller: Reader) -> JSONResponse:
-    """End the login this request came with."""
-    if (token := login_of(request.scope)) is not None:
+    """Log out: end the login of this request."""
+    if (token := login_cookie(request.scope)) is not None:
         await pincite.admin.logins.log_out(caller.person, token)
     response = JSONResponse({"logged_out": True})
-    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    response.delete_cookie(LOGIN_COOKIE, httponly=True, samesite="strict")
     return response

@@ -1,4 +1,4 @@
-"""Conversations: a message is answered in its session, or after the messages the client sends along."""
+"""Conversations: answer a message in a stored session, or after the messages that the client sends."""
 
 import asyncio
 import logging
@@ -10,8 +10,8 @@ from fastapi import APIRouter, Header, Request
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.responses import JSONResponse, Response
 
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Reader, unwelcome
+from pincite.api.dependencies import Engine, Reader
+from pincite.api.middleware.authenticate import wait_until_revoked
 from pincite.api.paths import API
 from pincite.api.requests import AnswerOptions
 from pincite.api.routes.query import respond
@@ -29,12 +29,12 @@ from pincite.serialize.fields import Name, Words
 log = logging.getLogger(__name__)
 router = APIRouter(prefix=f"{API}/chat", tags=["chat"])
 
-FORGET_S = 5.0
-"""A question that failed does not wait longer for its empty session to go."""
+CLEANUP_TIMEOUT_S = 5.0
+"""Seconds that a failed question waits for the removal of its empty session."""
 
 
 class ChatMessage(BaseModel):
-    """Something that was said, and by whom."""
+    """One message of a conversation."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -43,7 +43,7 @@ class ChatMessage(BaseModel):
 
 
 class ChatBody(AnswerOptions):
-    """A message in a session, or a whole conversation that the client keeps, and how to answer."""
+    """A message in a session, or a whole conversation kept by the client, and the options of its answer."""
 
     message: Words | None = None
     messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=500)] | None = None
@@ -55,19 +55,19 @@ class ChatBody(AnswerOptions):
             raise ValueError("send either 'message' or 'messages'")
         if self.messages is not None and self.session_id is not None:
             raise ValueError(
-                "'messages' is a conversation you keep and 'session_id' one kept here; send 'message' with a session"
+                "'messages' is a conversation kept by you and 'session_id' one kept here; send 'message' with a session"
             )
         if self.messages is not None and self.messages[-1].role != "user":
-            raise ValueError("the last of 'messages' must be the user's")
+            raise ValueError("the last of 'messages' must have the role user")
         if self._system() and self.system_prompt:
             raise ValueError("send the system prompt once: as a message or as 'system_prompt'")
         return self
 
     def question(self) -> Question:
-        """The question, with what was said before where the client keeps it."""
+        """The engine's question, with the earlier messages if the client keeps the conversation."""
         if self.messages is None:
-            return replace(self.asking(self.message or ""), session_id=self.session_id)
-        question = replace(self.asking(self.messages[-1].content), conversation=tuple(self._turns()))
+            return replace(self.to_question(self.message or ""), session_id=self.session_id)
+        question = replace(self.to_question(self.messages[-1].content), conversation=tuple(self._turns()))
         if not (system := self._system()):
             return question
         return replace(question, sampling=replace(question.sampling, system_prompt=system))
@@ -76,7 +76,7 @@ class ChatBody(AnswerOptions):
         return "\n\n".join(message.content for message in self.messages or () if message.role == "system")
 
     def _turns(self) -> list[Exchange]:
-        """What was said before the last message; what came before the first question belongs to none."""
+        """The turns before the last message; messages before the first question are left out."""
         turns: list[Exchange] = []
         for message in (self.messages or [])[:-1]:
             if not message.content.strip():
@@ -89,37 +89,37 @@ class ChatBody(AnswerOptions):
         return turns
 
 
-def asking(body: ChatBody, pincite: AsyncPincite, caller: Caller) -> Ask:
-    """How to ask what a message asks: in its session, in a new one, or in none where the client keeps it."""
+def make_ask(body: ChatBody, pincite: AsyncPincite, caller: Caller) -> Ask:
+    """Make the function that asks a message: in its session, in a new one, or without one if the client keeps it."""
     question = body.question()
     if body.messages is not None or body.session_id is not None:
         return lambda listen: pincite.ask(question, caller=caller, listen=listen)
 
-    async def in_a_new_session(listen: Callable[[Event], None]) -> Answer:
+    async def ask_in_new_session(listen: Callable[[Event], None]) -> Answer:
         scope = await pincite.scope(caller)
         session = await pincite.questions.sessions.create(scope)
         try:
             return await pincite.ask(replace(question, session_id=session.id), caller=caller, listen=listen)
-        except BaseException:  # refused, failed or left before anything was kept: no conversation began
-            await _forget_if_empty(pincite, scope, session.id)
+        except BaseException:  # refused, failed or cancelled before a turn was stored
+            await _remove_if_empty(pincite, scope, session.id)
             raise
 
-    return in_a_new_session
+    return ask_in_new_session
 
 
-async def _forget_if_empty(pincite: AsyncPincite, scope: Scope, session_id: str) -> None:
-    """What fails here must not hide how the question ended."""
+async def _remove_if_empty(pincite: AsyncPincite, scope: Scope, session_id: str) -> None:
+    """Remove a session without turns; a failure is logged, so that it does not hide the question's error."""
     try:
-        async with asyncio.timeout(FORGET_S):
+        async with asyncio.timeout(CLEANUP_TIMEOUT_S):
             await pincite.questions.sessions.remove_if_empty(scope, session_id)
     except (PinciteError, TimeoutError) as error:
-        log.warning("an empty session may be left behind: %s", error or type(error).__name__)
+        log.warning("an empty session could not be removed: %s", error or type(error).__name__)
 
 
 @router.post("")
 async def chat(body: ChatBody, request: Request, pincite: Engine, caller: Reader) -> Response:
-    """Answer a message in its conversation; without one, a new session is made and named in the answer."""
-    return await respond(request, body, caller, asking(body, pincite, caller))
+    """Answer a message in its session; without one, create a session and return its id in the answer."""
+    return await respond(request, body, caller, make_ask(body, pincite, caller))
 
 
 @router.get("/streams/{stream_id}")
@@ -130,7 +130,7 @@ async def follow(
     caller: Reader,
     last_event_id: Annotated[str, Header(max_length=20)] = "0",
 ) -> Response:
-    """Take up a resumable stream after the event that was heard last; 204 where that was the end."""
+    """Resume a stream after the last received event; 204 if that was the last one."""
     streams: Streams = request.app.state.streams
     stream = streams.get(caller.person, stream_id)
     if not (last_event_id.isascii() and last_event_id.isdecimal()) or int(last_event_id) > stream.last:
@@ -138,11 +138,11 @@ async def follow(
     await check_readable(pincite, caller, stream.documents)
     if stream.ended and 0 < stream.last == int(last_event_id):
         return Response(status_code=204)
-    return AnswerStream(stream, unwelcome(request), after=int(last_event_id))
+    return AnswerStream(stream, wait_until_revoked(request), after=int(last_event_id))
 
 
 @router.delete("/streams/{stream_id}")
 async def cancel(stream_id: str, request: Request, caller: Reader) -> JSONResponse:
-    """Cancel a resumable stream and forget it."""
+    """Cancel a resumable stream and remove it."""
     streams: Streams = request.app.state.streams
     return JSONResponse({"id": stream_id, "cancelled": await streams.cancel(caller.person, stream_id)})

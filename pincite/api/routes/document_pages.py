@@ -1,4 +1,4 @@
-"""Where the text of a document stands in its file: pages with their words, and places of spans."""
+"""Where a document's text is in its file: pages with their words, and places of text spans."""
 
 import asyncio
 from typing import Annotated
@@ -6,14 +6,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import JSONResponse
 
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Looker
+from pincite.api.dependencies import Engine, ReaderAsOwner
 from pincite.api.paths import API
 from pincite.core.documents.pages import Box
 from pincite.engine.reader.page_locator import Target
 from pincite.errors import Invalid
-from pincite.serialize import pages as shapes
 from pincite.serialize.fields import Text
+from pincite.serialize.pages import location_json, page_view_json
 
 router = APIRouter(prefix=f"{API}/documents", tags=["documents"])
 
@@ -26,24 +25,24 @@ async def page(
     document_id: str,
     number: int,
     pincite: Engine,
-    caller: Looker,
+    caller: ReaderAsOwner,
     version: VersionId = None,
     start: Offset = None,
     end: Offset = None,
 ) -> JSONResponse:
-    """A page, slide, sheet or part of a mail with its words; `start` and `end` leave those that a span touches."""
+    """Show a page, slide, sheet or mail part with its words; `start` and `end` keep only the words of that span."""
     scope, span = await pincite.scope(caller), _span(start, end)
     if not 1 <= number < 2**31:
-        raise Invalid("pages count from 1")
+        raise Invalid("the page number must be 1 or more")
     found = await pincite.documents.locator.page(scope, document_id, number, version, span)
-    return await asyncio.to_thread(lambda: JSONResponse(shapes.shown(found)))  # a sheet may have many cells
+    return await asyncio.to_thread(lambda: JSONResponse(page_view_json(found)))  # a sheet may have many cells
 
 
 @router.get("/{document_id}/places")
 async def places(
     document_id: str,
     pincite: Engine,
-    caller: Looker,
+    caller: ReaderAsOwner,
     version: VersionId = None,
     start: Offset = None,
     end: Offset = None,
@@ -52,26 +51,26 @@ async def places(
     ref: Annotated[Text | None, Query()] = None,
     rect: Annotated[str | None, Query(max_length=200)] = None,
 ) -> JSONResponse:
-    """Where a span of the text stands, by `start` and `end`; or the text at a place: `page` or `name`, `ref` or `rect`."""
+    """Locate a text span (`start`, `end`), or return the text at a place (`page` or `name`, `ref` or `rect`)."""
     scope, span = await pincite.scope(caller), _span(start, end)
-    aim = Target(page, name, ref, None if rect is None else _box(rect))
-    if (span is None) == (aim == Target()):
+    target = Target(page, name, ref, None if rect is None else _box(rect))
+    if (span is None) == (target == Target()):
         raise Invalid("send either start and end, or a place: page or name, with ref or rect")
     if ref is not None and rect is not None:
         raise Invalid("send either ref or rect")
     if span is not None:
-        return JSONResponse(shapes.spot(await pincite.documents.locator.spot(scope, document_id, span, version)))
-    return JSONResponse(shapes.spot(await pincite.documents.locator.aimed(scope, document_id, aim, version)))
+        return JSONResponse(location_json(await pincite.documents.locator.spot(scope, document_id, span, version)))
+    return JSONResponse(location_json(await pincite.documents.locator.aimed(scope, document_id, target, version)))
 
 
 def _span(start: int | None, end: int | None) -> tuple[int, int] | None:
     if (start is None) != (end is None):
-        raise Invalid("start and end go together")
+        raise Invalid("send both start and end, or neither")
     return None if start is None or end is None else (start, end)
 
 
 def _box(text: str) -> Box:
-    """`left,top,right,bottom` in points."""
+    """Parse `left,top,right,bottom` in points."""
     try:
         left, top, right, bottom = (float(edge) for edge in text.split(","))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Embeddings: texts as vectors of the model that the index uses."""
+"""Embeddings of texts by the model of the index."""
 
 import asyncio
 import math
@@ -9,9 +9,7 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import JSONResponse
 
-from pincite.api.admission.admission import Admitted
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Reader
+from pincite.api.dependencies import AdmissionControl, Engine, Reader
 from pincite.api.paths import API
 from pincite.api.streaming.disconnect import until_disconnect
 from pincite.core.protocols import Embedder
@@ -23,31 +21,31 @@ Embeddable = Annotated[Words, Field(min_length=1, max_length=100_000)]
 
 
 class EmbeddingBody(Body):
-    """A text, or a list of them."""
+    """A text, or a list of texts."""
 
     input: Embeddable | Annotated[list[Embeddable], Field(min_length=1, max_length=256)]
 
 
 @router.post("/embedding")
 async def embedding(
-    body: EmbeddingBody, request: Request, pincite: Engine, caller: Reader, admitted: Admitted
+    body: EmbeddingBody, request: Request, pincite: Engine, caller: Reader, admission: AdmissionControl
 ) -> JSONResponse:
-    """One unit vector a text, in order; a text longer than the model's window is the mean of its parts."""
+    """Return one unit vector per text, in order; a text beyond the model's window gets the mean of its parts."""
     texts = [body.input] if isinstance(body.input, str) else body.input
-    embedding = admitted.search(caller, lambda: vectors_of(pincite.admin.embedder, texts))
+    embedding = admission.search(caller, lambda: vectors_of(pincite.admin.embedder, texts))
     vectors = await until_disconnect(request.receive, embedding)
     return JSONResponse({"model": pincite.admin.embedder.name, "vectors": vectors})
 
 
 async def vectors_of(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
-    """One unit vector a text, whole texts however long."""
+    """One unit vector per text; long texts are embedded in windows and averaged."""
     parts = await asyncio.to_thread(lambda: [embedder.windows(text) for text in texts])
     vectors = iter(await embedder.embed([part for windows in parts for part in windows], as_query=False))
     return [_mean([next(vectors) for _ in windows]) for windows in parts]
 
 
 def _mean(vectors: Sequence[Sequence[float]]) -> list[float]:
-    """The direction that lies between vectors, as a unit vector."""
+    """The mean direction of vectors, as a unit vector."""
     if len(vectors) == 1:
         return list(vectors[0])
     summed = [sum(column) for column in zip(*vectors, strict=True)]

@@ -1,4 +1,4 @@
-"""Evaluations: how good search is on one's own documents, measured in the background, one at a time."""
+"""Evaluations of search on the user's own documents, run in the background one at a time."""
 
 import asyncio
 import logging
@@ -8,8 +8,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field, model_validator
 from starlette.responses import JSONResponse
 
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Writer
+from pincite.api.dependencies import Engine, Writer
 from pincite.api.paths import API
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import Caller, Scope
@@ -18,8 +17,9 @@ from pincite.engine.app import AsyncPincite
 from pincite.errors import Conflict, Invalid, NotFound, PinciteError
 from pincite.evaluate.questions.labels import mark
 from pincite.evaluate.questions.own_documents import EvalRequest, begin, make_set, run_set, settings_to_try
-from pincite.serialize import evaluations as shapes
+from pincite.serialize.evaluations import evaluation_json, evaluation_set_json, set_question_json
 from pincite.serialize.fields import Body, Name
+from pincite.serialize.primitives import Json, page_json
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ router = APIRouter(prefix=API, tags=["evaluations"])
 
 
 class EvaluationBody(Body):
-    """Which set to ask, or what new one to make, and what to try: a profile, and settings by dotted key, which win."""
+    """The question set to run, or options of a new one; `profile` and `settings` to try, of which settings win."""
 
     set_id: Annotated[Name | None, Field(max_length=100)] = None
     renew: bool = False
@@ -45,40 +45,40 @@ class EvaluationBody(Body):
 
 
 class MarkBody(Body):
-    """A question and the passages that answer it, by the ids that searches give them."""
+    """A question and the chunk ids of the passages that answer it."""
 
     text: Annotated[Name, Field(min_length=1, max_length=2000)]
     chunk_ids: Annotated[list[Annotated[Name, Field(max_length=300)]], Field(max_length=50)]
 
 
-class Evaluating:
-    """The evaluation that this process is busy with, if any."""
+class BackgroundEvaluation:
+    """The evaluation that runs in this process, if any."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
 
     async def start(self, pincite: AsyncPincite, body: EvaluationBody, caller: Caller) -> Evaluation:
-        """Announce a run and begin with it; a second one while it lasts is refused."""
+        """Record a run and start it in the background; raise `Conflict` while another one runs."""
         settings = settings_to_try(pincite.settings, body.settings, body.profile)
-        chosen = None if body.renew else await _known(pincite, body, caller)
+        chosen = None if body.renew else await _chosen_set(pincite, body, caller)
         async with self._starting:
             if self._task is not None and not self._task.done():
-                raise Conflict("an evaluation is running already; wait for its end", code="evaluation_running")
+                raise Conflict("another evaluation is running; wait until it ends", code="evaluation_running")
             run = await begin(pincite, chosen, settings, caller=caller)
-            wish = EvalRequest(body.questions, body.seed, body.by)
-            self._task = asyncio.create_task(_run(pincite, run, chosen, wish, settings, caller))
+            eval_request = EvalRequest(body.questions, body.seed, body.by)
+            self._task = asyncio.create_task(_run(pincite, run, chosen, eval_request, settings, caller))
         return run
 
     async def close(self) -> None:
-        """Stop what is running; it is kept as interrupted."""
+        """Cancel the running evaluation; it is stored as interrupted."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
 
-async def _known(pincite: AsyncPincite, body: EvaluationBody, caller: Caller) -> EvaluationSet | None:
-    """The set that is meant, the newest unless named; None where there is none yet."""
+async def _chosen_set(pincite: AsyncPincite, body: EvaluationBody, caller: Caller) -> EvaluationSet | None:
+    """The requested set, or the newest; None if there is no set yet."""
     try:
         return await pincite.questions.evaluations.get_set(await pincite.scope(caller), body.set_id)
     except NotFound:
@@ -91,15 +91,15 @@ async def _run(
     pincite: AsyncPincite,
     run: Evaluation,
     chosen: EvaluationSet | None,
-    wish: EvalRequest,
+    eval_request: EvalRequest,
     settings: Settings,
     caller: Caller,
 ) -> None:
-    """Make the questions where there are none, ask them, and keep how it ended."""
+    """Make the question set if there is none, run it, and store the outcome."""
     scope = await pincite.scope(caller)
     try:
         if chosen is None:
-            chosen, notes = await make_set(pincite, wish, caller=caller, report=lambda _progress: None)
+            chosen, notes = await make_set(pincite, eval_request, caller=caller, report=lambda _progress: None)
             await pincite.questions.evaluations.attach(scope, run.id, chosen.id)
             for note in notes:
                 log.warning("making a question set: %s", note)
@@ -108,9 +108,9 @@ async def _run(
         log.warning("the evaluation %s failed: %s", run.id, error)
         await pincite.questions.evaluations.fail(scope, run.id, str(error))
     except Exception:
-        log.exception("the evaluation %s failed in an unforeseen way", run.id)
+        log.exception("the evaluation %s failed with an unexpected error", run.id)
         await pincite.questions.evaluations.fail(
-            scope, run.id, "something unforeseen happened; the server's log tells more"
+            scope, run.id, "an unexpected error occurred; the server's log has the details"
         )
 
 
@@ -118,10 +118,10 @@ async def _run(
 async def evaluate(
     request: Request, pincite: Engine, caller: Writer, body: EvaluationBody | None = None
 ) -> JSONResponse:
-    """Ask a set made from one's own documents, in the background; without one it is made first."""
-    evaluating: Evaluating = request.app.state.evaluating
-    run = await evaluating.start(pincite, body or EvaluationBody(), caller)
-    return JSONResponse({"evaluation": shapes.evaluation(run, ranks=False)}, 202)
+    """Run a question set of the caller's documents in the background; if there is none, make one first."""
+    evaluation: BackgroundEvaluation = request.app.state.evaluation
+    run = await evaluation.start(pincite, body or EvaluationBody(), caller)
+    return JSONResponse({"evaluation": evaluation_json(run, ranks=False)}, 202)
 
 
 @router.get("/evaluations")
@@ -131,9 +131,9 @@ async def evaluations(
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> JSONResponse:
-    """Runs, newest first, without the ranks of their questions."""
+    """List runs, newest first, without the ranks of their questions."""
     found, following = await pincite.questions.evaluations.list(await pincite.scope(caller), limit, cursor)
-    return JSONResponse(shapes.page([shapes.evaluation(one, ranks=False) for one in found], following))
+    return JSONResponse(page_json([evaluation_json(one, ranks=False) for one in found], following))
 
 
 @router.get("/evaluations/{evaluation_id}")
@@ -143,9 +143,9 @@ async def evaluation(
     caller: Writer,
     against: Annotated[str | None, Query(max_length=100)] = None,
 ) -> JSONResponse:
-    """One run: its progress or its figures, the rank of each question, and what changed since the run before.
+    """Show one run: its progress or measures, the rank of each question, and the change since the previous run.
 
-    `against` names another run of the same set to be compared with instead.
+    `against` names another run of the same set to compare with.
     """
     scope = await pincite.scope(caller)
     found = await pincite.questions.evaluations.get(scope, evaluation_id)
@@ -153,8 +153,8 @@ async def evaluation(
         await pincite.questions.evaluations.get(scope, against) if against else await _before(pincite, scope, found)
     )
     if before is not None and before.set_id != found.set_id:
-        raise Invalid("against: that is a run of another set; only runs of one set can be compared")
-    return JSONResponse(shapes.evaluation(found, ranks=True, before=before))
+        raise Invalid("against: this run used another set; only runs of the same set can be compared")
+    return JSONResponse(evaluation_json(found, ranks=True, before=before))
 
 
 async def _before(pincite: AsyncPincite, scope: Scope, run: Evaluation) -> Evaluation | None:
@@ -163,38 +163,38 @@ async def _before(pincite: AsyncPincite, scope: Scope, run: Evaluation) -> Evalu
 
 @router.post("/evaluation-sets", status_code=201)
 async def make(pincite: Engine, caller: Writer) -> JSONResponse:
-    """Begin a set made by hand; it is empty until passages are marked."""
+    """Create an empty question set, to be filled by marking passages."""
     made = await pincite.questions.evaluations.keep_set(await pincite.scope(caller), "hand", 0, [])
-    return JSONResponse(shapes.evaluation_set(made), 201)
+    return JSONResponse(evaluation_set_json(made), 201)
 
 
 @router.put("/evaluation-sets/{set_id}/questions")
 async def mark_passages(set_id: str, body: MarkBody, pincite: Engine, caller: Writer) -> JSONResponse:
-    """Keep a question with the passages that answer it, in a set made by hand; without any it is taken out."""
+    """Store a question with the passages that answer it in a manual set; without passages, remove it."""
     changed = await mark(pincite, set_id, body.text, body.chunk_ids, caller=caller)
     return JSONResponse(_with_questions(changed))
 
 
 @router.get("/evaluation-sets")
 async def sets(pincite: Engine, caller: Writer) -> JSONResponse:
-    """The sets made from one's own documents, newest first, without their questions."""
+    """List the caller's question sets, newest first, without their questions."""
     found = await pincite.questions.evaluations.list_sets(await pincite.scope(caller))
-    return JSONResponse(shapes.page([shapes.evaluation_set(one) for one in found]))
+    return JSONResponse(page_json([evaluation_set_json(one) for one in found]))
 
 
 @router.get("/evaluation-sets/{set_id}")
 async def questions(set_id: str, pincite: Engine, caller: Writer) -> JSONResponse:
-    """One set with its questions and the places that answer them."""
+    """Show one set with its questions and the places that answer them."""
     found = await pincite.questions.evaluations.get_set(await pincite.scope(caller), set_id)
     return JSONResponse(_with_questions(found))
 
 
-def _with_questions(found: EvaluationSet) -> shapes.Json:
-    return shapes.evaluation_set(found) | {"items": [shapes.question(one) for one in found.questions]}
+def _with_questions(found: EvaluationSet) -> Json:
+    return evaluation_set_json(found) | {"items": [set_question_json(one) for one in found.questions]}
 
 
 @router.delete("/evaluation-sets/{set_id}")
 async def remove(set_id: str, pincite: Engine, caller: Writer) -> JSONResponse:
-    """Remove a set, its questions and every run of it."""
+    """Remove a set, its questions and all its runs."""
     await pincite.questions.evaluations.remove_set(await pincite.scope(caller), set_id)
     return JSONResponse({"id": set_id, "removed": True})

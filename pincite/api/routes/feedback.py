@@ -1,4 +1,4 @@
-"""Feedback: what people say of the answers they got."""
+"""Feedback of users on their answers."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -7,18 +7,17 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import JSONResponse
 
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Reader
+from pincite.api.dependencies import Engine, Reader
 from pincite.api.paths import API
 from pincite.core.accounts.conversations import Feedback, Rating
-from pincite.serialize import answers
 from pincite.serialize.fields import Body, Name, Text
+from pincite.serialize.primitives import Json, iso_time, page_json
 
 router = APIRouter(prefix=f"{API}/feedback", tags=["feedback"])
 
 
 class FeedbackBody(Body):
-    """Which answer, whether it helped, and why."""
+    """The rating of an answer, with an optional comment."""
 
     answer_id: Annotated[Name, Field(min_length=1, max_length=100)]
     rating: Rating
@@ -27,10 +26,10 @@ class FeedbackBody(Body):
 
 @router.post("", status_code=201)
 async def rate(body: FeedbackBody, pincite: Engine, caller: Reader) -> JSONResponse:
-    """Say of an answer of one's own whether it helped; saying it again replaces what was said."""
+    """Rate one of the caller's answers; a new rating replaces the earlier one."""
     scope = await pincite.scope(caller)
-    said = await pincite.questions.feedback.rate(scope, body.answer_id, body.rating, (body.comment or "").strip())
-    return JSONResponse(feedback_shape(said), 201)
+    feedback = await pincite.questions.feedback.rate(scope, body.answer_id, body.rating, (body.comment or "").strip())
+    return JSONResponse(feedback_json(feedback), 201)
 
 
 @router.get("")
@@ -40,11 +39,11 @@ async def feedback(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Query(max_length=500)] = None,
 ) -> JSONResponse:
-    """What was said, newest first: one's own, and for an administrator everybody's."""
+    """List feedback, newest first: the caller's own, and for an administrator that of all users."""
     found, following = await pincite.questions.feedback.list(await pincite.scope(caller), limit, cursor)
-    return JSONResponse(answers.page([feedback_shape(one) for one in found], following))
+    return JSONResponse(page_json([feedback_json(one) for one in found], following))
 
 
-def feedback_shape(value: Feedback) -> answers.Json:
-    """What was said of an answer."""
-    return asdict(value) | {"created_at": answers.moment(value.created_at)}
+def feedback_json(value: Feedback) -> Json:
+    """Feedback as JSON."""
+    return asdict(value) | {"created_at": iso_time(value.created_at)}

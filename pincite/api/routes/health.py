@@ -1,4 +1,4 @@
-"""Health and metrics: whether the server lives and can work, what it is made of, and what Prometheus reads."""
+"""Health checks, server details, and metrics for Prometheus."""
 
 import asyncio
 
@@ -6,38 +6,37 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
 from pincite import __version__
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Administrator, Measurer
+from pincite.api.dependencies import Administrator, Engine, MetricsReader
 from pincite.api.paths import API
 from pincite.errors import StoreDown
 from pincite.tracing.metrics import CONTENT_TYPE
 
 router = APIRouter(prefix=API, tags=["health"])
 
-READY_S = 3.0
-"""A database that takes longer to say anything counts as down."""
+DATABASE_TIMEOUT_S = 3.0
+"""Seconds after which a database that does not respond counts as down."""
 
 
 @router.get("/health/live")
 async def live() -> JSONResponse:
-    """The process answers."""
+    """Liveness: the process responds."""
     return JSONResponse({"status": "ok"})
 
 
 @router.get("/health/ready")
 async def ready(pincite: Engine) -> JSONResponse:
-    """The database answers too; 503 where it does not."""
+    """Readiness: the database responds too; 503 if it does not."""
     try:
-        async with asyncio.timeout(READY_S):
+        async with asyncio.timeout(DATABASE_TIMEOUT_S):
             await pincite.admin.health()
     except TimeoutError as error:
-        raise StoreDown(f"the database did not answer within {READY_S:g} s") from error
+        raise StoreDown(f"the database did not respond within {DATABASE_TIMEOUT_S:g} s") from error
     return JSONResponse({"status": "ready"})
 
 
 @router.get("/health/details")
 async def details(pincite: Engine, caller: Administrator) -> JSONResponse:
-    """Versions, models and sizes, and what `/metrics` counts, as JSON."""
+    """Versions, models and sizes, and the metrics of `/metrics`, as JSON."""
     llm = pincite.admin.kit().llm
     return JSONResponse(
         {
@@ -54,6 +53,6 @@ async def details(pincite: Engine, caller: Administrator) -> JSONResponse:
 
 
 @router.get("/metrics")
-async def metrics(pincite: Engine, caller: Measurer) -> Response:
-    """Counters and durations of this process since it started, and the library's sizes now."""
+async def metrics(pincite: Engine, caller: MetricsReader) -> Response:
+    """Counters and durations of this process since its start, and the library's current sizes."""
     return Response(pincite.admin.metrics.text(await pincite.admin.sizes()), media_type=CONTENT_TYPE)

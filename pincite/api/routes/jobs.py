@@ -1,4 +1,4 @@
-"""Jobs: what waits to be processed, how far it is, and how to have it left."""
+"""Jobs: list the processing queue, follow its progress, cancel a job."""
 
 import asyncio
 import time
@@ -10,9 +10,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
-from pincite.api.admission.admission import Admitted
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Reader, Writer, unwelcome
+from pincite.api.dependencies import AdmissionControl, Engine, Reader, Writer
+from pincite.api.middleware.authenticate import wait_until_revoked
 from pincite.api.paths import API
 from pincite.api.streaming.answer_streams import StreamEvent
 from pincite.api.streaming.sse import KEEP_ALIVE_S, EventStream
@@ -20,15 +19,15 @@ from pincite.core.accounts.access import Caller
 from pincite.core.documents.jobs import EndedJob, JobWish, QueuedJob, QueueSummary
 from pincite.engine.app import AsyncPincite
 from pincite.errors import NotFound
-from pincite.serialize import jobs as shapes
-from pincite.serialize.answers import Json, page
+from pincite.serialize.jobs import cancelled_job_json, ended_job_json, job_json, past_job_json, queue_json
+from pincite.serialize.primitives import Json, page_json
 
 router = APIRouter(prefix=f"{API}/jobs", tags=["jobs"])
 
-EVERY_S = 0.5
-"""How often the queue is looked at for those who follow it."""
-SHOWN = 200
-"""Jobs that are followed one by one: those in hand and those that come next; the rest is in the summary."""
+POLL_INTERVAL_S = 0.5
+"""Seconds between reads of the queue for a followed event stream."""
+MAX_FOLLOWED_JOBS = 200
+"""Jobs reported individually: running ones and the next waiting ones; the rest is in the summary."""
 
 
 @router.get("")
@@ -39,84 +38,84 @@ async def jobs(
     cursor: Annotated[str | None, Query(max_length=200)] = None,
     state: JobWish | None = None,
 ) -> JSONResponse:
-    """One's own documents that are not done yet: those in hand, those that wait in their turn, those held back.
+    """List the caller's jobs: running, then waiting in order, then held.
 
-    With `state`, those alone; `ended` are the jobs of the last day that are done, the last one first.
+    `state` keeps only jobs of that state; `ended` lists the jobs that ended within the last day, newest first.
     """
     scope = await pincite.scope(caller)
     if state == "ended":
         past, following = await pincite.documents.jobs.past(scope, limit=limit, cursor=cursor)
-        items = [shapes.past_job(one) for one in past]
+        items = [past_job_json(one) for one in past]
     else:
         found, following = await pincite.documents.jobs.page(scope, limit=limit, cursor=cursor, state=state)
-        items = [shapes.job(one) for one in found]
-    summary = shapes.queue(await pincite.documents.jobs.summary(scope))
-    return JSONResponse({**page(items, following), "summary": summary})
+        items = [job_json(one) for one in found]
+    summary = queue_json(await pincite.documents.jobs.summary(scope))
+    return JSONResponse({**page_json(items, following), "summary": summary})
 
 
 @router.get("/events")
-async def events(request: Request, pincite: Engine, caller: Reader, admitted: Admitted) -> Response:
-    """The same as it changes: `snapshot`, then `job`, `ended` and `summary`, until the client leaves."""
+async def events(request: Request, pincite: Engine, caller: Reader, admission: AdmissionControl) -> Response:
+    """Follow the queue as events: `snapshot`, then `job`, `ended` and `summary`, until the client disconnects."""
 
-    async def admitted_ones() -> AsyncGenerator[StreamEvent | None]:
-        with admitted.listening(caller):
+    async def counted_events() -> AsyncGenerator[StreamEvent | None]:
+        with admission.listening(caller):
             async with aclosing(follow(pincite, caller)) as followed:
-                async for told in followed:
-                    yield told
+                async for event in followed:
+                    yield event
 
-    return EventStream(admitted_ones(), unwelcome(request))
+    return EventStream(counted_events(), wait_until_revoked(request))
 
 
 @router.delete("/{job_id}")
 async def cancel(job_id: str, pincite: Engine, caller: Writer) -> JSONResponse:
-    """Take a document out of the queue, or from the hands of the worker that has it."""
+    """Cancel a job, waiting or running."""
     if not (job_id.isascii() and job_id.isdecimal() and len(job_id) < 19):
-        raise NotFound(f"there is no job '{job_id}'")
-    return JSONResponse(shapes.cancelled_job(await pincite.documents.cancel(int(job_id), caller=caller)))
+        raise NotFound(f"there is no job '{job_id}'; list jobs with GET /jobs")
+    return JSONResponse(cancelled_job_json(await pincite.documents.cancel(int(job_id), caller=caller)))
 
 
 async def follow(
-    pincite: AsyncPincite, caller: Caller, *, every_s: float = EVERY_S, silence_s: float = KEEP_ALIVE_S
+    pincite: AsyncPincite, caller: Caller, *, every_s: float = POLL_INTERVAL_S, silence_s: float = KEEP_ALIVE_S
 ) -> AsyncGenerator[StreamEvent | None]:
-    """What happens in the queue, event by event, and None whenever nothing did for so long."""
+    """Yield the events of the queue, and None after every `silence_s` seconds without one."""
     known: dict[int, QueuedJob] | None = None
     before: QueueSummary | None = None
-    number, told_at = 0, time.monotonic()
+    number, sent_at = 0, time.monotonic()
     while True:
         scope = await pincite.scope(caller)
-        found, _ = await pincite.documents.jobs.page(scope, limit=SHOWN)
+        found, _ = await pincite.documents.jobs.page(scope, limit=MAX_FOLLOWED_JOBS)
         summary, now = await pincite.documents.jobs.summary(scope), {job.id: job for job in found}
         if known is None or before is None:
-            shown = {**page([shapes.job(job) for job in found]), "summary": shapes.queue(summary)}
-            news = [("snapshot", shown)]
+            snapshot = {**page_json([job_json(job) for job in found]), "summary": queue_json(summary)}
+            events = [("snapshot", snapshot)]
         else:
             left = [job for job in known.values() if job.id not in now]
             ended = await pincite.documents.jobs.ended(scope, left) if left else []
-            news = [*_changes(known, now), *_ends(ended), *_numbers(before, summary)]
+            events = [*_job_events(known, now), *_ended_events(ended), *_summary_events(before, summary)]
         known, before = now, summary
-        for event, data in news:
-            number, told_at = number + 1, time.monotonic()
+        for event, data in events:
+            number, sent_at = number + 1, time.monotonic()
             yield StreamEvent.of(number, event, data)
-        if time.monotonic() - told_at >= silence_s:
-            told_at = time.monotonic()
+        if time.monotonic() - sent_at >= silence_s:
+            sent_at = time.monotonic()
             yield None
         await asyncio.sleep(every_s)
 
 
-def _changes(known: Mapping[int, QueuedJob], now: Mapping[int, QueuedJob]) -> Iterator[tuple[str, Json]]:
-    """What is new or has moved on; a guess at the time that is left is no news."""
+def _job_events(known: Mapping[int, QueuedJob], now: Mapping[int, QueuedJob]) -> Iterator[tuple[str, Json]]:
+    """Events of new and changed jobs; a changed estimate of the remaining time alone is not reported."""
     for job in now.values():
         before = known.get(job.id)
         if before is None or replace(before, remaining_s=None) != replace(job, remaining_s=None):
-            yield "job", shapes.job(job)
+            yield "job", job_json(job)
 
 
-def _ends(ended: list[EndedJob]) -> Iterator[tuple[str, Json]]:
+def _ended_events(ended: list[EndedJob]) -> Iterator[tuple[str, Json]]:
     for job in ended:
-        yield "ended", shapes.ended_job(job)
+        yield "ended", ended_job_json(job)
 
 
-def _numbers(before: QueueSummary, summary: QueueSummary) -> Iterator[tuple[str, Json]]:
-    """How many there are of each kind, when that has changed; rates alone are no news."""
+def _summary_events(before: QueueSummary, summary: QueueSummary) -> Iterator[tuple[str, Json]]:
+    """The event of a changed summary; changed rates alone are not reported."""
     if astuple(before)[:4] != astuple(summary)[:4]:
-        yield "summary", shapes.queue(summary)
+        yield "summary", queue_json(summary)

@@ -1,4 +1,4 @@
-"""Logging in through a provider: there and back again."""
+"""Login through an OpenID Connect provider: redirect and callback."""
 
 from typing import Annotated
 
@@ -6,61 +6,61 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse
 
 from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import address_of
+from pincite.api.middleware.authenticate import client_address
 from pincite.api.paths import API
-from pincite.api.routes.auth import hold
+from pincite.api.routes.auth import set_login_cookie
 from pincite.engine.app import AsyncPincite
 from pincite.engine.sso import LASTS_S, Returned, SingleSignOn
 from pincite.errors import NotFound
 
-PLACE = f"{API}/auth/oidc"
-COOKIE = "pincite_oidc"
-"""What a browser keeps while it is away; it goes to these two routes alone."""
-router = APIRouter(prefix=PLACE, tags=["auth"])
+OIDC_PATH = f"{API}/auth/oidc"
+OIDC_COOKIE = "pincite_oidc"
+"""Name of the cookie that holds a login attempt; it is sent to these two routes only."""
+router = APIRouter(prefix=OIDC_PATH, tags=["auth"])
 
-Given = Annotated[str, Query(max_length=4000)]
+QueryText = Annotated[str, Query(max_length=4000)]
 
 
 def _sign_on(pincite: AsyncPincite) -> SingleSignOn:
     if pincite.admin.sso is None:
-        raise NotFound("there is no login through a provider here (oidc.issuer)")
+        raise NotFound("login through a provider is not configured; set oidc.issuer")
     return pincite.admin.sso
 
 
-def _back(request: Request) -> str:
-    """Where the provider sends the browser back to, where no setting says it."""
-    return f"{request.url.scheme}://{request.url.netloc}{PLACE}/callback"
+def _callback_url(request: Request) -> str:
+    """The callback URL of this server; the setting oidc.redirect_url takes precedence."""
+    return f"{request.url.scheme}://{request.url.netloc}{OIDC_PATH}/callback"
 
 
-def _secure(request: Request, pincite: AsyncPincite) -> bool:
-    return (pincite.settings.oidc.redirect_url or _back(request)).startswith("https:")
+def _is_secure(request: Request, pincite: AsyncPincite) -> bool:
+    return (pincite.settings.oidc.redirect_url or _callback_url(request)).startswith("https:")
 
 
 @router.get("/login", response_class=RedirectResponse, status_code=303)
 async def login(request: Request, pincite: Engine) -> RedirectResponse:
-    """Send the browser to the provider."""
-    address, attempt = await _sign_on(pincite).begin(_back(request))
+    """Redirect the browser to the provider."""
+    address, attempt = await _sign_on(pincite).begin(_callback_url(request))
     response = RedirectResponse(address, 303)
     response.set_cookie(
-        COOKIE,
+        OIDC_COOKIE,
         attempt.secret,
         max_age=LASTS_S,
-        path=PLACE,
+        path=OIDC_PATH,
         httponly=True,
-        samesite="lax",  # it comes back from another site
-        secure=_secure(request, pincite),
+        samesite="lax",  # the callback is a navigation from another site
+        secure=_is_secure(request, pincite),
     )
     return response
 
 
 @router.get("/callback", response_class=RedirectResponse, status_code=303)
 async def callback(
-    request: Request, pincite: Engine, code: Given = "", state: Given = "", iss: Given = ""
+    request: Request, pincite: Engine, code: QueryText = "", state: QueryText = "", iss: QueryText = ""
 ) -> RedirectResponse:
-    """Log in who comes back from the provider."""
-    returned = Returned(code, state, iss, request.cookies.get(COOKIE, ""))
-    token, _ = await _sign_on(pincite).finish(returned, _back(request), address_of(request))
+    """Complete the login after the provider's redirect."""
+    returned = Returned(code, state, iss, request.cookies.get(OIDC_COOKIE, ""))
+    token, _ = await _sign_on(pincite).finish(returned, _callback_url(request), client_address(request))
     response = RedirectResponse("/", 303)
-    hold(response, token, secure=_secure(request, pincite))
-    response.delete_cookie(COOKIE, path=PLACE, httponly=True, samesite="lax")
+    set_login_cookie(response, token, secure=_is_secure(request, pincite))
+    response.delete_cookie(OIDC_COOKIE, path=OIDC_PATH, httponly=True, samesite="lax")
     return response

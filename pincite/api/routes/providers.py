@@ -1,6 +1,6 @@
-"""Providers: who writes, embeds and reranks, tried on request, and the models that can be had.
+"""Providers of models: probe the configured LLM, fallback, embedder and reranker; list the available models.
 
-A request never brings an address or a key: those come from the settings, and the key from the environment only.
+A request never contains an address or a key: addresses come from the settings, keys from the environment only.
 """
 
 from typing import Annotated, Any
@@ -9,8 +9,7 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import JSONResponse
 
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Administrator
+from pincite.api.dependencies import Administrator, Engine
 from pincite.api.paths import API
 from pincite.api.streaming.disconnect import until_disconnect
 from pincite.config.branches.generation import Fallback, Llm
@@ -19,14 +18,14 @@ from pincite.engine.app import AsyncPincite
 from pincite.models.kit_factory import address_of, plain_embedder, provider_of, rerank_address
 from pincite.models.probe import ProbeResult, probe_embedder, probe_llm, try_reranker
 from pincite.models.resilient import close
-from pincite.serialize import answers
 from pincite.serialize.fields import Body, Name
+from pincite.serialize.primitives import page_json
 
 router = APIRouter(prefix=f"{API}/providers", tags=["providers"])
 
 
 class TestBody(Body):
-    """Another model of the configured server to try instead."""
+    """Another model of the configured server to probe."""
 
     model: Annotated[Name, Field(min_length=1, max_length=200)] | None = None
 
@@ -35,64 +34,64 @@ class TestBody(Body):
 async def try_out(
     request: Request, pincite: Engine, _caller: Administrator, body: TestBody | None = None
 ) -> JSONResponse:
-    """Try the configured model, its fallback, the embedder and the reranker once each, without retries."""
-    return JSONResponse(await until_disconnect(request.receive, _tried(pincite, body.model if body else None)))
+    """Probe the configured model, its fallback, the embedder and the reranker once each, without retries."""
+    return JSONResponse(await until_disconnect(request.receive, _probe_all(pincite, body.model if body else None)))
 
 
 @router.get("/models")
 async def models(request: Request, pincite: Engine, _caller: Administrator) -> JSONResponse:
-    """The models that the configured server offers."""
-    offers = await until_disconnect(request.receive, _offers(pincite))
-    return JSONResponse(answers.page([{"name": one.name, "window": one.window} for one in offers]))
+    """List the models of the configured server."""
+    offers = await until_disconnect(request.receive, _list_models(pincite))
+    return JSONResponse(page_json([{"name": one.name, "window": one.window} for one in offers]))
 
 
-async def _tried(pincite: AsyncPincite, model: str | None) -> dict[str, Any]:
+async def _probe_all(pincite: AsyncPincite, model: str | None) -> dict[str, Any]:
     settings, admin = pincite.settings, pincite.admin
     return {
-        "llm": await _tried_llm(settings.llm, admin.plain_llm(settings.llm), model),
-        "fallback": await _tried_llm(settings.llm.fallback, admin.plain_llm(settings.llm.fallback)),
-        "embedding": {"provider": settings.embedding.provider} | await _tried_embedder(pincite),
+        "llm": await _probe_llm(settings.llm, admin.plain_llm(settings.llm), model),
+        "fallback": await _probe_llm(settings.llm.fallback, admin.plain_llm(settings.llm.fallback)),
+        "embedding": {"provider": settings.embedding.provider} | await _probe_embedder(pincite),
         "reranker": {"provider": settings.rag.reranker, "address": rerank_address(settings) or None}
-        | await _tried_reranker(admin.plain_reranker()),
+        | await _probe_reranker(admin.plain_reranker()),
     }
 
 
-async def _tried_embedder(pincite: AsyncPincite) -> dict[str, Any]:
-    if pincite.admin.embedder.local:  # it holds a model in memory: one is enough
-        return _shape(await probe_embedder(pincite.admin.embedder), "model", "dimensions", "latency_ms")
+async def _probe_embedder(pincite: AsyncPincite) -> dict[str, Any]:
+    if pincite.admin.embedder.local:  # a second instance would load the model again
+        return _result_json(await probe_embedder(pincite.admin.embedder), "model", "dimensions", "latency_ms")
     embedder = plain_embedder(pincite.settings)
     try:
-        return _shape(await probe_embedder(embedder), "model", "dimensions", "latency_ms")
+        return _result_json(await probe_embedder(embedder), "model", "dimensions", "latency_ms")
     finally:
         await close(embedder)
 
 
-async def _tried_reranker(reranker: Reranker | None) -> dict[str, Any]:
+async def _probe_reranker(reranker: Reranker | None) -> dict[str, Any]:
     if reranker is None:
         return {"ok": True, "error": None}
     try:
-        return _shape(await try_reranker(reranker), "latency_ms")
+        return _result_json(await try_reranker(reranker), "latency_ms")
     finally:
         await close(reranker)
 
 
-async def _tried_llm(chosen: Llm | Fallback, llm: LLM | None, model: str | None = None) -> dict[str, Any]:
+async def _probe_llm(chosen: Llm | Fallback, llm: LLM | None, model: str | None = None) -> dict[str, Any]:
     named = {"provider": provider_of(chosen), "address": address_of(chosen) or None}
-    if llm is None:  # nothing can go wrong: code chooses sentences
+    if llm is None:  # extractive answers need no model
         return named | {"ok": True, "model": None, "error": None}
     try:
         tried = await probe_llm(llm, model)
     finally:
         await close(llm)
-    return named | _shape(tried, "model", "window", "latency_ms", "first_token_ms")
+    return named | _result_json(tried, "model", "window", "latency_ms", "first_token_ms")
 
 
-def _shape(tried: ProbeResult, *names: str) -> dict[str, Any]:
+def _result_json(tried: ProbeResult, *names: str) -> dict[str, Any]:
     error = {"code": tried.code, "message": tried.error} if tried.error else None
     return {"ok": error is None, **{name: getattr(tried, name) for name in names}, "error": error}
 
 
-async def _offers(pincite: AsyncPincite) -> list[Offered]:
+async def _list_models(pincite: AsyncPincite) -> list[Offered]:
     llm = pincite.admin.plain_llm(pincite.settings.llm)
     try:
         return await llm.list_models() if isinstance(llm, Discoverable) else []

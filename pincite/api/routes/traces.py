@@ -1,4 +1,4 @@
-"""Traces: what requests did, stage by stage, and asking them again; administrators see others' without their words."""
+"""Traces of requests, stage by stage, and their replay; administrators see others' traces without the text."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -7,16 +7,15 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import JSONResponse
 
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Looker, Reader
+from pincite.api.dependencies import Engine, Reader, ReaderAsOwner
 from pincite.api.paths import API
 from pincite.api.streaming.disconnect import until_disconnect
 from pincite.core.accounts.access import MAY, Caller
 from pincite.core.times import utc
 from pincite.core.traces import Kind, TraceFilter
-from pincite.serialize import traces as shapes
-from pincite.serialize.answers import page
 from pincite.serialize.fields import Body, Words
+from pincite.serialize.primitives import page_json
+from pincite.serialize.traces import replay_json, trace_json
 
 router = APIRouter(prefix=f"{API}/traces", tags=["traces"])
 
@@ -24,7 +23,7 @@ router = APIRouter(prefix=f"{API}/traces", tags=["traces"])
 @router.get("")
 async def traces(
     pincite: Engine,
-    caller: Looker,
+    caller: ReaderAsOwner,
     kind: Kind | None = None,
     errors: bool = False,
     degraded: bool = False,
@@ -33,20 +32,20 @@ async def traces(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> JSONResponse:
-    """Traces without their spans, newest first; of one kind, only failed, reduced or slow ones, or since a time."""
+    """List traces without their spans, newest first; filter by kind, failed, degraded, slow, or time."""
     start = utc(since) if since else None
     wanted = TraceFilter(
         kind, errors, slower_than_ms, start, limit, cursor, everybody=_everybody(caller), degraded=degraded
     )
     found, following = await pincite.questions.traces.list(await pincite.scope(caller), wanted)
-    return JSONResponse(page([shapes.trace(one, spans=False) for one in found], following))
+    return JSONResponse(page_json([trace_json(one, spans=False) for one in found], following))
 
 
 @router.get("/{trace_id}")
-async def trace(trace_id: str, pincite: Engine, caller: Looker) -> JSONResponse:
-    """One trace with its spans."""
+async def trace(trace_id: str, pincite: Engine, caller: ReaderAsOwner) -> JSONResponse:
+    """Show one trace with its spans."""
     found = await pincite.questions.traces.get(await pincite.scope(caller), trace_id, everybody=_everybody(caller))
-    return JSONResponse(shapes.trace(found, spans=True))
+    return JSONResponse(trace_json(found, spans=True))
 
 
 def _everybody(caller: Caller) -> bool:
@@ -54,7 +53,7 @@ def _everybody(caller: Caller) -> bool:
 
 
 class ReplayBody(Body):
-    """What to change, a profile and settings by dotted key (which win), and the question's words where they were not kept."""
+    """A profile and settings by dotted key (which win) to replay with, and the question if its text was not stored."""
 
     profile: Annotated[str | None, Field(max_length=100)] = None
     settings: dict[str, Any] = Field(default={}, max_length=100)
@@ -65,11 +64,11 @@ class ReplayBody(Body):
 async def replay(
     trace_id: str, request: Request, pincite: Engine, caller: Reader, body: ReplayBody | None = None
 ) -> JSONResponse:
-    """Ask a traced question again with other settings, and tell what changed; no conversation hears of it."""
-    wish = body or ReplayBody()
-    asking = pincite.questions.replay(
-        trace_id, wish.settings, profile=wish.profile, question=wish.question, caller=caller
+    """Ask a traced question again with other settings and return what changed; no session is changed."""
+    options = body or ReplayBody()
+    replaying = pincite.questions.replay(
+        trace_id, options.settings, profile=options.profile, question=options.question, caller=caller
     )
-    result = await until_disconnect(request.receive, asking)
+    result = await until_disconnect(request.receive, replaying)
     documents = await pincite.documents.several([one.document_id for one in result.passages], caller=caller)
-    return JSONResponse(shapes.replay(result, {one.id: one.title for one in documents}))
+    return JSONResponse(replay_json(result, {one.id: one.title for one in documents}))

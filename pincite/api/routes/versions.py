@@ -1,4 +1,4 @@
-"""Versions compared, documents indexed anew, and the index that is built beside the one that is searched."""
+"""Diffs of versions, reindexing, and switching between the active index and a new one."""
 
 from typing import Annotated
 
@@ -6,14 +6,13 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import JSONResponse
 
-from pincite.api.dependencies import Engine
-from pincite.api.middleware.authenticate import Administrator, Looker, Writer
+from pincite.api.dependencies import Administrator, Engine, ReaderAsOwner, Writer
 from pincite.api.paths import API
 from pincite.engine.reader.diff import CONTEXT
 from pincite.evaluate.compare_indexes import compare_indexes
 from pincite.evaluate.report import comparison_json
-from pincite.serialize import versions as shapes
 from pincite.serialize.fields import Body, DocumentIds, Name
+from pincite.serialize.versions import difference_json, indexes_json
 
 router = APIRouter(prefix=API, tags=["versions"])
 
@@ -24,18 +23,18 @@ VersionId = Annotated[str | None, Query(max_length=100)]
 async def diff(
     document_id: str,
     pincite: Engine,
-    caller: Looker,
+    caller: ReaderAsOwner,
     before: Annotated[str | None, Query(alias="from", max_length=100)] = None,
     to: VersionId = None,
     context: Annotated[int, Query(ge=0, le=1000)] = CONTEXT,
 ) -> JSONResponse:
-    """What changed between two versions; between the last two unless told otherwise."""
+    """Show the difference between two versions, by default the last two."""
     found = await pincite.documents.difference(document_id, before, to, context=context, caller=caller)
-    return JSONResponse(shapes.difference(found))
+    return JSONResponse(difference_json(found))
 
 
 class ReindexBody(Body):
-    """Which documents; all unless told otherwise. `hold` waits for a word before what was built is searched."""
+    """The documents to reindex, by default all. With `hold`, the new index waits for `POST /index/switch`."""
 
     document_ids: DocumentIds | None = None
     stale: bool = False
@@ -44,32 +43,32 @@ class ReindexBody(Body):
 
 @router.post("/documents/reindex")
 async def reindex(body: ReindexBody, pincite: Engine, caller: Writer) -> JSONResponse:
-    """Index documents anew in the background, from the files as they came in; search goes on meanwhile."""
+    """Reindex documents from their original files in the background; search continues meanwhile."""
     queued = await pincite.admin.reindex(body.document_ids, stale=body.stale, hold=body.hold, caller=caller)
-    return JSONResponse({"documents": queued, "index": shapes.indexes(await pincite.admin.index.standing())}, 202)
+    return JSONResponse({"documents": queued, "index": indexes_json(await pincite.admin.index.standing())}, 202)
 
 
 class SwitchBody(Body):
-    """`anyway`: although some documents could not be built; these stay as they are, found by their words alone."""
+    """`anyway` switches although some documents failed; these are found by lexical search only."""
 
     anyway: bool = False
 
 
 @router.get("/index")
 async def index(pincite: Engine, caller: Administrator) -> JSONResponse:
-    """The index that is searched, the one that is built, and those that stand by."""
-    return JSONResponse(shapes.indexes(await pincite.admin.index.standing()))
+    """Show the active index, the one being built, and the standby ones."""
+    return JSONResponse(indexes_json(await pincite.admin.index.standing()))
 
 
 class CompareBody(Body):
-    """Which of one's own question sets to ask; the newest unless named."""
+    """The question set to use, by default the newest."""
 
     set_id: Annotated[Name | None, Field(max_length=100)] = None
 
 
 @router.post("/index/compare")
 async def compare(pincite: Engine, caller: Administrator, body: CompareBody | None = None) -> JSONResponse:
-    """Ask one's question set of the index that is searched and of the one beside it; answers when all are asked."""
+    """Run a question set on the active and on the new index; responds when all questions are done."""
     questions = await pincite.questions.evaluations.get_set(await pincite.scope(caller), body.set_id if body else None)
     found = await compare_indexes(pincite, questions, caller=caller, report=lambda _progress: None)
     return JSONResponse(comparison_json(found))
@@ -77,19 +76,19 @@ async def compare(pincite: Engine, caller: Administrator, body: CompareBody | No
 
 @router.post("/index/switch")
 async def switch(body: SwitchBody, pincite: Engine, caller: Administrator) -> JSONResponse:
-    """Search the index that was built, from now on and in every process."""
+    """Switch every process to the new index."""
     await pincite.admin.switch_index(anyway=body.anyway, caller=caller)
-    return JSONResponse(shapes.indexes(await pincite.admin.index.standing()))
+    return JSONResponse(indexes_json(await pincite.admin.index.standing()))
 
 
 @router.post("/index/rollback")
 async def rollback(pincite: Engine, caller: Administrator) -> JSONResponse:
-    """Return to the index that was searched before; documents that came since are built first."""
+    """Switch back to the previous index; documents added since are built first."""
     await pincite.admin.roll_back_index(caller=caller)
-    return JSONResponse(shapes.indexes(await pincite.admin.index.standing()), 202)
+    return JSONResponse(indexes_json(await pincite.admin.index.standing()), 202)
 
 
 @router.delete("/index")
 async def discard(pincite: Engine, caller: Administrator) -> JSONResponse:
-    """Let go of the index that is being built, or else of those that stand by."""
+    """Discard the index being built, or else the standby ones."""
     return JSONResponse({"discarded": await pincite.admin.discard_index(caller=caller)})

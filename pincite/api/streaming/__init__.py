@@ -1,1 +1,1 @@
-"""Answers as streams: server-sent events, resumable streams, disconnects, permission re-checks."""
+"""Streamed answers: server-sent events, resumable streams, disconnects, permission re-checks."""

@@ -1,4 +1,4 @@
-"""Work that is done for a client only as long as it is there."""
+"""Work for a client that is cancelled when the client disconnects."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -11,28 +11,28 @@ T = TypeVar("T")
 
 
 async def until_disconnect(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
-    """Do the work; the moment the client goes away it is cancelled, and `ClientDisconnect` raised."""
-    return await unless(work, gone(receive))
+    """Do the work; when the client disconnects, cancel it and raise `ClientDisconnect`."""
+    return await run_until_error(work, wait_for_disconnect(receive))
 
 
-async def unless(work: Coroutine[Any, Any, T], *ends: Coroutine[Any, Any, NoReturn]) -> T:
-    """Do the work until one of these raises: then it is cancelled, its end awaited, and that error raised."""
+async def run_until_error(work: Coroutine[Any, Any, T], *watchers: Coroutine[Any, Any, NoReturn]) -> T:
+    """Do the work until one of the watchers raises; then cancel the work, await its end and raise that error."""
     working = asyncio.create_task(work)
-    ending = [asyncio.create_task(end) for end in ends]
+    watching = [asyncio.create_task(watcher) for watcher in watchers]
     try:
-        await asyncio.wait({working, *ending}, return_when=asyncio.FIRST_COMPLETED)
-        for end in ending:
-            if end.done() and not working.done():
-                end.result()
+        await asyncio.wait({working, *watching}, return_when=asyncio.FIRST_COMPLETED)
+        for watcher in watching:
+            if watcher.done() and not working.done():
+                watcher.result()
         return working.result()
     finally:
-        for task in (working, *ending):
+        for task in (working, *watching):
             task.cancel()
-        await asyncio.gather(working, *ending, return_exceptions=True)
+        await asyncio.gather(working, *watching, return_exceptions=True)
 
 
-async def gone(receive: Receive) -> NoReturn:
-    """Wait until the client goes away."""
+async def wait_for_disconnect(receive: Receive) -> NoReturn:
+    """Wait until the client disconnects, then raise `ClientDisconnect`."""
     while (await receive())["type"] != "http.disconnect":
         pass
     raise ClientDisconnect

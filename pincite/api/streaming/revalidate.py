@@ -1,4 +1,4 @@
-"""An answer goes on only as long as whoever asked may read what it stands on."""
+"""Permission re-checks: an answer is cancelled when the caller may no longer read its sources."""
 
 import asyncio
 import logging
@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import NoReturn
 
 from pincite.api.streaming.answer_streams import Ask
-from pincite.api.streaming.disconnect import unless
+from pincite.api.streaming.disconnect import run_until_error
 from pincite.core.accounts.access import Caller
 from pincite.core.query.answer import Answer
 from pincite.core.run import Event, SourcesFound
@@ -15,38 +15,36 @@ from pincite.errors import NotAllowed, Unavailable
 
 log = logging.getLogger(__name__)
 
-CHECKED_S = 2.0
-"""How often an answer on its way is compared with what its asker may read."""
+RECHECK_INTERVAL_S = 2.0
+"""Seconds between permission checks of an answer in progress."""
 
 
 def while_permitted(pincite: AsyncPincite, caller: Caller, ask: Ask) -> Ask:
-    """Asks the same, until a document found for the answer is not the asker's to read any more, or they are shut out."""
+    """Wrap a question: cancel it when the caller loses access to a source document or to the service."""
 
-    async def asked(listen: Callable[[Event], None]) -> Answer:
+    async def ask_while_permitted(listen: Callable[[Event], None]) -> Answer:
         documents: set[str] = set()
 
-        def hear(event: Event) -> None:
+        def on_event(event: Event) -> None:
             if isinstance(event, SourcesFound):
                 documents.update(source.document_id for source in event.sources)
             listen(event)
 
-        return await unless(ask(hear), _until_lost(pincite, caller, documents))
+        return await run_until_error(ask(on_event), _wait_until_unreadable(pincite, caller, documents))
 
-    return asked
+    return ask_while_permitted
 
 
-async def _until_lost(pincite: AsyncPincite, caller: Caller, documents: Collection[str]) -> NoReturn:
+async def _wait_until_unreadable(pincite: AsyncPincite, caller: Caller, documents: Collection[str]) -> NoReturn:
     while True:
-        await asyncio.sleep(CHECKED_S)
+        await asyncio.sleep(RECHECK_INTERVAL_S)
         try:
             await check_readable(pincite, caller, documents)
-        except Unavailable as error:  # nobody took anything away
-            log.debug("rights could not be checked again: %s", error)
+        except Unavailable as error:  # a failed check revokes nothing
+            log.debug("could not check permissions again: %s", error)
 
 
 async def check_readable(pincite: AsyncPincite, caller: Caller, documents: Collection[str]) -> None:
-    """Raise `NotAllowed` where one of the documents is not the caller's to read, `Unauthorized` where they are shut out."""
+    """Raise `NotAllowed` when the caller may not read one of the documents, `Unauthorized` when they are suspended."""
     if not await pincite.questions.may_read_all(documents, caller=caller):
-        raise NotAllowed(
-            "you may no longer read a document that this answer stands on; ask again", code="rights_changed"
-        )
+        raise NotAllowed("you may no longer read a source document of this answer; ask again", code="rights_changed")

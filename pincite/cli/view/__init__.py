@@ -1,1 +1,1 @@
-"""How things look in a terminal: functions from the words of the domain to lines, with colour or without."""
+"""Terminal output: functions that print domain values, with or without colour."""

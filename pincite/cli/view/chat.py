@@ -1,4 +1,4 @@
-"""A conversation as people read it: text as it comes, all sources of an answer, the sessions there are."""
+"""Conversations in a terminal: streamed text, the sources of an answer, the list of sessions."""
 
 import re
 from collections.abc import Sequence
@@ -6,41 +6,41 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from pincite.cli.output import clean, one_line
-from pincite.cli.view.answer import MARGIN, heading, place
-from pincite.cli.view.screen import NARROWEST, WIDEST, Screen, grid, joined, styled
+from pincite.cli.view.answer import MARGIN_COLUMNS, format_heading, format_place
+from pincite.cli.view.screen import MAX_TEXT_COLUMNS, MIN_TEXT_COLUMNS, Screen, join_text, make_table, styled
 from pincite.core.accounts.conversations import Session
 from pincite.core.query.answer import Answer
 from pincite.text.counts import count
 
-_MARK = re.compile(r"\[Source (\d+)\]")
-_SHOWN_MARK = re.compile(r"\[\d+\]")
+_SOURCE_MARK = re.compile(r"\[Source (\d+)\]")
+_SHORT_MARK = re.compile(r"\[\d+\]")
 _PARTS = re.compile(r"\n|[^\S\n]+|[^\s\[]*\[\d+\]|\S+")
-_BESIDE = 52
-"""Columns that a session's id, time and turns take."""
+_OTHER_COLUMNS = 52
+"""Columns of a session's id, time and turns in the list."""
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 
 HELP = """\
-/sources    every passage the last answer was made from
-/sessions   the conversations there are
-/new        begin another conversation
-/quit       end; so does Ctrl-D
-Ctrl-C stops an answer that is being written."""
+/sources    list all sources of the last answer
+/sessions   list the sessions
+/new        start a new session
+/quit       quit, like Ctrl-D
+Ctrl-C stops the answer in progress."""
 
 
-class Flow:
-    """Writes text as it comes, wrapped between words; code and tables keep their lines."""
+class StreamingText:
+    """Prints streamed text, wrapped between words; code and tables keep their lines."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
-        self._width = max(NARROWEST, min(screen.width, WIDEST))
+        self._width = max(MIN_TEXT_COLUMNS, min(screen.width, MAX_TEXT_COLUMNS))
         self._column = 0
         self._space = ""
         self._line = ""
         self._fenced = False
 
     def write(self, text: str) -> None:
-        """Write on from where the last piece ended."""
-        for part in _PARTS.findall(_MARK.sub(r"[\1]", text.expandtabs(4))):
+        """Append text."""
+        for part in _PARTS.findall(_SOURCE_MARK.sub(r"[\1]", text.expandtabs(4))):
             if part == "\n":
                 self._break()
             elif part.isspace():
@@ -56,14 +56,14 @@ class Flow:
     def _word(self, word: str) -> None:
         self._line += self._space + word
         wraps = not self._fenced and not self._line.lstrip().startswith(("|", "```", "~~~"))
-        if wraps and self._column > MARGIN and self._column + len(self._space) + cell_len(word) > self._width:
+        if wraps and self._column > MARGIN_COLUMNS and self._column + len(self._space) + cell_len(word) > self._width:
             self._put("\n")
             self._column, self._space = 0, ""
         if not self._column:
-            self._put(" " * MARGIN)
-            self._column = MARGIN
+            self._put(" " * MARGIN_COLUMNS)
+            self._column = MARGIN_COLUMNS
         self._put(self._space)
-        self._put(word, "bold cyan" if _SHOWN_MARK.fullmatch(word) else "")
+        self._put(word, "bold cyan" if _SHORT_MARK.fullmatch(word) else "")
         self._column += len(self._space) + cell_len(clean(word))
         self._space = ""
 
@@ -78,34 +78,36 @@ class Flow:
 
 
 def print_sources(screen: Screen, answer: Answer) -> None:
-    """Every passage an answer was made from, cited or not, each with its beginning."""
+    """Print all sources of an answer, cited or not, each with a snippet."""
     if not answer.sources:
-        screen.say("no passage was found for that question")
+        screen.print_line("no passages were found for that question")
     for source in answer.sources:
-        number = joined(" " * MARGIN, (f"[{source.number}]", "bold cyan" if source.cited else "dim"))
+        number = join_text(" " * MARGIN_COLUMNS, (f"[{source.number}]", "bold cyan" if source.cited else "dim"))
         indent = number.cell_len + 1
-        screen.flowing(heading(source.title, source.heading_path), indent=indent, lead=number)
-        where = place(source.document_name, source.page, source.start_line, source.end_line, source.place)
-        screen.flowing(styled(f"{where}; relevance {source.relevance:.0%}", "dim"), indent=indent)
-        screen.flowing(styled(one_line(source.snippet), "italic"), indent=indent, bar="│ ")
+        screen.print_wrapped(format_heading(source.title, source.heading_path), indent=indent, lead=number)
+        where = format_place(source.document_name, source.page, source.start_line, source.end_line, source.place)
+        screen.print_wrapped(styled(f"{where}; relevance {source.relevance:.0%}", "dim"), indent=indent)
+        screen.print_wrapped(styled(one_line(source.snippet), "italic"), indent=indent, bar="│ ")
 
 
 def print_sessions(screen: Screen, sessions: Sequence[Session], current: str | None) -> None:
-    """The conversations there are, the one used last first."""
+    """Print the sessions, most recently used first."""
     if not sessions:
-        screen.say("there are no conversations yet")
+        screen.print_line("there are no sessions yet")
         return
-    table = grid("session", "last used", ">turns", "~about")
+    table = make_table("session", "last used", ">turns", "~about")
     for session in sessions:
         used = f"{session.updated_at.astimezone():%Y-%m-%d %H:%M}"
         here = "bold" if session.id == current else ""
         about = styled(one_line(session.title), here)
-        about.truncate(max(NARROWEST, screen.columns - _BESIDE), overflow="ellipsis")
+        about.truncate(max(MIN_TEXT_COLUMNS, screen.columns - _OTHER_COLUMNS), overflow="ellipsis")
         table.add_row(styled(session.id, here), used, f"{session.turn_count}", about)
-    screen.table(table, give_way=("turns", "last used"))  # an id is never cut
+    screen.print_table(table, drop_first=("turns", "last used"))  # an id is never truncated
 
 
 def print_welcome(screen: Screen, session: Session | None) -> None:
-    """How to begin, and what was said last where a conversation goes on."""
-    about = f"going on with “{one_line(session.title)}”, {count(session.turn_count, 'turn')}" if session else ""
-    screen.say((f"{about}; " if about else "", ""), ("ask away; /help tells more, Ctrl-D ends", "dim"))
+    """Print how to start, and the session that is continued."""
+    about = f"continuing “{one_line(session.title)}”, {count(session.turn_count, 'turn')}" if session else ""
+    screen.print_line(
+        (f"{about}; " if about else "", ""), ("ask a question; /help lists the commands, Ctrl-D quits", "dim")
+    )

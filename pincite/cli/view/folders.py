@@ -5,25 +5,25 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from pincite.cli.output import one_line
-from pincite.cli.view.screen import Screen, grid, shorten
+from pincite.cli.view.screen import Screen, make_table, shorten
 from pincite.core.documents.document import Folder
 
-PROMPT = 40
-"""Characters of a prompt that are shown."""
+MAX_PROMPT_CHARS = 40
+"""Maximum characters of a prompt in the list."""
 
 
 def print_folders(screen: Screen, folders: Sequence[Folder]) -> None:
     """Print a line for each folder."""
     if not folders:
-        screen.say("There are no folders; documents come into one with: pincite add PATH --folder NAME")
+        screen.print_line("There are no folders; add documents to one with: pincite add PATH --folder NAME")
         return
-    table = grid("folder", ">documents", "label", "prompt")
+    table = make_table("folder", ">documents", "label", "prompt")
     for folder in folders:
-        prompt = shorten(one_line(folder.system_prompt or ""), PROMPT)
+        prompt = shorten(one_line(folder.system_prompt or ""), MAX_PROMPT_CHARS)
         table.add_row(
             Text(one_line(folder.path)),
             f"{folder.documents:,}",
             Text(one_line(folder.category_label or "")),
             Text(prompt),
         )
-    screen.table(table, give_way=("prompt", "label"))
+    screen.print_table(table, drop_first=("prompt", "label"))

@@ -1,50 +1,55 @@
-"""The queue in a terminal."""
+"""The processing queue in a terminal."""
 
 from collections.abc import Sequence
 
 from rich.text import Text
 
-from pincite.cli.view.screen import Screen, grid, shorten, styled
+from pincite.cli.view.screen import Screen, make_table, shorten, styled
 from pincite.core.documents.jobs import CancelledJob, PastJob, QueuedJob, QueueSummary
 from pincite.text.counts import count
 
-_COLOURS = {"running": "cyan", "waiting": "", "held": "dim"}
-_ENDS = {"completed": "green", "error": "red", "overtaken": "dim"}
+_STATE_STYLES = {"running": "cyan", "waiting": "", "held": "dim"}
+_STATUS_STYLES = {"completed": "green", "error": "red", "overtaken": "dim"}
 
 
 def print_jobs(screen: Screen, jobs: Sequence[QueuedJob], summary: QueueSummary) -> None:
-    """Print a line for each job, those in hand first, and the whole queue in one."""
+    """Print a line per job, running ones first, and a summary of the queue."""
     if not jobs:
-        screen.say("Nothing waits to be processed.")
+        screen.print_line("The queue is empty.")
         return
-    table = grid("id", "document", "state", "done", "left", "tries", "")
+    table = make_table("id", "document", "state", "done", "left", "tries", "")
     room = max(16, screen.columns // 3)
     for job in jobs:
         path = f"{job.folder}/{job.name}" if job.folder else job.name
         table.add_row(
-            str(job.id), Text(shorten(path, room)), styled(job.state, _COLOURS[job.state]), f"{job.progress:.0%}",
-            lasting(job.remaining_s), str(job.attempts), styled(shorten(_note(job), room), "dim"),
-        )  # fmt: skip
-    screen.table(table, give_way=("tries", "left"))
-    screen.say(styled(in_numbers(summary), "dim"))
+            str(job.id),
+            Text(shorten(path, room)),
+            styled(job.state, _STATE_STYLES[job.state]),
+            f"{job.progress:.0%}",
+            format_duration(job.remaining_s),
+            str(job.attempts),
+            styled(shorten(_job_note(job), room), "dim"),
+        )
+    screen.print_table(table, drop_first=("tries", "left"))
+    screen.print_line(styled(format_queue(summary), "dim"))
 
 
-def in_numbers(summary: QueueSummary) -> str:
-    """`2 running, 40 waiting, 3.4 documents/s, about 12 s left`."""
+def format_queue(summary: QueueSummary) -> str:
+    """Format a summary: `2 running, 40 waiting, 3.4 documents/s, about 12 s left`."""
     parts = [
         f"{summary.running:,} running",
         f"{summary.waiting:,} waiting",
-        f"{summary.stalled:,} of them for a part that is down" if summary.stalled else "",
+        f"{summary.stalled:,} of them for a service that is down" if summary.stalled else "",
         f"{summary.held:,} held" if summary.held else "",
         f"{summary.documents_per_s:.1f} documents/s" if summary.documents_per_s else "",
         f"{summary.passages_per_s:.1f} passages/s" if summary.passages_per_s else "",
-        f"about {lasting(summary.remaining_s)} left" if summary.remaining_s is not None else "",
+        f"about {format_duration(summary.remaining_s)} left" if summary.remaining_s is not None else "",
     ]
     return ", ".join(part for part in parts if part)
 
 
-def lasting(seconds: float | None) -> str:
-    """A stretch of time as people say it: `40 s`, `12 min`, `3.5 h`; empty where it is not known."""
+def format_duration(seconds: float | None) -> str:
+    """Format a duration: `40 s`, `12 min`, `3.5 h`; empty if unknown."""
     if seconds is None:
         return ""
     if seconds < 90:
@@ -53,34 +58,39 @@ def lasting(seconds: float | None) -> str:
 
 
 def print_past(screen: Screen, jobs: Sequence[PastJob]) -> None:
-    """Print a line for each job that has ended, the last one first."""
+    """Print a line per ended job, newest first."""
     if not jobs:
-        screen.say("Nothing was processed within the last day.")
+        screen.print_line("No job ended within the last day.")
         return
-    table = grid("id", "document", "ended as", "at", "")
+    table = make_table("id", "document", "ended as", "at", "")
     room = max(16, screen.columns // 3)
     for job in jobs:
         path = f"{job.folder}/{job.name}" if job.folder else job.name
         note = shorten(job.error.message, room) if job.error else ""
         table.add_row(
-            str(job.id), Text(shorten(path, room)), styled(job.status, _ENDS[job.status]),
-            f"{job.ended_at:%Y-%m-%d %H:%M:%S}", styled(note, "dim"),
-        )  # fmt: skip
-    screen.table(table)
+            str(job.id),
+            Text(shorten(path, room)),
+            styled(job.status, _STATUS_STYLES[job.status]),
+            f"{job.ended_at:%Y-%m-%d %H:%M:%S}",
+            styled(note, "dim"),
+        )
+    screen.print_table(table)
 
 
 def print_cancelled(screen: Screen, job: CancelledJob) -> None:
-    """Say what became of a job that was taken out of the queue."""
-    after = "what was indexed before is still searched" if job.serving else "it is not searched"
-    screen.say(f"cancelled {job.id} ({job.name}), which was {job.was}; {after}")
+    """Print that a job was cancelled, and whether its document is still searchable."""
+    after = "its earlier version is still searchable" if job.serving else "it is not searchable"
+    screen.print_line(f"cancelled {job.id} ({job.name}), which was {job.was}; {after}")
 
 
 def print_worker(screen: Screen, name: str, workers: int) -> None:
-    """Say that a worker is at work."""
-    screen.say(("pincite", "bold"), f" works as {name}, on {count(workers, 'document')} at a time; Ctrl-C stops it")
+    """Print that a worker has started."""
+    screen.print_line(
+        ("pincite", "bold"), f" worker {name} processes {count(workers, 'document')} at a time; Ctrl-C stops it"
+    )
 
 
-def _note(job: QueuedJob) -> str:
-    """What it is at, or what went wrong with the last try."""
-    told = job.error.message if job.error and job.state != "running" else ""
-    return ": ".join(part for part in (job.stage or "", told) if part)
+def _job_note(job: QueuedJob) -> str:
+    """The current stage of a job, and the error of its last attempt unless it is running."""
+    error = job.error.message if job.error and job.state != "running" else ""
+    return ": ".join(part for part in (job.stage or "", error) if part)

@@ -1,4 +1,4 @@
-"""Adding files, as it goes on and in the end."""
+"""Progress and results of adding files in a terminal."""
 
 import time
 from collections import Counter
@@ -17,45 +17,45 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from pincite.cli.output import one_line, remark
-from pincite.cli.view.jobs import lasting
+from pincite.cli.output import one_line, print_note
+from pincite.cli.view.jobs import format_duration
 from pincite.cli.view.screen import Screen, shorten, styled
 from pincite.core.documents.document import AddedAll, Document
 from pincite.core.documents.document import Progress as Step
 from pincite.text.counts import count
 
-EVERY_S = 5.0
-"""How often a line is written where there is no terminal for a bar."""
-NOTED = 40
-"""Characters that the bar has for what is going on."""
+LINE_INTERVAL_S = 5.0
+"""Seconds between progress lines when there is no terminal for a bar."""
+MAX_NOTE_CHARS = 40
+"""Maximum characters of the note beside the bar."""
 
 
-class _Done(ProgressColumn):
-    """`12/200 files  3.4/s  embedding`: done of all, how fast, and what those in hand are at."""
+class _CountColumn(ProgressColumn):
+    """`12/200 files  3.4/s  embedding`: done and total, rate, and current stage."""
 
     def render(self, task: Task) -> Text:
         speed = f"  {task.speed:.1f}/s" if task.speed else ""
-        note = f"  {shorten(one_line(task.fields['note']), NOTED)}" if task.fields["note"] else ""
+        note = f"  {shorten(one_line(task.fields['note']), MAX_NOTE_CHARS)}" if task.fields["note"] else ""
         return styled(f"{int(task.completed)}/{int(task.total or 0)} {task.fields['of']}s{speed}{note}", "dim")
 
 
 @contextmanager
 def progress(*, quiet: bool = False) -> Iterator[Callable[[Step], None]]:
-    """What hears how far something long is: a bar on a terminal, a line now and then elsewhere; nothing where quiet."""
+    """A progress reporter: a bar on a terminal, else a line every few seconds; nothing if `quiet`."""
     screen = Screen(stderr=True)
     if quiet:
         yield lambda _step: None
         return
     if not screen.is_terminal:
-        yield _lines()
+        yield _line_reporter()
         return
     bar = BarColumn(bar_width=None, complete_style="cyan", finished_style="cyan")
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), bar, _Done(), TimeRemainingColumn())
-    with Progress(*columns, console=screen, transient=True) as shown:
-        yield _bar(shown)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), bar, _CountColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=screen, transient=True) as bar_view:
+        yield _bar_reporter(bar_view)
 
 
-def _bar(shown: Progress) -> Callable[[Step], None]:
+def _bar_reporter(bar_view: Progress) -> Callable[[Step], None]:
     tasks: dict[str, TaskID] = {}
 
     def report(step: Step) -> None:
@@ -63,15 +63,15 @@ def _bar(shown: Progress) -> Callable[[Step], None]:
             return
         if step.stage not in tasks:
             for old in tasks.values():
-                shown.remove_task(old)
+                bar_view.remove_task(old)
             tasks.clear()
-            tasks[step.stage] = shown.add_task(step.stage, total=step.total, of=step.of, note=step.note)
-        shown.update(tasks[step.stage], completed=step.done + step.in_hand, total=step.total, note=step.note)
+            tasks[step.stage] = bar_view.add_task(step.stage, total=step.total, of=step.of, note=step.note)
+        bar_view.update(tasks[step.stage], completed=step.done + step.in_hand, total=step.total, note=step.note)
 
     return report
 
 
-def _lines() -> Callable[[Step], None]:
+def _line_reporter() -> Callable[[Step], None]:
     last, stage, began = time.monotonic(), "", (0.0, 0.0)
 
     def report(step: Step) -> None:
@@ -79,37 +79,37 @@ def _lines() -> Callable[[Step], None]:
         now, done = time.monotonic(), step.done + step.in_hand
         if step.stage != stage:
             stage, began = step.stage, (now, done)
-        if now - last >= EVERY_S:
+        if now - last >= LINE_INTERVAL_S:
             last = now
             parts = [f"{step.stage}: {step.done:,} of {count(step.total, step.of)}", one_line(step.note)]
             rate = (done - began[1]) / (now - began[0]) if now > began[0] else 0.0
             if rate > 0:
-                parts += [f"{rate:.1f}/s", f"about {lasting((step.total - done) / rate)} left"]
-            remark(", ".join(part for part in parts if part))
+                parts += [f"{rate:.1f}/s", f"about {format_duration((step.total - done) / rate)} left"]
+            print_note(", ".join(part for part in parts if part))
 
     return report
 
 
 def print_added(screen: Screen, result: AddedAll, endings: Sequence[str]) -> None:
-    """Print each file that failed with the reason, then what became of all in one line."""
+    """Print each failed file with the reason, then a summary."""
     for path, error in result.refused:
         _print_failure(screen, path, str(error))
-    for document in failed(result):
+    for document in failed_documents(result):
         assert document.error is not None
         path = f"{document.folder}/{document.name}" if document.folder else document.name
         _print_failure(screen, path, document.error.message)
-    screen.flowing(styled(summary(result, endings)))
+    screen.print_wrapped(styled(format_summary(result, endings)))
 
 
-def failed(result: AddedAll) -> list[Document]:
-    """The documents that were taken in but could not be made searchable."""
+def failed_documents(result: AddedAll) -> list[Document]:
+    """The accepted documents whose processing failed."""
     return [added.document for added in result.added if added.document.error]
 
 
-def summary(result: AddedAll, endings: Sequence[str]) -> str:
-    """`12 added, 3 new versions, 200 unchanged, 1 failed, 4 skipped (not .md .pdf .txt)`."""
+def format_summary(result: AddedAll, endings: Sequence[str]) -> str:
+    """Format `12 added, 3 new versions, 200 unchanged, 1 failed, 4 skipped (not .md .pdf .txt)`."""
     outcomes = Counter(added.outcome for added in result.added if not added.document.error)
-    failures = len(result.refused) + len(failed(result))
+    failures = len(result.refused) + len(failed_documents(result))
     parts = [
         f"{outcomes['new']:,} added",
         count(outcomes["new_version"], "new version") if outcomes["new_version"] else "",
@@ -122,9 +122,9 @@ def summary(result: AddedAll, endings: Sequence[str]) -> str:
 
 
 def _print_failure(screen: Screen, name: str, reason: str) -> None:
-    """Wrapped between words on a terminal; else on one line, which is what one looks for with other tools."""
-    told, lead = one_line(reason if name in reason else f"{name}: {reason}"), styled("failed", "red")
+    """Print a failed file: wrapped on a terminal, else on one line for other tools."""
+    message, lead = one_line(reason if name in reason else f"{name}: {reason}"), styled("failed", "red")
     if screen.is_terminal:
-        screen.flowing(styled(told), indent=8, lead=lead)
+        screen.print_wrapped(styled(message), indent=8, lead=lead)
     else:
-        screen.say(lead, "  ", told)
+        screen.print_line(lead, "  ", message)

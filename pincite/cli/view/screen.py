@@ -1,4 +1,4 @@
-"""The console, and the few shapes everything is shown in: running text, tables without lines, quotes behind a bar."""
+"""The console and its layouts: wrapped text, tables without borders, quotes behind a bar."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,73 +10,73 @@ from rich.text import Text
 
 from pincite.cli.output import clean
 
-WIDEST = 100
-"""Columns of running text at most: longer lines are hard to read."""
-NARROWEST = 20
-"""Columns text gets even where the terminal has fewer."""
-UNLIMITED = 100_000
-"""Columns where there is no terminal: whoever reads a pipe or a file wants lines whole."""
+MAX_TEXT_COLUMNS = 100
+"""Maximum columns of wrapped text; longer lines are hard to read."""
+MIN_TEXT_COLUMNS = 20
+"""Minimum columns of wrapped text, even on a narrower terminal."""
+UNLIMITED_COLUMNS = 100_000
+"""Columns without a terminal: lines in a pipe or a file are never wrapped."""
 
 
 class Screen(Console):
-    """A console that prints what it is given, without reading markup into it."""
+    """A console that prints text literally, without markup, emoji codes or highlighting."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
 
-    def say(self, *parts: "str | Text | tuple[str, str]") -> None:
-        """One line that is never broken."""
-        self.print(joined(*parts), soft_wrap=True)
+    def print_line(self, *parts: "str | Text | tuple[str, str]") -> None:
+        """Print one line, never wrapped."""
+        self.print(join_text(*parts), soft_wrap=True)
 
     @property
     def columns(self) -> int:
-        """Columns that a table may take."""
-        return self.width if self.is_terminal else UNLIMITED
+        """Columns available to a table."""
+        return self.width if self.is_terminal else UNLIMITED_COLUMNS
 
-    def table(self, table: Table, *, give_way: Sequence[str] = ()) -> None:
-        """Print a table, whole where there is no terminal; on a narrow one, columns of these names give way first."""
-        for name in give_way:
-            if self.measure(table, options=self.options.update(width=UNLIMITED)).maximum > self.columns:
+    def print_table(self, table: Table, *, drop_first: Sequence[str] = ()) -> None:
+        """Print a table; on a narrow terminal, drop the columns `drop_first` in this order until it fits."""
+        for name in drop_first:
+            if self.measure(table, options=self.options.update(width=UNLIMITED_COLUMNS)).maximum > self.columns:
                 table.columns = [column for column in table.columns if column.header != name]
         if self.is_terminal:
             self.print(table)
         else:
-            self._print_whole(table)
+            self._print_unwrapped(table)
 
-    def _print_whole(self, table: Table) -> None:
+    def _print_unwrapped(self, table: Table) -> None:
         made = [[*([str(column.header)] * table.show_header), *map(str, column.cells)] for column in table.columns]
         widths = [max(map(cell_len, cells)) for cells in made]
         for row in zip(*made, strict=True):
             blanks = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
             right = [column.justify == "right" for column in table.columns]
             cells = [b + c if r else c + b for c, b, r in zip(row, blanks, right, strict=True)]
-            self.say("  ".join(cells).rstrip())
+            self.print_line("  ".join(cells).rstrip())
 
-    def flowing(self, body: Text, *, indent: int = 0, lead: "Text | None" = None, bar: str = "") -> None:
-        """Text wrapped to the screen, every line indented and led by the bar, the first by `lead`."""
-        width = max(NARROWEST, min(self.width, WIDEST) - indent - cell_len(bar))
+    def print_wrapped(self, body: Text, *, indent: int = 0, lead: "Text | None" = None, bar: str = "") -> None:
+        """Print wrapped text, each line indented and prefixed by `bar`; the first line begins with `lead`."""
+        width = max(MIN_TEXT_COLUMNS, min(self.width, MAX_TEXT_COLUMNS) - indent - cell_len(bar))
         for number, wrapped in enumerate(body.wrap(self, width)):
             wrapped.rstrip()
             before = lead if lead is not None and number == 0 else Text()
             margin = " " * max(0, indent - before.cell_len) if wrapped or bar else ""
-            self.say(before, margin, (bar, "dim"), wrapped)
+            self.print_line(before, margin, (bar, "dim"), wrapped)
 
 
 def styled(text: str, style: str = "") -> Text:
-    """Text from wherever, made safe, in a style."""
+    """Styled text with control characters escaped."""
     return Text(clean(text), style=style)
 
 
-def joined(*parts: "str | Text | tuple[str, str]") -> Text:
-    """Pieces one after the other; a pair is a text and its style."""
+def join_text(*parts: "str | Text | tuple[str, str]") -> Text:
+    """Concatenate parts; a pair is a text and its style."""
     made = Text()
     for part in parts:
         made.append_text(part if isinstance(part, Text) else styled(part) if isinstance(part, str) else styled(*part))
     return made
 
 
-def grid(*columns: str, header: bool = True) -> Table:
-    """A table without lines; a column named with `>` in front stands to the right, one with `~` may be wrapped."""
+def make_table(*columns: str, header: bool = True) -> Table:
+    """A table without borders; a column name with prefix `>` is right-aligned, one with `~` may wrap."""
     table = Table(box=None, show_header=header, header_style="dim", padding=(0, 2, 0, 0), pad_edge=False)
     for name in columns:
         table.add_column(
@@ -89,7 +89,7 @@ def grid(*columns: str, header: bool = True) -> Table:
 
 
 def shorten(text: str, width: int) -> str:
-    """The text in at most `width` columns, cut in the middle: a name tells itself at both ends."""
+    """Shorten text to `width` columns in the middle, since both ends of a name identify it."""
     text = clean(text)
     if cell_len(text) <= width:
         return text
@@ -104,7 +104,7 @@ def shorten(text: str, width: int) -> str:
 
 @contextmanager
 def waiting(what: str) -> Iterator[Callable[[], None]]:
-    """Show on a terminal that something takes its time; what is given stops that before the end."""
+    """Show a spinner on a terminal; the yielded function stops it early."""
     screen = Screen(stderr=True)
     if not screen.is_terminal:
         yield lambda: None

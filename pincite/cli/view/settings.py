@@ -1,4 +1,4 @@
-"""Settings in a terminal: the list, one of them, what changed."""
+"""Settings in a terminal: the list, one setting, changes."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,39 +9,46 @@ from typing import Any
 
 from rich.text import Text
 
-from pincite.cli.view.screen import UNLIMITED, Screen, grid, joined, shorten, styled
+from pincite.cli.view.screen import UNLIMITED_COLUMNS, Screen, join_text, make_table, shorten, styled
 from pincite.config.schema import Key, without_password
 from pincite.core.operations import SettingChange
 from pincite.engine.live_settings import Line, LiveSettings, SettingsOutcome
 
-ACTS = {"query": "next request", "index": "next indexing", "start": "next start"}
-SOURCES = {"default": "dim", "file": "cyan", "environment": "cyan", "database": "green", "call": "magenta"}
-VALUE = 30
-"""Columns a value gets in a table on a terminal at most."""
+ACTS_AT = {"query": "next request", "index": "next indexing", "start": "next start"}
+SOURCE_STYLES = {"default": "dim", "file": "cyan", "environment": "cyan", "database": "green", "call": "magenta"}
+MAX_VALUE_COLUMNS = 30
+"""Maximum columns of a value in a table on a terminal."""
 
 
 def print_settings(screen: Screen, control: LiveSettings, lines: Sequence[Line]) -> None:
-    """Print a line for each setting."""
-    table = grid("setting", "~value", "from", "a change acts at the")
+    """Print a row per setting."""
+    table = make_table("setting", "~value", "from", "takes effect at")
     for line in lines:
-        table.add_row(line.key.name, _value(line, _room(screen)), _source(line), styled(ACTS[line.key.acts], "dim"))
-    screen.table(table, give_way=("a change acts at the", "from"))
+        table.add_row(
+            line.key.name,
+            _format_current(line, _value_columns(screen)),
+            _format_source(line),
+            styled(ACTS_AT[line.key.acts], "dim"),
+        )
+    screen.print_table(table, drop_first=("takes effect at", "from"))
     _print_state(screen, control)
 
 
 def print_setting(screen: Screen, control: LiveSettings, line: Line) -> None:
-    """Print one setting with everything there is to say about it."""
+    """Print one setting with value, source, allowed values and environment names."""
     key = line.key
-    screen.say((key.name, "bold"), "  ", _value(line), "  ", _source(line))
-    screen.flowing(styled(key.description), indent=2)
-    screen.flowing(styled(f"May be {key.allowed}; {_default(key)}.", "dim"), indent=2)
+    screen.print_line((key.name, "bold"), "  ", _format_current(line), "  ", _format_source(line))
+    screen.print_wrapped(styled(key.description), indent=2)
+    screen.print_wrapped(styled(f"May be {key.allowed}; {_format_default(key)}.", "dim"), indent=2)
     names = ", ".join((key.environment, *key.aliases))
-    change = key.fixed or f"Change it with: pincite settings set {key.name} VALUE (acts at the {ACTS[key.acts]})"
-    screen.flowing(styled(f"In the environment: {names}.", "dim"), indent=2)
-    screen.flowing(styled(f"{change[:1].upper()}{change[1:]}.", "dim"), indent=2)
+    change = (
+        key.fixed or f"Change it with: pincite settings set {key.name} VALUE (takes effect at the {ACTS_AT[key.acts]})"
+    )
+    screen.print_wrapped(styled(f"In the environment: {names}.", "dim"), indent=2)
+    screen.print_wrapped(styled(f"{change[:1].upper()}{change[1:]}.", "dim"), indent=2)
     if line.stored is not None:
-        screen.flowing(
-            styled(f"The database says {shown(line.stored)}, which does not count here.", "yellow"), indent=2
+        screen.print_wrapped(
+            styled(f"The database has {format_value(line.stored)}, which is not used here.", "yellow"), indent=2
         )
     _print_state(screen, control)
 
@@ -49,56 +56,61 @@ def print_setting(screen: Screen, control: LiveSettings, line: Line) -> None:
 def print_outcome(
     screen: Screen, outcome: SettingsOutcome, configured: Mapping[str, Any], notes: Iterable[str]
 ) -> None:
-    """Print what a change changed; `configured` are the values that count where nothing was changed."""
+    """Print the changes of settings; `configured` holds the values of settings without a stored change."""
     if not outcome.changes:
-        screen.say("Nothing changed: it was so already.")
+        screen.print_line("Nothing changed: the settings have these values already.")
     for change in outcome.changes:
-        screen.say(_step(change, configured))
+        screen.print_line(_format_change(change, configured))
     for note in notes:
-        screen.flowing(styled(note, "yellow"))
+        screen.print_wrapped(styled(note, "yellow"))
 
 
 def print_differences(
     screen: Screen, profile: str | None, differences: Mapping[str, tuple[Any, Any]], missing: Sequence[str]
 ) -> None:
-    """Print what is one way and would be, or was, another."""
+    """Print the differences from the defaults or from a profile, and its notes."""
     if not differences:
         what = "the defaults" if profile is None else f"the profile {profile}"
-        screen.say(f"Nothing differs from {what}.")
-    table = grid("setting", "~default" if profile is None else "~now", "~now" if profile is None else f"~{profile}")
+        screen.print_line(f"Nothing differs from {what}.")
+    table = make_table(
+        "setting", "~default" if profile is None else "~now", "~now" if profile is None else f"~{profile}"
+    )
     for key, pair in differences.items():
-        before, after = (shorten(shown(value), _room(screen)) for value in pair)
+        before, after = (shorten(format_value(value), _value_columns(screen)) for value in pair)
         table.add_row(key, styled(before, "dim"), styled(after, "bold"))
     if differences:
-        screen.table(table)
+        screen.print_table(table)
     for note in missing:
-        screen.flowing(styled(note, "yellow"))
+        screen.print_wrapped(styled(note, "yellow"))
 
 
 def print_history(screen: Screen, changes: Sequence[SettingChange]) -> None:
-    """Print batches of changes, newest first."""
+    """Print the batches of changes, newest first."""
     if not changes:
-        screen.say("No setting was ever changed here.")
+        screen.print_line("No setting has been changed yet.")
     for batch, members in groupby(changes, key=lambda change: change.batch):
         rows = list(members)
         first = rows[0]
         who = first.person + (f" (key {first.key_id})" if first.key_id else "")
         what = f"undoes {first.undoes}" if first.undoes else f"apply {first.profile}" if first.profile else first.kind
         state = ("  undone", "yellow") if first.undone else ""
-        screen.say((f"{batch:>4}  ", "bold"), f"{first.changed_at:%Y-%m-%d %H:%M}  {what} by {who}", state)
+        screen.print_line((f"{batch:>4}  ", "bold"), f"{first.changed_at:%Y-%m-%d %H:%M}  {what} by {who}", state)
         for change in rows:
-            screen.say("      ", _step(change))
+            screen.print_line("      ", _format_change(change))
 
 
 def print_schema(screen: Screen, keys: Sequence[Key]) -> None:
-    """Print what every setting means."""
+    """Print the description of every setting."""
     for key in keys:
-        screen.say((key.name, "bold"), (f"  {key.allowed}; {_default(key)}; acts at the {ACTS[key.acts]}", "dim"))
-        screen.flowing(styled(key.description), indent=2)
+        screen.print_line(
+            (key.name, "bold"),
+            (f"  {key.allowed}; {_format_default(key)}; takes effect at the {ACTS_AT[key.acts]}", "dim"),
+        )
+        screen.print_wrapped(styled(key.description), indent=2)
 
 
-def shown(value: Any) -> str:
-    """A value as one would write it."""
+def format_value(value: Any) -> str:
+    """Format a value as a user would write it."""
     value = str(value) if isinstance(value, Path) else without_password(value)
     if isinstance(value, str):
         return value or "(empty)"
@@ -107,36 +119,36 @@ def shown(value: Any) -> str:
     return "(none)" if value is None or value == {} else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _room(screen: Screen) -> int:
-    """Columns a value gets in a table."""
-    return VALUE if screen.is_terminal else screen.columns
+def _value_columns(screen: Screen) -> int:
+    """Columns of a value in a table."""
+    return MAX_VALUE_COLUMNS if screen.is_terminal else screen.columns
 
 
-def _value(line: Line, room: int = UNLIMITED) -> Text:
+def _format_current(line: Line, room: int = UNLIMITED_COLUMNS) -> Text:
     if line.key.secret:
         return styled("set, not shown" if line.set else "(none)", "dim")
-    text = shorten(shown(line.value), room)
+    text = shorten(format_value(line.value), room)
     return styled(text, "" if line.source == "default" else "bold")
 
 
-def _source(line: Line) -> Text:
-    return styled("this call" if line.source == "call" else line.source, SOURCES.get(line.source, ""))
+def _format_source(line: Line) -> Text:
+    return styled("this call" if line.source == "call" else line.source, SOURCE_STYLES.get(line.source, ""))
 
 
-def _default(key: Key) -> str:
-    return f"{shown(None if key.secret else key.default)} by default"
+def _format_default(key: Key) -> str:
+    return f"{format_value(None if key.secret else key.default)} by default"
 
 
-def _step(change: SettingChange, configured: Mapping[str, Any] = MappingProxyType({})) -> Text:
-    plain = shown(configured[change.key]) if change.key in configured else "as configured"
-    before, after = (plain if value is None else shown(value) for value in (change.before, change.after))
-    return joined(f"{change.key}  ", (before, "dim"), " → ", (after, "bold"))
+def _format_change(change: SettingChange, configured: Mapping[str, Any] = MappingProxyType({})) -> Text:
+    plain = format_value(configured[change.key]) if change.key in configured else "as configured"
+    before, after = (plain if value is None else format_value(value) for value in (change.before, change.after))
+    return join_text(f"{change.key}  ", (before, "dim"), " → ", (after, "bold"))
 
 
 def _print_state(screen: Screen, control: LiveSettings) -> None:
     if control.safe:
-        screen.flowing(styled("PINCITE_SAFE is set: the changes in the database are ignored.", "yellow"))
+        screen.print_wrapped(styled("PINCITE_SAFE is set: the changes in the database are ignored.", "yellow"))
     elif control.ignored:
         for key, reason in control.ignored.items():
-            screen.flowing(styled(f"The stored {key} does not count: {reason}", "yellow"))
-    screen.say((f"revision {control.settings.revision}", "dim"))
+            screen.print_wrapped(styled(f"The stored {key} is not used: {reason}", "yellow"))
+    screen.print_line((f"revision {control.settings.revision}", "dim"))

@@ -1,4 +1,4 @@
-"""Traces in a terminal: a line for each, and one as a waterfall."""
+"""Traces in a terminal: the list, and one trace as a waterfall."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -8,19 +8,19 @@ from rich.text import Text
 
 from pincite.cli.output import one_line
 from pincite.cli.view.answer import print_degraded
-from pincite.cli.view.library import moment
-from pincite.cli.view.screen import UNLIMITED, WIDEST, Screen, grid, joined, shorten, styled
+from pincite.cli.view.library import format_time
+from pincite.cli.view.screen import MAX_TEXT_COLUMNS, UNLIMITED_COLUMNS, Screen, join_text, make_table, shorten, styled
 from pincite.core.traces import Span, Trace
 
-LEAST_BAR = 10
-"""Columns a bar gets even where the screen is narrow."""
-ID = 12
-"""Characters of an id that lists show: enough to name it."""
-ROOMY, NARROW = 100, 80
-"""Columns from which on lists say when it was in full, and below which only the time."""
+MIN_BAR_COLUMNS = 10
+"""Minimum columns of a bar on a narrow screen."""
+SHORT_ID_CHARS = 12
+"""Characters of an id in the list, enough to identify it."""
+FULL_TIME_COLUMNS, DATE_COLUMNS = 100, 80
+"""Screen widths from which the list shows the full time, and date and time; below, only the time."""
 CANCELLED = "cancelled"
-"""Code and reason of a request that was ended on purpose."""
-SHORT_NAMES = {
+"""Error code and message of a cancelled request."""
+ATTRIBUTE_NAMES = {
     "gen_ai.provider.name": "by",
     "gen_ai.request.model": "asked",
     "gen_ai.response.model": "model",
@@ -30,34 +30,40 @@ SHORT_NAMES = {
     "gen_ai.request.temperature": "temperature",
     "gen_ai.request.max_tokens": "most",
 }
-"""OpenTelemetry's names, as a line in a terminal has room for them; its other names are for --json."""
+"""Short names of OpenTelemetry attributes; the others appear only with --json."""
 
 
 def print_traces(screen: Screen, traces: Sequence[Trace]) -> None:
     """Print a line for each request."""
     if not traces:
-        screen.say("There are no such traces; ask something first, or look for others.")
+        screen.print_line("There are no matching traces; ask a question first, or change the filters.")
         return
-    table = grid("id", "when", "kind", ">took", "~")
-    shown = moment if screen.columns >= ROOMY else _day_and_time if screen.columns >= NARROW else _time
-    length = ID if screen.is_terminal else UNLIMITED
-    room = max(8, screen.columns - ID - len(shown(traces[0].started_at)) - 6 - 9 - 4 * 2)
+    table = make_table("id", "when", "kind", ">took", "~")
+    format_start = (
+        format_time
+        if screen.columns >= FULL_TIME_COLUMNS
+        else _day_and_time
+        if screen.columns >= DATE_COLUMNS
+        else _time
+    )
+    length = SHORT_ID_CHARS if screen.is_terminal else UNLIMITED_COLUMNS
+    room = max(8, screen.columns - SHORT_ID_CHARS - len(format_start(traces[0].started_at)) - 6 - 9 - 4 * 2)
     for trace in traces:
-        when, kind = shown(trace.started_at), styled(trace.kind)
-        table.add_row(trace.id[:length], when, kind, took(trace.duration_ms), _remark(trace, room))
-    screen.table(table, give_way=("when", "kind"))
+        when, kind = format_start(trace.started_at), styled(trace.kind)
+        table.add_row(trace.id[:length], when, kind, format_ms(trace.duration_ms), _format_note(trace, room))
+    screen.print_table(table, drop_first=("when", "kind"))
 
 
 def _day_and_time(started_at: datetime) -> str:
-    return moment(started_at)[len("2026-") : -len(" UTC")]
+    return format_time(started_at)[len("2026-") : -len(" UTC")]
 
 
 def _time(started_at: datetime) -> str:
-    return moment(started_at).split()[1]
+    return format_time(started_at).split()[1]
 
 
-def _remark(trace: Trace, room: int) -> Text:
-    """What is to be said of a request: why it failed in full, other things in one line."""
+def _format_note(trace: Trace, room: int) -> Text:
+    """The note of a request: its error in full, else its degraded stages or its question, shortened."""
     if trace.code == CANCELLED:
         return styled("cancelled", "yellow")
     if trace.error:
@@ -71,75 +77,77 @@ def _remark(trace: Trace, room: int) -> Text:
 
 
 def print_trace(screen: Screen, trace: Trace) -> None:
-    """Print one request: each span with its place in time, how long it took and what it counted."""
-    screen.say((trace.id, "bold"))
-    facts = [trace.kind, trace.strategy or "", moment(trace.started_at), took(trace.duration_ms)]
-    screen.flowing(joined("  ".join(filter(None, facts))))
+    """Print one trace: each span with its position in time, duration and attributes."""
+    screen.print_line((trace.id, "bold"))
+    facts = [trace.kind, trace.strategy or "", format_time(trace.started_at), format_ms(trace.duration_ms)]
+    screen.print_wrapped(join_text("  ".join(filter(None, facts))))
     if trace.content:
-        screen.flowing(styled(trace.content.question), indent=2)
+        screen.print_wrapped(styled(trace.content.question), indent=2)
     if trace.settings:
-        screen.flowing(styled("set: " + ", ".join(f"{k}={v}" for k, v in trace.settings.items()), "dim"))
-    screen.say()
+        screen.print_wrapped(styled("set: " + ", ".join(f"{k}={v}" for k, v in trace.settings.items()), "dim"))
+    screen.print_line()
     _print_spans(screen, trace)
     if trace.error:
-        screen.flowing(_error(trace.error))
+        screen.print_wrapped(_format_error(trace.error))
     print_degraded(screen, trace.degraded)
 
 
 def _print_spans(screen: Screen, trace: Trace) -> None:
-    names = ["  " * depth + one_line(span.name) for span, depth in zip(trace.spans, depths(trace.spans), strict=True)]
-    widest = min(max(map(len, names), default=0), max(LEAST_BAR, screen.width // 2))
-    room = max(LEAST_BAR, min(screen.width, WIDEST) - widest - len("  10,000.0 ms") - 2)
+    names = [
+        "  " * depth + one_line(span.name) for span, depth in zip(trace.spans, span_depths(trace.spans), strict=True)
+    ]
+    widest = min(max(map(len, names), default=0), max(MIN_BAR_COLUMNS, screen.width // 2))
+    room = max(MIN_BAR_COLUMNS, min(screen.width, MAX_TEXT_COLUMNS) - widest - len("  10,000.0 ms") - 2)
     for name, span in zip(names, trace.spans, strict=True):
-        screen.say(
+        screen.print_line(
             f"{shorten(name, widest):<{widest}}  ",
-            (bar(span, trace.duration_ms, room), "red" if span.error else "cyan"),
-            f"{took(span.duration_ms):>13}",
+            (span_bar(span, trace.duration_ms, room), "red" if span.error else "cyan"),
+            f"{format_ms(span.duration_ms):>13}",
         )
         _print_details(screen, span, min(widest + 2, screen.width // 3))
 
 
-def bar(span: Span, total_ms: float, width: int) -> str:
-    """A bar where the span lies in the whole request; one column at least, in exactly `width` columns."""
+def span_bar(span: Span, total_ms: float, width: int) -> str:
+    """A bar of exactly `width` columns that shows the position of a span in its request."""
     scale = width / total_ms if total_ms > 0 else 0.0
     start = min(width - 1, int(span.started_ms * scale))
     length = max(1, min(width - start, round(span.duration_ms * scale)))
     return (" " * start + "━" * length).ljust(width)
 
 
-def took(milliseconds: float) -> str:
-    """`12.3 ms`, or seconds where it was long."""
+def format_ms(milliseconds: float) -> str:
+    """Format a duration: `12.3 ms`, or seconds from 10 s on."""
     return f"{milliseconds:,.1f} ms" if milliseconds < 10_000 else f"{milliseconds / 1000:,.1f} s"
 
 
-def depths(spans: Sequence[Span]) -> list[int]:
-    """How deep each span lies under others."""
+def span_depths(spans: Sequence[Span]) -> list[int]:
+    """The nesting depth of each span."""
     found: list[int] = []
     for span in spans:
         found.append(0 if span.parent is None else found[span.parent] + 1)
     return found
 
 
-def _error(error: str) -> Text:
-    """What was cancelled did not fail."""
+def _format_error(error: str) -> Text:
+    """Format an error; a cancellation is not a failure."""
     return styled(error, "yellow") if error == CANCELLED else styled(f"✗ {error}", "red")
 
 
 def _print_details(screen: Screen, span: Span, indent: int) -> None:
     if span.error:
-        screen.flowing(_error(span.error), indent=indent)
-    counted = ", ".join(f"{key} {value}" for key, value in _plain(span.attributes))
+        screen.print_wrapped(_format_error(span.error), indent=indent)
+    counted = ", ".join(f"{key} {value}" for key, value in _readable_attributes(span.attributes))
     if counted:
-        screen.flowing(joined((counted, "dim")), indent=indent)
+        screen.print_wrapped(join_text((counted, "dim")), indent=indent)
 
 
-def _plain(attributes: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Counts and words; lists of passages and OpenTelemetry's longer names are for --json."""
+def _readable_attributes(attributes: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The attributes to print; lists of hits and other OpenTelemetry names appear only with --json."""
     found = []
     for name, value in attributes.items():
-        if name == "hits" or (name.startswith("gen_ai.") and name not in SHORT_NAMES):
+        if name == "hits" or (name.startswith("gen_ai.") and name not in ATTRIBUTE_NAMES):
             continue
-        key = SHORT_NAMES.get(name, name)
+        key = ATTRIBUTE_NAMES.get(name, name)
         if isinstance(value, Mapping):
             found.append((key, " ".join(f"{part}={count}" for part, count in value.items())))
         elif isinstance(value, list | tuple):

@@ -1,33 +1,33 @@
-"""What happens in a watched folder: a line for each file that is not as it was."""
+"""Changes in a watched folder, in a terminal."""
 
 from pincite.cli.output import one_line
 from pincite.cli.view.screen import Screen, styled
 from pincite.engine.connectors.folder_sync import Changes
 from pincite.text.counts import count
 
-WORDS = {"new": "added", "new_version": "updated", "again": "indexed again"}
+OUTCOME_NAMES = {"new": "added", "new_version": "updated", "again": "indexed again"}
 
 
 def print_changes(screen: Screen, changes: Changes) -> None:
-    """Print what changed, file by file; what did not, in one line where all was looked at."""
+    """Print a line per changed file; if nothing changed, the number of unchanged files."""
     for path, one in changes.added.items():
         if one.document.error:
-            _line(screen, "failed", "red", f"{path}: {one.document.error.message}")
-        elif one.outcome in WORDS:
-            _line(screen, WORDS[one.outcome], "green", path)
+            _print_line(screen, "failed", "red", f"{path}: {one.document.error.message}")
+        elif one.outcome in OUTCOME_NAMES:
+            _print_line(screen, OUTCOME_NAMES[one.outcome], "green", path)
     for path, old in changes.moved.items():
-        _line(screen, "moved", "cyan", f"{old} → {path}")
+        _print_line(screen, "moved", "cyan", f"{old} → {path}")
     for path, receipt in changes.removed.items():
-        told = count(receipt.chunks, "passage") if receipt.verified else "something of it is left; see pincite doctor"
-        _line(screen, "removed", "yellow", f"{path} ({told})")
+        removed = count(receipt.chunks, "passage") if receipt.verified else "something is left; see pincite doctor"
+        _print_line(screen, "removed", "yellow", f"{path} ({removed})")
     for path, error in changes.refused.items():
-        _line(screen, "failed", "red", f"{path}: {error}")
+        _print_line(screen, "failed", "red", f"{path}: {error}")
     for path in changes.kept:
-        _line(screen, "kept", "dim", f"{path}, whose file is gone")
+        _print_line(screen, "kept", "dim", f"{path}, whose file was removed")
     unchanged = sum(one.outcome == "unchanged" and not one.document.error for one in changes.added.values())
     if unchanged and not changes.any:
-        screen.say(styled(f"{unchanged:,} unchanged", "dim"))
+        screen.print_line(styled(f"{unchanged:,} unchanged", "dim"))
 
 
-def _line(screen: Screen, word: str, colour: str, told: str) -> None:
-    screen.say(styled(f"{word:<13}", colour), one_line(told))
+def _print_line(screen: Screen, word: str, colour: str, text: str) -> None:
+    screen.print_line(styled(f"{word:<13}", colour), one_line(text))

@@ -1,4 +1,4 @@
-"""Limits over HTTP: who is refused, in which words, and that others go on."""
+"""Quotas and admission control over HTTP."""
 
 import asyncio
 import contextlib
@@ -15,29 +15,29 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from pincite.api.app import make_app
-from tests.api.door import Door, assert_problem, upload
+from tests.api.live_server import LiveServer, assert_problem, upload
 from tests.api.models import Talker, speaking
 
 API = "/api/v1"
 
 
 @pytest.fixture(scope="module")
-def strict(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+def strict(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """A server whose limits are soon reached; each test has people of its own."""
     limits = {"limits.at_once": 1, "limits.waiting": 3, "limits.waiting_per_user": 2, "limits.anonymous_per_minute": 30}
     data = tmp_path_factory.mktemp("strict") / "data"
-    with Door(data, **{"database.url": module_database_url}, **limits) as door:
-        yield door
+    with LiveServer(data, **{"database.url": module_database_url}, **limits) as live_server:
+        yield live_server
 
 
-def person(door: Door, name: str, role: str = "editor", **limits: int) -> httpx2.Client:
+def person(live_server: LiveServer, name: str, role: str = "editor", **limits: int) -> httpx2.Client:
     """Somebody with limits of their own."""
-    with door.client() as administrator:
+    with live_server.client() as administrator:
         assert administrator.post(f"{API}/users", json={"name": name, "role": role}).status_code == 201
         given = administrator.patch(f"{API}/users/{name}", json={"limits": limits})
         assert given.status_code == 200, given.text
         key = administrator.post(f"{API}/keys", json={"name": "k", "user": name, "role": role}).json()["key"]
-    return httpx2.Client(base_url=door.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+    return httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
 
 
 def at_once(count: int, call: Any) -> list[httpx2.Response]:
@@ -51,7 +51,7 @@ def early_in_a_minute() -> None:
         time.sleep(60 - time.time() % 60)
 
 
-def test_requests_a_minute_are_limited_for_each_user(strict: Door) -> None:
+def test_requests_a_minute_are_limited_for_each_user(strict: LiveServer) -> None:
     early_in_a_minute()
     with person(strict, "rita", requests_per_minute=5) as rita, person(strict, "otto") as otto:
         answers = at_once(50, lambda _: rita.get(f"{API}/me"))
@@ -62,10 +62,10 @@ def test_requests_a_minute_are_limited_for_each_user(strict: Door) -> None:
         assert otto.get(f"{API}/me").status_code == 200
 
 
-def test_who_brings_no_key_that_counts_is_counted_by_address(database_url: str, data: Path) -> None:
+def test_requests_without_a_valid_key_are_limited_by_address(database_url: str, data: Path) -> None:
     early_in_a_minute()
     limits = {"database.url": database_url, "limits.anonymous_per_minute": 5}
-    with Door(data, **limits) as door, door.client(None) as anyone, door.client() as known:
+    with LiveServer(data, **limits) as live_server, live_server.client(None) as anyone, live_server.client() as known:
         wrong = {"Authorization": "Bearer pc_wrong"}
         statuses = [anyone.get(f"{API}/me", headers=wrong).status_code for _ in range(7)]
         assert statuses == [401] * 5 + [429] * 2
@@ -75,7 +75,7 @@ def test_who_brings_no_key_that_counts_is_counted_by_address(database_url: str, 
         assert known.get(f"{API}/me").status_code == 200  # from the same address
 
 
-def test_questions_a_minute_are_limited_and_searches_go_on(strict: Door) -> None:
+def test_questions_a_minute_are_limited_and_searches_go_on(strict: LiveServer) -> None:
     early_in_a_minute()
     with person(strict, "quinn", questions_per_minute=2) as quinn:
         for _ in range(2):
@@ -86,15 +86,15 @@ def test_questions_a_minute_are_limited_and_searches_go_on(strict: Door) -> None
         assert quinn.post(f"{API}/search", json={"query": "vacation days"}).status_code == 200
 
 
-def test_of_fifty_streams_at_once_as_many_begin_as_may(database_url: str, data: Path) -> None:
+def test_of_fifty_concurrent_streams_only_the_limit_starts(database_url: str, data: Path) -> None:
     limits = {"limits.streams": 3, "limits.waiting": 100}
-    with Door(data, **{"database.url": database_url}, **limits) as door:
-        door.add("f", leave="# Leave\n\nFive vacation days carry over.\n")
+    with LiveServer(data, **{"database.url": database_url}, **limits) as live_server:
+        live_server.add("f", leave="# Leave\n\nFive vacation days carry over.\n")
         talker, leave, begun = Talker(), threading.Event(), threading.Semaphore(0)
         asked = {"query": "vacation days", "stream": True, "folder": "f"}
 
         def stream(_: int) -> int:
-            with door.client() as client, client.stream("POST", f"{API}/query", json=asked) as response:
+            with live_server.client() as client, client.stream("POST", f"{API}/query", json=asked) as response:
                 lines = response.iter_lines()  # held on to: it closes the response when it goes
                 if response.status_code == 200:
                     next(lines)
@@ -102,48 +102,48 @@ def test_of_fifty_streams_at_once_as_many_begin_as_may(database_url: str, data: 
                 leave.wait(90)
                 return response.status_code
 
-        with speaking(door, talker), ThreadPoolExecutor(50) as pool:
+        with speaking(live_server, talker), ThreadPoolExecutor(50) as pool:
             streams = [pool.submit(stream, n) for n in range(50)]
             for _ in streams:
                 assert begun.acquire(timeout=60)
-            with door.client() as client:
+            with live_server.client() as client:
                 used = client.get(f"{API}/me/usage").json()["usage"]["streams"]
             leave.set()
             statuses = [one.result(90) for one in streams]
             assert (statuses.count(200), statuses.count(429), used) == (3, 47, 3)
-            with door.client() as client:
+            with live_server.client() as client:
                 deadline = time.monotonic() + 60
                 while client.get(f"{API}/me/usage").json()["usage"]["streams"] and time.monotonic() < deadline:
                     time.sleep(0.05)
                 assert client.get(f"{API}/me/usage").json()["usage"]["streams"] == 0
 
 
-def test_nobody_listens_more_often_than_they_may(database_url: str, data: Path) -> None:
+def test_open_event_streams_per_user_are_limited(database_url: str, data: Path) -> None:
     few = {"database.url": database_url, "limits.streams": 2}
-    with Door(data, **few) as door, door.client() as client, contextlib.ExitStack() as stack:
-        stack.enter_context(socket_of(door))
+    with LiveServer(data, **few) as live_server, live_server.client() as client, contextlib.ExitStack() as stack:
+        stack.enter_context(socket_of(live_server))
         with client.stream("GET", f"{API}/jobs/events") as events:
             lines = events.iter_lines()
             assert next(lines) == "event: snapshot"
             assert_problem(client.get(f"{API}/jobs/events"), 429, "too_many_streams")
             with pytest.raises(InvalidStatus, match="429"):
-                stack.enter_context(socket_of(door))
+                stack.enter_context(socket_of(live_server))
         deadline = time.monotonic() + 10
         while True:  # who has left is not counted any more, once that is noticed
             with contextlib.suppress(InvalidStatus):
-                stack.enter_context(socket_of(door))
+                stack.enter_context(socket_of(live_server))
                 break
             assert time.monotonic() < deadline
             time.sleep(0.05)
 
 
-def socket_of(door: Door) -> ClientConnection:
-    headers = {"Authorization": f"Bearer {door.keys['reader']}"}
-    return connect(f"{door.url.replace('http', 'ws')}{API}/chat/ws", additional_headers=headers)
+def socket_of(live_server: LiveServer) -> ClientConnection:
+    headers = {"Authorization": f"Bearer {live_server.keys['reader']}"}
+    return connect(f"{live_server.url.replace('http', 'ws')}{API}/chat/ws", additional_headers=headers)
 
 
-def test_of_fifty_uploads_at_once_exactly_those_are_taken_in_that_fit(door: Door) -> None:
-    with person(door, "uma", documents=4) as uma:
+def test_of_fifty_concurrent_uploads_exactly_the_quota_is_accepted(live_server: LiveServer) -> None:
+    with person(live_server, "uma", documents=4) as uma:
         answers = at_once(50, lambda n: upload(uma, f"{n}.md", f"# {n}\n\nText number {n}.\n"))
         assert [one.status_code for one in answers].count(202) == 4
         refused = [one for one in answers if one.status_code != 202]
@@ -155,7 +155,7 @@ def test_of_fifty_uploads_at_once_exactly_those_are_taken_in_that_fit(door: Door
         assert usage["own"] == ["documents"]
 
 
-def test_tokens_a_day_are_limited(strict: Door) -> None:
+def test_tokens_a_day_are_limited(strict: LiveServer) -> None:
     with person(strict, "tom", tokens_per_day=1500) as tom:
         strict.add("tokens", leave="# Leave\n\nFive vacation days carry over.\n")
         assert tom.post(f"{API}/query", json={"query": "vacation days"}).status_code == 200  # no model wrote it
@@ -165,21 +165,21 @@ def test_tokens_a_day_are_limited(strict: Door) -> None:
         assert "0 of 1,500 tokens" in problem["detail"]
 
 
-def test_more_than_can_wait_is_refused_at_once_and_others_get_their_turn(strict: Door) -> None:
+def test_requests_above_the_queue_limit_are_refused_at_once(strict: LiveServer) -> None:
     keys = {name: person(strict, name).headers["authorization"] for name in ("wanda", "will")}
 
     async def crowd() -> None:
         app = make_app(strict.pincite)
-        turns = app.state.admission.searching  # its place is taken by hand: how fast a search is does not matter
+        turns = app.state.admission.search_queue  # its place is taken by hand: how fast a search is does not matter
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
 
             async def search(who: str | None) -> httpx2.Response:
                 headers = {"Authorization": keys[who]} if who else {}
                 return await client.post(f"{API}/search", json={"query": "days"}, headers=headers)
 
-            async with turns.of("somebody"):
+            async with turns.slot("somebody"):
                 waiting = [asyncio.create_task(search("wanda")) for _ in range(2)]
-                await until(lambda: turns._waiters() == 2)
+                await until(lambda: turns._waiting_count() == 2)
                 refused = await search("wanda")
                 assert_problem(refused, 429, "too_many_waiting")
                 assert refused.headers["retry-after"] == "1"
@@ -195,7 +195,7 @@ def test_more_than_can_wait_is_refused_at_once_and_others_get_their_turn(strict:
     strict.do(crowd())
 
 
-def test_a_model_that_writes_keeps_no_place_from_others(strict: Door) -> None:
+def test_a_writing_model_holds_no_slot(strict: LiveServer) -> None:
     strict.add("writing", leave="# Leave\n\nFive vacation days carry over.\n")
 
     async def ask() -> None:
@@ -206,7 +206,7 @@ def test_a_model_that_writes_keeps_no_place_from_others(strict: Door) -> None:
         async with client:
             talking = asyncio.create_task(client.post(f"{API}/query", json=asked))
             await until(lambda: talker.began is not None)
-            assert not app.state.admission.asking._working
+            assert not app.state.admission.question_queue._running
             talking.cancel()
 
     talker = Talker()
@@ -220,7 +220,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def test_limits_that_cannot_be_are_told(strict: Door) -> None:
+def test_invalid_limits_are_refused(strict: LiveServer) -> None:
     with strict.client() as administrator, person(strict, "lou") as lou:
         for limits in ({"nosuch": 1}, {"streams": -1}, {"streams": "many"}):
             assert administrator.patch(f"{API}/users/lou", json={"limits": limits}).status_code == 422

@@ -1,4 +1,4 @@
-"""Fair turns: who waits, who goes first, and who is refused."""
+"""The fair queue: order, shares and refusals."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -29,7 +29,7 @@ class Room:
         await self.settle()
 
     async def _visit(self, person: str, number: int) -> None:
-        async with self.turns.of(person):
+        async with self.turns.slot(person):
             self.inside.append(person)
             try:
                 await self._stay[number].wait()
@@ -37,7 +37,7 @@ class Room:
                 self.inside.remove(person)
 
     async def enter(self, person: str) -> None:
-        async with self.turns.of(person):
+        async with self.turns.slot(person):
             pass
 
     async def settle(self) -> None:
@@ -66,7 +66,7 @@ def in_a_room(visit: Callable[[Room], object], **rules: int) -> None:
     asyncio.run(run())
 
 
-def test_who_is_alone_has_all_places_and_the_rest_waits() -> None:
+def test_a_single_user_may_hold_all_slots() -> None:
     async def visit(room: Room) -> None:
         await room.come(*["anna"] * 6)
         assert room.inside == ["anna"] * 4
@@ -76,7 +76,7 @@ def test_who_is_alone_has_all_places_and_the_rest_waits() -> None:
     in_a_room(visit, at_once=4)
 
 
-def test_people_go_in_turn_however_many_requests_one_of_them_has() -> None:
+def test_users_are_served_round_robin() -> None:
     async def visit(room: Room) -> None:
         await room.come("anna", *["anna"] * 20, "bob", "cleo")
         seen = list(room.inside)
@@ -88,7 +88,7 @@ def test_people_go_in_turn_however_many_requests_one_of_them_has() -> None:
     in_a_room(visit, at_once=1, waiting=100)
 
 
-def test_while_others_come_and_go_nobody_has_more_than_their_share() -> None:
+def test_active_users_hold_equal_shares() -> None:
     async def visit(room: Room) -> None:
         await room.come("bob")
         await room.leave("bob")
@@ -100,22 +100,22 @@ def test_while_others_come_and_go_nobody_has_more_than_their_share() -> None:
     in_a_room(visit, at_once=4)
 
 
-def test_who_has_not_come_for_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inactive_users_hold_no_share(monkeypatch: pytest.MonkeyPatch) -> None:
     async def visit(room: Room) -> None:
         await room.come("bob")
         await room.leave("bob")
-        monkeypatch.setattr(turns_module, "LATELY_S", -1.0)
+        monkeypatch.setattr(turns_module, "RECENT_USER_S", -1.0)
         await room.come(*["anna"] * 10)
         assert room.inside == ["anna"] * 4
 
     in_a_room(visit, at_once=4)
 
 
-def test_what_cannot_wait_is_refused_at_once() -> None:
+def test_requests_above_the_waiting_limits_are_refused() -> None:
     async def visit(room: Room) -> None:
         await room.come("anna", "bob", "bob")
         for refuse in (room.turns.check, room.enter):
-            with pytest.raises(OverBudget, match="2 of your requests wait") as mine:
+            with pytest.raises(OverBudget, match="2 of your requests are waiting") as mine:
                 await maybe(refuse("bob"))
             assert (mine.value.code, mine.value.retry_after_s) == ("too_many_waiting", 1)
         room.turns.check("cleo")
@@ -130,7 +130,7 @@ def test_what_cannot_wait_is_refused_at_once() -> None:
     in_a_room(visit, at_once=1, waiting=3, waiting_per_user=2)
 
 
-def test_who_is_alone_may_wait_as_often_as_anybody_may() -> None:
+def test_a_single_user_may_use_the_whole_waiting_line() -> None:
     async def visit(room: Room) -> None:
         await room.come(*["anna"] * 5)
         room.turns.check("anna")
@@ -141,50 +141,50 @@ def test_who_is_alone_may_wait_as_often_as_anybody_may() -> None:
     in_a_room(visit, at_once=1, waiting=5, waiting_per_user=2)
 
 
-def test_whoever_leaves_while_waiting_or_just_let_in_keeps_no_place() -> None:
+def test_a_cancelled_waiter_holds_no_slot() -> None:
     async def visit(room: Room) -> None:
         await room.come("anna", "bob", "cleo")
         room.task(1).cancel()
         await room.settle()
         assert not room.turns._waiting.get("bob")
         room._stay[0].set()
-        while not room.turns._working["cleo"]:
+        while not room.turns._running["cleo"]:
             await asyncio.sleep(0)
         assert "cleo" not in room.inside  # let in, and has not noticed yet
         room.task(2).cancel()
         await room.settle()
         await room.come("dora")
         assert room.inside == ["dora"]
-        assert room.turns._working.total() == 1
+        assert room.turns._running.total() == 1
 
     in_a_room(visit, at_once=1)
 
 
-def test_a_place_is_left_once_however_often_that_is_said() -> None:
+def test_a_slot_is_released_once() -> None:
     async def run() -> None:
         turns = FairQueue(lambda: Limits(at_once=2))
-        async with turns.of("anna") as turn, turns.of("bob"):
-            turn.leave()
-            turn.leave()
-            assert turns._working == {"bob": 1}
-        assert not turns._working
+        async with turns.slot("anna") as turn, turns.slot("bob"):
+            turn.release()
+            turn.release()
+            assert turns._running == {"bob": 1}
+        assert not turns._running
 
     asyncio.run(run())
 
 
-def test_where_there_is_patience_any_number_may_wait() -> None:
+def test_an_unbounded_queue_lets_any_number_wait() -> None:
     async def visit(room: Room) -> None:
-        room.turns = FairQueue(lambda: Limits(at_once=1, waiting=1, waiting_per_user=1), patient=True)
+        room.turns = FairQueue(lambda: Limits(at_once=1, waiting=1, waiting_per_user=1), unbounded=True)
         await room.come("anna", *["bob"] * 20)
         room.turns.check("bob")
-        assert (room.inside, room.turns._waiters()) == (["anna"], 20)
+        assert (room.inside, room.turns._waiting_count()) == (["anna"], 20)
 
     in_a_room(visit)
 
 
-def test_there_may_be_some_times_as_many_places() -> None:
+def test_a_factor_multiplies_the_slots() -> None:
     async def visit(room: Room) -> None:
-        room.turns = FairQueue(lambda: Limits(at_once=1), times=3)
+        room.turns = FairQueue(lambda: Limits(at_once=1), factor=3)
         await room.come(*["anna"] * 5)
         assert len(room.inside) == 3
 

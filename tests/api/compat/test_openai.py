@@ -1,4 +1,4 @@
-"""The door for clients of OpenAI's API, in the exact words these send and expect."""
+"""The routes compatible with OpenAI's API, as its clients use them."""
 
 import base64
 import json
@@ -9,12 +9,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from pincite.api.compat.openai import OWN
+from pincite.api.compat.openai import MODEL_NAME
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
 from pincite.serialize.answers import footnotes
-from tests.api.door import Door
+from tests.api.live_server import LiveServer
 from tests.api.models import speaking
 
 LEAVE = "# Leave\n\n## Carrying over\n\nUp to five vacation days carry over into the next year.\n"
@@ -23,8 +23,8 @@ PATH = "/v1/chat/completions"
 
 
 @pytest.fixture(scope="module")
-def leave(door: Door) -> str:
-    door.add("openai", leave=LEAVE)
+def leave(live_server: LiveServer) -> str:
+    live_server.add("openai", leave=LEAVE)
     return "openai"
 
 
@@ -32,7 +32,7 @@ def asked(*said: str, **more: Any) -> dict[str, Any]:
     """What the official client sends for a conversation: every other message is the assistant's."""
     roles = ("user", "assistant")
     messages = [{"role": roles[n % 2], "content": text} for n, text in enumerate(said or (ASKED,))]
-    return {"model": OWN, "messages": messages, "folder": "openai", "no_cache": True, **more}
+    return {"model": MODEL_NAME, "messages": messages, "folder": "openai", "no_cache": True, **more}
 
 
 def chunks(response: httpx2.Response) -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ def assert_error(response: httpx2.Response, status: int, kind: str, code: str | 
 def test_a_question_is_answered_as_a_completion(client: httpx2.Client, leave: str) -> None:
     told = client.post(PATH, json=asked()).json()
     assert told["id"].startswith("chatcmpl-")
-    assert (told["object"], told["model"]) == ("chat.completion", OWN)
+    assert (told["object"], told["model"]) == ("chat.completion", MODEL_NAME)
     assert isinstance(told["created"], int)
     [choice] = told["choices"]
     assert (choice["index"], choice["finish_reason"], choice["message"]["role"]) == (0, "stop", "assistant")
@@ -90,7 +90,7 @@ def test_a_stream_is_the_same_in_chunks(client: httpx2.Client, leave: str) -> No
     assert told[-1]["citations"]
 
 
-def test_a_stream_tells_what_it_cost_where_that_is_wished(client: httpx2.Client, leave: str) -> None:
+def test_a_stream_reports_usage_on_request(client: httpx2.Client, leave: str) -> None:
     wished = asked(stream=True, stream_options={"include_usage": True})
     with client.stream("POST", PATH, json=wished) as response:
         last = chunks(response)[-1]
@@ -118,16 +118,27 @@ class Listener(ScriptedLLM):
 
 
 def test_system_messages_earlier_turns_and_sampling_reach_the_model(
-    door: Door, client: httpx2.Client, leave: str
+    live_server: LiveServer, client: httpx2.Client, leave: str
 ) -> None:
     listener = Listener("Up to five. [Source 1]")
     body = asked(
-        "Tell me about leave.", "There is a policy.", ASKED, temperature=0.2, top_p=0.5, max_completion_tokens=77, stop="END",
-        model="some-model", frequency_penalty=0.1, logit_bias={"1": 2}, user="u", seed=7, response_format={"type": "text"},
-    )  # fmt: skip
+        "Tell me about leave.",
+        "There is a policy.",
+        ASKED,
+        temperature=0.2,
+        top_p=0.5,
+        max_completion_tokens=77,
+        stop="END",
+        model="some-model",
+        frequency_penalty=0.1,
+        logit_bias={"1": 2},
+        user="u",
+        seed=7,
+        response_format={"type": "text"},
+    )
     body["messages"].insert(0, {"role": "developer", "content": "Answer in rhymes."})
     body["messages"].insert(2, {"role": "tool", "tool_call_id": "x", "content": "ignored"})
-    with speaking(door, listener):
+    with speaking(live_server, listener):
         told = client.post(PATH, json=body).json()
     prompt = listener.prompts[-1]
     shown = "\n".join(message.content for message in prompt.messages)
@@ -151,20 +162,20 @@ def test_content_may_come_in_parts(client: httpx2.Client, leave: str) -> None:
 
 
 def test_a_profile_is_chosen_by_the_models_name(client: httpx2.Client, leave: str) -> None:
-    told = client.post(PATH, json=asked(model=f"{OWN}:five-stage")).json()
+    told = client.post(PATH, json=asked(model=f"{MODEL_NAME}:five-stage")).json()
     assert any(note["stage"] == "profile" for note in told["degraded"])
     assert "there is no profile 'nosuch'" in assert_error(
-        client.post(PATH, json=asked(model=f"{OWN}:nosuch")), 422, "invalid_request_error"
+        client.post(PATH, json=asked(model=f"{MODEL_NAME}:nosuch")), 422, "invalid_request_error"
     )
 
 
-def test_a_cut_answer_ends_for_length(door: Door, client: httpx2.Client, leave: str) -> None:
+def test_a_cut_answer_ends_for_length(live_server: LiveServer, client: httpx2.Client, leave: str) -> None:
     class Short(ScriptedLLM):
         async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
             yield StreamPart("Up to five vacation days")
             yield StreamPart(finish_reason="length", model="short")
 
-    with speaking(door, Short(Options())):
+    with speaking(live_server, Short(Options())):
         told = client.post(PATH, json=asked()).json()
     assert told["choices"][0]["finish_reason"] == "length"
     assert told["usage"] is None  # the model did not say
@@ -175,20 +186,20 @@ def test_a_cut_answer_ends_for_length(door: Door, client: httpx2.Client, leave: 
     [
         ({}, "messages"),
         ({"messages": []}, "messages"),
-        ({"messages": [{"role": "assistant", "content": "x"}]}, "must be the user's"),
+        ({"messages": [{"role": "assistant", "content": "x"}]}, "must have the role user"),
         ({"messages": [{"role": "user", "content": "x"}], "n": 2}, "n"),
         ({"messages": [{"role": "user", "content": "x"}], "temperature": 9}, "temperature"),
         ({"messages": [{"role": "user", "content": " "}]}, "empty"),
         ({"messages": [{"role": "user", "content": "x"}], "max_tokens": 1, "max_completion_tokens": 2}, "max_tokens"),
     ],
 )
-def test_what_cannot_be_asked_is_an_error_in_their_shape(
+def test_an_invalid_request_is_an_error_in_openais_format(
     client: httpx2.Client, body: dict[str, Any], said: str
 ) -> None:
     assert said in assert_error(client.post(PATH, json=body), 422, "invalid_request_error")
 
 
-def test_errors_have_their_shape_wherever_they_come_from(client: httpx2.Client, anyone: httpx2.Client) -> None:
+def test_all_errors_have_openais_format(client: httpx2.Client, anyone: httpx2.Client) -> None:
     refused = anyone.post(PATH, json=asked())
     assert_error(refused, 401, "authentication_error", "unauthorized")
     assert refused.headers["www-authenticate"] == "Bearer"
@@ -198,43 +209,52 @@ def test_errors_have_their_shape_wherever_they_come_from(client: httpx2.Client, 
     )
 
 
-def test_a_stream_that_fails_ends_with_an_error_in_their_shape(door: Door, client: httpx2.Client, leave: str) -> None:
+def test_a_failed_stream_ends_with_an_error_in_openais_format(
+    live_server: LiveServer, client: httpx2.Client, leave: str
+) -> None:
     class Bug(ScriptedLLM):
         async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
             yield StreamPart("Up to five vacation days carry over into the next year, ")
             raise RuntimeError("a bug")
 
-    with speaking(door, Bug(Options())), client.stream("POST", PATH, json=asked(stream=True)) as response:
+    with speaking(live_server, Bug(Options())), client.stream("POST", PATH, json=asked(stream=True)) as response:
         lines = [line for line in response.iter_lines() if line]
     assert json.loads(lines[-1].removeprefix("data: "))["error"]["type"] == "server_error"
 
 
-def test_a_model_that_is_down_is_told_and_the_answer_extracted(door: Door, client: httpx2.Client, leave: str) -> None:
+def test_a_model_that_is_down_is_reported_and_the_answer_extracted(
+    live_server: LiveServer, client: httpx2.Client, leave: str
+) -> None:
     class Down(ScriptedLLM):
         async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
             raise ProviderError("gone")
             yield
 
-    with speaking(door, Down(Options())):
+    with speaking(live_server, Down(Options())):
         told = client.post(PATH, json=asked()).json()
     assert [note["stage"] for note in told["degraded"]] == ["llm_generation"]
     assert "five vacation days" in told["choices"][0]["message"]["content"]
 
 
-def test_models_are_listed_and_shown(client: httpx2.Client, door: Door) -> None:
+def test_models_are_listed_and_shown(client: httpx2.Client, live_server: LiveServer) -> None:
     told = client.get("/v1/models").json()
     names = [one["id"] for one in told["data"]]
     assert told["object"] == "list"
-    assert names[:2] == [OWN, f"{OWN}:default"]
-    assert names[-1] == door.pincite.services.embedder.name
+    assert names[:2] == [MODEL_NAME, f"{MODEL_NAME}:default"]
+    assert names[-1] == live_server.pincite.services.embedder.name
     for name in names:
-        assert client.get(f"/v1/models/{name}").json() == {"id": name, "object": "model", "created": 0, "owned_by": OWN}
+        assert client.get(f"/v1/models/{name}").json() == {
+            "id": name,
+            "object": "model",
+            "created": 0,
+            "owned_by": MODEL_NAME,
+        }
     assert_error(client.get("/v1/models/gpt-4"), 404, "not_found_error", "model_not_found")
 
 
-def test_texts_become_vectors_as_numbers_or_packed(client: httpx2.Client, door: Door) -> None:
+def test_texts_become_vectors_as_numbers_or_packed(client: httpx2.Client, live_server: LiveServer) -> None:
     told = client.post("/v1/embeddings", json={"model": "any", "input": ["cats", "dogs"], "user": "u"}).json()
-    assert (told["object"], told["model"]) == ("list", door.pincite.services.embedder.name)
+    assert (told["object"], told["model"]) == ("list", live_server.pincite.services.embedder.name)
     assert [(one["object"], one["index"]) for one in told["data"]] == [("embedding", 0), ("embedding", 1)]
     assert told["usage"]["prompt_tokens"] == told["usage"]["total_tokens"] > 0
     packed = client.post("/v1/embeddings", json={"model": "any", "input": "cats", "encoding_format": "base64"}).json()
@@ -251,9 +271,16 @@ def test_what_cannot_be_embedded_is_an_error(client: httpx2.Client, body: dict[s
 
 def test_footnotes_name_what_was_cited_as_it_was_cited() -> None:
     source = {
-        "number": 2, "title": "Leave", "heading_path": ("Leave", "Sick"), "document_name": "l.pdf", "start_line": 1,
-        "end_line": 2, "page": 3, "place": None, "urls": ("https://example.org/l",),
-    }  # fmt: skip
+        "number": 2,
+        "title": "Leave",
+        "heading_path": ("Leave", "Sick"),
+        "document_name": "l.pdf",
+        "start_line": 1,
+        "end_line": 2,
+        "page": 3,
+        "place": None,
+        "urls": ("https://example.org/l",),
+    }
     citations = [{"source": 2, "text": "[Leave > Sick]"}, {"source": None, "text": "[Ghost]"}]
     assert footnotes({"sources": [source], "citations": citations}) == (
         "\n\nSources:\n- [Leave > Sick] Leave > Sick (l.pdf, page 3, lines 1–2, https://example.org/l)"

@@ -1,10 +1,10 @@
-"""The designs' own paths: each another name of a route of ours, in its own shape."""
+"""The paths of the seed designs, each an alias of a native route with its own format."""
 
 import httpx2
 import pytest
 
-from pincite.api.compat.seed_paths import five_stages, in_snake_case
-from tests.api.door import Door, assert_problem, completed, events
+from pincite.api.compat.seed_paths import five_stage_answer, to_snake_case
+from tests.api.live_server import LiveServer, assert_problem, completed, events
 
 LEAVE = """---
 title: Leave
@@ -21,21 +21,24 @@ ASKED = "How many vacation days carry over?"
 
 
 @pytest.fixture(scope="module")
-def leave(door: Door) -> str:
-    door.add("aliases", leave=LEAVE, plain="# Bicycles\n\nBicycles are parked in the yard.\n")
+def leave(live_server: LiveServer) -> str:
+    live_server.add("aliases", leave=LEAVE, plain="# Bicycles\n\nBicycles are parked in the yard.\n")
     return "aliases"
 
 
 def test_names_may_be_in_camel_case_at_every_depth() -> None:
     told = {"topK": 3, "rag": {"searchLimit": 5, "hybrid_alpha": 0.3}, "query": "x", "asOf": "2024"}
-    assert in_snake_case(told) == {
-        "top_k": 3, "rag": {"search_limit": 5, "hybrid_alpha": 0.3}, "query": "x", "as_of": "2024",
-    }  # fmt: skip
+    assert to_snake_case(told) == {
+        "top_k": 3,
+        "rag": {"search_limit": 5, "hybrid_alpha": 0.3},
+        "query": "x",
+        "as_of": "2024",
+    }
 
 
 def test_one_option_in_two_spellings_is_refused(client: httpx2.Client) -> None:
     refused = client.post("/api/query", json={"query": ASKED, "topK": 3, "top_k": 4})
-    assert "'top_k' is there twice" in assert_problem(refused, 422, "invalid")["detail"]
+    assert "'top_k' is sent twice" in assert_problem(refused, 422, "invalid")["detail"]
 
 
 def test_a_question_is_answered_in_the_shape_of_five_stages(client: httpx2.Client, leave: str) -> None:
@@ -60,24 +63,37 @@ def test_a_cited_document_without_an_address_is_a_source_without_one(client: htt
     assert [(one["title"], one["url"]) for one in told["sources"]] == [("Bicycles", None)]
 
 
-def test_a_title_that_is_cited_twice_is_told_once() -> None:
+def test_a_title_cited_twice_appears_once() -> None:
     source = {
-        "number": 1, "document_id": "d", "title": "Leave", "heading_path": ("Leave",), "similarity_score": 0.5,
-        "urls": ["https://a", "https://b", "https://a"], "cited": True,
-    }  # fmt: skip
+        "number": 1,
+        "document_id": "d",
+        "title": "Leave",
+        "heading_path": ("Leave",),
+        "similarity_score": 0.5,
+        "urls": ["https://a", "https://b", "https://a"],
+        "cited": True,
+    }
     marks = [
         {"text": "[Leave]", "matched": True, "matched_by": "title", "source": 1, "quote": "q"},
         {"text": "[Ghost]", "matched": False, "matched_by": None, "source": None, "quote": ""},
         {"text": "[leave]", "matched": True, "matched_by": "title", "source": 1, "quote": "r"},
     ]
-    told = five_stages({
-        "answer": "…", "sources": [source], "related_documents": [], "citations": marks,
-        "confidence": {"score": 0.1, "level": "low", "reason": "r"}, "warnings": [], "degraded": [],
-        "metadata": {"chunks_retrieved": 1, "model": None, "finish_reason": None, "usage": None, "trace_id": "t"},
-    })  # fmt: skip
+    told = five_stage_answer(
+        {
+            "answer": "…",
+            "sources": [source],
+            "related_documents": [],
+            "citations": marks,
+            "confidence": {"score": 0.1, "level": "low", "reason": "r"},
+            "warnings": [],
+            "degraded": [],
+            "metadata": {"chunks_retrieved": 1, "model": None, "finish_reason": None, "usage": None, "trace_id": "t"},
+        }
+    )
     assert [(one["title"], one["matched"], one["quote"]) for one in told["citations"]] == [
-        ("Leave", True, "q"), ("Ghost", False, ""),
-    ]  # fmt: skip
+        ("Leave", True, "q"),
+        ("Ghost", False, ""),
+    ]
     assert told["citations"][1]["sourceUrls"] == []
     assert [one["url"] for one in told["sources"]] == ["https://a", "https://b"]
 
@@ -90,15 +106,27 @@ def test_a_chat_answers_in_both_shapes_side_by_side(client: httpx2.Client, leave
     assert told["hasRelevantSources"] is True
     assert (told["graphEnriched"], told["graphContext"]) == (False, None)
     source = told["sources"][0]
-    assert {"document_id", "document_name", "chunk_id", "page_number", "snippet", "relevance_score",
-            "similarity_score", "score", "hybridScore"} <= set(source)  # fmt: skip
+    assert {
+        "document_id",
+        "document_name",
+        "chunk_id",
+        "page_number",
+        "snippet",
+        "relevance_score",
+        "similarity_score",
+        "score",
+        "hybridScore",
+    } <= set(source)
     assert told["searchResults"]["results"][0]["id"] == source["chunk_id"]
     assert told["searchResults"]["total"] >= len(told["sources"])
     assert 0 <= told["confidence_score"] <= 1
     assert told["confidence_level"] in ("high", "medium", "low")
     assert set(told["context_sufficiency"]) >= {
-        "is_sufficient", "coverage_score", "has_conflicts", "missing_aspects",
-    }  # fmt: skip
+        "is_sufficient",
+        "coverage_score",
+        "has_conflicts",
+        "missing_aspects",
+    }
     assert isinstance(told["suggested_questions"], list)
 
 
@@ -121,7 +149,7 @@ def test_a_streams_answer_has_the_shape_of_its_path(
     assert told[-2][1][key].startswith("".join(data["text"] for event, data in told if event == "token"))
 
 
-def test_a_stream_that_can_be_taken_up_numbers_its_events(client: httpx2.Client, leave: str) -> None:
+def test_a_resumable_stream_numbers_its_events(client: httpx2.Client, leave: str) -> None:
     asked = {"message": ASKED, "folder": leave, "stream": True, "resumable": True}
     with client.stream("POST", "/api/chat", json=asked) as response:
         assert next(response.iter_lines()) == "id: 1"
@@ -158,11 +186,12 @@ def test_an_upload_waits_until_it_is_started(client: httpx2.Client, folder: str)
         assert (read["doc_id"], read["content"].strip()) == (told["docId"], "# Held\n\nIt waits.")
 
 
-def test_an_upload_starts_at_once_where_it_is_told_to(client: httpx2.Client, folder: str) -> None:
+def test_an_upload_with_start_is_processed_at_once(client: httpx2.Client, folder: str) -> None:
     client.post(
-        "/api/v1/vectorstore/documents/upload", files={"file": ("now.md", "# Now")},
+        "/api/v1/vectorstore/documents/upload",
+        files={"file": ("now.md", "# Now")},
         data={"folder": folder, "start": "true"},
-    )  # fmt: skip
+    )
     assert [one["status"] for one in completed(client, folder)] == ["completed"]
 
 

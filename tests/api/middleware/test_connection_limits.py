@@ -1,4 +1,4 @@
-"""Clients that keep a server waiting: each is left alone in time, and others notice nothing."""
+"""Slow and stalled clients are disconnected without affecting others."""
 
 import contextlib
 import os
@@ -17,17 +17,17 @@ import httpx2
 import pytest
 
 from pincite.api.middleware import connection_limits
-from pincite.api.middleware.connection_limits import Connection, up_to
-from tests.api.door import Door, assert_problem, upload
+from pincite.api.middleware.connection_limits import Connection, connection_class
+from tests.api.live_server import LiveServer, assert_problem, upload
 
 API = "/api/v1"
 SOON_S = 10.0
 
 
 @contextlib.contextmanager
-def connected(door: Door, said: bytes = b"") -> Iterator[socket.socket]:
+def connected(live_server: LiveServer, said: bytes = b"") -> Iterator[socket.socket]:
     """A connection by hand, on which something was said already."""
-    address = urlsplit(door.url)
+    address = urlsplit(live_server.url)
     with socket.create_connection((address.hostname, address.port), timeout=SOON_S) as connection:
         connection.sendall(said)
         yield connection
@@ -41,25 +41,30 @@ def ended(connection: socket.socket) -> bool:
     return True
 
 
-def head(door: Door, path: str, *more: str) -> bytes:
-    lines = (f"POST {API}{path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {door.keys['editor']}", *more)
+def head(live_server: LiveServer, path: str, *more: str) -> bytes:
+    lines = (
+        f"POST {API}{path} HTTP/1.1",
+        "Host: localhost",
+        f"Authorization: Bearer {live_server.keys['editor']}",
+        *more,
+    )
     return ("\r\n".join(lines) + "\r\n").encode()
 
 
 @pytest.mark.parametrize("said", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "])
-def test_a_request_that_never_becomes_whole_is_not_waited_for(
-    door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, said: bytes
+def test_an_incomplete_request_times_out(
+    live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
-    monkeypatch.setattr(connection_limits, "HEAD_S", 0.3)
+    monkeypatch.setattr(connection_limits, "HEAD_TIMEOUT_S", 0.3)
     with contextlib.ExitStack() as stack:
-        slow = [stack.enter_context(connected(door, said)) for _ in range(50)]
+        slow = [stack.enter_context(connected(live_server, said)) for _ in range(50)]
         assert client.get(f"{API}/me").status_code == 200  # meanwhile
         assert all(ended(one) for one in slow)
 
 
-def test_one_byte_now_and_then_does_not_count_as_a_request(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection_limits, "HEAD_S", 0.3)
-    with connected(door, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") as connection:
+def test_a_slowly_sent_request_times_out(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_limits, "HEAD_TIMEOUT_S", 0.3)
+    with connected(live_server, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") as connection:
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         assert cut_off_while_sending(connection)
 
@@ -74,29 +79,29 @@ def cut_off_while_sending(connection: socket.socket) -> bool:
     return False
 
 
-def test_a_body_that_never_ends_is_not_waited_for(
-    door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+def test_an_endless_body_times_out(
+    live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_limits, "BODY_S", 0.3)
-    announced = head(door, "/search", "Content-Type: application/json", "Content-Length: 100") + b'\r\n{"query"'
-    with connected(door, announced) as slow:
+    monkeypatch.setattr(connection_limits, "BODY_TIMEOUT_S", 0.3)
+    announced = head(live_server, "/search", "Content-Type: application/json", "Content-Length: 100") + b'\r\n{"query"'
+    with connected(live_server, announced) as slow:
         assert client.get(f"{API}/me").status_code == 200
         assert ended(slow)
 
 
-def test_a_client_that_takes_nothing_of_its_answer_is_left(
-    door: Door, client: httpx2.Client, folder: str, monkeypatch: pytest.MonkeyPatch
+def test_a_client_that_reads_nothing_is_disconnected(
+    live_server: LiveServer, client: httpx2.Client, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_limits, "STALLED_S", 0.3)
+    monkeypatch.setattr(connection_limits, "WRITE_STALL_TIMEOUT_S", 0.3)
     text = "# Long\n\n" + "Many words of one long text. " * 300_000
     document = upload(client, "long.md", text, folder=folder, start="false").json()["document"]
-    address = urlsplit(door.url)
+    address = urlsplit(live_server.url)
     with socket.socket() as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.settimeout(SOON_S)
         slow.connect((address.hostname, address.port))
         path = f"/documents/{document['id']}/file"
-        slow.sendall(head(door, path, "").replace(b"POST", b"GET", 1))
+        slow.sendall(head(live_server, path, "").replace(b"POST", b"GET", 1))
         time.sleep(1.0)  # takes nothing
         assert client.get(f"{API}/me").status_code == 200
         received = 0
@@ -106,17 +111,17 @@ def test_a_client_that_takes_nothing_of_its_answer_is_left(
         assert received < document["bytes"]
 
 
-def test_who_was_told_to_wait_is_heard_later_on_that_connection(
-    door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+def test_a_rate_limited_connection_is_read_again_later(
+    live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_limits, "PAUSE_S", (0.5, 0.5))
+    monkeypatch.setattr(connection_limits, "BACKOFF_RANGE_S", (0.5, 0.5))
     if (left := 60 - time.time() % 60) < 10:  # each minute of the clock has its own allowance
         time.sleep(left)
     name = "hasty one"
     client.post(f"{API}/users", json={"name": name})
     client.patch(f"{API}/users/{name}", json={"limits": {"requests_per_minute": 1}})
     key = client.post(f"{API}/keys", json={"name": "k", "user": name, "role": "reader"}).json()["key"]
-    with httpx2.Client(base_url=door.url, headers={"Authorization": f"Bearer {key}"}) as hasty:
+    with httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}) as hasty:
         hasty.get(f"{API}/me")
         began = time.monotonic()
         for _ in range(3):
@@ -125,29 +130,29 @@ def test_who_was_told_to_wait_is_heard_later_on_that_connection(
         assert client.get(f"{API}/me").status_code == 200
 
 
-def test_no_more_connections_are_open_than_may_be(database_url: str, data: Path) -> None:
+def test_the_number_of_connections_is_limited(database_url: str, data: Path) -> None:
     few = {"database.url": database_url, "server.max_connections": 8}
-    with Door(data, **few) as door, contextlib.ExitStack() as stack:
-        held = [stack.enter_context(connected(door)) for _ in range(8)]
-        refused = httpx2.get(f"{door.url}{API}/health/live")
+    with LiveServer(data, **few) as live_server, contextlib.ExitStack() as stack:
+        held = [stack.enter_context(connected(live_server)) for _ in range(8)]
+        refused = httpx2.get(f"{live_server.url}{API}/health/live")
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
         assert refused.json()["code"] == "overloaded"
         held[0].close()
         deadline = time.monotonic() + SOON_S
-        while httpx2.get(f"{door.url}{API}/health/live").status_code != 200:
+        while httpx2.get(f"{live_server.url}{API}/health/live").status_code != 200:
             assert time.monotonic() < deadline
             time.sleep(0.05)
 
 
-def test_connections_leave_files_for_the_rest_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connections_leave_file_descriptors_for_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     for files, most in ((1024, 896), (100, 8), (resource.RLIM_INFINITY, 1000), (1_000_000, 1000)):
         monkeypatch.setattr(connection_limits.resource, "getrlimit", lambda _, files=files: (files, files))
-        assert up_to(1000).most == most
-    assert issubclass(up_to(1000), Connection)
+        assert connection_class(1000).max_connections == most
+    assert issubclass(connection_class(1000), Connection)
 
 
 @pytest.mark.slow
-def test_a_server_that_may_open_few_files_refuses_and_lives(database_url: str, tmp_path: Path) -> None:
+def test_a_server_with_few_file_descriptors_refuses_connections_and_survives(database_url: str, tmp_path: Path) -> None:
     few = 160
     code = "from pincite.cli import main; raise SystemExit(main())"
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Problems: what goes wrong is told in one shape, and never more than it should."""
+"""Errors have one format and reveal no internals."""
 
 import logging
 
@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from pincite.errors import DataFolderError, ProviderError, StoreDown
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 
 def test_a_missing_document(client: httpx2.Client) -> None:
@@ -15,13 +15,13 @@ def test_a_missing_document(client: httpx2.Client) -> None:
     assert "nope" in problem["detail"]
 
 
-def test_an_unforeseen_error_tells_nothing_and_is_logged_with_the_request_id(
-    door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_an_unexpected_error_hides_details_and_is_logged_with_the_request_id(
+    live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("the secret is /etc/hidden")
 
-    monkeypatch.setattr(door.pincite, "get", broken)
+    monkeypatch.setattr(live_server.pincite, "get", broken)
     response = client.get("/api/v1/documents/x", headers={"X-Request-ID": "my-request-1"})
     assert_problem(response, 500, "internal")
     assert "secret" not in response.text
@@ -37,7 +37,7 @@ def test_an_unforeseen_error_tells_nothing_and_is_logged_with_the_request_id(
     [(StoreDown("host 10.9.8.7 is down"), 503, "store_down"), (DataFolderError("/srv/10.9.8.7"), 500, "data_folder")],
 )
 def test_messages_that_name_the_machine_stay_in_the_log(
-    door: Door,
+    live_server: LiveServer,
     client: httpx2.Client,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -48,18 +48,20 @@ def test_messages_that_name_the_machine_stay_in_the_log(
     async def broken(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(door.pincite, "get", broken)
+    monkeypatch.setattr(live_server.pincite, "get", broken)
     response = client.get("/api/v1/documents/x")
     assert_problem(response, status, code)
     assert "10.9.8.7" not in response.text
     assert "10.9.8.7" in caplog.text
 
 
-def test_a_providers_failure_is_told(door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_providers_failure_is_reported(
+    live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def broken(*_: object, **__: object) -> None:
         raise ProviderError("the model\nis out of quota")
 
-    monkeypatch.setattr(door.pincite, "ask", broken)
+    monkeypatch.setattr(live_server.pincite, "ask", broken)
     problem = assert_problem(client.post("/api/v1/query", json={"query": "q"}), 502, "provider_error")
     assert problem["detail"] == "the model is out of quota"
 
@@ -77,7 +79,7 @@ def test_a_providers_failure_is_told(door: Door, client: httpx2.Client, monkeypa
         (b'{"query": "q", "rag": {"hybrid_alpha": 2}}', "rag.hybrid_alpha: must be at most 1"),
     ],
 )
-def test_a_body_that_cannot_be_read_is_told_in_one_line(client: httpx2.Client, body: bytes, detail: str) -> None:
+def test_an_invalid_body_is_reported_in_one_line(client: httpx2.Client, body: bytes, detail: str) -> None:
     response = client.post("/api/v1/query", content=body, headers={"Content-Type": "application/json"})
     assert assert_problem(response, 422, "invalid")["detail"] == detail
 

@@ -1,4 +1,4 @@
-"""The gate: hosts, addresses and bodies that are let in."""
+"""Limits of hosts, URLs and bodies."""
 
 import contextlib
 import http.client
@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from pincite.api.middleware.request_limits import AddressCheck, _name
+from pincite.api.middleware.request_limits import HostCheck, _host_name
 from pincite.errors import BadRequest
-from tests.api.door import Door, assert_problem, upload
+from tests.api.live_server import LiveServer, assert_problem, upload
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1234", "127.0.0.1:8377", "[::1]:80", "[::1]", "localhost."])
-def test_this_machine_is_a_known_host(anyone: httpx2.Client, host: str) -> None:
+def test_local_hosts_are_allowed(anyone: httpx2.Client, host: str) -> None:
     assert anyone.get("/", headers={"Host": host}).status_code == 200
 
 
@@ -35,11 +35,11 @@ def scope(host: str, server: str = "10.0.0.5") -> dict[str, object]:
 
 @pytest.mark.parametrize("host", ["docs.example:443", "10.0.0.5", "10.0.0.5:8377", "Here.local"])
 def test_hosts_of_the_settings_and_the_address_listened_on_are_known(host: str) -> None:
-    AddressCheck(None, ["docs.example", "here.local"])._check(scope(host))  # type: ignore[arg-type]
+    HostCheck(None, ["docs.example", "here.local"])._check(scope(host))  # type: ignore[arg-type]
 
 
 def test_a_request_without_a_host_or_with_two_is_refused() -> None:
-    check = AddressCheck(None, [])  # type: ignore[arg-type]
+    check = HostCheck(None, [])  # type: ignore[arg-type]
     for headers in ([], [(b"host", b"localhost"), (b"host", b"localhost")]):
         with pytest.raises(BadRequest):
             check._check({**scope("x"), "headers": headers})
@@ -47,7 +47,7 @@ def test_a_request_without_a_host_or_with_two_is_refused() -> None:
 
 def test_names_of_hosts() -> None:
     named = {"[::1]:80": "::1", "::1": "::1", "A.b:80": "a.b", "a.": "a", " a ": "a", "[::1]evil": "::1"}
-    assert {host: _name(host) for host in named} == named
+    assert {host: _host_name(host) for host in named} == named
 
 
 def test_a_nul_in_the_address_is_refused(client: httpx2.Client) -> None:
@@ -55,11 +55,11 @@ def test_a_nul_in_the_address_is_refused(client: httpx2.Client) -> None:
     assert_problem(client.get("/api/v1/documents?q=a%00b"), 400, "bad_request")
 
 
-def announce(door: Door, path: str, length: int) -> tuple[int, bytes]:
+def announce(live_server: LiveServer, path: str, length: int) -> tuple[int, bytes]:
     """The answer to a body that is announced and never sent."""
-    connection = http.client.HTTPConnection(urlsplit(door.url).netloc, timeout=5)
+    connection = http.client.HTTPConnection(urlsplit(live_server.url).netloc, timeout=5)
     connection.putrequest("POST", path)
-    connection.putheader("Authorization", f"Bearer {door.keys['editor']}")
+    connection.putheader("Authorization", f"Bearer {live_server.keys['editor']}")
     connection.putheader("Content-Type", "multipart/form-data; boundary=x")
     connection.putheader("Content-Length", str(length))
     connection.endheaders()
@@ -69,11 +69,11 @@ def announce(door: Door, path: str, length: int) -> tuple[int, bytes]:
     return told
 
 
-def test_a_body_that_announces_too_much_is_refused_unread(door: Door) -> None:
+def test_a_body_with_a_large_content_length_is_refused_unread(live_server: LiveServer) -> None:
     started = time.monotonic()
-    assert announce(door, "/api/v1/documents/upload", 64 * 1024 * 1024 + 1)[0] == 413
-    assert announce(door, "/api/v1/documents/upload", 10**15)[0] == 413
-    assert announce(door, "/api/v1/query", 1024 * 1024 + 1)[0] == 413
+    assert announce(live_server, "/api/v1/documents/upload", 64 * 1024 * 1024 + 1)[0] == 413
+    assert announce(live_server, "/api/v1/documents/upload", 10**15)[0] == 413
+    assert announce(live_server, "/api/v1/query", 1024 * 1024 + 1)[0] == 413
     assert time.monotonic() - started < 3
 
 
@@ -85,10 +85,10 @@ def test_a_body_that_turns_out_too_large_is_refused(client: httpx2.Client) -> No
 
     response = client.post("/api/v1/query", content=endless(), headers={"Content-Type": "application/json"})
     told = assert_problem(response, 413, "too_large")["detail"]
-    assert told == "the body is larger than 1 MB, the most that this address takes"
+    assert told == "the body is larger than 1 MB, the limit of this path"
 
 
-def test_an_upload_that_turns_out_too_large_is_refused(door: Door, client: httpx2.Client) -> None:
+def test_an_upload_that_turns_out_too_large_is_refused(live_server: LiveServer, client: httpx2.Client) -> None:
     def endless() -> Iterator[bytes]:
         yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.md"\r\n\r\n'
         for _ in range(66):
@@ -120,7 +120,7 @@ OVERSIZED = {
 
 
 @pytest.mark.parametrize("what", OVERSIZED)
-def test_what_is_too_much_is_refused_quickly(client: httpx2.Client, what: str) -> None:
+def test_excessive_requests_are_refused_quickly(client: httpx2.Client, what: str) -> None:
     path, body, status = OVERSIZED[what]
     assert_problem_status(client.post(f"/api/v1{path}", json=body), status)
 
@@ -149,8 +149,8 @@ def test_a_form_of_too_many_parts_is_refused(client: httpx2.Client, folder: str)
 
 
 @pytest.mark.parametrize("header", [b"X-Long: " + b"x" * 200_000, b"\r\n".join(b"X-%d: y" % n for n in range(20_000))])
-def test_a_head_that_is_too_long_is_refused(door: Door, client: httpx2.Client, header: bytes) -> None:
-    address = urlsplit(door.url)
+def test_a_head_that_is_too_long_is_refused(live_server: LiveServer, client: httpx2.Client, header: bytes) -> None:
+    address = urlsplit(live_server.url)
     with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
         with contextlib.suppress(OSError):  # it is not read to its end
             connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n" + header + b"\r\n\r\n")

@@ -1,4 +1,4 @@
-"""What the audit log says about what came in by HTTP."""
+"""The audit log over HTTP."""
 
 from collections.abc import Iterator
 
@@ -6,17 +6,17 @@ import httpx2
 import psycopg
 import pytest
 
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 API = "/api/v1"
 PASSWORD = "correct horse battery"
 
 
 @pytest.fixture(scope="module")
-def own(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+def own(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """A server whose log these tests alone write."""
-    with Door(tmp_path_factory.mktemp("audit") / "data", **{"database.url": module_database_url}) as door:
-        yield door
+    with LiveServer(tmp_path_factory.mktemp("audit") / "data", **{"database.url": module_database_url}) as live_server:
+        yield live_server
 
 
 def told(boss: httpx2.Client, event: str, **more: str) -> list[dict[str, object]]:
@@ -24,7 +24,7 @@ def told(boss: httpx2.Client, event: str, **more: str) -> list[dict[str, object]
     return items
 
 
-def test_every_kind_of_change_is_told_with_who_and_from_where(own: Door) -> None:
+def test_every_kind_of_change_is_audited_with_user_and_address(own: LiveServer) -> None:
     with own.client() as boss:
         boss.post(f"{API}/users", json={"name": "anna", "role": "editor", "password": PASSWORD})
         boss.patch(f"{API}/users/anna", json={"role": "reader"})
@@ -49,11 +49,27 @@ def test_every_kind_of_change_is_told_with_who_and_from_where(own: Door) -> None
         events = listed.json()["items"][::-1]
         first = next(n for n, one in enumerate(events) if one["event"] == "user.add")
         assert [one["event"] for one in events[first:]] == [
-            "user.add", "password.change", "user.role", "user.suspend", "user.resume",
-            "group.add", "group.join", "group.leave", "group.remove", "key.create", "key.revoke",
-            "settings.set", "settings.undo", "document.add", "document.change", "document.share", "folder.share",
-            "folder.move", "document.remove", "user.remove",
-        ]  # fmt: skip
+            "user.add",
+            "password.change",
+            "user.role",
+            "user.suspend",
+            "user.resume",
+            "group.add",
+            "group.join",
+            "group.leave",
+            "group.remove",
+            "key.create",
+            "key.revoke",
+            "settings.set",
+            "settings.undo",
+            "document.add",
+            "document.change",
+            "document.share",
+            "folder.share",
+            "folder.move",
+            "document.remove",
+            "user.remove",
+        ]
         key = events[first]["key_id"]
         assert key
         for one in events[first:]:
@@ -66,7 +82,7 @@ def test_every_kind_of_change_is_told_with_who_and_from_where(own: Door) -> None
             assert never not in listed.text
 
 
-def test_logins_are_told_however_they_went_and_never_what_was_typed(own: Door) -> None:
+def test_logins_are_audited_without_passwords(own: LiveServer) -> None:
     with own.client() as boss, httpx2.Client(base_url=own.url, headers={"Origin": own.url}) as browser:
         boss.post(f"{API}/users", json={"name": "bert", "password": PASSWORD})
         name = {"name": "bert", "password": PASSWORD}
@@ -81,16 +97,18 @@ def test_logins_are_told_however_they_went_and_never_what_was_typed(own: Door) -
         listed = boss.get(f"{API}/audit", params={"limit": 1000})
         logins = [(one["person"], one["subject"], one["outcome"]) for one in told(boss, "login")][::-1]
         assert logins == [
-            ("bert", "user:bert", "done"), (None, None, "failed"), *[(None, "user:bert", "failed")] * 5,
+            ("bert", "user:bert", "done"),
+            (None, None, "failed"),
+            *[(None, "user:bert", "failed")] * 5,
             (None, "user:bert", "refused"),
-        ]  # fmt: skip
+        ]
         assert [one["person"] for one in told(boss, "logout")] == ["bert"]
         assert told(boss, "password.change", person="bert")[0]["outcome"] == "failed"
         for never in ("typed wrong", "my-password", PASSWORD):
             assert never not in listed.text
 
 
-def test_a_row_that_was_edited_fails_the_check(own: Door, module_database_url: str) -> None:
+def test_a_row_that_was_edited_fails_the_check(own: LiveServer, module_database_url: str) -> None:
     with own.client() as boss:
         held = boss.post(f"{API}/audit/verify").json()
         assert (held["ok"], held["fault"]) == (True, None)
@@ -108,7 +126,7 @@ def test_a_row_that_was_edited_fails_the_check(own: Door, module_database_url: s
         assert boss.post(f"{API}/audit/verify").json()["ok"] is True
 
 
-def test_pages_of_it_follow_each_other(own: Door) -> None:
+def test_pages_follow_each_other(own: LiveServer) -> None:
     with own.client() as boss:
         first = boss.get(f"{API}/audit", params={"limit": 2}).json()
         second = boss.get(f"{API}/audit", params={"limit": 2, "cursor": first["next_cursor"]}).json()
@@ -118,7 +136,7 @@ def test_pages_of_it_follow_each_other(own: Door) -> None:
 
 
 @pytest.mark.parametrize("role", ["reader", "editor"])
-def test_others_do_not_see_it(own: Door, role: str) -> None:
+def test_other_roles_cannot_read_the_audit_log(own: LiveServer, role: str) -> None:
     with own.client(role) as client:  # type: ignore[arg-type]
         assert_problem(client.get(f"{API}/audit"), 403, "not_allowed")
         assert_problem(client.post(f"{API}/audit/verify"), 403, "not_allowed")

@@ -1,4 +1,4 @@
-"""Logging in and out: the first administrator, equal answers, throttling, and whose page it is."""
+"""Login and logout: the first administrator, throttling, cookies and cross-site requests."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,25 +9,25 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 API = "/api/v1"
 PASSWORD = "correct horse battery"
 
 
 @pytest.fixture(scope="module")
-def fresh(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+def fresh(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """A server nobody has set up yet."""
-    with Door(tmp_path_factory.mktemp("fresh") / "data", **{"database.url": module_database_url}) as door:
-        yield door
+    with LiveServer(tmp_path_factory.mktemp("fresh") / "data", **{"database.url": module_database_url}) as live_server:
+        yield live_server
 
 
-def browser(door: Door, **more: Any) -> httpx2.Client:
+def browser(live_server: LiveServer, **more: Any) -> httpx2.Client:
     """A client that keeps cookies and says, as a browser does, whose page it is on."""
-    return httpx2.Client(base_url=door.url, headers={"Origin": door.url, **more}, timeout=30)
+    return httpx2.Client(base_url=live_server.url, headers={"Origin": live_server.url, **more}, timeout=30)
 
 
-def test_the_link_makes_one_administrator_whoever_tries_at_once(fresh: Door) -> None:
+def test_the_setup_link_creates_one_administrator_under_concurrency(fresh: LiveServer) -> None:
     token = fresh.do(fresh.pincite.services.logins.offer_setup())
     assert token
     assert len(token) > 40
@@ -57,7 +57,7 @@ def test_the_link_makes_one_administrator_whoever_tries_at_once(fresh: Door) -> 
 
 
 @pytest.fixture
-def alice(fresh: Door) -> str:
+def alice(fresh: LiveServer) -> str:
     with fresh.client() as boss:
         boss.post(f"{API}/users", json={"name": "alice", "role": "editor", "password": PASSWORD})
         boss.patch(f"{API}/users/alice", json={"suspended": False, "password": PASSWORD})
@@ -65,13 +65,13 @@ def alice(fresh: Door) -> str:
 
 
 @contextmanager
-def logged_in(door: Door, name: str = "alice") -> Iterator[httpx2.Client]:
-    with browser(door) as client:
+def logged_in(live_server: LiveServer, name: str = "alice") -> Iterator[httpx2.Client]:
+    with browser(live_server) as client:
         assert client.post(f"{API}/auth/login", json={"name": name, "password": PASSWORD}).status_code == 200
         yield client
 
 
-def test_a_login_counts_until_it_is_ended(fresh: Door, alice: str) -> None:
+def test_a_login_is_valid_until_logout(fresh: LiveServer, alice: str) -> None:
     with logged_in(fresh) as client, logged_in(fresh) as elsewhere:
         assert client.get(f"{API}/me").json() == {"id": alice, "name": alice, "role": "editor", "groups": []}
         assert client.get(f"{API}/users").status_code == 403
@@ -82,7 +82,7 @@ def test_a_login_counts_until_it_is_ended(fresh: Door, alice: str) -> None:
         assert elsewhere.get(f"{API}/me").status_code == 200
 
 
-def test_a_new_password_and_a_suspension_end_every_login(fresh: Door, alice: str) -> None:
+def test_a_new_password_and_a_suspension_end_every_login(fresh: LiveServer, alice: str) -> None:
     with logged_in(fresh) as client, fresh.client() as boss:
         wrong = client.post(f"{API}/me/password", json={"old_password": "no", "new_password": PASSWORD + "!"})
         assert_problem(wrong, 422, "wrong_password")
@@ -98,7 +98,7 @@ def test_a_new_password_and_a_suspension_end_every_login(fresh: Door, alice: str
         boss.patch(f"{API}/users/{alice}", json={"suspended": False})
 
 
-def test_a_wrong_name_and_a_wrong_password_are_told_alike(fresh: Door, alice: str) -> None:
+def test_a_wrong_name_and_a_wrong_password_get_the_same_response(fresh: LiveServer, alice: str) -> None:
     with browser(fresh) as client:
         answers = [
             client.post(f"{API}/auth/login", json={"name": name, "password": "wrong password"})
@@ -110,7 +110,7 @@ def test_a_wrong_name_and_a_wrong_password_are_told_alike(fresh: Door, alice: st
     assert "set-cookie" not in answers[0].headers
 
 
-def test_who_guesses_too_often_waits_and_learns_nothing(fresh: Door) -> None:
+def test_too_many_attempts_are_throttled_without_revealing_anything(fresh: LiveServer) -> None:
     with browser(fresh) as client:
         for name in ("victim one", "victim one"):
             codes = []
@@ -122,7 +122,7 @@ def test_who_guesses_too_often_waits_and_learns_nothing(fresh: Door) -> None:
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "", "null"])
-def test_a_page_of_another_site_changes_nothing_with_a_login(fresh: Door, alice: str, origin: str) -> None:
+def test_a_page_of_another_site_changes_nothing_with_a_login(fresh: LiveServer, alice: str, origin: str) -> None:
     with logged_in(fresh) as client:
         headers = {"Origin": origin}
         refused = client.post(f"{API}/documents/start", json={"document_ids": []}, headers=headers)
@@ -130,7 +130,7 @@ def test_a_page_of_another_site_changes_nothing_with_a_login(fresh: Door, alice:
         assert client.post(f"{API}/documents/start", json={"document_ids": []}).status_code == 202
 
 
-def test_what_a_browser_holds_is_nowhere_in_the_database(fresh: Door, alice: str) -> None:
+def test_login_tokens_are_not_stored_in_the_database(fresh: LiveServer, alice: str) -> None:
     with logged_in(fresh) as client:
         held = client.cookies["pincite_login"]
 
@@ -147,7 +147,7 @@ def test_what_a_browser_holds_is_nowhere_in_the_database(fresh: Door, alice: str
     assert PASSWORD not in everything
 
 
-def test_nobody_signs_up(fresh: Door, tmp_path: Path) -> None:
+def test_there_is_no_sign_up(fresh: LiveServer, tmp_path: Path) -> None:
     with browser(fresh) as client:
         assert client.post(f"{API}/users", json={"name": "me", "password": PASSWORD}).status_code == 401
         assert client.post(f"{API}/auth/signup", json={"name": "me"}).status_code == 401

@@ -1,4 +1,4 @@
-"""Conversations: sessions that are kept here, messages that the client keeps, and what cannot be asked."""
+"""Conversations: stored sessions, messages kept by the client, and invalid bodies."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import Session
 from pincite.core.query.question import Exchange, Question, Sampling
 from pincite.providers.scripted import Options, ScriptedLLM
-from tests.api.door import Door, assert_problem, events
+from tests.api.live_server import LiveServer, assert_problem, events
 from tests.api.models import Talker, speaking
 
 TEXT = "# Leave\n\nFive vacation days carry over to the next year. They lapse at the end of March.\n"
@@ -22,8 +22,8 @@ ASKED = "How many vacation days carry over?"
 
 
 @pytest.fixture(scope="module")
-def shelf(door: Door) -> str:
-    door.add("chat", leave=TEXT)
+def shelf(live_server: LiveServer) -> str:
+    live_server.add("chat", leave=TEXT)
     return "chat"
 
 
@@ -50,7 +50,9 @@ def test_a_first_message_begins_a_session_that_the_next_goes_on_with(client: htt
     assert kept["title"] == ASKED
 
 
-def test_messages_are_a_conversation_that_the_client_keeps(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_messages_are_a_conversation_that_the_client_keeps(
+    live_server: LiveServer, client: httpx2.Client, shelf: str
+) -> None:
     seen = []
 
     class Listening(ScriptedLLM):
@@ -59,7 +61,7 @@ def test_messages_are_a_conversation_that_the_client_keeps(door: Door, client: h
             return super().write(prompt)
 
     before = sessions(client)
-    with speaking(door, Listening(Options())):
+    with speaking(live_server, Listening(Options())):
         answer = chat(
             client,
             folder=shelf,
@@ -77,14 +79,14 @@ def test_messages_are_a_conversation_that_the_client_keeps(door: Door, client: h
     assert "Yes, there is." in written
 
 
-def test_a_stream_tells_its_session_first(client: httpx2.Client, shelf: str) -> None:
+def test_a_stream_starts_with_its_session(client: httpx2.Client, shelf: str) -> None:
     with client.stream("POST", "/api/v1/chat", json={"message": ASKED, "folder": shelf, "stream": True}) as response:
         heard = dict(events(response.iter_lines()))
     assert heard["start"]["session_id"] == heard["answer"]["session_id"]
     assert str(heard["start"]["session_id"]).startswith("s_")
 
 
-def test_a_resumable_one_tells_its_stream_too(client: httpx2.Client, shelf: str) -> None:
+def test_a_resumable_stream_starts_with_its_stream_id(client: httpx2.Client, shelf: str) -> None:
     body = {"message": ASKED, "folder": shelf, "stream": True, "resumable": True}
     with client.stream("POST", "/api/v1/chat", json=body) as response:
         heard = dict(events(response.iter_lines()))
@@ -93,11 +95,13 @@ def test_a_resumable_one_tells_its_stream_too(client: httpx2.Client, shelf: str)
     assert dict(events(again.text.splitlines())) == heard
 
 
-def test_what_was_cut_off_is_in_the_session_as_cut(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_an_interrupted_answer_is_stored_as_incomplete(
+    live_server: LiveServer, client: httpx2.Client, shelf: str
+) -> None:
     session = chat(client, message=ASKED, folder=shelf)["session_id"]
     talker = Talker(pause_s=0.001)
     body = {"message": "When do vacation days lapse?", "session_id": session, "folder": shelf, "stream": True}
-    with speaking(door, talker):
+    with speaking(live_server, talker):
         with client.stream("POST", "/api/v1/chat", json=body) as response:
             for line in response.iter_lines():
                 if line == "event: token":
@@ -118,11 +122,11 @@ def test_a_question_that_cannot_be_asked_leaves_no_session(client: httpx2.Client
 
 
 @pytest.mark.parametrize("where", ["scope", "recent"])
-def test_an_asker_who_leaves_before_anything_was_kept_leaves_no_session(
-    door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, where: str
+def test_a_disconnect_before_the_first_turn_leaves_no_session(
+    live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     reached = threading.Event()
-    sessions_, create = door.pincite.services.sessions, door.pincite.services.sessions.create
+    sessions_, create = live_server.pincite.services.sessions, live_server.pincite.services.sessions.create
     made: list[str] = []
 
     async def forever(*_: object) -> object:
@@ -132,7 +136,8 @@ def test_an_asker_who_leaves_before_anything_was_kept_leaves_no_session(
     async def created(scope: Scope) -> Session:
         made.append((session := await create(scope)).id)
         monkeypatch.setattr(
-            *((door.pincite.services.library, "scope_now") if where == "scope" else (sessions_, "recent")), forever
+            *((live_server.pincite.services.library, "scope_now") if where == "scope" else (sessions_, "recent")),
+            forever,
         )
         return session
 
@@ -146,9 +151,12 @@ def test_an_asker_who_leaves_before_anything_was_kept_leaves_no_session(
         assert time.monotonic() < deadline
 
 
-def test_whatever_was_said_before_the_question_is_answered_and_quickly(client: httpx2.Client, shelf: str) -> None:
-    for before in ([("user", "Who wrote it?"), ("assistant", "A-" * 12_000)], [("user", ""), ("assistant", " ")],
-                   [("user", " "), ("user", "Sure! " * 10_000)]):  # fmt: skip
+def test_any_earlier_messages_are_accepted_quickly(client: httpx2.Client, shelf: str) -> None:
+    for before in (
+        [("user", "Who wrote it?"), ("assistant", "A-" * 12_000)],
+        [("user", ""), ("assistant", " ")],
+        [("user", " "), ("user", "Sure! " * 10_000)],
+    ):
         for asked in ("What did he do?", "And the canteen?", "And in summer?"):
             said = [*before, ("user", asked)]
             started = time.monotonic()
@@ -156,9 +164,9 @@ def test_whatever_was_said_before_the_question_is_answered_and_quickly(client: h
             assert time.monotonic() - started < 3
 
 
-def test_a_session_of_somebody_else_is_missing(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_a_session_of_another_user_is_not_found(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     session = chat(client, message=ASKED, folder=shelf)["session_id"]
-    with door.stranger() as stranger:
+    with live_server.stranger() as stranger:
         for stream in (False, True):
             body = {"message": "What was said?", "session_id": session, "stream": stream}
             assert_problem(stranger.post("/api/v1/chat", json=body), 404, "not_found")
@@ -172,7 +180,7 @@ def test_a_session_of_somebody_else_is_missing(door: Door, client: httpx2.Client
         ({}, "either 'message' or 'messages'"),
         ({"message": "q", "messages": [{"role": "user", "content": "q"}]}, "either 'message' or 'messages'"),
         ({"messages": []}, "messages"),
-        ({"messages": [{"role": "assistant", "content": "a"}]}, "must be the user's"),
+        ({"messages": [{"role": "assistant", "content": "a"}]}, "must have the role user"),
         ({"messages": [{"role": "user", "content": "q"}], "session_id": "s"}, "send 'message' with a session"),
         ({"messages": [{"role": "robot", "content": "q"}]}, "role"),
         ({"messages": [{"role": "user", "content": "q", "name": "x"}]}, "name"),
@@ -187,7 +195,7 @@ def test_a_session_of_somebody_else_is_missing(door: Door, client: httpx2.Client
         ),
     ],
 )
-def test_what_cannot_be_understood_is_refused(body: dict[str, object], part: str) -> None:
+def test_invalid_conversations_are_refused(body: dict[str, object], part: str) -> None:
     with pytest.raises(ValidationError) as raised:
         ChatBody.model_validate(body)
     first = raised.value.errors()[0]

@@ -1,4 +1,4 @@
-"""Contents: passages, text and file of a document."""
+"""Contents of a document: chunks, text and original file."""
 
 from urllib.parse import unquote
 
@@ -6,14 +6,14 @@ import httpx2
 import pytest
 
 from pincite.api.routes.document_contents import attachment
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 TEXT = "# Leave\n\nFive days carry over.\n\n## Sickness\n\nTell your manager.\n"
 
 
 @pytest.fixture(scope="module")
-def leave(door: Door) -> dict[str, object]:
-    with door.client() as client:
+def leave(live_server: LiveServer) -> dict[str, object]:
+    with live_server.client() as client:
         upload(client, "leave.md", TEXT, folder="contents", source_uri="https://example.org/leave")
         [document] = completed(client, "contents")
     return document
@@ -40,7 +40,7 @@ def test_a_passages_id_is_the_one_that_searches_name(client: httpx2.Client, leav
     assert best["id"] in {one["id"] for one in chunks(client, leave, level=2)["items"]}
 
 
-def test_what_was_embedded_is_told_even_after_the_title_changed(client: httpx2.Client, folder: str) -> None:
+def test_the_embedded_text_is_shown_after_a_title_change(client: httpx2.Client, folder: str) -> None:
     upload(client, "pets.md", "---\ntitle: Pets\n---\n# Cats\n\nCats purr.\n", folder=folder)
     [document] = completed(client, folder)
     path = f"/api/v1/documents/{document['id']}/chunks"
@@ -72,14 +72,14 @@ def test_a_version_that_is_not_kept_has_no_passages(client: httpx2.Client, leave
 
 
 @pytest.mark.parametrize("params", [{"level": 3}, {"level": "x"}, {"cursor": "x"}, {"cursor": "²"}, {"limit": 0}])
-def test_passages_that_cannot_be_listed(
+def test_invalid_chunk_lists_are_refused(
     client: httpx2.Client, leave: dict[str, object], params: dict[str, object]
 ) -> None:
     response = client.get(f"/api/v1/documents/{leave['id']}/chunks", params=params)
     assert next(iter(params)) in assert_problem(response, 422, "invalid")["detail"]
 
 
-def test_the_file_comes_back_as_it_was_and_only_to_be_saved(client: httpx2.Client, leave: dict[str, object]) -> None:
+def test_the_original_file_is_downloaded_as_an_attachment(client: httpx2.Client, leave: dict[str, object]) -> None:
     response = client.get(f"/api/v1/documents/{leave['id']}/file")
     assert response.content == TEXT.encode()
     assert response.headers["content-type"].startswith("text/markdown")
@@ -129,8 +129,15 @@ def read(client: httpx2.Client, **body: object) -> dict[str, object]:
 def test_reading_all_lines_or_a_section(client: httpx2.Client, leave: dict[str, object]) -> None:
     whole = read(client, doc_id=leave["id"])
     assert set(whole) == {
-        "document_id", "version", "title", "content", "start_line", "end_line", "total_lines", "section"
-    }  # fmt: skip
+        "document_id",
+        "version",
+        "title",
+        "content",
+        "start_line",
+        "end_line",
+        "total_lines",
+        "section",
+    }
     assert whole["content"].rstrip("\n") == TEXT.rstrip("\n")
     assert read(client, source_uri="https://example.org/leave")["document_id"] == leave["id"]
     assert read(client, doc_id=leave["id"], start_line=3, end_line=3)["content"] == "Five days carry over."
@@ -153,7 +160,7 @@ def test_reading_all_lines_or_a_section(client: httpx2.Client, leave: dict[str, 
         ({"doc_id": "ID", "version": "nope"}, 404),
     ],
 )
-def test_what_cannot_be_read_is_refused(
+def test_invalid_read_requests_are_refused(
     client: httpx2.Client, leave: dict[str, object], body: dict[str, object], status: int
 ) -> None:
     wanted = {name: leave["id"] if value == "ID" else value for name, value in body.items()}

@@ -1,4 +1,4 @@
-"""Pages and places over HTTP: what a citation points at, found again in both directions."""
+"""Pages and places over HTTP, in both directions."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import httpx2
 import psycopg
 import pytest
 
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 from tests.pdf_maker import make_pdf
 
 API = "/api/v1"
@@ -17,8 +17,8 @@ PAGES = [
 
 
 @pytest.fixture(scope="module")
-def rules(door: Door) -> dict[str, Any]:
-    with door.client() as client:
+def rules(live_server: LiveServer) -> dict[str, Any]:
+    with live_server.client() as client:
         upload(client, "travel.pdf", make_pdf(PAGES), folder="pages")
         upload(client, "plain.md", "# Plain\n\nNo pages here.\n", folder="pages")
         return {document["name"]: document for document in completed(client, "pages")}
@@ -73,7 +73,7 @@ def test_search_results_say_where_they_stand(client: httpx2.Client, rules: dict[
     assert told.get("plain.md") is None
 
 
-def test_what_is_not_there_is_named(client: httpx2.Client, rules: dict[str, Any]) -> None:
+def test_unknown_pages_are_named(client: httpx2.Client, rules: dict[str, Any]) -> None:
     document, plain = rules["travel.pdf"], rules["plain.md"]
     assert "there are 2" in assert_problem(page(client, document, 3), 404, "not_found")["detail"]
     assert "without pages" in assert_problem(page(client, plain, 1), 404, "not_found")["detail"]
@@ -84,11 +84,11 @@ def test_what_is_not_there_is_named(client: httpx2.Client, rules: dict[str, Any]
 
 
 def test_a_document_from_before_pages_were_kept_says_how_to_get_them(
-    client: httpx2.Client, door: Door, folder: str
+    client: httpx2.Client, live_server: LiveServer, folder: str
 ) -> None:
     upload(client, "old.pdf", make_pdf(PAGES), folder=folder)
     [document] = completed(client, folder)
-    with psycopg.connect(door._settings["database.url"]) as admin:
+    with psycopg.connect(live_server._settings["database.url"]) as admin:
         of_it = "version in (select key from pincite.version where document_id = %s)"
         admin.execute(f"delete from pincite.page where {of_it}", (document["id"],))  # type: ignore[arg-type]
     detail = assert_problem(page(client, document), 404, "not_found")["detail"]
@@ -98,14 +98,19 @@ def test_a_document_from_before_pages_were_kept_says_how_to_get_them(
 @pytest.mark.parametrize(
     "params",
     [
-        {}, {"start": 1}, {"start": 5, "end": 2}, {"start": 0, "end": 0}, {"start": 0, "end": 10**7},
-        {"start": 0, "end": 5, "page": 1}, {"page": 1, "rect": "1,2"}, {"page": 1, "rect": "a,b,c,d"},
-        {"page": 1, "ref": "B7", "rect": "1,2,3,4"}, {"page": 0, "ref": "B7"},
+        {},
+        {"start": 1},
+        {"start": 5, "end": 2},
+        {"start": 0, "end": 0},
+        {"start": 0, "end": 10**7},
+        {"start": 0, "end": 5, "page": 1},
+        {"page": 1, "rect": "1,2"},
+        {"page": 1, "rect": "a,b,c,d"},
+        {"page": 1, "ref": "B7", "rect": "1,2,3,4"},
+        {"page": 0, "ref": "B7"},
     ],
-)  # fmt: skip
-def test_a_place_that_is_none_is_refused(
-    client: httpx2.Client, rules: dict[str, Any], params: dict[str, object]
-) -> None:
+)
+def test_an_invalid_place_is_refused(client: httpx2.Client, rules: dict[str, Any], params: dict[str, object]) -> None:
     assert_problem(places(client, rules["travel.pdf"], **params), 422, "invalid")
 
 
@@ -115,9 +120,11 @@ def test_pages_count_from_one(client: httpx2.Client, rules: dict[str, Any]) -> N
         assert_problem(response, 422, "invalid")
 
 
-def test_a_strangers_document_looks_like_none(door: Door, client: httpx2.Client, rules: dict[str, Any]) -> None:
+def test_a_document_of_another_user_is_not_found(
+    live_server: LiveServer, client: httpx2.Client, rules: dict[str, Any]
+) -> None:
     document = rules["travel.pdf"]
-    with door.stranger() as stranger:
+    with live_server.stranger() as stranger:
         for path in ("pages/1", "places?start=0&end=5"):
             foreign = assert_problem(stranger.get(f"{API}/documents/{document['id']}/{path}"), 404, "not_found")
             missing = assert_problem(stranger.get(f"{API}/documents/nosuchdocument00/{path}"), 404, "not_found")

@@ -1,21 +1,21 @@
-"""Documents: listed page by page, looked at, removed for good."""
+"""Documents over HTTP: list, show, remove."""
 
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 
 @pytest.fixture(scope="module")
-def shelf(door: Door) -> dict[str, dict[str, object]]:
-    with door.client() as client:
+def shelf(live_server: LiveServer) -> dict[str, dict[str, object]]:
+    with live_server.client() as client:
         for number, place in enumerate(["", "/deep", "/deep/er", "er"]):
             upload(client, f"n{number}.md", f"# Title {number}\n\nText.", folder=f"list{place}", tags=f"t{number % 2}")
-    return {document["name"]: document for document in [*_all(door, "list"), *_all(door, "lister")]}
+    return {document["name"]: document for document in [*_all(live_server, "list"), *_all(live_server, "lister")]}
 
 
-def _all(door: Door, folder: str) -> list[dict[str, object]]:
-    with door.client() as client:
+def _all(live_server: LiveServer, folder: str) -> list[dict[str, object]]:
+    with live_server.client() as client:
         return completed(client, folder)
 
 
@@ -52,7 +52,7 @@ def test_lists_go_on_page_by_page(client: httpx2.Client, shelf: dict[str, object
 
 
 @pytest.mark.parametrize("params", [{"limit": 0}, {"limit": 1001}, {"limit": "x"}, {"status": "odd"}, {"folder": ".."}])
-def test_lists_that_cannot_be_are_refused(client: httpx2.Client, params: dict[str, object]) -> None:
+def test_invalid_list_options_are_refused(client: httpx2.Client, params: dict[str, object]) -> None:
     response = client.get("/api/v1/documents", params=params)
     assert response.status_code == 422
     assert next(iter(params)) in response.json()["detail"]
@@ -74,14 +74,14 @@ def test_versions_are_listed_newest_first(client: httpx2.Client, folder: str) ->
     assert page["next_cursor"] is None
     assert [version["served"] for version in page["items"]] == [True, False]
     assert page["items"][0]["id"] == document["version"]
-    assert set(page["items"][0]) == {
-        "id", "document_id", "checksum", "bytes", "mime", "status", "served", "created_at"
-    }  # fmt: skip
+    assert set(page["items"][0]) == {"id", "document_id", "checksum", "bytes", "mime", "status", "served", "created_at"}
     assert_problem(client.get("/api/v1/documents/nope/versions"), 404, "not_found")
 
 
-def test_a_removed_document_is_gone_with_everything(door: Door, client: httpx2.Client, folder: str) -> None:
-    document = door.add(folder, cats="# Cats\n\nCats purr loudly.\n")["cats"]
+def test_a_removed_document_is_gone_with_everything(
+    live_server: LiveServer, client: httpx2.Client, folder: str
+) -> None:
+    document = live_server.add(folder, cats="# Cats\n\nCats purr loudly.\n")["cats"]
     receipt = client.delete(f"/api/v1/documents/{document['id']}")
     assert receipt.status_code == 200
     told = receipt.json()

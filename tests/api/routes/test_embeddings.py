@@ -1,11 +1,11 @@
-"""Embeddings: the index's own vectors, for texts of any length."""
+"""Embeddings over HTTP, for texts of any length."""
 
 import math
 
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 
 def vectors(client: httpx2.Client, texts: object) -> list[list[float]]:
@@ -16,17 +16,20 @@ def vectors(client: httpx2.Client, texts: object) -> list[list[float]]:
     return found
 
 
-def test_one_text_or_several(door: Door, reader: httpx2.Client) -> None:
+def test_one_text_or_several(live_server: LiveServer, reader: httpx2.Client) -> None:
     [one] = vectors(reader, "cats purr")
     assert vectors(reader, ["dogs bark", "cats purr"])[1] == one
-    assert len(one) == door.pincite.services.embedder.dimensions
+    assert len(one) == live_server.pincite.services.embedder.dimensions
     assert math.hypot(*one) == pytest.approx(1)
-    assert reader.post("/api/v1/embedding", json={"input": "x"}).json()["model"] == door.pincite.services.embedder.name
+    assert (
+        reader.post("/api/v1/embedding", json={"input": "x"}).json()["model"]
+        == live_server.pincite.services.embedder.name
+    )
 
 
-def test_a_long_text_is_seen_to_its_end(door: Door, reader: httpx2.Client) -> None:
+def test_a_long_text_is_embedded_to_its_end(live_server: LiveServer, reader: httpx2.Client) -> None:
     long = "cats " * 300
-    assert len(door.pincite.services.embedder.windows(long)) > 1
+    assert len(live_server.pincite.services.embedder.windows(long)) > 1
     plain, ended, short = vectors(reader, [long, long + "dogs " * 150, "cats"])
     assert math.hypot(*ended) == pytest.approx(1)
     assert plain == pytest.approx(short, abs=1e-3)

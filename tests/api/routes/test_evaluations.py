@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from pincite.api.routes import evaluations
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 HANDBOOK = (Path(__file__).parents[3] / "examples" / "documents" / "station-handbook.md").read_text(encoding="utf-8")
 
@@ -36,9 +36,9 @@ def started(client: httpx2.Client, **body: Any) -> str:
 
 
 def test_a_set_is_made_and_run_in_the_background_and_again_with_other_settings(
-    door: Door, client: httpx2.Client, folder: str
+    live_server: LiveServer, client: httpx2.Client, folder: str
 ) -> None:
-    door.add(folder, handbook=HANDBOOK)
+    live_server.add(folder, handbook=HANDBOOK)
     first = ended(client, started(client, renew=True, questions=15, seed=4))
     assert (first["status"], first["progress"], first["error"]) == ("done", 1.0, None)
     assert set(first["measures"]) == {"nDCG@10", "recall@5", "recall@10", "recall@100", "MRR@10"}
@@ -64,10 +64,10 @@ def test_a_set_is_made_and_run_in_the_background_and_again_with_other_settings(
 
 
 def test_a_second_one_while_one_runs_is_refused(
-    door: Door, client: httpx2.Client, folder: str, monkeypatch: pytest.MonkeyPatch
+    live_server: LiveServer, client: httpx2.Client, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    door.add(folder, handbook=HANDBOOK)
-    whole, held = evaluations.run_set, door.do(_event())
+    live_server.add(folder, handbook=HANDBOOK)
+    whole, held = evaluations.run_set, live_server.do(_event())
 
     async def waits(*args: Any, **kwargs: Any) -> Any:
         await held.wait()
@@ -77,7 +77,7 @@ def test_a_second_one_while_one_runs_is_refused(
     running = started(client, renew=True, questions=5)
     assert_problem(client.post("/api/v1/evaluations", json={}), 409, "evaluation_running")
     assert client.get(f"/api/v1/evaluations/{running}").json()["status"] == "running"
-    door._loop.call_soon_threadsafe(held.set)
+    live_server._loop.call_soon_threadsafe(held.set)
     assert ended(client, running)["status"] == "done"
 
 
@@ -87,8 +87,8 @@ async def _event() -> Any:
     return asyncio.Event()
 
 
-def test_what_goes_wrong_on_the_way_is_kept(door: Door) -> None:
-    with door.stranger() as stranger:  # who has no documents
+def test_an_error_of_a_run_is_stored(live_server: LiveServer) -> None:
+    with live_server.stranger() as stranger:  # who has no documents
         failed = ended(stranger, started(stranger))
         assert failed["status"] == "failed"
         assert "no question could be made" in failed["error"]
@@ -96,15 +96,19 @@ def test_what_goes_wrong_on_the_way_is_kept(door: Door) -> None:
 
 
 def test_a_reader_measures_nothing_and_strangers_see_nothing(
-    door: Door, client: httpx2.Client, reader: httpx2.Client
+    live_server: LiveServer, client: httpx2.Client, reader: httpx2.Client
 ) -> None:
     for method, path in (
-        ("POST", "/evaluations"), ("GET", "/evaluations"), ("GET", "/evaluations/x"), ("GET", "/evaluation-sets"),
-        ("GET", "/evaluation-sets/x"), ("DELETE", "/evaluation-sets/x"),
-    ):  # fmt: skip
+        ("POST", "/evaluations"),
+        ("GET", "/evaluations"),
+        ("GET", "/evaluations/x"),
+        ("GET", "/evaluation-sets"),
+        ("GET", "/evaluation-sets/x"),
+        ("DELETE", "/evaluation-sets/x"),
+    ):
         assert_problem(reader.request(method, f"/api/v1{path}"), 403, "not_allowed")
     items = client.get("/api/v1/evaluations").json()["items"]
-    with door.stranger() as stranger:
+    with live_server.stranger() as stranger:
         for one in items:
             assert_problem(stranger.get(f"/api/v1/evaluations/{one['id']}"), 404, "not_found")
 
@@ -122,17 +126,19 @@ def test_a_reader_measures_nothing_and_strangers_see_nothing(
         ({"seeds": 1}, "seed"),
     ],
 )
-def test_a_wish_that_cannot_be_is_refused(client: httpx2.Client, body: dict[str, Any], told: str) -> None:
+def test_an_invalid_request_is_refused(client: httpx2.Client, body: dict[str, Any], told: str) -> None:
     assert told in assert_problem(client.post("/api/v1/evaluations", json=body), 422, "invalid")["detail"]
 
 
-def test_a_set_that_is_not_there_is_told(client: httpx2.Client) -> None:
+def test_an_unknown_set_is_reported(client: httpx2.Client) -> None:
     assert_problem(client.post("/api/v1/evaluations", json={"set_id": "es_none"}), 404, "not_found")
     assert_problem(client.get("/api/v1/evaluation-sets/es_none"), 404, "not_found")
 
 
-def test_passages_marked_as_answers_become_a_set_that_is_run(door: Door, client: httpx2.Client, folder: str) -> None:
-    door.add(folder, handbook=HANDBOOK)
+def test_passages_marked_as_answers_become_a_set_that_is_run(
+    live_server: LiveServer, client: httpx2.Client, folder: str
+) -> None:
+    live_server.add(folder, handbook=HANDBOOK)
     question = {"query": "How is the telescope warmed up?", "folder": folder, "top_k": 3}
     hits = [one["id"] for one in client.post("/api/v1/search", json=question).json()["results"]]
     made = client.post("/api/v1/evaluation-sets").json()
@@ -153,9 +159,9 @@ def test_passages_marked_as_answers_become_a_set_that_is_run(door: Door, client:
 
 
 def test_only_a_set_made_by_hand_takes_questions_and_only_of_what_can_be_read(
-    door: Door, client: httpx2.Client, folder: str
+    live_server: LiveServer, client: httpx2.Client, folder: str
 ) -> None:
-    door.add(folder, handbook=HANDBOOK)
+    live_server.add(folder, handbook=HANDBOOK)
     [hit] = client.post("/api/v1/search", json={"query": "telescope", "folder": folder, "top_k": 1}).json()["results"]
     made = client.post("/api/v1/evaluation-sets").json()["id"]
     address = f"/api/v1/evaluation-sets/{made}/questions"
@@ -163,7 +169,7 @@ def test_only_a_set_made_by_hand_takes_questions_and_only_of_what_can_be_read(
         refused = client.put(address, json={"text": "x", "chunk_ids": [wrong]})
         assert refused.status_code == status, refused.text
     assert client.put(address, json={"text": " ", "chunk_ids": []}).status_code == 422
-    with door.stranger() as stranger:
+    with live_server.stranger() as stranger:
         assert_problem(stranger.put(address, json={"text": "x", "chunk_ids": [hit["id"]]}), 404, "not_found")
         assert_problem(stranger.put(address, json={"text": "x", "chunk_ids": []}), 404, "not_found")
     automatic = ended(client, started(client, renew=True, questions=3))["set_id"]
@@ -174,8 +180,10 @@ def test_only_a_set_made_by_hand_takes_questions_and_only_of_what_can_be_read(
     assert newest["set_id"] == automatic, "a set made by hand is asked only where it is named"
 
 
-def test_a_run_is_compared_with_any_other_of_its_set(door: Door, client: httpx2.Client, folder: str) -> None:
-    door.add(folder, handbook=HANDBOOK)
+def test_a_run_is_compared_with_any_other_of_its_set(
+    live_server: LiveServer, client: httpx2.Client, folder: str
+) -> None:
+    live_server.add(folder, handbook=HANDBOOK)
     first = ended(client, started(client, renew=True, questions=5))
     runs = [first["id"], *(started_and_ended(client, first["set_id"]) for _ in range(2))]
     told = client.get(f"/api/v1/evaluations/{runs[2]}", params={"against": runs[0]}).json()

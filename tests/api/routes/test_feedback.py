@@ -1,13 +1,13 @@
-"""Feedback over HTTP: said, said again, listed, and refused where there is nothing to rate."""
+"""Feedback over HTTP: rate, replace, list, refuse."""
 
 import httpx2
 
 from pincite.api.paths import API
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 
-def test_an_answer_is_rated_and_its_conversation_tells_so(door: Door, client: httpx2.Client, folder: str) -> None:
-    door.add(folder, leave="# Leave\n\nFive vacation days carry over.\n")
+def test_a_rating_appears_in_the_session(live_server: LiveServer, client: httpx2.Client, folder: str) -> None:
+    live_server.add(folder, leave="# Leave\n\nFive vacation days carry over.\n")
     asked = {"message": "How many vacation days carry over?", "folder": folder}
     answer = client.post(f"{API}/chat", json=asked).json()
     said = client.post(f"{API}/feedback", json={"answer_id": answer["id"], "rating": "down", "comment": " wrong "})
@@ -20,7 +20,7 @@ def test_an_answer_is_rated_and_its_conversation_tells_so(door: Door, client: ht
     assert newest == said.json()
 
 
-def test_what_is_no_answer_or_no_rating_is_refused(client: httpx2.Client) -> None:
+def test_an_unknown_answer_or_rating_is_refused(client: httpx2.Client) -> None:
     missing = {"answer_id": "a_nothing", "rating": "up"}
     assert_problem(client.post(f"{API}/feedback", json=missing), 404, "not_found")
     for wrong in ({"rating": "sideways"}, {"rating": "up", "comment": "x" * 2001}, {}):

@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx2
 
-from tests.api.door import Door, assert_problem, events
+from tests.api.live_server import LiveServer, assert_problem, events
 
 LEAVE = "# Leave\n\nUp to five vacation days carry over into the next year.\n"
 
@@ -16,10 +16,10 @@ def flow(folder: str, **more: Any) -> dict[str, Any]:
 
 
 def test_a_flow_ends_in_an_answer_and_its_nodes_are_in_the_trace(
-    door: Door, client: httpx2.Client, folder: str
+    live_server: LiveServer, client: httpx2.Client, folder: str
 ) -> None:
-    door.add(folder, leave=LEAVE)
-    door.add(f"{folder}x", other=LEAVE.replace("five", "nine"))
+    live_server.add(folder, leave=LEAVE)
+    live_server.add(f"{folder}x", other=LEAVE.replace("five", "nine"))
     told = client.post("/api/v1/flows/run", json=flow(folder)).json()
     assert {source["document_name"] for source in told["sources"]} == {"leave.md"}  # the node keeps to its folder
     assert "Up to five vacation days carry over into the next year. [Source 1]" in told["answer"]
@@ -30,8 +30,8 @@ def test_a_flow_ends_in_an_answer_and_its_nodes_are_in_the_trace(
     assert [span["name"] for span in spans if span["name"].endswith("_node")] == ["completion_node", "rag_node"]
 
 
-def test_a_flow_can_be_followed_as_it_runs(door: Door, client: httpx2.Client, folder: str) -> None:
-    door.add(folder, leave=LEAVE)
+def test_a_flow_can_be_followed_as_it_runs(live_server: LiveServer, client: httpx2.Client, folder: str) -> None:
+    live_server.add(folder, leave=LEAVE)
     with client.stream("POST", "/api/v1/flows/run", json=flow(folder, stream=True)) as response:
         told = events(response.iter_lines())
     names = [name for name, _ in told]
@@ -39,7 +39,7 @@ def test_a_flow_can_be_followed_as_it_runs(door: Door, client: httpx2.Client, fo
     assert "step" in names
 
 
-def test_what_is_no_flow_is_refused_with_the_reason(client: httpx2.Client, folder: str) -> None:
+def test_an_invalid_flow_is_refused_with_the_reason(client: httpx2.Client, folder: str) -> None:
     circle = flow(folder, edges=[{"from": "docs", "to": "answer"}, {"from": "answer", "to": "answer"}])
     problem = assert_problem(client.post("/api/v1/flows/run", json=circle), 422, "invalid")
     assert "the edges go round in a circle" in problem["detail"]

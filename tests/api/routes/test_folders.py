@@ -9,7 +9,7 @@ import httpx2
 from pincite.core.documents.document import Folder, Upload
 from pincite.core.query.question import Filters, Question
 from pincite.stub.thread import StubLLM
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 FOLDERS, DOCUMENTS = "/api/v1/folders", "/api/v1/documents"
 
@@ -18,8 +18,12 @@ def test_a_folder_is_made_listed_changed_and_removed(client: httpx2.Client, fold
     made = client.post(FOLDERS, json={"path": f"/{folder}/a/", "system_prompt": "Be brief.", "category_label": "A"})
     assert made.status_code == 201
     assert made.json() == {
-        "path": f"{folder}/a", "system_prompt": "Be brief.", "category_label": "A", "documents": 0, "access": None,
-    }  # fmt: skip
+        "path": f"{folder}/a",
+        "system_prompt": "Be brief.",
+        "category_label": "A",
+        "documents": 0,
+        "access": None,
+    }
     assert_problem(client.post(FOLDERS, json={"path": f"{folder}/a"}), 409, "conflict")
     listed = client.get(FOLDERS).json()["items"]
     assert made.json() in listed
@@ -32,9 +36,9 @@ def test_a_folder_is_made_listed_changed_and_removed(client: httpx2.Client, fold
 
 
 def test_a_moved_folder_takes_its_documents_along_and_a_removed_one_gives_receipts(
-    door: Door, client: httpx2.Client, folder: str
+    live_server: LiveServer, client: httpx2.Client, folder: str
 ) -> None:
-    added = door.add(f"{folder}/old", **{"a.md": "Cats purr.", "b.md": "Dogs bark."})
+    added = live_server.add(f"{folder}/old", **{"a.md": "Cats purr.", "b.md": "Dogs bark."})
     moved = client.patch(FOLDERS, json={"path": f"{folder}/old", "new_path": f"{folder}/new"})
     assert (moved.json()["path"], moved.json()["documents"]) == (f"{folder}/new", 2)
     assert client.get(f"{DOCUMENTS}/{added['a.md']['id']}").json()["folder"] == f"{folder}/new"
@@ -46,8 +50,10 @@ def test_a_moved_folder_takes_its_documents_along_and_a_removed_one_gives_receip
     assert all(receipt["verified"] for receipt in gone["receipts"])
 
 
-def test_a_document_is_given_another_title_folder_and_tags(door: Door, client: httpx2.Client, folder: str) -> None:
-    document = door.add(folder, **{"a.md": "Cats purr."})["a.md"]
+def test_a_document_is_given_another_title_folder_and_tags(
+    live_server: LiveServer, client: httpx2.Client, folder: str
+) -> None:
+    document = live_server.add(folder, **{"a.md": "Cats purr."})["a.md"]
     path = f"{DOCUMENTS}/{document['id']}"
     changed = client.patch(path, json={"title": "Cats", "folder": f"{folder}/x", "tags": ["t", "t", "u"]})
     assert changed.status_code == 200

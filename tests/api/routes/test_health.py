@@ -1,4 +1,4 @@
-"""Health: open and silent, or detailed for administrators."""
+"""Health routes: public without details, or detailed for administrators."""
 
 import asyncio
 import time
@@ -10,15 +10,17 @@ from prometheus_client.parser import text_string_to_metric_families
 from pincite.api.routes import health
 from pincite.config.branches.server import Database as DatabaseSettings
 from pincite.errors import StoreDown
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 
-def test_a_healthy_server_says_so_and_no_more(anyone: httpx2.Client) -> None:
+def test_health_routes_reveal_no_details(anyone: httpx2.Client) -> None:
     assert anyone.get("/api/v1/health/live").json() == {"status": "ok"}
     assert anyone.get("/api/v1/health/ready").json() == {"status": "ready"}
 
 
-def test_without_its_database_it_lives_and_is_not_ready(anyone: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_database_the_server_is_live_but_not_ready(
+    anyone: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def down(*_: object) -> None:
         raise StoreDown("10.9.8.7 refused the connection")
 
@@ -29,12 +31,12 @@ def test_without_its_database_it_lives_and_is_not_ready(anyone: httpx2.Client, m
     assert "10.9.8.7" not in response.text
 
 
-def test_a_database_that_says_nothing_counts_as_down(anyone: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_database_counts_as_down(anyone: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     async def hangs(*_: object) -> None:
         await asyncio.sleep(60)
 
     monkeypatch.setattr("pincite.engine.admin.health", hangs)
-    monkeypatch.setattr(health, "READY_S", 0.05)
+    monkeypatch.setattr(health, "DATABASE_TIMEOUT_S", 0.05)
     assert_problem(anyone.get("/api/v1/health/ready"), 503, "store_down")
 
 
@@ -64,37 +66,44 @@ def files_counted(client: httpx2.Client, before: dict[str, float], files: int) -
     return found
 
 
-def test_what_is_done_is_counted(door: Door, client: httpx2.Client, folder: str) -> None:
+def test_requests_are_counted_in_metrics(live_server: LiveServer, client: httpx2.Client, folder: str) -> None:
     before = numbers(client.get("/api/v1/metrics"))
-    door.add(folder, one="# One\n\nThe first of two documents.\n", two="# Two\n\nThe second of them.\n")
+    live_server.add(folder, one="# One\n\nThe first of two documents.\n", two="# Two\n\nThe second of them.\n")
     client.post("/api/v1/query", json={"query": "Which document is first?", "folder": folder})
     client.post("/api/v1/search", json={"query": "first", "folder": folder, "strategy": "lexical_only"})
     client.post("/api/v1/search", json={"query": " "})
     after = files_counted(client, before, 2)
     gained = {name: after[name] - before.get(name, 0) for name in after}
     expected = {
-        "pincite_files_total['completed']": 2, "pincite_requests_total['query']": 1, "pincite_requests_total['search']": 2,
-        "pincite_searches_total['lexical']": 2, "pincite_searches_total['vector']": 1,
-        "pincite_embedding_calls_total['query']": 2, "pincite_embedded_texts_total['index']": 2,
-        "pincite_errors_total['empty_query', 'search']": 1, "pincite_documents['completed']": 2,
-        "pincite_http_requests_total['202', 'POST']": 2, "pincite_model_calls_total['extractive']": 1,
-        "pincite_stage_seconds_count['llm_generation']": 1, "pincite_fallbacks_total[]": 0,
-    }  # fmt: skip
+        "pincite_files_total['completed']": 2,
+        "pincite_requests_total['query']": 1,
+        "pincite_requests_total['search']": 2,
+        "pincite_searches_total['lexical']": 2,
+        "pincite_searches_total['vector']": 1,
+        "pincite_embedding_calls_total['query']": 2,
+        "pincite_embedded_texts_total['index']": 2,
+        "pincite_errors_total['empty_query', 'search']": 1,
+        "pincite_documents['completed']": 2,
+        "pincite_http_requests_total['202', 'POST']": 2,
+        "pincite_model_calls_total['extractive']": 1,
+        "pincite_stage_seconds_count['llm_generation']": 1,
+        "pincite_fallbacks_total[]": 0,
+    }
     assert {name: gained[name] for name in expected} == expected
     assert gained["pincite_chunks_total[]"] >= 2
     assert after["pincite_pool['most']"] == DatabaseSettings().pool_size
     assert folder not in str(after)
 
 
-def test_the_details_tell_the_same_numbers(client: httpx2.Client) -> None:
+def test_details_and_metrics_agree(client: httpx2.Client) -> None:
     client.post("/api/v1/search", json={"query": "x"})
     told = client.get("/api/v1/health/details").json()["metrics"]
     assert told["pincite_requests_total"]["kind=search"] >= 1
     assert told["pincite_pool"]["state=most"] == DatabaseSettings().pool_size
 
 
-def test_a_key_for_metrics_opens_this_door_and_no_other(
-    door: Door, client: httpx2.Client, anyone: httpx2.Client
+def test_a_metrics_key_is_valid_for_metrics_only(
+    live_server: LiveServer, client: httpx2.Client, anyone: httpx2.Client
 ) -> None:
     made = client.post("/api/v1/keys", json={"name": "collector", "role": "metrics"}).json()
     headers = {"Authorization": f"Bearer {made['key']}"}
@@ -105,6 +114,6 @@ def test_a_key_for_metrics_opens_this_door_and_no_other(
 
 
 @pytest.mark.parametrize("role", ["reader", "editor"])
-def test_others_may_not(door: Door, role: str) -> None:
-    with door.client(role) as client:  # type: ignore[arg-type]
+def test_other_roles_may_not_read_metrics(live_server: LiveServer, role: str) -> None:
+    with live_server.client(role) as client:  # type: ignore[arg-type]
         assert_problem(client.get("/api/v1/metrics"), 403, "not_allowed")

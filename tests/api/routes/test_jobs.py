@@ -1,4 +1,4 @@
-"""The queue over HTTP: listed, followed, cancelled."""
+"""The processing queue over HTTP: list, follow, cancel."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ import pytest
 
 from pincite.api.routes import jobs
 from pincite.ingest import worker
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 
 def held(client: httpx2.Client, name: str, folder: str) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def listed(client: httpx2.Client, **parameters: Any) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def stuck(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Workers that take a document and never finish; the event says that one did, and was stopped when it is cleared."""
+    """Workers that never finish a document; the event is set when one starts and cleared when it is stopped."""
     taken = threading.Event()
 
     async def slow(shop: Any, job: Any) -> None:
@@ -48,16 +48,36 @@ def stuck(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 def test_a_job_says_what_it_is_about_and_what_it_waits_for(client: httpx2.Client, folder: str) -> None:
     job = held(client, "a.md", folder)
     assert set(job) == {
-        "id", "document_id", "name", "folder", "version", "state", "stage", "progress", "priority", "attempts", "error",
-        "worker", "created_at", "started_at", "not_before", "remaining_s",
-    }  # fmt: skip
+        "id",
+        "document_id",
+        "name",
+        "folder",
+        "version",
+        "state",
+        "stage",
+        "progress",
+        "priority",
+        "attempts",
+        "error",
+        "worker",
+        "created_at",
+        "started_at",
+        "not_before",
+        "remaining_s",
+    }
     assert (job["state"], job["progress"], job["attempts"], job["error"]) == ("held", 0, 0, None)
     assert job["created_at"].endswith("Z")
     answer = client.get("/api/v1/jobs").json()
     assert answer["summary"]["held"] >= 1
     assert set(answer["summary"]) == {
-        "running", "waiting", "held", "stalled", "documents_per_s", "passages_per_s", "remaining_s",
-    }  # fmt: skip
+        "running",
+        "waiting",
+        "held",
+        "stalled",
+        "documents_per_s",
+        "passages_per_s",
+        "remaining_s",
+    }
 
 
 def test_jobs_can_be_listed_by_state_and_are_known_for_a_while_after_their_end(
@@ -95,10 +115,14 @@ def test_a_waiting_job_is_cancelled_and_its_document_says_so(client: httpx2.Clie
     assert (answer.status_code, answer.json()) == (
         200,
         {
-            "id": job["id"], "document_id": job["document_id"], "name": "a.md", "was": "held", "serving": False,
+            "id": job["id"],
+            "document_id": job["document_id"],
+            "name": "a.md",
+            "was": "held",
+            "serving": False,
             "cancelled": True,
         },
-    )  # fmt: skip
+    )
     document = client.get(f"/api/v1/documents/{job['document_id']}").json()
     assert (document["status"], document["error"]["code"]) == ("error", "cancelled")
     assert_problem(client.delete(f"/api/v1/jobs/{job['id']}"), 404, "not_found")
@@ -119,9 +143,9 @@ def test_a_running_job_stops_at_once(client: httpx2.Client, folder: str, stuck: 
 
 
 def test_the_version_before_stays_served_when_the_next_is_cancelled(
-    door: Door, client: httpx2.Client, folder: str
+    live_server: LiveServer, client: httpx2.Client, folder: str
 ) -> None:
-    first = door.add(folder, a="Herons nest in the reeds.")["a"]
+    first = live_server.add(folder, a="Herons nest in the reeds.")["a"]
     assert upload(client, "a.md", "Storks nest on chimneys.", folder=folder, start="false").status_code == 202
     [job] = [one for one in listed(client) if one["folder"] == folder]
     assert client.delete(f"/api/v1/jobs/{job['id']}").json()["serving"] is True
@@ -131,9 +155,9 @@ def test_the_version_before_stays_served_when_the_next_is_cancelled(
     assert "Herons nest" in found[0]["text"]
 
 
-def test_a_job_of_somebody_else_is_as_good_as_missing(door: Door, client: httpx2.Client, folder: str) -> None:
+def test_a_job_of_another_user_is_not_found(live_server: LiveServer, client: httpx2.Client, folder: str) -> None:
     job = held(client, "a.md", folder)
-    with door.stranger() as stranger:
+    with live_server.stranger() as stranger:
         assert listed(stranger) == []
         assert_problem(stranger.delete(f"/api/v1/jobs/{job['id']}"), 404, "not_found")
     assert_problem(client.delete("/api/v1/jobs/nonsense"), 404, "not_found")
@@ -163,7 +187,7 @@ def following(client: httpx2.Client) -> Iterator[Iterator[tuple[str, dict[str, A
         yield each()
 
 
-def test_whoever_follows_hears_a_snapshot_then_what_changes(client: httpx2.Client, folder: str) -> None:
+def test_a_follower_gets_a_snapshot_then_changes(client: httpx2.Client, folder: str) -> None:
     before = held(client, "before.md", folder)
     with following(client) as events:
         name, snapshot = next(events)
@@ -180,7 +204,9 @@ def test_whoever_follows_hears_a_snapshot_then_what_changes(client: httpx2.Clien
         assert ended["status"] == "completed"
 
 
-def test_leaving_ends_the_following(door: Door, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disconnect_ends_following(
+    live_server: LiveServer, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     going, real = list[int](), jobs.follow
 
     async def counted(*arguments: Any, **options: Any) -> Any:
@@ -201,23 +227,23 @@ def test_leaving_ends_the_following(door: Door, client: httpx2.Client, monkeypat
     assert going == []
 
 
-def test_a_silent_queue_is_kept_alive(door: Door) -> None:
+def test_a_silent_queue_is_kept_alive(live_server: LiveServer) -> None:
     from pincite.core.accounts.access import LOCAL
 
     async def heard() -> list[Any]:
-        events = jobs.follow(door.pincite, LOCAL, every_s=0.01, silence_s=0.03)
+        events = jobs.follow(live_server.pincite, LOCAL, every_s=0.01, silence_s=0.03)
         found = [await anext(events), await anext(events), await anext(events)]
         await events.aclose()
         return found
 
-    first, *rest = door.do(heard())
+    first, *rest = live_server.do(heard())
     assert first.event == "snapshot"
     assert None in rest
 
 
-def test_one_upload_is_not_behind_a_load_of_many(postgres: str, database_url: str, data: Path) -> None:
+def test_one_upload_does_not_wait_for_a_bulk_upload(postgres: str, database_url: str, data: Path) -> None:
     """A hundred files of a folder wait; what a person uploads then is done next."""
-    with Door(data, **{"database.url": database_url, "ingest.workers": 0}) as quiet, quiet.client() as client:
+    with LiveServer(data, **{"database.url": database_url, "ingest.workers": 0}) as quiet, quiet.client() as client:
         for n in range(100):
             quiet.do(quiet.pincite.documents.upload(_file(f"{n:03}.md"), priority=1))
         assert upload(client, "mine.md", "Somebody waits for this.").status_code == 202

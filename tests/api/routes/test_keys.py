@@ -1,9 +1,9 @@
-"""Keys: shown once, listed without themselves, revoked at once."""
+"""API keys over HTTP: shown once, listed without secrets, revoked at once."""
 
 import httpx2
 import pytest
 
-from tests.api.door import assert_problem
+from tests.api.live_server import assert_problem
 
 
 def test_a_key_is_seen_once(client: httpx2.Client, anyone: httpx2.Client) -> None:
@@ -22,7 +22,7 @@ def test_a_key_is_seen_once(client: httpx2.Client, anyone: httpx2.Client) -> Non
     assert_problem(anyone.get("/api/v1/keys", headers=headers), 403, "not_allowed")
 
 
-def test_a_key_may_only_read_unless_more_is_wished(client: httpx2.Client) -> None:
+def test_a_key_is_a_readers_by_default(client: httpx2.Client) -> None:
     assert client.post("/api/v1/keys", json={"name": "small"}).json()["role"] == "reader"
 
 
@@ -40,8 +40,15 @@ def test_unknown_keys_cannot_be_revoked(client: httpx2.Client) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [{}, {"name": ""}, {"name": "n", "role": "owner"}, {"name": "n", "expires_days": 0}, {"name": "n", "person": "root"},
-     {"name": "a\0b"}, {"name": "x" * 201}],
-)  # fmt: skip
-def test_keys_that_cannot_be(client: httpx2.Client, body: dict[str, object]) -> None:
+    [
+        {},
+        {"name": ""},
+        {"name": "n", "role": "owner"},
+        {"name": "n", "expires_days": 0},
+        {"name": "n", "person": "root"},
+        {"name": "a\0b"},
+        {"name": "x" * 201},
+    ],
+)
+def test_invalid_keys_are_refused(client: httpx2.Client, body: dict[str, object]) -> None:
     assert_problem(client.post("/api/v1/keys", json=body), 422, "invalid")

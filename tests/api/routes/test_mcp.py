@@ -6,15 +6,15 @@ import httpx2
 import pytest
 
 from pincite import __version__
-from pincite.api.routes.mcp import VERSIONS
-from tests.api.door import Door, assert_problem
+from pincite.mcp.protocol import PROTOCOL_VERSIONS
+from tests.api.live_server import LiveServer, assert_problem
 
 LEAVE = "# Leave\n\n## Carrying over\n\nUp to five vacation days carry over into the next year.\n"
 
 
 @pytest.fixture(scope="module")
-def document(door: Door) -> dict[str, Any]:
-    return door.add("mcp", leave=LEAVE)["leave"]
+def document(live_server: LiveServer) -> dict[str, Any]:
+    return live_server.add("mcp", leave=LEAVE)["leave"]
 
 
 def send(client: httpx2.Client, method: str, params: dict[str, Any] | None = None, **headers: str) -> Any:
@@ -31,7 +31,12 @@ def call(client: httpx2.Client, name: str, **arguments: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("wished", "spoken"), [(VERSIONS[0], VERSIONS[0]), (VERSIONS[2], VERSIONS[2]), ("1999-01-01", VERSIONS[0])]
+    ("wished", "spoken"),
+    [
+        (PROTOCOL_VERSIONS[0], PROTOCOL_VERSIONS[0]),
+        (PROTOCOL_VERSIONS[2], PROTOCOL_VERSIONS[2]),
+        ("1999-01-01", PROTOCOL_VERSIONS[0]),
+    ],
 )
 def test_a_client_and_the_server_agree_on_a_version(client: httpx2.Client, wished: str, spoken: str) -> None:
     params = {"protocolVersion": wished, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
@@ -42,13 +47,13 @@ def test_a_client_and_the_server_agree_on_a_version(client: httpx2.Client, wishe
     assert "rag_search" in result["instructions"]
 
 
-def test_notifications_want_no_answer(client: httpx2.Client) -> None:
+def test_notifications_get_no_response(client: httpx2.Client) -> None:
     response = client.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
     assert (response.status_code, response.content) == (202, b"")
 
 
 def test_a_ping_is_answered(client: httpx2.Client) -> None:
-    assert send(client, "ping", **{"mcp-protocol-version": VERSIONS[1]})["result"] == {}
+    assert send(client, "ping", **{"mcp-protocol-version": PROTOCOL_VERSIONS[1]})["result"] == {}
 
 
 def test_the_tools_are_listed_with_what_they_take(client: httpx2.Client) -> None:
@@ -95,7 +100,7 @@ def test_a_question_is_answered_with_its_sources(client: httpx2.Client, document
         ("ask", {"question": "x", "profile": "nosuch"}, "there is no profile"),
     ],
 )
-def test_what_goes_wrong_in_a_tool_is_told_to_its_model(
+def test_an_error_of_a_tool_is_returned_to_the_model(
     client: httpx2.Client, name: str, arguments: dict[str, Any], said: str
 ) -> None:
     told = call(client, name, **arguments)
@@ -121,28 +126,30 @@ def test_what_goes_wrong_in_a_tool_is_told_to_its_model(
         ),
     ],
 )
-def test_messages_that_are_none_are_refused(client: httpx2.Client, message: bytes, status: int, code: int) -> None:
+def test_invalid_messages_are_refused(client: httpx2.Client, message: bytes, status: int, code: int) -> None:
     response = client.post("/mcp", content=message)
     assert (response.status_code, response.json()["error"]["code"]) == (status, code)
 
 
-def test_answers_of_the_client_are_passed_over(client: httpx2.Client) -> None:
+def test_responses_of_the_client_are_ignored(client: httpx2.Client) -> None:
     assert client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "result": {}}).status_code == 202
 
 
 def test_another_version_in_the_header_is_refused(client: httpx2.Client) -> None:
     response = client.post("/mcp", json={}, headers={"MCP-Protocol-Version": "1999-01-01"})
     assert response.status_code == 400
-    assert VERSIONS[0] in response.json()["error"]["message"]
+    assert PROTOCOL_VERSIONS[0] in response.json()["error"]["message"]
 
 
 def test_there_is_no_stream_to_listen_to(client: httpx2.Client) -> None:
     assert_problem(client.get("/mcp", headers={"Accept": "text/event-stream"}), 405, "method_not_allowed")
 
 
-def test_tools_hold_their_callers_rights(door: Door, anyone: httpx2.Client, document: dict[str, Any]) -> None:
+def test_tools_have_the_callers_permissions(
+    live_server: LiveServer, anyone: httpx2.Client, document: dict[str, Any]
+) -> None:
     assert_problem(anyone.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}), 401, "unauthorized")
-    with door.stranger() as stranger:
+    with live_server.stranger() as stranger:
         assert call(stranger, "rag_search", queries=["vacation days"])["structuredContent"]["results"] == []
         told = call(stranger, "read_document", doc_id=document["id"])
         missing = call(stranger, "read_document", doc_id="nosuchdocument00")

@@ -1,10 +1,12 @@
+"""Providers over HTTP: probes and lists of models."""
+
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 from tests.model_server import ModelServer, as_json, model_server
 
 TEST, MODELS = "/api/v1/providers/test", "/api/v1/providers/models"
@@ -21,14 +23,21 @@ def hosted(
     server: ModelServer, module_database_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[httpx2.Client]:
     settings = {
-        "database.url": module_database_url, "llm.base_url": f"{server.url}/v1", "llm.api_key": "sk-hush",
-        "rag.reranker": "rerank_api", "rerank.base_url": server.url, "rerank.api_key": "sk-hush-too",
-    }  # fmt: skip
-    with Door(tmp_path_factory.mktemp("providers") / "data", **settings) as door, door.client() as client:
+        "database.url": module_database_url,
+        "llm.base_url": f"{server.url}/v1",
+        "llm.api_key": "sk-hush",
+        "rag.reranker": "rerank_api",
+        "rerank.base_url": server.url,
+        "rerank.api_key": "sk-hush-too",
+    }
+    with (
+        LiveServer(tmp_path_factory.mktemp("providers") / "data", **settings) as live_server,
+        live_server.client() as client,
+    ):
         yield client
 
 
-def test_without_a_model_there_is_nothing_to_go_wrong(client: httpx2.Client) -> None:
+def test_without_a_model_the_probe_succeeds(client: httpx2.Client) -> None:
     tried = client.post(TEST, json={}).json()
     assert (tried["llm"]["ok"], tried["llm"]["provider"], tried["llm"]["address"]) == (True, "extractive", None)
     assert (tried["embedding"]["ok"], tried["embedding"]["model"]) == (True, "scripted/1")
@@ -57,7 +66,7 @@ def test_a_reranker_is_tried_too(hosted: httpx2.Client, server: ModelServer) -> 
     assert "hush" not in response.text
 
 
-def test_what_is_wrong_is_told_without_the_key(hosted: httpx2.Client, server: ModelServer) -> None:
+def test_a_failed_probe_is_reported_without_the_key(hosted: httpx2.Client, server: ModelServer) -> None:
     before = dict(server.replies)
     server.replies["/v1/chat/completions"] = server.replies["/v1/models"] = as_json({"error": "sk-hush is wrong"}, 401)
     try:
@@ -73,9 +82,9 @@ def test_what_is_wrong_is_told_without_the_key(hosted: httpx2.Client, server: Mo
         server.replies = before
 
 
-def test_a_server_that_is_not_there_is_told_as_such(database_url: str, tmp_path: Path) -> None:
+def test_an_unreachable_server_is_reported(database_url: str, tmp_path: Path) -> None:
     settings = {"database.url": database_url, "llm.base_url": "http://127.0.0.1:9/v1"}
-    with Door(tmp_path / "data", **settings) as door, door.client() as client:
+    with LiveServer(tmp_path / "data", **settings) as live_server, live_server.client() as client:
         llm = client.post(TEST).json()["llm"]  # without a body
     assert (llm["ok"], llm["model"], llm["address"]) == (False, None, "http://127.0.0.1:9/v1")
     assert llm["error"]["code"] == "provider_unreachable"
@@ -86,6 +95,6 @@ def test_an_address_or_a_key_in_the_request_is_refused(client: httpx2.Client, tm
         assert_problem(client.post(TEST, json={name: "http://127.0.0.1:9"}), 422, "invalid")
 
 
-def test_only_administrators_may_try(reader: httpx2.Client) -> None:
+def test_only_administrators_may_probe_providers(reader: httpx2.Client) -> None:
     assert_problem(reader.post(TEST, json={}), 403, "not_allowed")
     assert_problem(reader.get(MODELS), 403, "not_allowed")

@@ -1,9 +1,9 @@
-"""Searches: one query or several, explained on request."""
+"""Searches over HTTP, with explanations."""
 
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 FILES = {
     "leave": "# Leave\n\nFive vacation days carry over to the next year.\n",
@@ -12,8 +12,8 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def shelf(door: Door) -> dict[str, dict[str, object]]:
-    return door.add("searches", **FILES)
+def shelf(live_server: LiveServer) -> dict[str, dict[str, object]]:
+    return live_server.add("searches", **FILES)
 
 
 def search(client: httpx2.Client, **body: object) -> dict[str, object]:
@@ -43,8 +43,8 @@ def test_a_score_is_the_sum_of_its_shares(client: httpx2.Client, shelf: dict[str
         assert one["explain"]["alpha"] == 0.5
 
 
-def test_the_order_can_be_worked_out_from_what_is_told(door: Door, client: httpx2.Client) -> None:
-    door.add(
+def test_the_order_follows_from_the_explanation(live_server: LiveServer, client: httpx2.Client) -> None:
+    live_server.add(
         "films",
         vertigo="# Vertigo\n\nThe film Vertigo was directed by Alfred Hitchcock.\n",
         hitchcock="# Alfred Hitchcock (director)\n\nHe was born in Leytonstone.\n",
@@ -120,8 +120,9 @@ def test_a_search_and_a_question_keep_to_documents_with_all_the_tags_asked_for(
     assert names(["red", "round"]) == {"two.md"}
     told = search(client, query="marble", folder=folder, tags=["gren"])
     assert (told["results"], told["degraded"]) == (
-        [], [{"stage": "filters", "reason": "no document has the tag 'gren'"}]
-    )  # fmt: skip
+        [],
+        [{"stage": "filters", "reason": "no document has the tag 'gren'"}],
+    )
     answer = client.post("/api/v1/query", json={"query": "Which marble rolls?", "tags": ["round"]}).json()
     assert {source["document_name"] for source in answer["sources"]} == {"two.md"}
     assert_problem(client.post("/api/v1/search", json={"query": "q", "tags": "red"}), 422, "invalid")
@@ -153,7 +154,7 @@ def added_up(explained: dict[str, object], multi_query_rrf_k: int = 60) -> float
 
 
 @pytest.mark.parametrize("strategy", ["hybrid", "fusion", "two_stage", "hierarchical"])
-def test_the_order_of_every_strategy_can_be_worked_out_from_what_is_told(
+def test_the_order_of_every_strategy_follows_from_its_explanation(
     client: httpx2.Client, shelf: dict[str, dict[str, object]], strategy: str
 ) -> None:
     query = "How many vacation days carry over, and who pays train tickets?"
@@ -170,7 +171,7 @@ def test_the_order_of_every_strategy_can_be_worked_out_from_what_is_told(
     assert engines == own.get(strategy, set())
 
 
-def test_fusion_searches_the_parts_and_says_what_took_a_model(
+def test_fusion_searches_the_parts_and_reports_model_use(
     client: httpx2.Client, shelf: dict[str, dict[str, object]]
 ) -> None:
     query = "How many vacation days carry over, and who pays train tickets?"
@@ -180,8 +181,8 @@ def test_fusion_searches_the_parts_and_says_what_took_a_model(
     assert {one["stage"] for one in found["degraded"]} == {"step_back", "query_variations"}
 
 
-def test_strategies_want_more_or_less(door: Door, client: httpx2.Client) -> None:
-    door.add(
+def test_strategies_have_different_defaults_of_top_k(live_server: LiveServer, client: httpx2.Client) -> None:
+    live_server.add(
         "many", **{f"n{n}": f"# Note {n}\n\nA note about ferries number {n}, told by {'x' * n}.\n" for n in range(25)}
     )
     for strategy, wanted in {"dense_only": 5, "hybrid": 10, "fusion": 20}.items():
@@ -198,8 +199,8 @@ HARBOUR = (
 
 
 @pytest.fixture(scope="module")
-def harbour(door: Door) -> dict[str, object]:
-    return door.add("levels", harbour=HARBOUR)["harbour"]
+def harbour(live_server: LiveServer) -> dict[str, object]:
+    return live_server.add("levels", harbour=HARBOUR)["harbour"]
 
 
 @pytest.mark.parametrize("levels", [[0], [1], [2], [0, 1], [0, 1, 2]])
@@ -235,8 +236,10 @@ def test_several_queries_explain_themselves(client: httpx2.Client, shelf: dict[s
         assert one["score"] == pytest.approx(sum(1 / (one["explain"]["multi_query_rrf_k"] + rank) for rank in ranks))
 
 
-def test_penalties_and_spreading_can_be_worked_out_from_what_is_told(door: Door, client: httpx2.Client) -> None:
-    door.add(
+def test_penalties_and_diversification_follow_from_the_explanation(
+    live_server: LiveServer, client: httpx2.Client
+) -> None:
+    live_server.add(
         "animals",
         cats="# Cats\n\nCats differ from dogs: cats purr.\n",
         dogs="# Dogs\n\nDogs bark at strangers.\n",
@@ -262,8 +265,8 @@ def test_penalties_and_spreading_can_be_worked_out_from_what_is_told(door: Door,
     assert [one["score"] for one in results] == sorted((one["score"] for one in results), reverse=True)
 
 
-def test_equal_passages_are_one_result_that_names_the_others(door: Door, client: httpx2.Client) -> None:
-    shelf = door.add("twins", one="# Moss\n\nMoss grows on stones.\n", two="# Moss\n\nMoss grows on  stones.\n")
+def test_equal_passages_are_one_result_that_names_the_others(live_server: LiveServer, client: httpx2.Client) -> None:
+    shelf = live_server.add("twins", one="# Moss\n\nMoss grows on stones.\n", two="# Moss\n\nMoss grows on  stones.\n")
     [found] = search(client, query="moss on stones", folder="twins")["results"]
     [twin] = found["also_in"]
     assert {found["metadata"]["document_id"], twin["document_id"]} == {shelf["one"]["id"], shelf["two"]["id"]}
@@ -287,5 +290,5 @@ def test_a_search_may_have_settings_of_its_own(client: httpx2.Client, shelf: dic
         {"server.port": 1},
     ],
 )
-def test_no_search_changes_who_is_asked_or_takes_what_cannot_be(client: httpx2.Client, settings: object) -> None:
+def test_a_search_cannot_change_providers_or_set_invalid_values(client: httpx2.Client, settings: object) -> None:
     assert_problem(client.post("/api/v1/search", json={"query": "x", "settings": settings}), 422, "invalid")

@@ -1,9 +1,9 @@
-"""Sessions: listed, found, renamed and removed by their owner alone."""
+"""Sessions over HTTP: list, search, rename, remove; visible to their owner only."""
 
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 PATH = "/api/v1/sessions"
 
@@ -48,8 +48,10 @@ def test_a_session_is_renamed_and_removed(client: httpx2.Client, session: str) -
         assert_problem(response, 404, "not_found")
 
 
-def test_all_go_only_where_all_is_said(door: Door, client: httpx2.Client, session: str) -> None:
-    with door.stranger() as stranger:
+def test_removing_all_sessions_requires_confirmation(
+    live_server: LiveServer, client: httpx2.Client, session: str
+) -> None:
+    with live_server.stranger() as stranger:
         assert_problem(stranger.delete(PATH), 422, "invalid")
         stranger.post("/api/v1/chat", json={"message": "Mine?"})
         assert stranger.delete(PATH, params={"all": True}).json() == {"removed": 1}
@@ -57,8 +59,8 @@ def test_all_go_only_where_all_is_said(door: Door, client: httpx2.Client, sessio
     assert client.get(f"{PATH}/{session}").status_code == 200
 
 
-def test_a_session_is_its_owners_alone(door: Door, client: httpx2.Client, session: str) -> None:
-    with door.stranger() as stranger:
+def test_a_session_is_visible_to_its_owner_only(live_server: LiveServer, client: httpx2.Client, session: str) -> None:
+    with live_server.stranger() as stranger:
         assert session not in stranger.get(PATH, params={"limit": 200}).text
         assert_problem(stranger.get(f"{PATH}/{session}"), 404, "not_found")
         assert_problem(stranger.patch(f"{PATH}/{session}", json={"title": "x"}), 404, "not_found")

@@ -1,4 +1,4 @@
-"""Settings over HTTP: seen and changed by administrators, never a secret, each refusal with its reason."""
+"""Settings over HTTP: administrators only, no secrets, reasons for refusals."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,22 +7,22 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 API = "/api/v1"
 
 
 @pytest.fixture(scope="module")
-def own(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+def own(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """A server of our own: others must not meet our settings."""
     data = tmp_path_factory.mktemp("settings") / "data"
-    with Door(data, **{"database.url": module_database_url, "llm.api_key": "canary-key"}) as door:
-        door.add("", cats="# Cats\n\nCats purr when they are content.\n")
-        yield door
+    with LiveServer(data, **{"database.url": module_database_url, "llm.api_key": "canary-key"}) as live_server:
+        live_server.add("", cats="# Cats\n\nCats purr when they are content.\n")
+        yield live_server
 
 
 @pytest.fixture
-def admin(own: Door) -> Iterator[httpx2.Client]:
+def admin(own: LiveServer) -> Iterator[httpx2.Client]:
     with own.client() as client:
         yield client
         for _ in range(20):
@@ -40,12 +40,17 @@ def test_settings_are_shown_with_their_source_and_revision(admin: httpx2.Client)
     assert set(shown) == {"revision", "safe", "values", "items", "ignored"}
     assert (shown["safe"], shown["values"]["rag.top_k"]) == (False, 10)
     assert item(admin, "rag.top_k") == {
-        "key": "rag.top_k", "value": 10, "source": "default", "acts": "query", "default": 10, "changeable": True,
-    }  # fmt: skip
+        "key": "rag.top_k",
+        "value": 10,
+        "source": "default",
+        "acts": "query",
+        "default": 10,
+        "changeable": True,
+    }
     assert item(admin, "embedding.provider")["source"] == "call"
 
 
-def test_a_secret_is_never_told(admin: httpx2.Client) -> None:
+def test_a_secret_is_never_returned(admin: httpx2.Client) -> None:
     for path in ("settings", "settings/schema", "settings/history"):
         assert "canary-key" not in admin.get(f"{API}/{path}").text
     shown = item(admin, "llm.api_key")
@@ -54,7 +59,7 @@ def test_a_secret_is_never_told(admin: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize("body", [{"values": {"rag.top_k": 3}}, {"rag.top_k": 3}])
-def test_a_change_is_in_force_for_the_next_request(admin: httpx2.Client, body: dict[str, Any]) -> None:
+def test_a_change_applies_to_the_next_request(admin: httpx2.Client, body: dict[str, Any]) -> None:
     response = admin.put(f"{API}/settings", json=body)
     assert response.status_code == 200
     told = response.json()
@@ -71,7 +76,7 @@ def test_a_change_is_in_force_for_the_next_request(admin: httpx2.Client, body: d
     assert item(admin, "rag.top_k")["value"] == 10
 
 
-def test_a_value_this_process_was_started_with_stays_and_that_is_told(admin: httpx2.Client) -> None:
+def test_a_value_set_at_start_stays_with_a_note(admin: httpx2.Client) -> None:
     told = admin.put(f"{API}/settings", json={"embedding.provider": "minilm"}).json()
     assert "this process was started with its own embedding.provider and keeps it" in told["notes"][0]
     shown = item(admin, "embedding.provider")
@@ -81,7 +86,7 @@ def test_a_value_this_process_was_started_with_stays_and_that_is_told(admin: htt
 def test_an_index_setting_says_what_is_stale(admin: httpx2.Client) -> None:
     told = admin.put(f"{API}/settings", json={"chunking.size": 100}).json()
     assert (told["reindex"], told["stale_documents"]) == (["chunking.size"], 1)
-    assert "(stale now: 1; renew them: pincite reindex" in told["notes"][0]
+    assert "(stale documents: 1; update them with: pincite reindex" in told["notes"][0]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +106,7 @@ def test_an_index_setting_says_what_is_stale(admin: httpx2.Client) -> None:
         ({"values": {"rag.top_k": 3}, "more": 1}, "there is no option 'more'"),
     ],
 )
-def test_what_cannot_be_is_a_problem_with_its_reason(admin: httpx2.Client, body: dict[str, Any], told: str) -> None:
+def test_an_invalid_value_is_refused_with_the_reason(admin: httpx2.Client, body: dict[str, Any], told: str) -> None:
     before = admin.get(f"{API}/settings").json()["revision"]
     problem = assert_problem(admin.put(f"{API}/settings", json=body), 422, "invalid")
     assert told in problem["detail"]
@@ -125,8 +130,11 @@ def test_the_history_pages_by_batches_and_undo_takes_them_back(admin: httpx2.Cli
         admin.put(f"{API}/settings", json={"rag.top_k": number, "rag.rrf_k": number})
     page = admin.get(f"{API}/settings/history", params={"limit": 2}).json()
     assert [(one["key"], one["after"]) for one in page["items"]] == [
-        ("rag.top_k", 5), ("rag.rrf_k", 5), ("rag.top_k", 4), ("rag.rrf_k", 4),
-    ]  # fmt: skip
+        ("rag.top_k", 5),
+        ("rag.rrf_k", 5),
+        ("rag.top_k", 4),
+        ("rag.rrf_k", 4),
+    ]
     older = admin.get(f"{API}/settings/history", params={"limit": 1, "cursor": page["next_cursor"]}).json()
     assert [one["after"] for one in older["items"]] == [3, 3]
     assert admin.post(f"{API}/settings/undo").json()["changes"][0]["after"] == 4
@@ -135,7 +143,7 @@ def test_the_history_pages_by_batches_and_undo_takes_them_back(admin: httpx2.Cli
     assert [(one["kind"], one["undone"]) for one in newest] == [("undo", False)] * 2 + [("set", True)] * 2
 
 
-def test_a_profile_is_applied_and_told(admin: httpx2.Client) -> None:
+def test_a_profile_is_applied_and_reported(admin: httpx2.Client) -> None:
     told = admin.post(f"{API}/settings/apply", json={"profile": "vexora"}).json()
     assert told["profile"] == "vexora"
     assert any("qwen3:8b to write" in note for note in told["notes"])
@@ -144,7 +152,7 @@ def test_a_profile_is_applied_and_told(admin: httpx2.Client) -> None:
     assert "there are: default, zoeflow" in problem["detail"]
 
 
-def test_the_profiles_are_listed_without_what_is_still_to_come(admin: httpx2.Client) -> None:
+def test_the_profiles_are_listed_without_unfinished_ones(admin: httpx2.Client) -> None:
     items = {one["name"]: one for one in admin.get(f"{API}/profiles").json()["items"]}
     assert list(items) == ["default", "zoeflow", "five-stage", "vexora", "local", "adaptive"]
     assert set(items["vexora"]) == {"name", "about", "query", "index"}
@@ -157,7 +165,7 @@ def test_the_profiles_are_listed_without_what_is_still_to_come(admin: httpx2.Cli
     ("path", "body"),
     [("search", {"query": "cats"}), ("query-many", {"queries": ["cats"]}), ("query", {"query": "cats"})],
 )
-def test_a_request_may_name_a_profile(own: Door, admin: httpx2.Client, path: str, body: dict[str, Any]) -> None:
+def test_a_request_may_name_a_profile(own: LiveServer, admin: httpx2.Client, path: str, body: dict[str, Any]) -> None:
     with own.client("reader") as reader:
         found = reader.post(f"{API}/{path}", json=body | {"profile": "zoeflow"})
         assert found.status_code == 200, found.text
@@ -171,11 +179,18 @@ def test_a_request_may_name_a_profile(own: Door, admin: httpx2.Client, path: str
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", "settings"), ("PUT", "settings"), ("GET", "settings/schema"), ("GET", "settings/history"),
-     ("POST", "settings/undo"), ("POST", "settings/apply"), ("GET", "profiles")],
-)  # fmt: skip
+    [
+        ("GET", "settings"),
+        ("PUT", "settings"),
+        ("GET", "settings/schema"),
+        ("GET", "settings/history"),
+        ("POST", "settings/undo"),
+        ("POST", "settings/apply"),
+        ("GET", "profiles"),
+    ],
+)
 @pytest.mark.parametrize("role", ["reader", "editor"])
-def test_only_administrators_come_in(own: Door, role: Any, method: str, path: str) -> None:
+def test_only_administrators_may_read_settings(own: LiveServer, role: Any, method: str, path: str) -> None:
     body = None if method == "GET" else {"rag.top_k": 1} if path == "settings" else {"profile": "local"}
     with own.client(role) as client:
         assert_problem(client.request(method, f"{API}/{path}", json=body), 403, "not_allowed")
@@ -183,16 +198,16 @@ def test_only_administrators_come_in(own: Door, role: Any, method: str, path: st
 
 def test_safe_mode_is_shown(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PINCITE_SAFE", "1")
-    with Door(tmp_path / "data", **{"database.url": database_url}) as door, door.client() as client:
+    with LiveServer(tmp_path / "data", **{"database.url": database_url}) as live_server, live_server.client() as client:
         told = client.put(f"{API}/settings", json={"rag.top_k": 3}).json()
-        assert "PINCITE_SAFE is set: this process ignores what is stored" in told["notes"]
+        assert "PINCITE_SAFE is set: this process ignores the stored settings" in told["notes"]
         shown = client.get(f"{API}/settings").json()
         assert (shown["safe"], shown["values"]["rag.top_k"]) == (True, 10)
         assert shown["ignored"] == {"rag.top_k": "PINCITE_SAFE is set"}
         assert item(client, "rag.top_k")["stored"] == 3
 
 
-def test_what_the_database_cannot_hold_is_refused_with_the_reason(admin: httpx2.Client) -> None:
+def test_values_the_database_cannot_store_are_refused_with_the_reason(admin: httpx2.Client) -> None:
     for cursor in ("9" * 19, "9" * 400):
         assert_problem(admin.get(f"{API}/settings/history", params={"cursor": cursor}), 422, "invalid")
     for labels in (r'{"a\u0000": "b"}', r'{"a": "\ud800"}'):
@@ -203,7 +218,7 @@ def test_what_the_database_cannot_hold_is_refused_with_the_reason(admin: httpx2.
         )
 
 
-def test_a_profile_tells_what_applying_it_would_change(admin: httpx2.Client) -> None:
+def test_a_profile_shows_what_applying_it_would_change(admin: httpx2.Client) -> None:
     before = admin.get(f"{API}/settings").json()["values"]
     told = admin.get(f"{API}/profiles/vexora").json()
     assert told["name"] == "vexora"

@@ -1,4 +1,4 @@
-"""Answers shared by link: one answer, sources by the reader's own rights, ended by whoever may."""
+"""Share links over HTTP: one answer, with sources the reader may read."""
 
 import json
 import logging
@@ -13,24 +13,24 @@ import pytest
 from pincite.api.paths import API
 from pincite.core.accounts.conversations import SHARE_LINK_PREFIX
 from pincite.store.conversations.answer_json import GAP, WITHHELD
-from tests.api.door import Door, assert_problem
 from tests.api.guests import Guest, guest, share, suspend
+from tests.api.live_server import LiveServer, assert_problem
 
 ASKED = "How many vacation days carry over?"
 SAID = "Five vacation days carry over"
 
 
 @pytest.fixture
-def sharer(door: Door) -> Iterator[Guest]:
+def sharer(live_server: LiveServer) -> Iterator[Guest]:
     """Somebody who reads one document of the administrator's and has asked about it."""
-    with guest(door, f"sharer-{secrets.token_hex(4)}", "editor") as who:
+    with guest(live_server, f"sharer-{secrets.token_hex(4)}", "editor") as who:
         yield who
 
 
 @pytest.fixture
-def other(door: Door) -> Iterator[Guest]:
+def other(live_server: LiveServer) -> Iterator[Guest]:
     """Somebody else, who reads another document."""
-    with guest(door, f"other-{secrets.token_hex(4)}") as who:
+    with guest(live_server, f"other-{secrets.token_hex(4)}") as who:
         yield who
 
 
@@ -56,7 +56,7 @@ def opened(who: Guest, shared: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_link_shows_the_answer_and_its_sources_only_to_whoever_may_read_them(
-    door: Door, sharer: Guest, other: Guest
+    live_server: LiveServer, sharer: Guest, other: Guest
 ) -> None:
     answer = ask(sharer)
     ask(sharer, session_id=answer["session_id"], message="And how many vacation days carry over then?")
@@ -70,7 +70,7 @@ def test_a_link_shows_the_answer_and_its_sources_only_to_whoever_may_read_them(
     assert (told["session_id"], told["metadata"]["trace_id"], told["related_documents"]) == (None, "", [])
     for hidden in (sharer.document, answer["session_id"], "leave.md", "And how many"):
         assert hidden not in json.dumps(told)
-    with door.client() as boss:
+    with live_server.client() as boss:
         share(boss, sharer.document, sharer.name, other.name)
     told = opened(other, shared)
     assert told["sources"] == answer["sources"]
@@ -83,7 +83,7 @@ def told_to_the_log(caplog: pytest.LogCaptureFixture) -> str:
 
 
 def test_a_link_is_256_random_bits_of_its_own_kept_as_a_hash_and_in_no_log(
-    door: Door, sharer: Guest, other: Guest, caplog: pytest.LogCaptureFixture
+    live_server: LiveServer, sharer: Guest, other: Guest, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer = ask(sharer)
     with caplog.at_level(logging.INFO):
@@ -102,19 +102,19 @@ def test_a_link_is_256_random_bits_of_its_own_kept_as_a_hash_and_in_no_log(
     assert not any(one in listed for one in links)
     for one in links[:3]:
         for headers in ({"Authorization": f"Bearer {one}"}, {"Cookie": f"pincite_login={one}"}):
-            assert httpx2.get(f"{door.url}{API}/me", headers=headers).status_code == 401
+            assert httpx2.get(f"{live_server.url}{API}/me", headers=headers).status_code == 401
     assert_problem(other.client.get(f"{API}/shares/{other.key}"), 404, "not_found")
 
 
-def test_a_link_needs_a_reader_who_may_come_in(door: Door, sharer: Guest, other: Guest) -> None:
+def test_a_share_link_requires_authentication(live_server: LiveServer, sharer: Guest, other: Guest) -> None:
     shared = link(sharer, ask(sharer))
-    assert_problem(httpx2.get(f"{door.url}{API}/shares/{shared['id']}"), 401, "unauthorized")
-    with door.client() as boss:
+    assert_problem(httpx2.get(f"{live_server.url}{API}/shares/{shared['id']}"), 401, "unauthorized")
+    with live_server.client() as boss:
         suspend(boss, other.name)
     assert_problem(other.client.get(f"{API}/shares/{shared['id']}"), 401, "unauthorized")
 
 
-def test_a_link_ends_with_its_removal_and_with_its_owner(door: Door, sharer: Guest, other: Guest) -> None:
+def test_a_link_ends_with_its_removal_and_with_its_owner(live_server: LiveServer, sharer: Guest, other: Guest) -> None:
     answer = ask(sharer)
     first, second, third = (link(sharer, answer) for _ in range(3))
     never = assert_problem(other.client.get(f"{API}/shares/{SHARE_LINK_PREFIX}{'x' * 43}"), 404, "not_found")["detail"]
@@ -124,7 +124,7 @@ def test_a_link_ends_with_its_removal_and_with_its_owner(door: Door, sharer: Gue
         "removed": True,
     }
     assert assert_problem(other.client.get(f"{API}/shares/{first['id']}"), 404, "not_found")["detail"] == never
-    with door.client() as boss:
+    with live_server.client() as boss:
         assert boss.delete(f"{API}/shares/{second['reference']}").status_code == 200  # an administrator may
         assert_problem(boss.get(f"{API}/shares/{third['reference']}"), 404, "not_found")  # and may not look
         assert [one["reference"] for one in sharer.client.get(f"{API}/shares").json()["items"]] == [third["reference"]]
@@ -137,11 +137,11 @@ def test_a_link_ends_with_its_removal_and_with_its_owner(door: Door, sharer: Gue
     assert assert_problem(other.client.get(f"{API}/shares/{third['id']}"), 404, "not_found")["detail"] == never
 
 
-def test_what_its_owner_may_read_no_more_or_was_removed_is_gone_from_the_link(
-    door: Door, sharer: Guest, other: Guest
+def test_a_share_link_hides_removed_and_unreadable_sources(
+    live_server: LiveServer, sharer: Guest, other: Guest
 ) -> None:
     shared = link(sharer, ask(sharer))
-    with door.client() as boss:
+    with live_server.client() as boss:
         share(boss, sharer.document, other.name)
         assert SAID not in json.dumps(opened(other, shared))
         share(boss, sharer.document, other.name, sharer.name)
@@ -152,7 +152,7 @@ def test_what_its_owner_may_read_no_more_or_was_removed_is_gone_from_the_link(
     assert SAID not in json.dumps(told)
 
 
-def test_only_an_answer_of_ones_own_can_be_shared_and_not_for_ever(sharer: Guest, other: Guest) -> None:
+def test_only_own_answers_can_be_shared_for_limited_time(sharer: Guest, other: Guest) -> None:
     answer = ask(sharer)
     foreign = other.client.post(f"{API}/shares", json={"answer_id": answer["id"]})
     missing = other.client.post(f"{API}/shares", json={"answer_id": "a_none"})

@@ -1,4 +1,4 @@
-"""Traces: of one's own requests, newest first, and asked again."""
+"""Traces over HTTP: list, show, replay."""
 
 import base64
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 
 TEXT = {
     "leave": "# Leave\n\nUnused leave days expire on 31 March. Leave is asked for in the calendar.\n",
@@ -16,15 +16,30 @@ TEXT = {
 QUESTION = "When do unused leave days expire?"
 
 
-def test_an_answers_trace_tells_its_stages_and_not_its_words(client: httpx2.Client) -> None:
+def test_a_trace_has_stages_but_no_text(client: httpx2.Client) -> None:
     answer = client.post(
         "/api/v1/query", json={"query": "a telling question"}, headers={"X-Request-ID": "abcdefgh"}
     ).json()
     trace = client.get(f"/api/v1/traces/{answer['metadata']['trace_id']}").json()
     assert set(trace) == {
-        "id", "owner", "kind", "question", "strategy", "started_at", "duration_ms", "error", "code", "degraded", "request_id",
-        "parent", "options", "settings", "outcome", "content", "spans",
-    }  # fmt: skip
+        "id",
+        "owner",
+        "kind",
+        "question",
+        "strategy",
+        "started_at",
+        "duration_ms",
+        "error",
+        "code",
+        "degraded",
+        "request_id",
+        "parent",
+        "options",
+        "settings",
+        "outcome",
+        "content",
+        "spans",
+    }
     assert (trace["kind"], trace["question"], trace["content"]) == ("query", None, None)
     assert len(trace["id"]) == 32
     assert trace["request_id"] == "abcdefgh"
@@ -40,7 +55,7 @@ def test_an_answers_trace_tells_its_stages_and_not_its_words(client: httpx2.Clie
     assert newest == {name: value for name, value in trace.items() if name != "spans"}
 
 
-def test_a_clients_own_trace_leads_to_its_request(client: httpx2.Client) -> None:
+def test_a_clients_traceparent_is_linked(client: httpx2.Client) -> None:
     remote = "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7"
     answer = client.post("/api/v1/search", json={"query": "x"}, headers={"traceparent": f"00-{remote}-01"}).json()
     assert client.get(f"/api/v1/traces/{remote[:32]}").json()["id"] == answer["trace_id"]
@@ -89,7 +104,7 @@ def test_traces_that_are_not_there(client: httpx2.Client) -> None:
         "2020-01-01T00:00:00",
     ],
 )
-def test_a_cursor_somebody_made_up_breaks_nothing(client: httpx2.Client, where: str, last: str) -> None:
+def test_a_made_up_cursor_breaks_nothing(client: httpx2.Client, where: str, last: str) -> None:
     cursor = base64.urlsafe_b64encode(last.encode()).decode()
     assert client.get(f"/api/v1/{where}", params={"cursor": cursor}).status_code == 200
 
@@ -105,22 +120,23 @@ def test_limits(client: httpx2.Client, wrong: dict[str, object]) -> None:
 
 
 @pytest.fixture(scope="module")
-def keeping(postgres: str, tmp_path_factory: pytest.TempPathFactory, module_database_url: str) -> Iterator[Door]:
+def keeping(postgres: str, tmp_path_factory: pytest.TempPathFactory, module_database_url: str) -> Iterator[LiveServer]:
     """A server that keeps the words of questions."""
     data: Path = tmp_path_factory.mktemp("keeping") / "data"
-    with Door(data, **{"database.url": module_database_url, "traces.content": True}) as door:
-        door.add("", **TEXT)
-        yield door
+    with LiveServer(data, **{"database.url": module_database_url, "traces.content": True}) as live_server:
+        live_server.add("", **TEXT)
+        yield live_server
 
 
-def test_a_replay_tells_what_changed(keeping: Door) -> None:
+def test_a_replay_reports_changes(keeping: LiveServer) -> None:
     with keeping.client("reader") as client:
         answer = client.post("/api/v1/query", json={"query": QUESTION, "top_k": 2}).json()
         trace_id = answer["metadata"]["trace_id"]
         replay = client.post(f"/api/v1/traces/{trace_id}/replay", json={"settings": {"rag.fusion": "rrf"}}).json()
         assert (replay["replay_of"], replay["settings"]) == (
-            trace_id, {"rag.fusion": {"before": "relative_score", "after": "rrf"}}
-        )  # fmt: skip
+            trace_id,
+            {"rag.fusion": {"before": "relative_score", "after": "rrf"}},
+        )
         assert {one["title"] for one in replay["passages"]} == {"Leave", "Days"}
         first = replay["passages"][0]
         assert (first["rank_before"], first["rank_after"], first["change"]) == (1, 1, "same")
@@ -147,7 +163,7 @@ def test_a_replay_tells_what_changed(keeping: Door) -> None:
 @pytest.mark.parametrize(
     "key", ["llm.base_url", "llm.provider", "llm.api_key", "embedding.provider", "database.url", "rag.fusoin", "data"]
 )
-def test_no_replay_changes_who_is_asked(keeping: Door, key: str) -> None:
+def test_a_replay_cannot_change_providers(keeping: LiveServer, key: str) -> None:
     with keeping.client() as client:
         trace_id = client.post("/api/v1/search", json={"query": QUESTION}).json()["trace_id"]
         response = client.post(f"/api/v1/traces/{trace_id}/replay", json={"settings": {key: "http://evil"}})
@@ -155,7 +171,7 @@ def test_no_replay_changes_who_is_asked(keeping: Door, key: str) -> None:
         assert key in response.json()["detail"]
 
 
-def test_words_that_were_not_kept_must_be_given(client: httpx2.Client) -> None:
+def test_a_question_that_was_not_stored_must_be_given(client: httpx2.Client) -> None:
     trace_id = client.post("/api/v1/search", json={"query": "something"}).json()["trace_id"]
     assert_problem(client.post(f"/api/v1/traces/{trace_id}/replay", json={}), 422, "no_content")
     given = client.post(f"/api/v1/traces/{trace_id}/replay", json={"question": "something"})

@@ -1,4 +1,4 @@
-"""Uploads: taken in once, refused with a reason, held and released."""
+"""Uploads over HTTP: accept, refuse, hold, start."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -7,14 +7,21 @@ import httpx2
 import pytest
 
 from pincite.engine.connectors.samples import SampleQuestion, Samples
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 
-def test_a_file_is_taken_in_and_processed(client: httpx2.Client, folder: str) -> None:
+def test_a_file_is_accepted_and_processed(client: httpx2.Client, folder: str) -> None:
     response = upload(
-        client, "a.md", "# Cats\n\nCats purr.\n", folder=f"/{folder}/", title="On cats", author="Ann",
-        description="About cats", source_uri="https://example.org/cats", tags=["pets, animals", "pets", "cats"],
-    )  # fmt: skip
+        client,
+        "a.md",
+        "# Cats\n\nCats purr.\n",
+        folder=f"/{folder}/",
+        title="On cats",
+        author="Ann",
+        description="About cats",
+        source_uri="https://example.org/cats",
+        tags=["pets, animals", "pets", "cats"],
+    )
     assert response.status_code == 202
     assert set(response.json()) == {"document"}
     taken = response.json()["document"]
@@ -42,7 +49,7 @@ def test_the_same_again_is_a_duplicate_and_other_bytes_are_a_version(client: htt
     completed(client, folder)
 
 
-def test_the_sample_documents_are_taken_in_once(
+def test_the_sample_documents_are_added_once(
     client: httpx2.Client, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sample = tmp_path / "station.md"
@@ -59,9 +66,11 @@ def test_the_sample_documents_are_taken_in_once(
     assert_problem(client.post("/api/v1/documents/samples", json={"folder": "a//b"}), 422, "bad_folder")
 
 
-def test_forty_equal_uploads_at_once_make_one_document(door: Door, client: httpx2.Client, folder: str) -> None:
+def test_forty_equal_uploads_at_once_make_one_document(
+    live_server: LiveServer, client: httpx2.Client, folder: str
+) -> None:
     def once(_: int) -> httpx2.Response:
-        with door.client("editor") as one:
+        with live_server.client("editor") as one:
             return upload(one, "same.md", "# Same\n\nAll the same.\n", folder=folder)
 
     with ThreadPoolExecutor(40) as pool:
@@ -87,7 +96,7 @@ FILE = b'Content-Disposition: form-data; name="file"; filename="a.md"\r\n\r\ntex
     "name",
     ["../../etc/passwd.md", "..", "a/b.md", "a\\\\b.md", "x" * 4000 + ".md", "a\u202eb.md", "\ta.md", " ", "a\0.md"],
 )
-def test_names_that_are_no_names_are_refused(client: httpx2.Client, name: str) -> None:
+def test_invalid_file_names_are_refused(client: httpx2.Client, name: str) -> None:
     assert_problem(raw(client, FILE.replace(b"a.md", name.encode())), 422, "bad_name")
 
 
@@ -124,13 +133,13 @@ def test_broken_forms_are_refused(client: httpx2.Client) -> None:
         ({"folder": "a/../b"}, "folder"),
     ],
 )
-def test_what_is_said_about_a_file_is_checked(client: httpx2.Client, fields: dict[str, object], part: str) -> None:
+def test_metadata_of_a_file_is_validated(client: httpx2.Client, fields: dict[str, object], part: str) -> None:
     response = upload(client, "a.md", "text", **fields)
     assert response.status_code == 422
     assert part in response.json()["detail"]
 
 
-def test_files_that_are_not_read_here_are_refused(client: httpx2.Client, folder: str) -> None:
+def test_unsupported_files_are_refused(client: httpx2.Client, folder: str) -> None:
     assert_problem(upload(client, "a.exe", b"MZ", folder=folder), 415, "unsupported")
     assert_problem(upload(client, "a.pdf", b"no pdf", folder=folder), 415, "unsupported")
     assert_problem(upload(client, "a.md", b"%PDF-1.7", folder=folder), 415, "unsupported")
@@ -158,19 +167,19 @@ def test_all_held_files_are_started_together(client: httpx2.Client, folder: str)
 
 
 @pytest.mark.parametrize("body", [{}, {"all": False}, {"all": True, "document_ids": []}, {"document_ids": "x"}])
-def test_a_start_of_nothing_in_particular_is_refused(client: httpx2.Client, body: dict[str, object]) -> None:
+def test_starting_without_ids_or_all_is_refused(client: httpx2.Client, body: dict[str, object]) -> None:
     assert_problem(client.post("/api/v1/documents/start", json=body), 422, "invalid")
 
 
-def test_a_name_is_only_text(door: Door, client: httpx2.Client, folder: str) -> None:
+def test_a_name_is_only_text(live_server: LiveServer, client: httpx2.Client, folder: str) -> None:
     name = "Über Katzen & Hunde; <b>'1'.md"
     document = upload(client, name, "Katzen schnurren.", folder=folder).json()["document"]
     assert document["name"] == name
     completed(client, folder)
-    assert not list(door.pincite.settings.data.rglob("*Katzen*"))
+    assert not list(live_server.pincite.settings.data.rglob("*Katzen*"))
 
 
-def test_a_file_that_is_there_under_another_name_is_taken_in_and_told(client: httpx2.Client, folder: str) -> None:
+def test_a_file_known_under_another_name_is_accepted_and_reported(client: httpx2.Client, folder: str) -> None:
     first = upload(client, "a.md", f"# Equal\n\nThe same bytes in {folder}.\n", folder=folder).json()
     assert "same_content" not in first
     again = upload(client, "b.md", f"# Equal\n\nThe same bytes in {folder}.\n", folder=f"{folder}/other")

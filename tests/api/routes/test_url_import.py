@@ -1,11 +1,11 @@
-"""Pages taken in by their address."""
+"""Import of web pages over HTTP."""
 
 from collections.abc import Iterator
 
 import httpx2
 import pytest
 
-from tests.api.door import Door, completed
+from tests.api.live_server import LiveServer, completed
 from tests.model_server import ModelServer, model_server
 
 PATH = "/api/v1/documents/url"
@@ -19,22 +19,26 @@ def site() -> Iterator[ModelServer]:
 
 
 @pytest.fixture(scope="module")
-def open_door(module_database_url: str, site: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+def open_door(
+    module_database_url: str, site: ModelServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LiveServer]:
     settings = {
-        "database.url": module_database_url, "web.enabled": True, "web.delay_s": 0,
+        "database.url": module_database_url,
+        "web.enabled": True,
+        "web.delay_s": 0,
         "web.allow_hosts": (site.url.removeprefix("http://"),),
-    }  # fmt: skip
-    with Door(tmp_path_factory.mktemp("web") / "data", **settings) as door:
-        yield door
+    }
+    with LiveServer(tmp_path_factory.mktemp("web") / "data", **settings) as live_server:
+        yield live_server
 
 
 @pytest.fixture
-def fetching(open_door: Door) -> Iterator[httpx2.Client]:
+def fetching(open_door: LiveServer) -> Iterator[httpx2.Client]:
     with open_door.client("editor") as client:
         yield client
 
 
-def test_a_page_is_taken_in_once(fetching: httpx2.Client, site: ModelServer) -> None:
+def test_a_page_is_added_once(fetching: httpx2.Client, site: ModelServer) -> None:
     body = {"url": f"{site.url}/tea", "folder": "in", "title": "My tea", "tags": ["a", "a"]}
     response = fetching.post(PATH, json=body)
     assert response.status_code == 202
@@ -61,22 +65,22 @@ def test_a_page_is_taken_in_once(fetching: httpx2.Client, site: ModelServer) -> 
         ("http://x.example/\u0000", 422, "invalid"),
     ],
 )
-def test_what_must_not_be_called_is_refused(fetching: httpx2.Client, url: str, status: int, code: str) -> None:
+def test_forbidden_addresses_are_refused(fetching: httpx2.Client, url: str, status: int, code: str) -> None:
     response = fetching.post(PATH, json={"url": url})
     assert (response.status_code, response.json()["code"]) == (status, code)
 
 
-def test_a_page_that_cannot_be_had_is_told(fetching: httpx2.Client, site: ModelServer) -> None:
+def test_a_failed_fetch_is_reported(fetching: httpx2.Client, site: ModelServer) -> None:
     response = fetching.post(PATH, json={"url": f"{site.url}/gone"})
     assert (response.status_code, response.json()["code"]) == (502, "provider_refused")
 
 
-def test_readers_may_not_have_pages_fetched(open_door: Door, site: ModelServer) -> None:
+def test_readers_may_not_have_pages_fetched(open_door: LiveServer, site: ModelServer) -> None:
     with open_door.client("reader") as reader:
         assert reader.post(PATH, json={"url": f"{site.url}/tea"}).status_code == 403
 
 
-def test_nobody_can_switch_it_on_from_inside(client: httpx2.Client) -> None:
+def test_web_import_cannot_be_enabled_at_runtime(client: httpx2.Client) -> None:
     response = client.post(PATH, json={"url": "https://x.example/"})
     assert (response.status_code, response.json()["code"]) == (403, "web_off")
     for values in ({"web.enabled": True}, {"web.allow_hosts": ["localhost"]}):

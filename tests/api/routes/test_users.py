@@ -1,4 +1,4 @@
-"""Users, groups, oneself, and who may read what, over HTTP."""
+"""Users, groups and sharing over HTTP."""
 
 import json
 import secrets
@@ -8,18 +8,18 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 API = "/api/v1"
 
 
 @pytest.fixture
-def bob(door: Door, client: httpx2.Client) -> Iterator[tuple[str, httpx2.Client]]:
+def bob(live_server: LiveServer, client: httpx2.Client) -> Iterator[tuple[str, httpx2.Client]]:
     """An editor nobody has shared anything with."""
     name = f"bob {secrets.token_hex(4)}"
     client.post(f"{API}/users", json={"name": name, "role": "editor"})
     key = client.post(f"{API}/keys", json={"name": "k", "user": name, "role": "editor"}).json()["key"]
-    with httpx2.Client(base_url=door.url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as own:
+    with httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as own:
         yield name, own
 
 
@@ -40,10 +40,18 @@ def test_a_user_is_added_changed_and_removed(client: httpx2.Client) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [{}, {"name": ""}, {"name": "a:b"}, {"name": "n", "role": "owner"}, {"name": "n", "role": "metrics"},
-     {"name": "n", "is_admin": True}, {"name": "n", "password": "short"}, {"name": "a\0b"}],
-)  # fmt: skip
-def test_users_that_cannot_be(client: httpx2.Client, body: dict[str, object]) -> None:
+    [
+        {},
+        {"name": ""},
+        {"name": "a:b"},
+        {"name": "n", "role": "owner"},
+        {"name": "n", "role": "metrics"},
+        {"name": "n", "is_admin": True},
+        {"name": "n", "password": "short"},
+        {"name": "a\0b"},
+    ],
+)
+def test_invalid_users_are_refused(client: httpx2.Client, body: dict[str, object]) -> None:
     assert client.post(f"{API}/users", json=body).status_code == 422
     assert_problem(client.get(f"{API}/users/n"), 404, "not_found")
 
@@ -63,9 +71,7 @@ def test_a_group_has_members(client: httpx2.Client, bob: tuple[str, httpx2.Clien
     assert_problem(client.get(f"{API}/groups/{group}"), 404, "not_found")
 
 
-def test_a_document_is_shared_and_taken_back(
-    client: httpx2.Client, bob: tuple[str, httpx2.Client], folder: str
-) -> None:
+def test_a_document_is_shared_and_unshared(client: httpx2.Client, bob: tuple[str, httpx2.Client], folder: str) -> None:
     name, own = bob
     upload(client, "a.md", "# Heron\n\nThe heron waits.\n", folder=folder)
     [document] = completed(client, folder)
@@ -84,7 +90,7 @@ def test_a_document_is_shared_and_taken_back(
     assert own.post(f"{API}/search", json={"query": "heron"}).json()["results"] == []
 
 
-def test_quotes_of_what_one_may_read_no_more_are_in_no_history(
+def test_sessions_hide_quotes_after_losing_access(
     client: httpx2.Client, bob: tuple[str, httpx2.Client], folder: str
 ) -> None:
     name, own = bob
@@ -104,7 +110,7 @@ def test_quotes_of_what_one_may_read_no_more_are_in_no_history(
     assert "zanzibar" in own.get(session).text
 
 
-def test_a_folder_is_shared_with_what_comes_later(
+def test_a_shared_folder_includes_later_documents(
     client: httpx2.Client, bob: tuple[str, httpx2.Client], folder: str
 ) -> None:
     name, own = bob

@@ -1,4 +1,4 @@
-"""Versions over HTTP: asked as of a time, compared, indexed anew; and the index that is searched."""
+"""Versions and indexes over HTTP: as-of questions, diffs, reindexing, switching."""
 
 import time
 from pathlib import Path
@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from pincite.evaluate.questions.own_documents import EvalRequest, make_set
-from tests.api.door import Door, assert_problem, completed, upload
+from tests.api.live_server import LiveServer, assert_problem, completed, upload
 
 API = "/api/v1"
 SAMPLE = Path(__file__).parents[3] / "examples" / "documents" / "station-handbook.md"
@@ -55,14 +55,15 @@ def test_a_difference_has_hunks_counts_and_metadata(
     [hunk] = found["hunks"]
     assert hunk["header"] == "@@ -1,5 +1,5 @@"
     assert [(line["kind"], line["from_line"], line["to_line"]) for line in hunk["lines"]][2:4] == [
-        ("removed", 3, None), ("added", None, 3)
-    ]  # fmt: skip
+        ("removed", 3, None),
+        ("added", None, 3),
+    ]
     assert client.get(path, params={"from": second["id"], "to": first["id"]}).json()["to"] == first["id"]
     assert client.get(path, params={"context": 0}).json()["hunks"][0]["from_lines"] == 1
     assert_problem(client.get(path, params={"from": "nope"}), 404, "not_found")
 
 
-def test_documents_are_indexed_anew_and_stale_ones_listed(
+def test_documents_are_reindexed_and_stale_ones_listed(
     client: httpx2.Client,
     reader: httpx2.Client,
     folder: str,
@@ -93,9 +94,9 @@ def test_the_index_is_shown_and_switched_by_administrators_only(client: httpx2.C
 
 
 def test_an_index_is_compared_before_it_is_switched_to(database_url: str, data: Path) -> None:
-    with Door(data, **{"database.url": database_url}) as door, door.client() as client:
-        door.add("", handbook=SAMPLE.read_text(encoding="utf-8"))
-        door.do(make_set(door.pincite, EvalRequest(questions=10), report=lambda _progress: None))
+    with LiveServer(data, **{"database.url": database_url}) as live_server, live_server.client() as client:
+        live_server.add("", handbook=SAMPLE.read_text(encoding="utf-8"))
+        live_server.do(make_set(live_server.pincite, EvalRequest(questions=10), report=lambda _progress: None))
         assert_problem(client.post(f"{API}/index/compare"), 409, "conflict")
         client.put(f"{API}/settings", json={"values": {"chunking.size": 77}})
         assert client.post(f"{API}/documents/reindex", json={"hold": True}).status_code == 202

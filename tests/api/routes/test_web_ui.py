@@ -1,4 +1,4 @@
-"""The page's files: one document at every address of the page, kept files, and a policy that lets nothing else in."""
+"""The web page's files: one document at every view, cached files, a strict policy."""
 
 import base64
 import gzip
@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from pincite.api.routes import web_ui
-from tests.api.door import assert_problem
+from tests.api.live_server import assert_problem
 
 
 @pytest.mark.parametrize("path", ["/", *(f"/{view}" for view in web_ui.VIEWS), "/documents/some/thing", "/ask/"])
@@ -18,7 +18,7 @@ def test_every_view_is_the_same_document(anyone: httpx2.Client, path: str) -> No
     assert response.status_code == 200
     assert response.headers["content-type"] == "text/html; charset=utf-8"
     assert response.headers["cache-control"] == "no-cache"
-    assert response.text == web_ui.front().body.decode()
+    assert response.text == web_ui.index_page().body.decode()
     again = anyone.get(path, headers={"If-None-Match": response.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 
@@ -47,8 +47,8 @@ def test_every_file_the_document_names_is_there_and_may_be_kept(anyone: httpx2.C
         assert response.headers["x-content-type-options"] == "nosniff"
 
 
-def test_files_are_compressed_for_whoever_can_unpack_them(anyone: httpx2.Client) -> None:
-    address = f"/assets/{web_ui.edition()}/style.css"
+def test_files_are_compressed_for_clients_that_accept_gzip(anyone: httpx2.Client) -> None:
+    address = f"/assets/{web_ui.release_digest()}/style.css"
     plain = anyone.get(address, headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in plain.headers
     with anyone.stream("GET", address, headers={"Accept-Encoding": "gzip"}) as packed:
@@ -62,7 +62,7 @@ def test_files_are_compressed_for_whoever_can_unpack_them(anyone: httpx2.Client)
     "name", ["nothing.js", "../api/page.py", "%2e%2e/api/page.py", "vendor/README.md", "vendor/licences/htm.txt", ""]
 )
 def test_nothing_else_is_served(anyone: httpx2.Client, name: str) -> None:
-    response = anyone.get(f"/assets/{web_ui.edition()}/{name}")
+    response = anyone.get(f"/assets/{web_ui.release_digest()}/{name}")
     assert response.status_code in (401, 404)
     assert response.headers["content-type"] == "application/problem+json"
 
@@ -75,16 +75,16 @@ def test_files_of_another_release_are_not_there(anyone: httpx2.Client) -> None:
 def test_only_the_worker_that_decodes_images_may_compile(anyone: httpx2.Client) -> None:
     allowed = {
         name
-        for name in web_ui.names()
+        for name in web_ui.asset_names()
         if name.endswith((".js", ".mjs"))
         and "wasm-unsafe-eval" in web_ui.asset(name).headers["Content-Security-Policy"]
     }
     assert allowed == {"vendor/pdf/pdf.worker.min.mjs"}
 
 
-def test_what_a_script_needs_is_found_by_its_imports() -> None:
-    needed = web_ui.needed("app.js")
+def test_imports_of_a_script_are_preloaded() -> None:
+    needed = web_ui.imported_modules("app.js")
     assert needed[0] == "app.js"
     assert "shell/frame.js" in needed
     assert "parts/icon.js" in needed
-    assert set(needed) <= web_ui.names()
+    assert set(needed) <= web_ui.asset_names()

@@ -1,4 +1,4 @@
-"""Conversations over a WebSocket: the same events, one question at a time, and what closes it."""
+"""Conversations over a WebSocket."""
 
 import json
 import time
@@ -12,7 +12,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from pincite.api.middleware import authenticate
 from pincite.providers.scripted import Options, ScriptedLLM
-from tests.api.door import Door, assert_problem
+from tests.api.live_server import LiveServer, assert_problem
 from tests.api.models import Talker, speaking
 
 TEXT = "# Leave\n\nFive vacation days carry over to the next year.\n"
@@ -20,14 +20,16 @@ ASKED = {"message": "How many vacation days carry over?", "folder": "ws"}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def shelf(door: Door) -> str:
-    door.add("ws", leave=TEXT)
+def shelf(live_server: LiveServer) -> str:
+    live_server.add("ws", leave=TEXT)
     return "ws"
 
 
-def dial(door: Door, key: str | None = None, *, path: str = "/api/v1/chat/ws", **headers: str) -> ClientConnection:
-    credentials = {"Authorization": f"Bearer {key or door.keys['reader']}"} if key != "" else {}
-    url = door.url.replace("http://", "ws://") + path
+def dial(
+    live_server: LiveServer, key: str | None = None, *, path: str = "/api/v1/chat/ws", **headers: str
+) -> ClientConnection:
+    credentials = {"Authorization": f"Bearer {key or live_server.keys['reader']}"} if key != "" else {}
+    url = live_server.url.replace("http://", "ws://") + path
     return connect(url, additional_headers={**credentials, **headers}, proxy=None, open_timeout=20)
 
 
@@ -44,9 +46,9 @@ def hear(socket: ClientConnection, *until: str) -> list[tuple[str, dict[str, Any
     return heard
 
 
-def test_several_questions_are_answered_over_one_socket(door: Door, client: httpx2.Client) -> None:
+def test_several_questions_are_answered_over_one_socket(live_server: LiveServer, client: httpx2.Client) -> None:
     answers = ("Five vacation days carry over. [Source 1]",)
-    with speaking(door, ScriptedLLM(Options(answers=answers))), dial(door) as socket:
+    with speaking(live_server, ScriptedLLM(Options(answers=answers))), dial(live_server) as socket:
         first = ask(socket, **ASKED)
         assert [name for name, _ in first] == ["start", "plan", "sources", "token", "token", "answer", "done"]
         told = dict(first)
@@ -74,8 +76,8 @@ def test_several_questions_are_answered_over_one_socket(door: Door, client: http
         ('{"cancel": true, "message": "q"}', "no option 'cancel'"),
     ],
 )
-def test_a_bad_frame_is_answered_and_the_socket_stays(door: Door, frame: str | bytes, part: str) -> None:
-    with dial(door) as socket:
+def test_a_bad_frame_is_answered_and_the_socket_stays(live_server: LiveServer, frame: str | bytes, part: str) -> None:
+    with dial(live_server) as socket:
         socket.send(frame)
         [(_, problem)] = hear(socket, "error")
         assert part in problem["detail"]
@@ -83,8 +85,8 @@ def test_a_bad_frame_is_answered_and_the_socket_stays(door: Door, frame: str | b
         assert ask(socket, **ASKED)[-1][0] == "done"
 
 
-def test_a_frame_that_is_too_large_closes_the_socket(door: Door) -> None:
-    with dial(door) as socket:
+def test_a_frame_that_is_too_large_closes_the_socket(live_server: LiveServer) -> None:
+    with dial(live_server) as socket:
         socket.send(json.dumps({"message": "x" * 2_000_000}))
         with pytest.raises(ConnectionClosed) as closed:
             hear(socket, "error")
@@ -92,9 +94,9 @@ def test_a_frame_that_is_too_large_closes_the_socket(door: Door) -> None:
     assert closed.value.rcvd.code == 1009
 
 
-def test_one_question_at_a_time_and_it_can_be_cancelled(door: Door) -> None:
+def test_one_question_at_a_time_and_it_can_be_cancelled(live_server: LiveServer) -> None:
     talker = Talker(pause_s=0.001)
-    with speaking(door, talker), dial(door) as socket:
+    with speaking(live_server, talker), dial(live_server) as socket:
         socket.send(json.dumps({"cancel": True}))  # nothing to cancel: nothing happens
         socket.send(json.dumps(ASKED))
         hear(socket, "token")
@@ -104,34 +106,34 @@ def test_one_question_at_a_time_and_it_can_be_cancelled(door: Door) -> None:
         socket.send(json.dumps({"cancel": True}))
         assert hear(socket, "error")[-1][1]["code"] == "cancelled"
         assert talker.wait("stopped") - asked < 1
-    with dial(door) as socket:
+    with dial(live_server) as socket:
         assert ask(socket, **ASKED)[-1][0] == "done"
 
 
 @pytest.mark.parametrize("resumable", [True, False])
-def test_one_that_is_cancelled_at_once_says_so(door: Door, resumable: bool) -> None:
+def test_an_answer_cancelled_at_once_reports_it(live_server: LiveServer, resumable: bool) -> None:
     for _ in range(5):
-        with dial(door) as socket:
+        with dial(live_server) as socket:
             socket.send(json.dumps({**ASKED, "resumable": resumable}))
             socket.send(json.dumps({"cancel": True}))
             assert hear(socket, "error")[-1][1]["code"] == "cancelled"
 
 
 @pytest.mark.parametrize("pause_s", [0.001, 60])
-def test_a_socket_that_closes_stops_the_model_within_a_second(door: Door, pause_s: float) -> None:
+def test_a_socket_that_closes_stops_the_model_within_a_second(live_server: LiveServer, pause_s: float) -> None:
     talker = Talker(pause_s=pause_s)
-    with speaking(door, talker):
-        with dial(door) as socket:
+    with speaking(live_server, talker):
+        with dial(live_server) as socket:
             socket.send(json.dumps(ASKED))
             talker.wait("began")
         left = time.monotonic()
         assert talker.wait("stopped") - left < 1
 
 
-def test_a_resumable_one_goes_on_without_its_socket(door: Door, client: httpx2.Client) -> None:
+def test_a_resumable_answer_continues_without_its_socket(live_server: LiveServer, client: httpx2.Client) -> None:
     talker = Talker(pause_s=0.001)
-    with speaking(door, talker):
-        with dial(door) as socket:
+    with speaking(live_server, talker):
+        with dial(live_server) as socket:
             socket.send(json.dumps({**ASKED, "resumable": True}))
             frame = json.loads(socket.recv(timeout=20))
             assert (frame["id"], frame["event"]) == (1, "start")
@@ -142,9 +144,9 @@ def test_a_resumable_one_goes_on_without_its_socket(door: Door, client: httpx2.C
         talker.wait("stopped")
 
 
-def refused(door: Door, **more: Any) -> tuple[int, dict[str, Any]]:
+def refused(live_server: LiveServer, **more: Any) -> tuple[int, dict[str, Any]]:
     with pytest.raises(InvalidStatus) as raised:
-        dial(door, **more)
+        dial(live_server, **more)
     response = raised.value.response
     assert response.headers["content-type"] == "application/problem+json"
     problem = json.loads(response.body or b"")
@@ -152,37 +154,37 @@ def refused(door: Door, **more: Any) -> tuple[int, dict[str, Any]]:
     return response.status_code, problem
 
 
-def test_nobody_comes_in_without_a_key_of_their_own(door: Door) -> None:
-    assert refused(door, key="")[0] == 401
-    assert refused(door, key="pc_wrong")[0] == 401
-    assert refused(door, path=f"/api/v1/chat/ws?token={door.keys['reader']}")[0] == 401
+def test_a_socket_requires_a_valid_key(live_server: LiveServer) -> None:
+    assert refused(live_server, key="")[0] == 401
+    assert refused(live_server, key="pc_wrong")[0] == 401
+    assert refused(live_server, path=f"/api/v1/chat/ws?token={live_server.keys['reader']}")[0] == 401
 
 
-def test_pages_of_other_hosts_may_not_connect(door: Door) -> None:
-    status, problem = refused(door, Origin="https://evil.example")
+def test_pages_of_other_hosts_may_not_connect(live_server: LiveServer) -> None:
+    status, problem = refused(live_server, Origin="https://evil.example")
     assert (status, problem["code"]) == (403, "wrong_origin")
-    assert refused(door, Origin="null")[0] == 403
-    with dial(door, Origin=door.url) as socket:
+    assert refused(live_server, Origin="null")[0] == 403
+    with dial(live_server, Origin=live_server.url) as socket:
         assert ask(socket, **ASKED)[-1][0] == "done"
 
 
-def test_other_host_names_are_refused(door: Door) -> None:
-    port = urlsplit(door.url).port
+def test_other_host_names_are_refused(live_server: LiveServer) -> None:
+    port = urlsplit(live_server.url).port
     url = f"ws://evil.example:{port}/api/v1/chat/ws"
-    headers = {"Authorization": f"Bearer {door.keys['reader']}"}
+    headers = {"Authorization": f"Bearer {live_server.keys['reader']}"}
     with pytest.raises(InvalidStatus) as raised:
         connect(url, address=("127.0.0.1", port), additional_headers=headers, proxy=None)
     assert raised.value.response.status_code == 400
 
 
-def test_a_key_that_is_revoked_is_shown_out(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authenticate, "STILL_WELCOME_S", 0.05)
-    key, key_id = door.do(door.pincite.services.keys.create("local", "short", "reader", None))
+def test_revoking_a_key_closes_its_socket(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(authenticate, "RECHECK_INTERVAL_S", 0.05)
+    key, key_id = live_server.do(live_server.pincite.services.keys.create("local", "short", "reader", None))
     talker = Talker(pause_s=0.001)
-    with speaking(door, talker), dial(door, key) as socket:
+    with speaking(live_server, talker), dial(live_server, key) as socket:
         socket.send(json.dumps(ASKED))
         talker.wait("began")
-        door.do(door.pincite.services.keys.revoke("local", key_id))
+        live_server.do(live_server.pincite.services.keys.revoke("local", key_id))
         assert hear(socket, "error")[-1][1]["code"] == "unauthorized"
         with pytest.raises(ConnectionClosed) as closed:
             hear(socket, "never")
@@ -191,7 +193,7 @@ def test_a_key_that_is_revoked_is_shown_out(door: Door, monkeypatch: pytest.Monk
     assert closed.value.rcvd.code == 1008
 
 
-def test_anything_but_a_websocket_is_told_to_become_one(client: httpx2.Client) -> None:
+def test_a_plain_request_is_refused_with_426(client: httpx2.Client) -> None:
     response = client.get("/api/v1/chat/ws")
     assert_problem(response, 426, "upgrade_required")
     assert response.headers["upgrade"] == "websocket"

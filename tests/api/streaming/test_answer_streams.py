@@ -1,4 +1,4 @@
-"""Streams: told to whoever listens, taken up again, and ended when nobody does."""
+"""Streams of answers: listeners, resuming, abandonment."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from pincite.core.query.answer import Answer
 from pincite.core.run import Event, Planned, Started, Token
 from pincite.errors import Conflict, Invalid, NotAllowed, NotFound, OverBudget
 from pincite.providers.scripted import Options, ScriptedLLM
-from tests.api.door import Door, assert_problem, events
+from tests.api.live_server import LiveServer, assert_problem, events
 from tests.api.models import Talker, speaking
 from tests.builders import plan
 
@@ -61,7 +61,7 @@ def run(work: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(work, 20))
 
 
-def test_several_listen_to_one_answer_from_wherever_they_are() -> None:
+def test_several_listeners_follow_one_stream_from_any_event() -> None:
     async def work() -> None:
         speaker, kept = Speaker(), Streams()
         stream = kept.open("ada", speaker.ask, "r", resumable=True)
@@ -79,9 +79,9 @@ def test_several_listen_to_one_answer_from_wherever_they_are() -> None:
     run(work())
 
 
-def test_one_that_nobody_takes_up_ends_after_a_while_and_says_so() -> None:
+def test_an_abandoned_stream_is_cancelled_after_its_timeout() -> None:
     async def work() -> None:
-        speaker, kept = Speaker(), Streams(patience_s=0.05)
+        speaker, kept = Speaker(), Streams(abandon_timeout_s=0.05)
         stream = kept.open("ada", speaker.ask, "r", resumable=True)
         await hear(stream, 0, 2)
         assert not stream.ended
@@ -93,9 +93,9 @@ def test_one_that_nobody_takes_up_ends_after_a_while_and_says_so() -> None:
     run(work())
 
 
-def test_one_that_is_taken_up_in_time_goes_on() -> None:
+def test_a_stream_resumed_in_time_continues() -> None:
     async def work() -> None:
-        speaker, kept = Speaker(), Streams(patience_s=0.1)
+        speaker, kept = Speaker(), Streams(abandon_timeout_s=0.1)
         stream = kept.open("ada", speaker.ask, "r", resumable=True)
         await hear(stream, 0, 2)
         listening = asyncio.create_task(hear(stream, 2, 1))
@@ -108,7 +108,7 @@ def test_one_that_is_taken_up_in_time_goes_on() -> None:
     run(work())
 
 
-def test_one_that_is_not_resumable_ends_with_its_listener() -> None:
+def test_a_stream_that_is_not_resumable_ends_with_its_listener() -> None:
     async def work() -> None:
         speaker = Speaker()
         stream = Streams().open("ada", speaker.ask, "r", resumable=False)
@@ -119,9 +119,9 @@ def test_one_that_is_not_resumable_ends_with_its_listener() -> None:
     run(work())
 
 
-def test_what_has_ended_is_kept_for_a_while() -> None:
+def test_an_ended_stream_is_retained_for_a_while() -> None:
     async def work() -> None:
-        kept = Streams(kept_s=0.05)
+        kept = Streams(retention_s=0.05)
         speaker = Speaker()
         stream = kept.open("ada", speaker.ask, "r", resumable=True)
         await hear(stream, 0, 2)
@@ -137,7 +137,7 @@ def test_what_has_ended_is_kept_for_a_while() -> None:
     run(work())
 
 
-def test_a_stream_is_its_owners_alone() -> None:
+def test_a_stream_is_visible_to_its_owner_only() -> None:
     async def work() -> None:
         kept = Streams()
         stream = kept.open("ada", Speaker().ask, "r", resumable=True)
@@ -155,7 +155,7 @@ def test_a_stream_is_its_owners_alone() -> None:
     run(work())
 
 
-def test_whoever_lags_behind_hears_nothing_more_of_what_they_may_not_read() -> None:
+def test_a_slow_listener_gets_only_the_error_after_losing_access() -> None:
     async def ask(listen: Listen) -> Answer:
         listen(Started("a_1", "t1"))
         listen(Planned(plan("q")))
@@ -165,7 +165,7 @@ def test_whoever_lags_behind_hears_nothing_more_of_what_they_may_not_read() -> N
     async def work() -> None:
         stream = Stream(ask, request_id="r")
         stream.begin()
-        await asyncio.wait({stream._asking})  # type: ignore[arg-type]
+        await asyncio.wait({stream._task})  # type: ignore[arg-type]
         [last] = await hear(stream, 0, 5)
         assert (last.number, last.event) == (4, "error")
         assert '"code":"rights_changed"' in last.data
@@ -173,7 +173,7 @@ def test_whoever_lags_behind_hears_nothing_more_of_what_they_may_not_read() -> N
     run(work())
 
 
-def test_an_error_before_anything_was_told_is_raised() -> None:
+def test_an_error_before_the_first_event_is_raised() -> None:
     async def refuse(_listen: Listen) -> Answer:
         raise Invalid("no")
 
@@ -187,9 +187,9 @@ def test_an_error_before_anything_was_told_is_raised() -> None:
 
 
 @pytest.mark.parametrize("resumable", [True, False])
-def test_one_that_is_cancelled_before_its_first_step_says_so_and_is_forgotten(resumable: bool) -> None:
+def test_a_stream_cancelled_before_its_first_step_reports_it_and_is_removed(resumable: bool) -> None:
     async def work() -> None:
-        kept = Streams(kept_s=0)
+        kept = Streams(retention_s=0)
         stream = kept.open("ada", Speaker().ask, "r", resumable=resumable)
         assert await stream.cancel()
         with pytest.raises(Conflict, match="cancelled"):
@@ -201,9 +201,9 @@ def test_one_that_is_cancelled_before_its_first_step_says_so_and_is_forgotten(re
     run(work())
 
 
-def test_there_are_only_so_many_and_those_that_ended_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer_streams, "MOST_PER_PERSON", 2)
-    monkeypatch.setattr(answer_streams, "MOST", 3)
+def test_the_number_of_streams_is_limited_and_ended_ones_are_removed_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_streams, "MAX_STREAMS_PER_USER", 2)
+    monkeypatch.setattr(answer_streams, "MAX_STREAMS", 3)
 
     async def work() -> None:
         kept = Streams()
@@ -220,8 +220,8 @@ def test_there_are_only_so_many_and_those_that_ended_make_room(monkeypatch: pyte
     run(work())
 
 
-def test_one_that_tells_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer_streams, "MOST_BYTES", 2000)
+def test_an_endless_stream_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_streams, "MAX_STREAM_BYTES", 2000)
     said = 0
 
     async def endless(listen: Listen) -> Answer:
@@ -248,8 +248,8 @@ def test_one_that_tells_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture(scope="module")
-def shelf(door: Door) -> str:
-    door.add("streams", leave=TEXT)
+def shelf(live_server: LiveServer) -> str:
+    live_server.add("streams", leave=TEXT)
     return "streams"
 
 
@@ -264,9 +264,9 @@ def begin(client: httpx2.Client, body: dict[str, object], until: str) -> tuple[s
     return str(events(lines)[0][1]["stream_id"]), lines
 
 
-def test_a_stream_is_taken_up_where_it_was_left(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_a_stream_is_resumed_after_the_last_event(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     answers = ("Five vacation days carry over. [Source 1] They lapse in March. [Source 1]",)
-    with speaking(door, ScriptedLLM(Options(answers=answers, delay_s=0.05))):
+    with speaking(live_server, ScriptedLLM(Options(answers=answers, delay_s=0.05))):
         stream_id, lines = begin(client, {**ASKED, "folder": shelf}, "token")
         last = [line for line in lines if line.startswith("id: ")][-1].removeprefix("id: ")
         with client.stream("GET", f"/api/v1/chat/streams/{stream_id}", headers={"Last-Event-ID": last}) as response:
@@ -288,9 +288,9 @@ def test_a_stream_is_taken_up_where_it_was_left(door: Door, client: httpx2.Clien
         assert_problem(response, 422, "invalid")
 
 
-def test_cancelling_stops_the_model_within_a_second(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_cancelling_stops_the_model_within_a_second(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     talker = Talker(pause_s=0.001)
-    with speaking(door, talker):
+    with speaking(live_server, talker):
         stream_id, _ = begin(client, {**ASKED, "folder": shelf}, "token")
         assert talker.stopped is None
         asked = time.monotonic()
@@ -300,9 +300,9 @@ def test_cancelling_stops_the_model_within_a_second(door: Door, client: httpx2.C
     assert_problem(client.delete(f"/api/v1/chat/streams/{stream_id}"), 404, "not_found")
 
 
-def test_somebody_elses_stream_is_missing(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_somebody_elses_stream_is_missing(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     talker = Talker(pause_s=0.001)
-    with speaking(door, talker), door.stranger() as stranger:
+    with speaking(live_server, talker), live_server.stranger() as stranger:
         stream_id, _ = begin(client, {**ASKED, "folder": shelf}, "token")
         assert_problem(stranger.get(f"/api/v1/chat/streams/{stream_id}"), 404, "not_found")
         assert_problem(stranger.delete(f"/api/v1/chat/streams/{stream_id}"), 404, "not_found")
@@ -310,7 +310,7 @@ def test_somebody_elses_stream_is_missing(door: Door, client: httpx2.Client, she
         client.delete(f"/api/v1/chat/streams/{stream_id}")
 
 
-def test_one_that_failed_before_anything_was_told_says_so_to_whoever_comes_later(
+def test_a_stream_that_failed_before_its_first_event_reports_the_error_later(
     client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answer_streams, "secrets", SimpleNamespace(token_urlsafe=lambda _: "known"))
@@ -324,7 +324,7 @@ def test_only_a_stream_can_be_resumable(client: httpx2.Client) -> None:
     assert "stream: true" in problem["detail"]
 
 
-def test_whoever_leaves_at_the_very_moment_of_a_word_has_left() -> None:
+def test_a_disconnect_at_the_moment_of_an_event_counts() -> None:
     async def go() -> None:
         speaker = Speaker()
         stream = Stream(speaker.ask, request_id="r")
@@ -337,7 +337,7 @@ def test_whoever_leaves_at_the_very_moment_of_a_word_has_left() -> None:
 
         listening = asyncio.create_task(listen())
         await asyncio.sleep(0.05)
-        stream._hear(Token("word "))  # both before the listener has a turn
+        stream._on_event(Token("word "))  # both before the listener has a turn
         listening.cancel()
         await asyncio.wait({listening}, timeout=30)
         assert listening.cancelled()

@@ -1,4 +1,4 @@
-"""Work goes on only while the client is there."""
+"""Work is cancelled when the client disconnects."""
 
 import asyncio
 from typing import NoReturn
@@ -6,7 +6,7 @@ from typing import NoReturn
 import pytest
 from starlette.requests import ClientDisconnect
 
-from pincite.api.streaming.disconnect import gone, unless, until_disconnect
+from pincite.api.streaming.disconnect import run_until_error, until_disconnect, wait_for_disconnect
 
 
 async def stays() -> dict[str, str]:
@@ -19,14 +19,14 @@ async def leaves() -> dict[str, str]:
     return {"type": "http.disconnect"}
 
 
-def test_the_result_is_handed_on() -> None:
+def test_the_result_is_returned() -> None:
     async def work() -> int:
         return 7
 
     assert asyncio.run(until_disconnect(stays, work())) == 7
 
 
-def test_an_error_is_handed_on() -> None:
+def test_an_error_is_raised() -> None:
     async def work() -> int:
         raise ZeroDivisionError
 
@@ -49,7 +49,7 @@ def test_a_client_that_leaves_cancels_the_work_and_waits_for_its_end() -> None:
     assert ended
 
 
-def test_the_rest_of_a_body_is_not_taken_for_leaving() -> None:
+def test_the_rest_of_a_body_is_not_a_disconnect() -> None:
     messages = iter([{"type": "http.request", "body": b""}])
 
     async def receive() -> dict[str, object]:
@@ -62,7 +62,7 @@ def test_the_rest_of_a_body_is_not_taken_for_leaving() -> None:
     assert asyncio.run(until_disconnect(receive, work())) == 7
 
 
-def test_whatever_else_ends_it_cancels_the_work_too() -> None:
+def test_a_watcher_that_raises_cancels_the_work() -> None:
     ended = []
 
     async def work() -> None:
@@ -76,5 +76,5 @@ def test_whatever_else_ends_it_cancels_the_work_too() -> None:
         raise PermissionError
 
     with pytest.raises(PermissionError):
-        asyncio.run(unless(work(), gone(stays), throw()))  # type: ignore[arg-type]
+        asyncio.run(run_until_error(work(), wait_for_disconnect(stays), throw()))  # type: ignore[arg-type]
     assert ended

@@ -1,4 +1,4 @@
-"""What is taken away from somebody is taken away from what they already hold: streams, sockets, keys, logins."""
+"""Revoked access ends open streams, sockets, keys and logins."""
 
 import json
 import time
@@ -9,8 +9,8 @@ from websockets.exceptions import ConnectionClosed
 
 from pincite.api.paths import API
 from pincite.api.streaming import revalidate
-from tests.api.door import Door, assert_problem, completed, events, upload
 from tests.api.guests import PASSWORD, cut, guest, share, suspend
+from tests.api.live_server import LiveServer, assert_problem, completed, events, upload
 from tests.api.models import Talker, speaking
 from tests.api.routes.test_websocket import dial, hear
 
@@ -22,11 +22,13 @@ ASKED = "How many vacation days carry over?"
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rights are looked at more often than usual; that the usual is often enough, the first test shows."""
-    monkeypatch.setattr(revalidate, "CHECKED_S", 0.2)
+    monkeypatch.setattr(revalidate, "RECHECK_INTERVAL_S", 0.2)
 
 
-def test_a_stream_ends_when_its_reader_may_not_read_what_it_cites_and_leaves_nothing_of_it(door: Door) -> None:
-    with guest(door, "sally") as sally, door.client() as boss, speaking(door, Talker()):
+def test_a_stream_ends_when_its_reader_may_not_read_what_it_cites_and_leaves_nothing_of_it(
+    live_server: LiveServer,
+) -> None:
+    with guest(live_server, "sally") as sally, live_server.client() as boss, speaking(live_server, Talker()):
         body = {"message": ASKED, "stream": True, "folder": "standing-sally"}
         with sally.client.stream("POST", f"{API}/chat", json=body) as response:
             code, after = cut(response.iter_lines(), lambda: share(boss, sally.document))
@@ -38,20 +40,20 @@ def test_a_stream_ends_when_its_reader_may_not_read_what_it_cites_and_leaves_not
 
 
 @pytest.mark.usefixtures("watched")
-def test_an_answer_that_is_wanted_whole_is_refused_when_it_may_not_be_read_any_more(door: Door) -> None:
+def test_an_unstreamed_answer_is_refused_after_losing_access(live_server: LiveServer) -> None:
     talker = Talker()
-    with guest(door, "simon") as simon, door.client() as boss, speaking(door, talker):
+    with guest(live_server, "simon") as simon, live_server.client() as boss, speaking(live_server, talker):
         told: list[httpx2.Response] = []
         body = {"query": ASKED, "folder": "standing-simon"}
-        asking = door.later(lambda: told.append(simon.client.post(f"{API}/query", json=body)))
+        asking = live_server.later(lambda: told.append(simon.client.post(f"{API}/query", json=body)))
         talker.wait("began")
         share(boss, simon.document)
         asking.join(20)
         assert_problem(told[0], 403, "rights_changed")
 
 
-def test_a_resumable_stream_is_not_taken_up_by_whoever_may_not_read_it_any_more(door: Door) -> None:
-    with guest(door, "susan") as susan, door.client() as boss:
+def test_a_stream_cannot_be_resumed_after_losing_access(live_server: LiveServer) -> None:
+    with guest(live_server, "susan") as susan, live_server.client() as boss:
         body = {"query": ASKED, "stream": True, "resumable": True, "folder": "standing-susan"}
         told = events(susan.client.post(f"{API}/query", json=body).text.splitlines())
         stream_id = told[0][1]["stream_id"]
@@ -63,12 +65,12 @@ def test_a_resumable_stream_is_not_taken_up_by_whoever_may_not_read_it_any_more(
 
 
 @pytest.mark.usefixtures("watched")
-def test_a_socket_tells_that_rights_have_changed_and_stays_open(door: Door) -> None:
+def test_a_socket_reports_changed_permissions_and_stays_open(live_server: LiveServer) -> None:
     with (
-        guest(door, "wanda") as wanda,
-        door.client() as boss,
-        speaking(door, Talker()),
-        dial(door, wanda.key) as socket,
+        guest(live_server, "wanda") as wanda,
+        live_server.client() as boss,
+        speaking(live_server, Talker()),
+        dial(live_server, wanda.key) as socket,
     ):
         socket.send(json.dumps({"message": ASKED, "folder": "standing-wanda"}))
         hear(socket, "token")
@@ -82,15 +84,15 @@ def test_a_socket_tells_that_rights_have_changed_and_stays_open(door: Door) -> N
 
 @pytest.mark.usefixtures("watched")
 @pytest.mark.parametrize("removed", [False, True], ids=["suspended", "removed"])
-def test_whoever_is_shut_out_is_out_by_every_way_in(door: Door, removed: bool) -> None:
+def test_a_suspended_user_is_refused_on_every_route(live_server: LiveServer, removed: bool) -> None:
     name = "rita" if removed else "sven"
-    browser = httpx2.Client(base_url=door.url, timeout=30)
+    browser = httpx2.Client(base_url=live_server.url, timeout=30)
     with (
-        guest(door, name) as who,
-        door.client() as boss,
-        speaking(door, Talker()),
+        guest(live_server, name) as who,
+        live_server.client() as boss,
+        speaking(live_server, Talker()),
         browser,
-        dial(door, who.key) as socket,
+        dial(live_server, who.key) as socket,
     ):
         browser.post(f"{API}/auth/login", json={"name": name, "password": PASSWORD}).raise_for_status()
         body = {"query": ASKED, "stream": True, "folder": f"standing-{name}"}
@@ -105,7 +107,7 @@ def test_whoever_is_shut_out_is_out_by_every_way_in(door: Door, removed: bool) -
             else:
                 suspend(boss, name)
 
-        with browser.stream("POST", f"{API}/query", json=body, headers={"Origin": door.url}) as response:
+        with browser.stream("POST", f"{API}/query", json=body, headers={"Origin": live_server.url}) as response:
             code, after = cut(response.iter_lines(), shut_out)
         assert (code, after < PROMISED_S) == ("unauthorized", True)
         with pytest.raises(ConnectionClosed):
@@ -117,8 +119,8 @@ def test_whoever_is_shut_out_is_out_by_every_way_in(door: Door, removed: bool) -
         assert_problem(again, 401, "wrong_login")
 
 
-def test_whoever_is_no_administrator_any_more_hears_no_more_of_what_they_follow(door: Door) -> None:
-    with guest(door, "adam", "administrator") as adam, door.client() as boss:
+def test_a_demoted_administrator_gets_no_more_events(live_server: LiveServer) -> None:
+    with guest(live_server, "adam", "administrator") as adam, live_server.client() as boss:
         with adam.client.stream("GET", f"{API}/jobs/events") as response:
             lines = response.iter_lines()
             next(lines)
@@ -129,8 +131,10 @@ def test_whoever_is_no_administrator_any_more_hears_no_more_of_what_they_follow(
         assert_problem(adam.client.get(f"{API}/users"), 403, "not_allowed")
 
 
-def test_every_change_of_rights_counts_from_the_next_request_on_while_documents_are_indexed(door: Door) -> None:
-    with guest(door, "greta") as greta, door.client() as boss:
+def test_permission_changes_apply_to_the_next_request_during_indexing(
+    live_server: LiveServer,
+) -> None:
+    with guest(live_server, "greta") as greta, live_server.client() as boss:
         address = f"{API}/documents/{greta.document}"
         boss.post(f"{API}/groups", json={"name": "grebes"}).raise_for_status()
         boss.post(f"{API}/folders", json={"path": "greta-open", "access": {"users": ["greta"]}}).raise_for_status()

@@ -1,4 +1,4 @@
-"""An answer on its way: the order of events, failures, and clients that leave."""
+"""Streamed answers: order of events, failures, disconnects."""
 
 import asyncio
 import time
@@ -13,7 +13,7 @@ from pincite.core.query.answer import Answer
 from pincite.core.query.prompt import StreamPart
 from pincite.core.run import Planned, Started, Token
 from pincite.providers.scripted import Options, ScriptedLLM
-from tests.api.door import Door, assert_problem, events
+from tests.api.live_server import LiveServer, assert_problem, events
 from tests.api.models import Talker, speaking
 from tests.builders import plan
 
@@ -22,8 +22,8 @@ ASKED = {"query": "How many vacation days carry over?", "stream": True, "no_cach
 
 
 @pytest.fixture(scope="module")
-def shelf(door: Door) -> str:
-    door.add("stream", leave=TEXT)
+def shelf(live_server: LiveServer) -> str:
+    live_server.add("stream", leave=TEXT)
     return "stream"
 
 
@@ -36,17 +36,21 @@ def told(client: httpx2.Client, body: dict[str, object]) -> list[tuple[str, dict
         return events(response.iter_lines())
 
 
-def test_events_come_in_order_and_the_tokens_are_the_answer(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_events_come_in_order_and_the_tokens_are_the_answer(
+    live_server: LiveServer, client: httpx2.Client, shelf: str
+) -> None:
     answers = ("Five vacation days carry over. [Source 1]",)
-    with speaking(door, ScriptedLLM(Options(answers=answers))):
+    with speaking(live_server, ScriptedLLM(Options(answers=answers))):
         heard = told(client, {**ASKED, "folder": shelf})
     names = [name for name, _ in heard]
     assert names == ["start", "plan", "sources", "token", "token", "answer", "done"]
     data = dict(heard)
     assert data["start"] == {
-        "id": data["answer"]["id"], "trace_id": data["answer"]["metadata"]["trace_id"], "session_id": None,
+        "id": data["answer"]["id"],
+        "trace_id": data["answer"]["metadata"]["trace_id"],
+        "session_id": None,
         "stream_id": None,
-    }  # fmt: skip
+    }
     assert data["plan"]["question"] == ASKED["query"]
     assert data["plan"]["strategy"] == "hybrid"
     assert "".join(str(one["text"]) for name, one in heard if name == "token") == data["answer"]["answer"] == answers[0]
@@ -64,7 +68,7 @@ def test_a_stream_and_a_whole_answer_are_the_same(client: httpx2.Client, shelf: 
     assert streamed == whole
 
 
-def test_nothing_found_still_tells_its_sources(client: httpx2.Client) -> None:
+def test_an_empty_result_still_sends_its_sources(client: httpx2.Client) -> None:
     heard = told(client, {**ASKED, "folder": "empty"})
     assert [name for name, _ in heard] == ["start", "plan", "sources", "answer", "done"]
     assert dict(heard)["sources"] == {"sources": []}
@@ -75,14 +79,14 @@ def test_a_question_that_cannot_be_asked_is_refused_with_its_status(client: http
 
 
 def test_a_stream_that_fails_ends_with_a_problem(
-    door: Door, client: httpx2.Client, shelf: str, monkeypatch: pytest.MonkeyPatch
+    live_server: LiveServer, client: httpx2.Client, shelf: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Broken(ScriptedLLM):
         async def write(self, prompt):  # type: ignore[no-untyped-def]
             yield StreamPart("Five days. ")
             raise ZeroDivisionError("a secret")
 
-    with speaking(door, Broken(Options())):
+    with speaking(live_server, Broken(Options())):
         heard = told(client, {**ASKED, "folder": shelf})
     assert [name for name, _ in heard] == ["start", "plan", "sources", "token", "error"]
     problem = dict(heard)["error"]
@@ -90,9 +94,11 @@ def test_a_stream_that_fails_ends_with_a_problem(
     assert "secret" not in str(problem)
 
 
-def test_a_client_that_leaves_stops_the_model_within_a_second(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_a_client_that_leaves_stops_the_model_within_a_second(
+    live_server: LiveServer, client: httpx2.Client, shelf: str
+) -> None:
     talker = Talker()
-    with speaking(door, talker):
+    with speaking(live_server, talker):
         with client.stream("POST", "/api/v1/query", json={**ASKED, "folder": shelf}) as response:
             for line in response.iter_lines():
                 if line == "event: token":
@@ -101,27 +107,27 @@ def test_a_client_that_leaves_stops_the_model_within_a_second(door: Door, client
         assert talker.wait("stopped") - left < 1
 
 
-def test_so_does_one_that_leaves_before_the_first_word(door: Door, shelf: str) -> None:
+def test_a_disconnect_before_the_first_token_stops_the_model(live_server: LiveServer, shelf: str) -> None:
     talker = Talker(pause_s=60)
-    with speaking(door, talker):
-        with door.client() as client, client.stream("POST", "/api/v1/query", json={**ASKED, "folder": shelf}):
+    with speaking(live_server, talker):
+        with live_server.client() as client, client.stream("POST", "/api/v1/query", json={**ASKED, "folder": shelf}):
             talker.wait("began")
         left = time.monotonic()
         assert talker.wait("stopped") - left < 1
 
 
-def test_so_does_one_that_wanted_the_whole_answer(door: Door, shelf: str) -> None:
+def test_a_disconnect_without_streaming_stops_the_model(live_server: LiveServer, shelf: str) -> None:
     talker = Talker(pause_s=60)
-    with speaking(door, talker):
-        with door.client() as client, pytest.raises(httpx2.ReadTimeout):
+    with speaking(live_server, talker):
+        with live_server.client() as client, pytest.raises(httpx2.ReadTimeout):
             client.post("/api/v1/query", json={**ASKED, "folder": shelf, "stream": False}, timeout=1)
         left = time.monotonic()
         assert talker.wait("stopped") - left < 1
 
 
-def test_a_run_that_was_cut_off_leaves_a_trace(door: Door, client: httpx2.Client, shelf: str) -> None:
+def test_a_run_that_was_cut_off_leaves_a_trace(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     talker = Talker()
-    with speaking(door, talker):
+    with speaking(live_server, talker):
         with client.stream("POST", "/api/v1/query", json={**ASKED, "folder": shelf}):
             talker.wait("began")
         talker.wait("stopped")
@@ -134,15 +140,17 @@ def test_a_run_that_was_cut_off_leaves_a_trace(door: Door, client: httpx2.Client
     assert (newest["error"], newest["code"]) == ("cancelled", "cancelled")
 
 
-def test_a_key_that_is_revoked_hears_no_more(door: Door, shelf: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authenticate, "STILL_WELCOME_S", 0.05)
+def test_a_revoked_key_gets_no_more_events(
+    live_server: LiveServer, shelf: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(authenticate, "RECHECK_INTERVAL_S", 0.05)
     talker = Talker()
-    key, key_id = door.do(door.pincite.services.keys.create("local", "short", "reader", None))
-    with speaking(door, talker), door.client(None) as client:
+    key, key_id = live_server.do(live_server.pincite.services.keys.create("local", "short", "reader", None))
+    with speaking(live_server, talker), live_server.client(None) as client:
         client.headers["Authorization"] = f"Bearer {key}"
         with client.stream("POST", "/api/v1/query", json={**ASKED, "folder": shelf}) as response:
             talker.wait("began")
-            door.do(door.pincite.services.keys.revoke("local", key_id))
+            live_server.do(live_server.pincite.services.keys.revoke("local", key_id))
             heard = events(response.iter_lines())
         assert heard[-1][0] == "error"
         assert heard[-1][1]["code"] == "unauthorized"
@@ -189,6 +197,6 @@ def test_a_silent_stream_is_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_line_ends_inside_data_do_not_break_a_frame() -> None:
-    framed = sse.frame(StreamEvent.of(1, "token", {"text": "a\n\nevent: done\r\ndata: {}\u2028ü"}), numbered=False)
+    framed = sse.sse_frame(StreamEvent.of(1, "token", {"text": "a\n\nevent: done\r\ndata: {}\u2028ü"}), numbered=False)
     assert framed.count(b"\n") == 3
     assert events(framed.decode().split("\n")) == [("token", {"text": "a\n\nevent: done\r\ndata: {}\u2028ü"})]

@@ -1,4 +1,4 @@
-"""A screen to look at, and small makers of what is shown on it."""
+"""A test screen, and factories of the printed values."""
 
 import io
 from collections.abc import Callable

@@ -1,8 +1,8 @@
-"""An answer as people read it."""
+"""Answers in a terminal."""
 
 import pytest
 
-from pincite.cli.view.answer import heading, marked, place, print_answer, reflowed
+from pincite.cli.view.answer import format_answer_text, format_heading, format_place, join_paragraph_lines, print_answer
 from pincite.core.query.answer import Answer, Degraded
 
 from .makers import answer, citation, seen, source
@@ -45,9 +45,11 @@ def test_nothing_is_wider_than_the_screen(width: int) -> None:
     text = "A sentence that goes on and on. " * 20 + "[Source 1]"
     path = ("A very long heading that never ends", "and another one below it", "and one more")
     made = answer(
-        text, (source(1, heading_path=path),), (citation("[Source 1]", text, 1, "A sentence that goes on. " * 20),),
+        text,
+        (source(1, heading_path=path),),
+        (citation("[Source 1]", text, 1, "A sentence that goes on. " * 20),),
         warnings=("the answer is incomplete: " + "word " * 30,),
-    )  # fmt: skip
+    )
     told = seen(lambda screen: print_answer(screen, made), width=width)
     assert max(map(len, told.splitlines())) <= width
 
@@ -61,7 +63,7 @@ def test_colour_adds_codes_and_changes_no_word(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_mark_that_leads_nowhere_is_struck_out() -> None:
     text = "Nobody knows. [Source 9]"
-    shown = marked(answer(text, (), (citation("[Source 9]", text, None),)))
+    shown = format_answer_text(answer(text, (), (citation("[Source 9]", text, None),)))
     assert shown.plain == text
     assert [str(span.style) for span in shown.spans] == ["red strike"]
 
@@ -69,10 +71,11 @@ def test_a_mark_that_leads_nowhere_is_struck_out() -> None:
 def test_passages_cited_twice_are_quoted_once_and_others_after_each_other() -> None:
     text = "One [Source 1]. Two [Source  1]. Three [Source   1]. Four [Source    1]."
     cited = (
-        citation("[Source 1]", text, 1, "Later.", 9), citation("[Source  1]", text, 1, "Early.", 2),
+        citation("[Source 1]", text, 1, "Later.", 9),
+        citation("[Source  1]", text, 1, "Early.", 2),
         citation("[Source   1]", text, 1, "Later.", 9),
         citation("[Source    1]", text, 1, "Beside it.", 9, quote_start_char=97),
-    )  # fmt: skip
+    )
     told = seen(lambda screen: print_answer(screen, answer(text, (source(1),), cited)))
     quotes = [line.strip() for line in told.splitlines() if "│" in line or "line " in line]
     assert quotes == ["file1.md, line 2", "│ Early.", "file1.md, line 9", "│ Later.", "│ Beside it."]
@@ -95,7 +98,7 @@ def test_lines_of_an_answer_stay_lines() -> None:
     assert told.startswith("\n  A list:\n\n  - one\n  - two\n")
 
 
-def test_what_was_missing_and_what_to_mind_is_said() -> None:
+def test_degraded_stages_and_warnings_are_printed() -> None:
     made = answer("x", (), (), warnings=("mind this",), degraded=(Degraded("llm_generation", "the model is down"),))
     told = seen(lambda screen: print_answer(screen, made))
     assert "Warning     mind this\n" in told
@@ -125,13 +128,15 @@ def test_a_long_quote_is_cut() -> None:
     ],
 )
 def test_paragraphs_are_wrapped_anew_and_nothing_else(text: str, lines: list[str]) -> None:
-    assert reflowed(text) == lines
+    assert join_paragraph_lines(text) == lines
 
 
 def test_a_first_heading_that_repeats_the_title_is_left_out() -> None:
-    assert heading("Annual Report 2023", ("ANNUAL REPORT: 2023", "Mirror")).plain == "Annual Report 2023 › Mirror"
-    assert heading("Report", ("Money", "Mirror")).plain == "Report › Money › Mirror"
-    assert heading("Report", ()).plain == "Report"
+    assert (
+        format_heading("Annual Report 2023", ("ANNUAL REPORT: 2023", "Mirror")).plain == "Annual Report 2023 › Mirror"
+    )
+    assert format_heading("Report", ("Money", "Mirror")).plain == "Report › Money › Mirror"
+    assert format_heading("Report", ()).plain == "Report"
 
 
 @pytest.mark.parametrize(
@@ -139,8 +144,8 @@ def test_a_first_heading_that_repeats_the_title_is_left_out() -> None:
     [((3, 1, 2), "f, page 3"), ((None, 4, 4), "f, line 4"), ((None, 4, 6), "f, lines 4–6"), ((None, None, None), "f")],
 )
 def test_a_place_is_a_page_or_lines(where: tuple[int | None, int | None, int | None], told: str) -> None:
-    assert place("f", *where) == told
+    assert format_place("f", *where) == told
 
 
 def test_a_place_that_is_known_comes_before_pages_and_lines() -> None:
-    assert place("prices.xlsx", 2, 4, 6, "sheet Prices, B7") == "prices.xlsx, sheet Prices, B7"
+    assert format_place("prices.xlsx", 2, 4, 6, "sheet Prices, B7") == "prices.xlsx, sheet Prices, B7"

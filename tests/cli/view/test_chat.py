@@ -1,8 +1,8 @@
-"""A conversation as people read it."""
+"""Conversations in a terminal."""
 
 from dataclasses import replace
 
-from pincite.cli.view.chat import Flow, print_sessions, print_sources, print_welcome
+from pincite.cli.view.chat import StreamingText, print_sessions, print_sources, print_welcome
 from pincite.cli.view.screen import Screen
 from pincite.core.accounts.conversations import Session
 
@@ -11,7 +11,7 @@ from .makers import DAY, answer, seen, source
 
 def flowed(*pieces: str, width: int = 30, colour: bool = False) -> str:
     def show(screen: Screen) -> None:
-        flow = Flow(screen)
+        flow = StreamingText(screen)
         for piece in pieces:
             flow.write(piece)
         flow.end()
@@ -43,7 +43,7 @@ def test_all_sources_of_an_answer() -> None:
     assert "no passage" in seen(lambda screen: print_sources(screen, answer("x", (), ())))
 
 
-def test_the_sessions_there_are() -> None:
+def test_the_sessions_are_listed() -> None:
     session = Session("s_1", "Where is\x1b[2J the key?", DAY, DAY, 3)
     told = seen(lambda screen: print_sessions(screen, [session, replace(session, id="s_2")], "s_2"), 120)
     assert "s_1" in told
@@ -51,10 +51,10 @@ def test_the_sessions_there_are() -> None:
     assert long.id in seen(lambda screen: print_sessions(screen, [long], None), 80)
     assert "2024-01-31" in told
     assert "\x1b" not in told
-    assert "no conversations" in seen(lambda screen: print_sessions(screen, [], None))
+    assert "no sessions" in seen(lambda screen: print_sessions(screen, [], None))
 
 
 def test_a_conversation_that_goes_on_says_so() -> None:
     session = Session("s_1", "The key", DAY, DAY, 1)
-    assert "going on with “The key”, 1 turn" in seen(lambda screen: print_welcome(screen, session))
-    assert "ask away" in seen(lambda screen: print_welcome(screen, None))
+    assert "continuing “The key”, 1 turn" in seen(lambda screen: print_welcome(screen, session))
+    assert "ask a question" in seen(lambda screen: print_welcome(screen, None))

@@ -1,4 +1,4 @@
-"""The doctor's findings in a terminal."""
+"""The findings of doctor in a terminal."""
 
 from pincite.cli.view.doctor import print_findings
 from pincite.engine.diagnose import Finding
@@ -20,11 +20,11 @@ note    data folder  little space
 BROKEN  database     it is down
                      start it
 
-1 thing to mend.
+1 thing to fix.
 """
     )
 
 
-def test_the_verdict_knows_notes_from_breakage() -> None:
-    assert seen(lambda screen: print_findings(screen, [WELL])).endswith("\nAll is well.\n")
+def test_the_summary_distinguishes_notes_from_problems() -> None:
+    assert seen(lambda screen: print_findings(screen, [WELL])).endswith("\nNo problems found.\n")
     assert seen(lambda screen: print_findings(screen, [WELL, NOTE])).endswith("\nNothing is broken; 1 note above.\n")

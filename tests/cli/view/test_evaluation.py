@@ -1,4 +1,4 @@
-"""What evaluations look like."""
+"""Evaluations in a terminal."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -48,7 +48,7 @@ def test_figures_are_never_cut_however_long_the_names(screen: Screen, capsys: py
     assert max(map(len, out.splitlines()[:4])) <= 80
 
 
-def test_a_change_is_told_in_points_and_milliseconds(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_change_is_printed_in_points_and_milliseconds(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
     print_runs(screen, SET, [("as it is", AFTER)], BEFORE)
     out = capsys.readouterr().out
     assert "this change: +36.9 [+36.9, +36.9] nDCG@10, -40 ms  better" in out

@@ -15,6 +15,6 @@ def test_a_line_for_each_folder_that_cannot_steer_the_terminal(capsys: pytest.Ca
     assert lines[2].split() == ["it", "0"]
 
 
-def test_where_there_is_none_it_says_how_to_make_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_folders_the_list_says_how_to_make_one(capsys: pytest.CaptureFixture[str]) -> None:
     print_folders(Screen(), [])
     assert "pincite add PATH --folder NAME" in capsys.readouterr().out

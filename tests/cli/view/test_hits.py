@@ -1,10 +1,10 @@
-"""Search results and how their scores came about."""
+"""Search results and explained scores in a terminal."""
 
 from dataclasses import replace
 
 import pytest
 
-from pincite.cli.view.hits import SNIPPET, print_explained, print_hits, snippet
+from pincite.cli.view.hits import MAX_SNIPPET_CHARS, make_snippet, print_explained, print_hits
 from pincite.core.query.answer import Degraded
 from pincite.core.query.hits import Adjustment, Scale, ScoreContribution
 from tests.builders import fusion, plan
@@ -37,7 +37,7 @@ def test_nothing_is_wider_than_the_screen(width: int) -> None:
     assert max(map(len, told.splitlines())) <= width
 
 
-def test_what_was_missing_is_said() -> None:
+def test_degraded_stages_are_printed() -> None:
     told = seen(lambda screen: print_hits(screen, result(degraded=(Degraded("query_embedding", "it is down"),)), "x"))
     assert told == "Nothing was found.\n\nLeft out    query_embedding: it is down\n"
 
@@ -64,7 +64,7 @@ def test_shares_can_be_worked_out_from_what_is_printed() -> None:
     assert "words: weight 0.5, low 0.0000, span 16.0000" in told
     assert "meaning: weight 0.5, low 0.0000, span 1.0000" in told
     assert "named: weight 0.2, low 0.0000, span 1.0000" in told
-    assert "rank –: not among those brought" in told
+    assert "rank –: not retrieved by this engine" in told
     assert "meaning      –     0.7000    0.3500" in told
     assert "score 0.3500 + 0.1500 = 0.5000" in told
 
@@ -76,33 +76,33 @@ def test_ranks_are_worked_out_by_their_constant() -> None:
     assert "weight" not in told
 
 
-def test_a_rerankers_score_is_told_from_the_place_of_those_it_did_not_see() -> None:
+def test_reranked_and_unreranked_scores_are_distinguished() -> None:
     one = replace(hit("a", 0.7, ScoreContribution("dense", 0, 1, 0.8, 0.5)), hybrid_score=0.5, rerank_score=0.7)
     other = replace(hit("b", 0.7, ScoreContribution("dense", 0, 2, 0.6, 0.3), key=2), hybrid_score=0.3)
     told = seen(
         lambda screen: print_explained(screen, replace(result(one, other), fusion=fusion(reranker="cosine")), "x"),
         width=120,
     )
-    assert "0.5000; then the reranker's score counts: 0.7000" in told
-    assert "0.3000; not among those the reranker saw, so after them: 0.7000" in told
+    assert "0.5000; replaced by the reranker's score: 0.7000" in told
+    assert "0.3000; not reranked, therefore below the reranked ones: 0.7000" in told
 
 
 def test_a_snippet_shows_the_words_that_were_looked_for() -> None:
     text = "filler " * 100 + "The key hangs behind the blue cup. " + "filler " * 100
-    shown = snippet(text, (), "where is the blue cup?")
+    shown = make_snippet(text, (), "where is the blue cup?")
     assert "behind the blue cup" in shown
-    assert len(shown) <= SNIPPET
+    assert len(shown) <= MAX_SNIPPET_CHARS
     assert (shown[0], shown[-1]) == ("…", "…")
-    assert snippet(text, (), "").startswith("filler")
-    assert snippet("end " * 100 + "needle", (), "needle").endswith("needle")
+    assert make_snippet(text, (), "").startswith("filler")
+    assert make_snippet("end " * 100 + "needle", (), "needle").endswith("needle")
 
 
 def test_a_snippet_leaves_out_the_heading_that_stands_above_it() -> None:
-    assert snippet("## Power\n\nComes by cable.", ("Work", "Power")) == "Comes by cable."
-    assert snippet("## Power\n\nComes by cable.", ("Work",)) == "## Power Comes by cable."
+    assert make_snippet("## Power\n\nComes by cable.", ("Work", "Power")) == "Comes by cable."
+    assert make_snippet("## Power\n\nComes by cable.", ("Work",)) == "## Power Comes by cable."
 
 
-def test_penalties_and_spreading_are_told_in_figures() -> None:
+def test_penalties_and_diversification_are_explained_with_numbers() -> None:
     low = replace(
         hit("a", 0.35, ScoreContribution("dense", 0, 1, 0.8, 0.5), content_type="image_credits"),
         hybrid_score=0.5,
@@ -116,18 +116,20 @@ def test_penalties_and_spreading_are_told_in_figures() -> None:
     assert "spread: 0.7 × (0.3500 − 0.1000) / 0.5000 − 0.3 × 0.2500 alike = 0.2650" in " ".join(told.split())
 
 
-def test_a_hit_that_stands_for_others_names_them() -> None:
+def test_a_hit_names_its_duplicates() -> None:
     twin = hit("a", 0.5, key=2, folder="old").chunk
     told = seen(lambda screen: print_hits(screen, result(replace(hit("a", 0.5), also_in=(twin,))), "x"))
     assert "also in old/doc2.md" in told
 
 
-def test_places_for_several_texts_are_what_adds_up() -> None:
+def test_contributions_of_several_texts_add_up() -> None:
     scale = Scale(0.5, 0.0, 1.0)
     placings = (
-        ScoreContribution("dense", 0, 1, 0.8, 0.4, scale), ScoreContribution("dense", 1, 2, 0.6, 0.3, scale),
-        ScoreContribution("query", 0, 1, 0.4, 1 / 61), ScoreContribution("query", 1, 2, 0.3, 1 / 62),
-    )  # fmt: skip
+        ScoreContribution("dense", 0, 1, 0.8, 0.4, scale),
+        ScoreContribution("dense", 1, 2, 0.6, 0.3, scale),
+        ScoreContribution("query", 0, 1, 0.4, 1 / 61),
+        ScoreContribution("query", 1, 2, 0.3, 1 / 62),
+    )
     asked = replace(plan("a and b"), extra=("only b",))
     found = result(hit("a", 1 / 61 + 1 / 62, *placings), plan=asked)
     told = " ".join(seen(lambda screen: print_explained(screen, found, "x")).split())
@@ -137,7 +139,7 @@ def test_places_for_several_texts_are_what_adds_up() -> None:
     assert "score 0.0164 + 0.0161 = 0.0325" in told
 
 
-def test_further_parts_are_told_with_their_own_weights() -> None:
+def test_further_parts_have_their_own_weights() -> None:
     parts = [
         ScoreContribution("part", 0, n, 0.4, weight * 0.4, Scale(weight, 0.0, 1.0))
         for n, weight in ((2, 0.25), (3, 0.0625))

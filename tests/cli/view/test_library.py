@@ -21,7 +21,7 @@ def test_the_list_has_a_line_for_each() -> None:
     assert head.split() == ["id", "name", "status", "passages", "version"]
     assert one.split() == ["abcdefghijklmnop", "file.md", "completed", "3", "2024-01-31"]
     assert two.split() == ["abcdefghijklmnop", "hr/rules/b.md", "completed", "stale", "1,200", "2024-01-31"]
-    assert " ".join(summary).startswith("2 documents, 1,203 passages, 1 stale: made with other settings;")
+    assert " ".join(summary).startswith("2 documents, 1,203 passages, 1 stale: indexed with other settings;")
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -33,13 +33,13 @@ def test_long_names_are_shortened_in_the_middle(width: int) -> None:
     assert "ends.md" in lines[1] or width == 60
 
 
-def test_ids_are_whole_where_there_is_room_and_told_apart_where_not() -> None:
+def test_ids_are_full_on_wide_screens_and_distinct_on_narrow_ones() -> None:
     pair = document(id="abcdefghij123456"), document("b.md", id="abcdefghij654321")
     assert [line.split()[0] for line in listed(*pair)[1:3]] == [one.id for one in pair]
     assert [line.split()[0] for line in listed(*pair, width=60)[1:3]] == ["abcdefghij1", "abcdefghij6"]
 
 
-def test_what_is_in_hand_shows_how_far_it_is() -> None:
+def test_a_processing_document_shows_its_progress() -> None:
     line = listed(document(status=Status.PROCESSING, progress=0.42, stage="embedding"))[1]
     assert "42% embedding" in line
 
@@ -60,10 +60,10 @@ def test_a_document_shows_what_is_known_and_no_more() -> None:
     assert "20240131T120000000000Z  error" in told
 
 
-def test_a_receipt_is_said_in_words() -> None:
+def test_a_receipt_is_printed() -> None:
     told = seen(lambda screen: print_receipt(screen, "handbook.md", RECEIPT), width=120)
     assert " ".join(told.split()) == (
-        "removed handbook.md: 2 versions, 14 passages, 20 vectors, 913 words; checked again: nothing left"
+        "removed handbook.md: 2 versions, 14 passages, 20 vectors, 913 postings; verified: nothing is left"
     )
     told = seen(lambda screen: print_receipt(screen, "x", replace(RECEIPT, verified=False)), width=120)
     assert "something is left" in told

@@ -1,9 +1,9 @@
-"""Adding files, as it goes on and in the end."""
+"""Progress and results of adding files."""
 
 import pytest
 
 from pincite.cli.view import progress as adding
-from pincite.cli.view.progress import print_added, progress, summary
+from pincite.cli.view.progress import format_summary, print_added, progress
 from pincite.core.documents.document import Added, AddedAll, Progress
 from pincite.errors import NotFound
 
@@ -11,19 +11,23 @@ from .makers import FAILED, document, seen
 
 ALL = AddedAll(
     [
-        Added(document(), "new"), Added(document(), "new"), Added(document(), "new_version"),
-        Added(document(), "again"), Added(document(), "unchanged"), Added(document("bad.txt", folder="in", **FAILED), "new"),
+        Added(document(), "new"),
+        Added(document(), "new"),
+        Added(document(), "new_version"),
+        Added(document(), "again"),
+        Added(document(), "unchanged"),
+        Added(document("bad.txt", folder="in", **FAILED), "new"),
     ],
     [("/x/missing.md", NotFound("there is no file or folder /x/missing.md"))],
     4,
-)  # fmt: skip
+)
 
 
 def test_the_summary_counts_everything_once() -> None:
-    assert summary(ALL, [".md", ".txt"]) == (
+    assert format_summary(ALL, [".md", ".txt"]) == (
         "2 added, 1 new version, 1 indexed again, 1 unchanged, 2 failed, 4 skipped (not .md .txt)"
     )
-    assert summary(AddedAll([], [], 0), [".md"]) == "0 added"
+    assert format_summary(AddedAll([], [], 0), [".md"]) == "0 added"
 
 
 def test_each_failure_has_a_line_with_its_reason() -> None:
@@ -32,7 +36,7 @@ def test_each_failure_has_a_line_with_its_reason() -> None:
     assert second == "failed  in/bad.txt: byte 4 is not UTF-8"
 
 
-def test_without_a_terminal_there_is_a_line_now_and_then(
+def test_without_a_terminal_progress_is_printed_as_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter([0.0, 1.0, 6.0, 6.0, 7.0])

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from pincite.cli.view.settings import (
+    format_value,
     print_differences,
     print_history,
     print_outcome,
     print_schema,
     print_setting,
     print_settings,
-    shown,
 )
 from pincite.config.schema import catalogue
 from pincite.core.operations import SettingChange
@@ -31,13 +31,18 @@ def line(name: str, value: Any, source: Any = "default", **more: Any) -> Line:
 
 def change(key: str, before: Any, after: Any, **more: Any) -> SettingChange:
     values = {"batch": 1, "kind": "set", "profile": None, "undoes": None, "person": "local", "key_id": None}
-    return SettingChange(key=key, before=before, after=after, changed_at=DAY, **{**values, **more})  # type: ignore[arg-type]
+    fields: dict[str, Any] = {**values, **more}
+    return SettingChange(key=key, before=before, after=after, changed_at=DAY, **fields)
 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_list_fits_the_screen_and_hides_secrets(width: int) -> None:
-    lines = [line("rag.top_k", 3, "database"), line("llm.api_key", None, "environment", set=True),
-             line("llm.model", "m" * 200, "call"), line("chunking.size", 500)]  # fmt: skip
+    lines = [
+        line("rag.top_k", 3, "database"),
+        line("llm.api_key", None, "environment", set=True),
+        line("llm.model", "m" * 200, "call"),
+        line("chunking.size", 500),
+    ]
     told = seen(lambda screen: print_settings(screen, control(), lines), width=width).splitlines()
     assert [row.split()[1:3] for row in told[1:2]] == [["3", "database"]]
     assert "set, not shown" in told[2]
@@ -47,23 +52,23 @@ def test_a_list_fits_the_screen_and_hides_secrets(width: int) -> None:
     assert max(map(len, told)) <= width
 
 
-def test_one_setting_tells_what_does_not_count() -> None:
+def test_one_setting_shows_an_unused_stored_value() -> None:
     told = " ".join(
         seen(lambda screen: print_setting(screen, control(), line("rag.top_k", 9, "call", stored=3))).split()
     )
     assert told.startswith("rag.top_k 9 this call Passages a search returns")
     assert "May be a whole number from 1 to 1000; 10 by default." in told
     assert "PINCITE_RAG__TOP_K, RETRIEVAL_TOP_K" in told
-    assert "The database says 3, which does not count here." in told
+    assert "The database has 3, which is not used here." in told
 
 
-def test_what_is_ignored_is_said() -> None:
+def test_ignored_settings_are_printed() -> None:
     assert "PINCITE_SAFE is set" in seen(lambda screen: print_settings(screen, control(safe=True, x="y"), []))
     told = seen(lambda screen: print_settings(screen, control(gone="there is no setting"), []))
-    assert "The stored gone does not count: there is no setting" in told
+    assert "The stored gone is not used: there is no setting" in told
 
 
-def test_a_change_is_told_step_by_step() -> None:
+def test_a_change_is_printed_per_setting() -> None:
     outcome = SettingsOutcome(1, (change("rag.top_k", None, 3), change("llm.model", "a", None)), ())
     configured = {"rag.top_k": 10, "llm.model": None}
     told = seen(lambda screen: print_outcome(screen, outcome, configured, ["mind this"]))
@@ -87,8 +92,13 @@ def test_a_key_is_never_cut() -> None:
 def test_differences_from_the_defaults_or_to_a_profile() -> None:
     pairs = {"rag.alpha": (0.5, 0.3)}
     assert seen(lambda screen: print_differences(screen, None, pairs, ())).split() == [
-        "setting", "default", "now", "rag.alpha", "0.5", "0.3",
-    ]  # fmt: skip
+        "setting",
+        "default",
+        "now",
+        "rag.alpha",
+        "0.5",
+        "0.3",
+    ]
     told = seen(lambda screen: print_differences(screen, "vexora", pairs, ("it would like x",)))
     assert told.split()[:3] == ["setting", "now", "vexora"]
     assert "it would like x" in told
@@ -96,8 +106,11 @@ def test_differences_from_the_defaults_or_to_a_profile() -> None:
 
 
 def test_the_history_goes_by_batches() -> None:
-    changes = [change("a", 2, None, batch=3, kind="undo", undoes=2), change("a", None, 2, batch=2, undone=True),
-               change("b", None, 2, batch=1, kind="apply", profile="local", key_id="k1")]  # fmt: skip
+    changes = [
+        change("a", 2, None, batch=3, kind="undo", undoes=2),
+        change("a", None, 2, batch=2, undone=True),
+        change("b", None, 2, batch=1, kind="apply", profile="local", key_id="k1"),
+    ]
     told = seen(lambda screen: print_history(screen, changes)).splitlines()
     assert "undoes 2 by local" in told[0]
     assert told[2].endswith("set by local  undone")
@@ -106,16 +119,24 @@ def test_the_history_goes_by_batches() -> None:
 
 def test_the_schema_has_each_setting_with_its_meaning() -> None:
     told = seen(lambda screen: print_schema(screen, list(catalogue().values())))
-    assert "rag.fusion  'relative_score' or 'rrf'; relative_score by default; acts at the next request" in told
+    assert "rag.fusion  'relative_score' or 'rrf'; relative_score by default; takes effect at the next request" in told
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [("", "(empty)"), (None, "(none)"), ((), "(none)"), (["a", "b"], "a, b"), (True, "true"), ({"a": "é"}, '{"a": "é"}'),
-     ("http://u:secret@h?key=secret", "http://h"), ("\x1b[31m", "\x1b[31m")],
-)  # fmt: skip
-def test_values_read_as_one_would_write_them(value: Any, text: str) -> None:
-    assert shown(value) == text
+    [
+        ("", "(empty)"),
+        (None, "(none)"),
+        ((), "(none)"),
+        (["a", "b"], "a, b"),
+        (True, "true"),
+        ({"a": "é"}, '{"a": "é"}'),
+        ("http://u:secret@h?key=secret", "http://h"),
+        ("\x1b[31m", "\x1b[31m"),
+    ],
+)
+def test_values_are_printed_as_written(value: Any, text: str) -> None:
+    assert format_value(value) == text
 
 
 def test_a_value_cannot_steer_the_terminal() -> None:

@@ -5,16 +5,18 @@ from typing import Any
 
 import pytest
 
-from pincite.cli.view.traces import bar, print_trace, print_traces, took
+from pincite.cli.view.traces import format_ms, print_trace, print_traces, span_bar
 from pincite.core.query.answer import Degraded
 from pincite.core.traces import Content, Span, Trace
 
 from .makers import DAY, seen
 
 WRITING = {
-    "gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 12,
+    "gen_ai.operation.name": "chat",
+    "gen_ai.request.model": "m",
+    "gen_ai.usage.input_tokens": 12,
     "gen_ai.response.finish_reasons": ["stop"],
-}  # fmt: skip
+}
 SPANS = (
     Span("retrieval", None, 0.0, 60.0, None, {"found": {"dense:0": 100}, "hits": [["id", 1.0]], "ratio": 0.123456}),
     Span("query_embedding", 0, 10.0, 20.0),
@@ -37,7 +39,7 @@ def trace(**more: Any) -> Trace:
     ],
 )
 def test_a_bar_lies_where_its_span_was(start: float, length: float, drawn: str) -> None:
-    assert bar(Span("s", None, start, length), 100.0, 10) == drawn
+    assert span_bar(Span("s", None, start, length), 100.0, 10) == drawn
 
 
 def test_a_trace_is_a_waterfall() -> None:
@@ -52,11 +54,13 @@ def test_a_trace_is_a_waterfall() -> None:
     assert max(map(len, lines)) <= 60
 
 
-def test_what_was_set_asked_and_missing_is_told() -> None:
+def test_settings_question_and_degraded_stages_are_printed() -> None:
     full = trace(
-        content=Content("Why \x1b[31m?"), settings={"rag.fusion": "rrf"}, error="Invalid: no",
+        content=Content("Why \x1b[31m?"),
+        settings={"rag.fusion": "rrf"},
+        error="Invalid: no",
         degraded=(Degraded("query_embedding", "it is down"),),
-    )  # fmt: skip
+    )
     shown = seen(lambda screen: print_trace(screen, full))
     assert "  Why \\x1b[31m?\n" in shown
     assert "set: rag.fusion=rrf\n" in shown
@@ -65,7 +69,7 @@ def test_what_was_set_asked_and_missing_is_told() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 50, 80, 200])
-def test_narrow_screens_are_kept_to(width: int) -> None:
+def test_narrow_screens_are_respected(width: int) -> None:
     deep = (*SPANS, Span("x" * 70, 1, 5.0, 5.0))
     lines = seen(lambda screen: print_trace(screen, trace(spans=deep)), width=width).splitlines()
     assert max(map(len, lines)) <= max(width, 48)
@@ -73,14 +77,16 @@ def test_narrow_screens_are_kept_to(width: int) -> None:
 
 def test_a_list_has_a_line_for_each() -> None:
     traces = [
-        trace(content=Content("Why?")), trace(error="Invalid: no"), trace(degraded=(Degraded("query_embedding", "down"),)),
-    ]  # fmt: skip
+        trace(content=Content("Why?")),
+        trace(error="Invalid: no"),
+        trace(degraded=(Degraded("query_embedding", "down"),)),
+    ]
     lines = seen(lambda screen: print_traces(screen, traces)).splitlines()
     assert [line.split("ms")[1].strip() for line in lines[1:]] == ["Why?", "✗ Invalid: no", "! without query_embedding"]
     assert max(map(len, lines)) <= 80
     narrow = seen(lambda screen: print_traces(screen, traces), width=60).splitlines()
     assert narrow[1].split() == ["0123456789ab", "12:00:00", "query", "100.0", "ms", "Why?"]
-    assert "no such traces" in seen(lambda screen: print_traces(screen, []))
+    assert "no matching traces" in seen(lambda screen: print_traces(screen, []))
 
 
 def test_why_a_request_failed_can_be_read_whole() -> None:
@@ -107,4 +113,4 @@ def test_what_was_cancelled_did_not_fail() -> None:
 
 
 def test_long_times_are_seconds() -> None:
-    assert [took(ms) for ms in (0.04, 1234.5, 61_000)] == ["0.0 ms", "1,234.5 ms", "61.0 s"]
+    assert [format_ms(ms) for ms in (0.04, 1234.5, 61_000)] == ["0.0 ms", "1,234.5 ms", "61.0 s"]

@@ -1,4 +1,4 @@
-"""A real server in a thread of its own, and what the tests need to talk to it."""
+"""A real server in its own thread, and helpers to send requests to it."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ T = TypeVar("T")
 ROLES: tuple[Role, ...] = ("administrator", "editor", "reader")
 
 
-class Door:
+class LiveServer:
     """Serves an engine over HTTP until left."""
 
     host_listened_on = "127.0.0.1"
