@@ -65,7 +65,7 @@ async def set_folder(
             folder = replace(folder, system_prompt=prompt or None)
         if label is not None:
             folder = replace(folder, category_label=label or None)
-        await pincite.documents.folders.furnish(scope, folder)
+        await pincite.documents.folders.update(scope, folder)
     if door.json:
         print_json(shapes.folder(folder))
     else:

@@ -136,7 +136,7 @@ class Admin:
             count = built.waiting if built else 0
         else:
             if document_ids is not None:
-                await self._services.library.owned(scope, document_ids)
+                await self._services.library.require_owned(scope, document_ids)
             wanted = self._services.prepared.signature if stale else None
             count = len(await self._services.uploads.again(scope, document_ids, stale=wanted, priority=LOAD))
         self._services.workers.wake()
@@ -194,7 +194,7 @@ class Admin:
             raise Invalid(f"'{heir.name}' cannot take over from themselves")
         handed = await self._services.permissions.hand_over(caller.person, whose, heir)
         for person in (whose, heir):
-            self._services.folders.forget_furnished(person.id)
+            self._services.folders.clear_cache(person.id)
         details = {"to": heir.id, "documents": handed}
         await self._services.audit.record(
             caller.person, AuditEntry("user.hand_over", f"user:{whose.id}", details=details)

@@ -208,7 +208,7 @@ class Services:
         await self.permissions.settle()
         await self.share_links.forget_expired()
         await self.editions.clear_abandoned()
-        await self.versions.forget(keep=self.settings.versions.keep, days=self.settings.versions.keep_days)
+        await self.versions.remove_old(keep=self.settings.versions.keep, days=self.settings.versions.keep_days)
         await self.postings.make()
         await self.uploads.sweep()
         await self.job_list.forget()

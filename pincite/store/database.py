@@ -81,7 +81,7 @@ class Database:
             await connection.execute(begin, prepare=False)
             yield connection
 
-    async def at_once(
+    async def run_batch(
         self,
         person: str,
         *queries: Query,

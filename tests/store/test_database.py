@@ -109,19 +109,19 @@ def test_statements_sent_at_once_are_one_transaction_of_one_caller(database_url:
         database = await Database.open(database_url, pool_size=2)
         person = "50%% (of %(a)s) 'quoted' \\"
         for who, found in (("local", [("local",)]), (person, []), ("", [])):
-            seen, set_to = await database.at_once(who, owned, settings, values={}, local={"work_mem": "7MB"})
+            seen, set_to = await database.run_batch(who, owned, settings, values={}, local={"work_mem": "7MB"})
             assert (seen, set_to) == (found, [("7MB", who)])
-        [again] = await database.at_once("local", "select %(a)s::int[], %(b)s", values={"a": [1, 2], "b": "%s"})
+        [again] = await database.run_batch("local", "select %(a)s::int[], %(b)s", values={"a": [1, 2], "b": "%s"})
         assert again == [([1, 2], "%s")]
         with pytest.raises(psycopg.errors.DivisionByZero):
-            await database.at_once(
+            await database.run_batch(
                 "local",
                 "insert into session (id, owner) values ('s', 'local')",
                 "select 1 / %(zero)s",
                 values={"zero": 0},
             )
-        assert await database.at_once("local", "select count(*) from session", values={}) == [[(0,)]]
-        [nothing] = await database.at_once(
+        assert await database.run_batch("local", "select count(*) from session", values={}) == [[(0,)]]
+        [nothing] = await database.run_batch(
             "local", "insert into session (id, owner) values ('s', 'local')", values={}, durable=False
         )
         assert nothing == []

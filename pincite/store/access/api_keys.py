@@ -69,7 +69,7 @@ class ApiKeys:
     async def _recognise_all(self, hashes: Sequence[bytes]) -> list[Caller | Exception]:
         """Those that are asked about at about the same time: however many come at once, they take one connection."""
         query = "select h.hash, k.* from unnest(%(hashes)s::bytea[]) h (hash), find_key(h.hash) k"
-        [found] = await self._database.at_once("", query, values={"hashes": list(set(hashes))})
+        [found] = await self._database.run_batch("", query, values={"hashes": list(set(hashes))})
         known = {bytes(given): Caller(person=person, role=role, key_id=key) for given, key, person, role in found}
         unknown = "the key does not count; make one with: pincite key create --name NAME"
         return [known.get(one) or Unauthorized(unknown) for one in hashes]

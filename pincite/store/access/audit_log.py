@@ -53,7 +53,7 @@ class AuditLog:
         """Events, newest first, and the cursor of the next page where there is one."""
         before = None if wanted.cursor is None else _number(wanted.cursor)
         values = asdict(wanted) | {"before": before, "limit": wanted.limit + 1}
-        [found] = await self._database.at_once(by, _LIST, values=values)
+        [found] = await self._database.run_batch(by, _LIST, values=values)
         events = [_event(row) for row in found[: wanted.limit]]
         return events, str(events[-1].number) if len(found) > wanted.limit else None
 

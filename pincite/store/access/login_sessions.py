@@ -83,7 +83,7 @@ class LoginSessions:
     async def _recognise_all(self, hashes: Sequence[bytes]) -> list[Caller | Exception]:
         """Those that are asked about at about the same time, on one connection."""
         query = "select h.hash, l.* from unnest(%(hashes)s::bytea[]) h (hash), find_login(h.hash) l"
-        [found] = await self._database.at_once("", query, values={"hashes": list(set(hashes))})
+        [found] = await self._database.run_batch("", query, values={"hashes": list(set(hashes))})
         known = {bytes(given): Caller(person=person, role=role) for given, person, role in found}
         return [known.get(one) or Unauthorized("the login is over; log in again") for one in hashes]
 

@@ -14,9 +14,9 @@ from pincite.core.accounts.users import Person
 from pincite.errors import Conflict, Invalid, NotFound
 from pincite.store.access.audit_log import record
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
-from pincite.store.search.corpus_stats import changed
+from pincite.store.search.corpus_stats import bump_revision
 from pincite.store.search.packed_postings import remove_editions
-from pincite.store.search.vocabulary import forget_words, keep_words
+from pincite.store.search.vocabulary import remove_words, store_words
 from pincite.text.terms import forms
 
 Readers = tuple[str, ...]
@@ -42,7 +42,7 @@ class Permissions:
         """The ids behind the names; `Invalid` where one is nobody's."""
         query = "select given, principal from known_readers(%(users)s, %(groups)s)"
         values = {"users": list(wish.users), "groups": list(wish.groups)}
-        [found] = await self._database.at_once(scope.person, query, values=values)
+        [found] = await self._database.run_batch(scope.person, query, values=values)
         known = {(principal.partition(":")[0], given) for given, principal in found}
         for kind, names in (("user", wish.users), ("group", wish.groups)):
             if missing := [name for name in names if (kind, name) not in known]:
@@ -92,7 +92,7 @@ class Permissions:
             "both": sorted((whose.id, heir.id)),
         }
         try:
-            [_, [(handed,)]] = await self._database.at_once(by, _HOLD_BOTH, query, values=values, local=LONG_WORK)
+            [_, [(handed,)]] = await self._database.run_batch(by, _HOLD_BOTH, query, values=values, local=LONG_WORK)
         except pg_errors.CheckViolation:
             raise Conflict(f"documents of '{whose.name}' are being processed; wait, or cancel that") from None
         except pg_errors.DuplicateObject:
@@ -115,7 +115,7 @@ class Permissions:
     async def _settle(self, owner: str, documents: Sequence[str]) -> None:
         """Let what documents are found by follow them, many at a time, though none that others wait long for."""
         sizes = "select id, chunks from document where id = any(%(ids)s) order by id"
-        [found] = await self._database.at_once(owner, sizes, values={"ids": list(documents)})
+        [found] = await self._database.run_batch(owner, sizes, values={"ids": list(documents)})
         for some in _batches(found):
             async with self._database.transaction(owner, local=LONG_WORK) as connection:
                 await move_realms(connection, some)
@@ -176,7 +176,7 @@ async def refile(connection: Connection, owner: str, documents: Sequence[str]) -
         others |= {before, row[0]}
         moved += some
     for realm in sorted(others):
-        await changed(connection, realm)
+        await bump_revision(connection, realm)
     return moved
 
 
@@ -188,13 +188,13 @@ async def move_realms(connection: Connection, documents: Sequence[str]) -> None:
         return
     editions = [lost.edition for lost in astray]
     await remove_editions(connection, editions)
-    await forget_words(connection, editions)
+    await remove_words(connection, editions)
     passages = await rows(connection, _PASSAGES, (editions,))
     for realm in sorted({lost.realm for lost in astray}):
         await _move(connection, realm, [lost for lost in astray if lost.realm == realm], passages)
     await connection.execute("update edition set astray = false where key = any(%s)", (editions,))
     for realm in sorted({lost.realm for lost in astray} | {lost.before for lost in astray}):
-        await changed(connection, realm)
+        await bump_revision(connection, realm)
 
 
 async def _move(connection: Connection, realm: int, moving: Sequence["_Astray"], passages: Sequence[Any]) -> None:
@@ -205,7 +205,7 @@ async def _move(connection: Connection, realm: int, moving: Sequence["_Astray"],
         statement = sql.SQL("update {} set realm = %(realm)s where {} and realm <> %(realm)s")
         await connection.execute(statement.format(sql.Identifier(table), sql.SQL(where)), values)
     theirs = [(text, language) for edition, text, language in passages if edition in editions]
-    await keep_words(connection, realm, await asyncio.to_thread(_words, theirs))
+    await store_words(connection, realm, await asyncio.to_thread(_words, theirs))
 
 
 @dataclass(frozen=True, slots=True)

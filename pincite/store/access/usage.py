@@ -73,10 +73,10 @@ class UsageStore:
         """Correct what was reserved by what it turned out to be."""
         query = "select settle(%(name)s, %(day)s, %(difference)s)"
         values = {"name": name, "day": DAY, "difference": difference}
-        await self._database.at_once(person, query, values=values, durable=False)
+        await self._database.run_batch(person, query, values=values, durable=False)
 
     async def _spend(self, person: str, values: Mapping[str, object]) -> Granted:
-        [[found]] = await self._database.at_once(person, _SPEND, values=values, durable=False)
+        [[found]] = await self._database.run_batch(person, _SPEND, values=values, durable=False)
         return Granted(*found)
 
     @asynccontextmanager
@@ -85,7 +85,7 @@ class UsageStore:
         which = secrets.token_hex(8)
         values = {"which": which, "seconds": longest_s, "most": most}
         query = "select * from begin_streaming(%(which)s, %(seconds)s, %(most)s)"
-        [[(begun, used, allowed)]] = await self._database.at_once(person, query, values=values, durable=False)
+        [[(begun, used, allowed)]] = await self._database.run_batch(person, query, values=values, durable=False)
         if not begun:
             raise OverBudget(
                 f"{used} of your answers are on their way, and {allowed} may be at once (limits.streams); wait for one,"
@@ -98,7 +98,7 @@ class UsageStore:
         finally:
             with suppress(Unavailable):  # then it is over when it would have been at the latest
                 ended = "select end_streaming(%(which)s)"
-                await self._database.at_once(person, ended, values={"which": which}, durable=False)
+                await self._database.run_batch(person, ended, values={"which": which}, durable=False)
 
     async def used(self, by: str, person: str) -> Used:
         """What somebody uses, for themselves or for an administrator."""
@@ -106,7 +106,7 @@ class UsageStore:
             "select * from usage_of(%(person)s)",
             "select name, most from allowance where person = %(person)s order by 1",
         )
-        found, limits = await self._database.at_once(by, *queries, values={"person": person})
+        found, limits = await self._database.run_batch(by, *queries, values={"person": person})
         if not found:
             raise NotFound(f"there is no user '{person}'")
         documents, size, jobs, streams, tokens = found[0]
@@ -128,7 +128,7 @@ class UsageStore:
 
     async def forget(self) -> None:
         """Clear away what counts no more."""
-        await self._database.at_once("", "select forget_spent()", values={}, durable=False)
+        await self._database.run_batch("", "select forget_spent()", values={}, durable=False)
 
 
 async def check_quota(connection: Connection, quota: Quota, *, documents: int, size: int, jobs: int) -> None:

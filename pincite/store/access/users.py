@@ -38,12 +38,12 @@ class Users:
 
     async def all(self, by: str) -> list[Person]:
         """Everybody, by name."""
-        [found] = await self._database.at_once(by, _PEOPLE + sql.SQL(" order by lower(p.name)"), values={})
+        [found] = await self._database.run_batch(by, _PEOPLE + sql.SQL(" order by lower(p.name)"), values={})
         return [_person(row) for row in found]
 
     async def get(self, by: str, person: str) -> Person:
         """One of them, by id or name."""
-        [found] = await self._database.at_once(by, _PEOPLE + sql.SQL(_NAMED), values={"person": person})
+        [found] = await self._database.run_batch(by, _PEOPLE + sql.SQL(_NAMED), values={"person": person})
         if not found:
             raise NotFound(f"there is no user '{person}'")
         return _person(found[0])
@@ -51,7 +51,7 @@ class Users:
     async def oneself(self, person: str, role: Role) -> Oneself:
         """What a person may know about themselves, with the role they came in with."""
         query = sql.SQL("select name, {} from person p where id = me()").format(sql.SQL(_THEIR_GROUPS))
-        [found] = await self._database.at_once(person, query, values={})
+        [found] = await self._database.run_batch(person, query, values={})
         if not found:
             raise NotFound("there is no such user any more")
         return Oneself(person, found[0][0], role, tuple(found[0][1]))
@@ -122,13 +122,13 @@ class Users:
 
     async def groups(self, by: str) -> list[Group]:
         """Every group by name."""
-        [found] = await self._database.at_once(by, _GROUPS + " order by lower(g.name)", values={})
+        [found] = await self._database.run_batch(by, _GROUPS + " order by lower(g.name)", values={})
         return [Group(row[0], row[1], tuple(row[2]), row[3]) for row in found]
 
     async def group(self, by: str, group: str) -> Group:
         """One of them, by id or name."""
         query = _GROUPS + " where g.id = %(group)s or lower(g.name) = lower(%(group)s)"
-        [found] = await self._database.at_once(by, query, values={"group": group})
+        [found] = await self._database.run_batch(by, query, values={"group": group})
         if not found:
             raise NotFound(f"there is no group '{group}'")
         return Group(found[0][0], found[0][1], tuple(found[0][2]), found[0][3])

@@ -34,7 +34,7 @@ class AnswerCache:
         """The state of all that may be read now, and whether there is something to compare with."""
         values = {"realms": list(scope.realms), "key": key, "question": storable(question)}
         async with self._told():
-            [[(state,)], [(same, others)]] = await self._database.at_once(
+            [[(state,)], [(same, others)]] = await self._database.run_batch(
                 scope.person, _STATE, _SAME, values=values, local=IMPATIENT
             )
         return Looked(state, same if state else None, bool(state and others))
@@ -43,13 +43,13 @@ class AnswerCache:
         """Kept questions that are at least so similar, the nearest first."""
         values = {"key": key, "vector": f"[{','.join(map(str, vector))}]", "least": least, "nearest": NEAREST}
         async with self._told():
-            [found] = await self._database.at_once(scope.person, _ALIKE, values=values, local=IMPATIENT)
+            [found] = await self._database.run_batch(scope.person, _ALIKE, values=values, local=IMPATIENT)
         return [Alike(*row) for row in found]
 
     async def read(self, scope: Scope, entry: int) -> Answer | None:
         """A kept answer; None where it went meanwhile, or is not as it was written."""
         async with self._told():
-            [found] = await self._database.at_once(scope.person, _READ, values={"id": entry}, local=IMPATIENT)
+            [found] = await self._database.run_batch(scope.person, _READ, values={"id": entry}, local=IMPATIENT)
         if not found or _digest(found[0][0], found[0][1]) != bytes(found[0][2]):
             return None
         return from_json(json.loads(found[0][1]))
@@ -79,7 +79,7 @@ class AnswerCache:
     async def forget_expired(self) -> int:
         """Remove what is too old to be given again, whoever's it is."""
         async with self._told():
-            [[(gone,)]] = await self._database.at_once("", "select forget_expired()", values={})
+            [[(gone,)]] = await self._database.run_batch("", "select forget_expired()", values={})
         return int(gone)
 
     @asynccontextmanager

@@ -53,7 +53,7 @@ class ShareLinks:
     async def show(self, scope: Scope, share_id: str) -> SharedAnswer:
         """The same for the owner of a link, who may have kept no more than its id."""
         mine = "select hash from share where id = %(id)s and owner = me()"
-        [found] = await self._database.at_once(scope.person, mine, values={"id": share_id})
+        [found] = await self._database.run_batch(scope.person, mine, values={"id": share_id})
         return await self._shown(scope, found[0][0] if found else b"")
 
     async def remove(self, scope: Scope, named: str) -> str:
@@ -67,10 +67,10 @@ class ShareLinks:
 
     async def forget_expired(self) -> None:
         """Clear away links that count no more."""
-        await self._database.at_once("", "select forget_expired_shares()", values={})
+        await self._database.run_batch("", "select forget_expired_shares()", values={})
 
     async def _shown(self, scope: Scope, hashed: bytes) -> SharedAnswer:
-        [found] = await self._database.at_once(
+        [found] = await self._database.run_batch(
             scope.person, "select * from shared_turn(%(hash)s)", values={"hash": hashed}
         )
         if not found:
@@ -89,7 +89,7 @@ class ShareLinks:
 
     async def _readable(self, person: str, documents: Collection[str]) -> set[str]:
         query = "select id from document where id = any(%(ids)s)"
-        [found] = await self._database.at_once(person, query, values={"ids": list(documents)})
+        [found] = await self._database.run_batch(person, query, values={"ids": list(documents)})
         return {document_id for (document_id,) in found}
 
 

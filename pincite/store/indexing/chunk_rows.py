@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pincite.core.documents.document import Chunk, ChunkLevel
 from pincite.store.database import Connection, rows
-from pincite.store.search.vocabulary import keep_words
+from pincite.store.search.vocabulary import store_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ async def write(connection: Connection, realm: int, entries: Written, model: int
     }
     postings = await asyncio.to_thread(_posting_columns, entries, keys)
     await connection.execute(_INSERT_POSTINGS, postings | {"realm": realm})
-    await keep_words(connection, realm, {form for _, entry in entries for form in entry.forms.items()})
+    await store_words(connection, realm, {form for _, entry in entries for form in entry.forms.items()})
     vectors = await asyncio.to_thread(_vector_columns, entries, keys)
     await connection.execute(_INSERT_VECTORS, vectors | {"realm": realm, "model": model})
 

@@ -22,7 +22,7 @@ class Enrichments:
             " from document d join version v on v.document_id = d.id where d.id = %(id)s and v.key = %(version)s"
         )
         values = {"id": job.document_id, "version": job.version}
-        [found] = await self._database.at_once(job.owner, query, values=values)
+        [found] = await self._database.run_batch(job.owner, query, values=values)
         if not found:
             raise Conflict("the document was removed while it was being processed")
         [(document_id, version, name, source_uri, author, description, tags)] = found
@@ -34,7 +34,7 @@ class Enrichments:
             "select distinct on (hash) hash, summary, questions from enrichment"
             " where hash = any(%(hashes)s) and realm = any ((select own_realms())::int[])"
         )
-        [found] = await self._database.at_once(owner, query, values={"hashes": list(hashes)})
+        [found] = await self._database.run_batch(owner, query, values={"hashes": list(hashes)})
         return {digest: Enriched(summary, tuple(questions)) for digest, summary, questions in found}
 
     async def keep(self, job: Job, written: Mapping[bytes, Enriched]) -> None:

@@ -18,7 +18,7 @@ class Generations:
 
     async def searched(self) -> int:
         """Which index is searched now; 0 before the first."""
-        [found] = await self._database.at_once("", _SEARCHED, values={})
+        [found] = await self._database.run_batch("", _SEARCHED, values={})
         return int(found[0][0]) if found else 0
 
     async def serving(self, signature: str, settings: Mapping[str, Any]) -> tuple[int, str, Mapping[str, Any]]:

@@ -30,13 +30,13 @@ class JobList:
         """Jobs in the order in which they come to an end, most likely, and the cursor of the next page."""
         after = _place(cursor) if cursor is not None else None
         values = {"person": scope.person, "limit": limit + 1, "after": list(after or (0, 0, 0)), "state": state}
-        [found] = await self._database.at_once(scope.person, _LIST_ON if after else _LIST, values=values)
+        [found] = await self._database.run_batch(scope.person, _LIST_ON if after else _LIST, values=values)
         more = len(found) > limit
         return [_job(row) for row in found[:limit]], _cursor(found[limit - 1]) if more else None
 
     async def summary(self, scope: Scope) -> QueueSummary:
         """How much there is, how fast it goes, and how long that will take."""
-        [[row]] = await self._database.at_once(scope.person, _SUMMARY, values={"person": scope.person})
+        [[row]] = await self._database.run_batch(scope.person, _SUMMARY, values={"person": scope.person})
         running, waiting, held, stalled, ended, passages, seconds = row
         per_s = (ended - 1) / seconds if ended > 1 and seconds else None  # the first one opens the stretch of time
         left = running + waiting
@@ -56,7 +56,7 @@ class JobList:
             " where not exists (select from job j where j.id = w.id)"
         )
         values = {"ids": [job.id for job in jobs], "documents": [job.document_id for job in jobs]}
-        [found] = await self._database.at_once(scope.person, query, values=values | {"realms": list(scope.realms)})
+        [found] = await self._database.run_batch(scope.person, query, values=values | {"realms": list(scope.realms)})
         return [EndedJob(r[0], r[1], r[2], Failure(r[3], r[4] or "") if r[3] else None) for r in found]
 
     async def past(self, scope: Scope, *, limit: int, cursor: str | None = None) -> tuple[list[PastJob], str | None]:
@@ -65,13 +65,13 @@ class JobList:
         if not (last.isascii() and last.isdecimal() and len(last) < 19):
             raise Invalid(_NO_CURSOR)
         values = {"person": scope.person, "limit": limit + 1, "before": before, "last": int(last)}
-        [found] = await self._database.at_once(scope.person, _PAST, values=values)
+        [found] = await self._database.run_batch(scope.person, _PAST, values=values)
         jobs = [_past(row) for row in found[:limit]]
         return jobs, cursor_of(jobs[-1].ended_at, str(jobs[-1].id)) if len(found) > limit else None
 
     async def forget(self) -> None:
         """Forget jobs that ended long ago, whoever they belonged to."""
-        await self._database.at_once("", "select forget_ended_jobs(%(hours)s)", values={"hours": KEPT_H})
+        await self._database.run_batch("", "select forget_ended_jobs(%(hours)s)", values={"hours": KEPT_H})
 
     async def take(self, scope: Scope, job_id: int) -> tuple[Job, CancelledJob]:
         """Take a job from whoever has it, so that it can be ended: they may no longer touch the document."""

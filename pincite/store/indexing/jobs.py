@@ -108,7 +108,7 @@ class Jobs:
         """The same, and where it is about a small file more such jobs of its owner, as there is room for."""
         holder = f"{worker}:{secrets.token_hex(8)}"
         values = {"holder": holder, "place": self._place, "lease_s": lease_s, **asdict(room)}
-        [found] = await self._database.at_once("", _CLAIM, values=values, durable=False)
+        [found] = await self._database.run_batch("", _CLAIM, values=values, durable=False)
         return [Job(*(*row[:5], holder, row[5])) for row in found]
 
     async def renew(self, job: Job, lease_s: float) -> bool:
@@ -124,7 +124,7 @@ class Jobs:
                 "holders": [job.holder for job, _ in own],
                 "leases": [lease_s for _, lease_s in own],
             }
-            [found] = await self._database.at_once(owner, _RENEW, values=values, durable=False)
+            [found] = await self._database.run_batch(owner, _RENEW, values=values, durable=False)
             kept |= {job for (job,) in found}
         return [job.id in kept for job, _ in asked]
 
@@ -141,7 +141,7 @@ class Jobs:
                 "stages": [stage for _, stage, _ in own],
                 "progress": [progress for *_, progress in own],
             }
-            await self._database.at_once(owner, _REPORT, values=values, durable=False)
+            await self._database.run_batch(owner, _REPORT, values=values, durable=False)
         return [None] * len(said)
 
     async def give_back(self, job: Job) -> None:
@@ -152,7 +152,7 @@ class Jobs:
     async def give_back_all(self, name: str) -> None:
         """The same for all that the workers of this name have in hand."""
         query = "select id, owner, document_id, version, attempts, holder from jobs_of(%(name)s)"
-        [found] = await self._database.at_once("", query, values={"name": name})
+        [found] = await self._database.run_batch("", query, values={"name": name})
         for row in found:
             await self.give_back(Job(*row))
 
@@ -186,7 +186,7 @@ class Jobs:
 
     async def wake_stalled(self) -> None:
         """A part that was down is back: try what waits for such a thing now, whoever it belongs to."""
-        await self._database.at_once("", "select wake_stalled()", values={}, durable=False)
+        await self._database.run_batch("", "select wake_stalled()", values={}, durable=False)
 
     async def start_over(self, scope: Scope, document_ids: Sequence[str], *, priority: int = LOAD) -> None:
         """Somebody asks for these documents again: release what was held back, forget tries that failed or were cut off."""
@@ -221,7 +221,7 @@ class Jobs:
             " and j.owner = %(person)s and j.generation is null"
         )
         values = {"ids": list(document_ids), "person": scope.person}
-        [[row]] = await self._database.at_once(scope.person, query, values=values)
+        [[row]] = await self._database.run_batch(scope.person, query, values=values)
         return Waiting(*row) if row[0] else None
 
 

@@ -12,8 +12,8 @@ from pincite.store.access.permissions import move_realms
 from pincite.store.database import Connection, rows
 from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.store.indexing.jobs import Job
-from pincite.store.search.corpus_stats import changed
-from pincite.store.search.pages import keep_pages
+from pincite.store.search.corpus_stats import bump_revision
+from pincite.store.search.pages import store_pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ async def publish(connection: Connection, served: Mapping[Edition, ParsedVersion
     await connection.execute(_OUTDATE, said)
     await connection.execute(_SAY, said)
     for edition, found in served.items():
-        await keep_pages(connection, edition.job.version, found.parsed)
+        await store_pages(connection, edition.job.version, found.parsed)
     await connection.execute(_DONE, values)
     for (realm,) in await rows(connection, _REALMS, values):
-        await changed(connection, realm)
+        await bump_revision(connection, realm)
 
 
 _RETIRE = """

@@ -22,7 +22,7 @@ from pincite.store.access.usage import Quota, check_quota
 from pincite.store.database import Connection, Database, one, rows
 from pincite.store.documents.blobs import Blobs, Original
 from pincite.store.documents.library import Library
-from pincite.store.documents.row import DOCUMENT, document_of
+from pincite.store.documents.row import SELECT_DOCUMENT, to_document
 from pincite.store.indexing import insert_documents as arrived
 from pincite.store.indexing.insert_documents import NewUpload, Schedule
 from pincite.store.indexing.jobs import SMALL
@@ -106,7 +106,7 @@ class UploadStore:
                 await note_from(connection, _added(minted))
         if not minted:
             return []
-        return await self._library.several(await self._library.scope(scope.person), list(minted))
+        return await self._library.get_many(await self._library.scope(scope.person), list(minted))
 
     async def _check_room(self, connection: Connection, arrivals: Sequence[NewUpload], *, documents: int) -> None:
         size = sum(len(arrival.upload.data) for arrival in arrivals)
@@ -134,7 +134,7 @@ class UploadStore:
     async def settled(self, scope: Scope, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Document]:
         """Those of the named documents that are indexed as they would be now, or about to be, by folder and name."""
         query = (
-            DOCUMENT + " join unnest(%(folders)s::text[], %(names)s::text[]) as n (folder, name)"
+            SELECT_DOCUMENT + " join unnest(%(folders)s::text[], %(names)s::text[]) as n (folder, name)"
             " on n.folder = d.folder and n.name = d.name where d.owner = %(owner)s"
             " and (d.status in ('pending', 'processing') or (d.status = 'completed' and s.signature = %(signature)s))"
         )
@@ -142,10 +142,10 @@ class UploadStore:
             "folders": [folder for folder, _ in names], "names": [name for _, name in names],
             "owner": scope.person, "signature": self._signature,
         }  # fmt: skip
-        [found] = await self._database.at_once(scope.person, query, values=values)
+        [found] = await self._database.run_batch(scope.person, query, values=values)
         return {
             (document.folder, document.name): document
-            for document in (document_of(row, self._signature) for row in found)
+            for document in (to_document(row, self._signature) for row in found)
         }
 
     async def _accept(self, scope: Scope, arrival: NewUpload) -> tuple[str, UploadOutcome]:

@@ -11,7 +11,7 @@ from psycopg.errors import ForeignKeyViolation
 from pincite.concurrency import Batcher
 from pincite.errors import Conflict, StoreDown
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
-from pincite.store.documents.versions import archive_edition, clear
+from pincite.store.documents.versions import archive_edition, remove_edition
 from pincite.store.indexing import chunk_rows
 from pincite.store.indexing import publish as serving
 from pincite.store.indexing.chunk_rows import ChunkRow
@@ -57,7 +57,7 @@ class EditionWriter:
         found: dict[int, Target] = {}
         for owner, some in _grouped(jobs, lambda job: job.owner):
             values = {"jobs": [job.id for job in some], "versions": [job.version for job in some]}
-            [known] = await self._database.at_once(owner, _TARGETS, values=values)
+            [known] = await self._database.run_batch(owner, _TARGETS, values=values)
             about = {row[0]: row[1:] for row in known}
             found |= {job.id: Target(job, *about[job.id]) for job in some if job.id in about}
         return [found.get(job.id) or Conflict(_GONE) for job in jobs]
@@ -72,7 +72,9 @@ class EditionWriter:
         known: dict[tuple[str, bytes], list[list[float]]] = {}
         for owner, some in _grouped(asked, lambda one: one[0]):
             wanted = list({digest for _, hashes in some for digest in hashes})
-            [found] = await self._database.at_once(owner, _KNOWN, values={"hashes": wanted, "model": self._index.model})
+            [found] = await self._database.run_batch(
+                owner, _KNOWN, values={"hashes": wanted, "model": self._index.model}
+            )
             for digest, vector in found:
                 known.setdefault((owner, digest), []).append(vector)
         return [
@@ -83,7 +85,7 @@ class EditionWriter:
         """Whether this is the text that is kept of the job's version."""
         digest = await asyncio.to_thread(digest_of, text)
         query = "select md5(text) = %(digest)s from version where key = %(version)s"
-        [found] = await self._database.at_once(job.owner, query, values={"digest": digest, "version": job.version})
+        [found] = await self._database.run_batch(job.owner, query, values={"digest": digest, "version": job.version})
         return found == [(True,)]
 
     async def read_anew(self, job: Job) -> None:
@@ -216,7 +218,7 @@ class EditionWriter:
             abandoned = await rows(connection, "select * from abandoned_editions()")
         for owner, key, keep in abandoned:
             async with self._database.transaction(owner, durable=False, local=LONG_WORK) as connection:
-                await (archive_edition if keep else clear)(connection, key)
+                await (archive_edition if keep else remove_edition)(connection, key)
         return [len(abandoned)] * len(asked)
 
 
@@ -261,7 +263,7 @@ async def _end(connection: Connection, job: Job, state: str) -> int | None:
     await connection.execute("update version set state = %s where key = %s and state = 'waiting'", (state, job.version))
     writing = await rows(connection, _WRITING, {"version": job.version, "job": job.id})
     for (key,) in writing:
-        await clear(connection, key)
+        await remove_edition(connection, key)
     gone = await one(connection, "delete from job where id = %s returning generation", (job.id,))
     return None if gone is None else gone[0]
 

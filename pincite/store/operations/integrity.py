@@ -29,12 +29,12 @@ async def inspect(database: Database, files: BlobFiles, report: Report) -> Integ
     for scope in await _people(database):
         report(Progress("comparing rows", 0, len(_CHECKS), 0.0, of="check"))
         for number, check in enumerate(_CHECKS, start=1):
-            [found] = await database.at_once(scope.person, check, values={}, local=LONG_WORK)
+            [found] = await database.run_batch(scope.person, check, values={}, local=LONG_WORK)
             wrong += [str(line) for (line,) in found if str(line) not in wrong]
             report(Progress("comparing rows", number, len(_CHECKS), 0.0, of="check"))
         checked += await _check_files(database, files, scope, wrong, report)
         searched += await _search(database, scope, wrong)
-        [[(count,)]] = await database.at_once(
+        [[(count,)]] = await database.run_batch(
             scope.person, "select count(*) from document where owner = me()", values={}
         )
         documents += count
@@ -53,14 +53,14 @@ async def _people(database: Database) -> list[Scope]:
         people = [str(person) for (person,) in await rows(connection, "select id from everybody()")]
     found = []
     for person in people:
-        [realms] = await database.at_once(person, "select unnest(own_realms())", values={})
+        [realms] = await database.run_batch(person, "select unnest(own_realms())", values={})
         found.append(Scope(person, tuple(realm for (realm,) in realms)))
     return found
 
 
 async def _check_files(database: Database, files: BlobFiles, scope: Scope, wrong: list[str], report: Report) -> int:
     """Whether every version's bytes are there, on the disk or in the database, and those that came in."""
-    [versions] = await database.at_once(scope.person, _VERSIONS, values={}, local=LONG_WORK)
+    [versions] = await database.run_batch(scope.person, _VERSIONS, values={}, local=LONG_WORK)
     for number, (document_id, version_id, name, checksum, in_database) in enumerate(versions, start=1):
         path, title = files.path(document_id, version_id), f"{name} ({document_id}), version {version_id}"
         found = in_database or await asyncio.to_thread(_digest, path)
@@ -91,13 +91,13 @@ async def _is_there(database: Database, scope: Scope, document_id: str, version_
     """Whether a version was not removed while we looked."""
     query = "select 1 from version where document_id = %(document)s and id = %(version)s"
     values = {"document": document_id, "version": version_id}
-    [found] = await database.at_once(scope.person, query, values=values)
+    [found] = await database.run_batch(scope.person, query, values=values)
     return bool(found)
 
 
 async def _search(database: Database, scope: Scope, wrong: list[str]) -> int:
     """Look for some documents by a passage of theirs, by its words and by its vector."""
-    [sample] = await database.at_once(scope.person, _SAMPLE, values={"sample": SAMPLE}, local=LONG_WORK)
+    [sample] = await database.run_batch(scope.person, _SAMPLE, values={"sample": SAMPLE}, local=LONG_WORK)
     for document_id, name, key, text, vector, model, dimensions in sample:
         index = PostgresIndex(database, model, dimensions, Rag())
         only = Filters(document_ids=(document_id,))
@@ -111,7 +111,7 @@ async def _search(database: Database, scope: Scope, wrong: list[str]) -> int:
 
 async def _is_served(database: Database, scope: Scope, key: int) -> bool:
     query = "select 1 from chunk c join document d on d.served = c.edition where c.key = %(key)s"
-    [found] = await database.at_once(scope.person, query, values={"key": key})
+    [found] = await database.run_batch(scope.person, query, values={"key": key})
     return bool(found)
 
 

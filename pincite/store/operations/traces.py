@@ -37,7 +37,7 @@ class TraceStore:
             "content": Jsonb(asdict(trace.content)) if trace.content else None,
             "documents": list(trace.documents), "spans": Jsonb(spans),
         }  # fmt: skip
-        await self._database.at_once(owner, _KEEP, values=values, durable=False)
+        await self._database.run_batch(owner, _KEEP, values=values, durable=False)
 
     async def list(self, scope: Scope, wanted: TraceFilter) -> tuple[list[Trace], str | None]:
         """Traces without their spans, newest first, and the cursor of the next page where there is one."""

@@ -165,11 +165,11 @@ def test_rights_follow_a_document_or_folder_that_is_moved(with_shelf: Any) -> No
         await rights.share_folder(scope, "open", await rights.readers(scope, ShareRequest(users=("bob",))))
         one = await shelf.put("a.md", "stork", folder="shut")
         await shelf.put("b.md", "stork", folder="elsewhere")
-        await DocumentEditor(shelf.database).refile(await shelf.scope(), one, DocumentChange(folder="open"))
+        await DocumentEditor(shelf.database).update(await shelf.scope(), one, DocumentChange(folder="open"))
         assert await found(shelf, "bob", "stork") == {one}
         await Folders(shelf.database).move(await shelf.scope(), "open", "moved")
         assert await found(shelf, "bob", "stork") == {one}  # what a folder says goes with it
-        await DocumentEditor(shelf.database).refile(await shelf.scope(), one, DocumentChange(folder="shut"))
+        await DocumentEditor(shelf.database).update(await shelf.scope(), one, DocumentChange(folder="shut"))
         assert await found(shelf, "bob", "stork") == set()
         assert await realm_mismatches(shelf) == []
 
@@ -234,7 +234,7 @@ def test_a_reader_changes_nothing_even_where_a_check_was_forgotten(with_shelf: A
         bob = await shelf.library.scope("bob")
         for call in (
             shelf.removal.remove(bob, one),
-            DocumentEditor(shelf.database).refile(bob, one, DocumentChange(title="mine now")),
+            DocumentEditor(shelf.database).update(bob, one, DocumentChange(title="mine now")),
             Permissions(shelf.database).share(bob, one, ("everyone",)),
         ):
             with pytest.raises(NotFound):

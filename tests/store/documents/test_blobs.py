@@ -7,12 +7,12 @@ import pytest
 from pincite.core.documents.document import Upload
 from pincite.errors import NotFound, Unreadable
 from pincite.store.documents.blob_files import BlobFiles
-from pincite.store.documents.blobs import PIECE, Blobs
+from pincite.store.documents.blobs import PIECE_BYTES, Blobs
 from pincite.store.documents.library import Library
 from pincite.store.indexing.jobs import Jobs
 from pincite.store.indexing.uploads import UploadStore
 
-DATA = b"first piece" * (PIECE // 11 + 5) + b"and the last"
+DATA = b"first piece" * (PIECE_BYTES // 11 + 5) + b"and the last"
 
 
 async def taken_in(shelf: Any, originals: Blobs, data: bytes = DATA) -> Any:
@@ -59,7 +59,7 @@ def test_bytes_that_were_tampered_with_are_refused(with_shelf: Any) -> None:
         document = await taken_in(shelf, originals)
         async with shelf.database.transaction("local") as connection:
             await connection.execute("update piece set bytes = 'x' where number = 1")
-        with pytest.raises(Unreadable, match="not what came in"):
+        with pytest.raises(Unreadable, match="differs from the uploaded one"):
             await originals.read("local", document.id, document.version)
 
     with_shelf(test)

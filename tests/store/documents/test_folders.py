@@ -39,7 +39,7 @@ def test_the_nearest_prompt_and_label_hold(with_shelf: Any) -> None:
         assert await folders.prompt(scope, "hr/jokes/old") == "Be funny."
         assert await folders.prompt(scope, "hrx") is None
         assert await folders.labels(scope) == {"hr": "Human resources"}
-        await folders.furnish(scope, Folder("hr/jokes", None))
+        await folders.update(scope, Folder("hr/jokes", None))
         assert await folders.prompt(scope, "hr/jokes/old") == "Be formal."
         assert await folders.prompt(Scope("somebody", ()), "hr") is None
 
@@ -81,10 +81,10 @@ def test_only_a_folder_without_documents_is_forgotten(with_shelf: Any) -> None:
         document_id = await shelf.put("a.md", "A.", folder="x/y")
         await folders.make(scope, Folder("x", "Prompt."))
         assert await folders.own_documents(scope, "x") == [document_id]
-        with pytest.raises(Conflict, match="holds documents"):
-            await folders.forget(scope, "x")
+        with pytest.raises(Conflict, match="contains documents"):
+            await folders.remove(scope, "x")
         await shelf.removal.remove(scope, document_id)
-        await folders.forget(scope, "x")
+        await folders.remove(scope, "x")
         assert await folders.all(scope) == []
 
     with_shelf(test)

@@ -8,7 +8,7 @@ ROWS = "select (select count(*) from pincite.{0}), (select count(*) from pincite
 
 
 async def now(shelf: Any) -> datetime:
-    [[(moment,)]] = await shelf.database.at_once("", "select clock_timestamp()", values={})
+    [[(moment,)]] = await shelf.database.run_batch("", "select clock_timestamp()", values={})
     return moment
 
 
@@ -89,14 +89,14 @@ def test_versions_beyond_what_is_kept_go_with_all_that_was_made_of_them(with_she
             await shelf.put("a.md", f"state {number} of things")
         other = await shelf.put("b.md", "only one")
         document = (
-            await shelf.library.several(await shelf.scope(), [await shelf.accept("a.md", "state 3 of things")])
+            await shelf.library.get_many(await shelf.scope(), [await shelf.accept("a.md", "state 3 of things")])
         )[0]
         await shelf.indexing.clear_abandoned()
         history = VersionArchive(shelf.database, shelf.files)
-        assert await history.forget(keep=0, days=0) == 0
-        assert await history.forget(keep=0, days=1) == 0
+        assert await history.remove_old(keep=0, days=0) == 0
+        assert await history.remove_old(keep=0, days=1) == 0
         gone = (await shelf.library.versions(await shelf.scope(), document.id))[2:]
-        assert await history.forget(keep=2, days=0) == 2
+        assert await history.remove_old(keep=2, days=0) == 2
         left = await shelf.library.versions(await shelf.scope(), document.id)
         assert (len(left), len(await shelf.library.versions(await shelf.scope(), other))) == (2, 1)
         assert not any(shelf.files.path(document.id, version.id).exists() for version in gone)
@@ -115,7 +115,7 @@ def test_what_was_replaced_long_ago_goes_by_its_age(with_shelf: Any) -> None:
                 "update version set created_at = created_at - interval '10 days' where id <= (select max(id) from version where document_id = %s and key < (select max(key) from version))",
                 (document,),
             )
-        assert await VersionArchive(shelf.database, shelf.files).forget(keep=0, days=5) == 1
+        assert await VersionArchive(shelf.database, shelf.files).remove_old(keep=0, days=5) == 1
         assert len(await shelf.library.versions(await shelf.scope(), document)) == 2
 
     with_shelf(test)

@@ -8,14 +8,14 @@ ALL = Filters()
 
 def test_a_survey_counts_what_is_admitted_and_its_languages(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        scope, surveys = await shelf.scope(), CorpusStatsCache()
-        nothing = await surveys.make(shelf.database, scope, ALL)
+        scope, cache = await shelf.scope(), CorpusStatsCache()
+        nothing = await cache.compute(shelf.database, scope, ALL)
         assert (nothing.chunks, nothing.words, nothing.vectors, nothing.languages) == (0, 0, 0, ())
         await shelf.put("a.md", "one two three", "four", folder="in")
         await shelf.put("b.md", "eins zwei", language="de")
-        whole = await surveys.make(shelf.database, scope, ALL)
+        whole = await cache.compute(shelf.database, scope, ALL)
         assert (whole.chunks, whole.words, whole.vectors, whole.languages) == (3, 6, 3, ("de", "en"))
-        part = await surveys.make(shelf.database, scope, Filters(folder="in"))
+        part = await cache.compute(shelf.database, scope, Filters(folder="in"))
         assert (part.chunks, part.words, part.languages, part.narrowed) == (2, 4, ("en",), True)
 
     with_shelf(test)
@@ -23,10 +23,10 @@ def test_a_survey_counts_what_is_admitted_and_its_languages(with_shelf: Any) -> 
 
 def test_whatever_changes_the_documents_raises_the_revision(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        scope, surveys = await shelf.scope(), CorpusStatsCache()
+        scope, cache = await shelf.scope(), CorpusStatsCache()
 
         async def revision() -> int:
-            return (await surveys.make(shelf.database, scope, ALL)).revision
+            return (await cache.compute(shelf.database, scope, ALL)).revision
 
         seen = [await revision()]
         first = await shelf.put("a.md", "one")
@@ -44,15 +44,15 @@ def test_whatever_changes_the_documents_raises_the_revision(with_shelf: Any) -> 
 
 def test_only_whole_libraries_are_remembered_each_for_its_own_scope(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        scope, surveys = await shelf.scope(), CorpusStatsCache()
+        scope, cache = await shelf.scope(), CorpusStatsCache()
         await shelf.put("a.md", "one", folder="in")
-        assert surveys.remembered(scope, ALL) is None
-        await surveys.make(shelf.database, scope, Filters(folder="in"))
-        assert surveys.remembered(scope, ALL) is None
-        made = await surveys.make(shelf.database, scope, ALL)
-        assert surveys.remembered(scope, ALL) == await surveys.rough(shelf.database, scope, ALL) == made
-        assert surveys.remembered(scope, Filters(folder="in")) is None
-        assert surveys.remembered(type(scope)("somebody", scope.realms), ALL) is None
+        assert cache.cached(scope, ALL) is None
+        await cache.compute(shelf.database, scope, Filters(folder="in"))
+        assert cache.cached(scope, ALL) is None
+        made = await cache.compute(shelf.database, scope, ALL)
+        assert cache.cached(scope, ALL) == await cache.recent(shelf.database, scope, ALL) == made
+        assert cache.cached(scope, Filters(folder="in")) is None
+        assert cache.cached(type(scope)("somebody", scope.realms), ALL) is None
 
     with_shelf(test)
 

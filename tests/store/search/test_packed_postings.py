@@ -204,7 +204,7 @@ def test_several_may_pack_add_remove_and_search_at_once(with_shelf: Any) -> None
 
 def test_a_pack_holds_no_more_than_it_may_but_for_one_large_document(with_shelf: Any, monkeypatch: Any) -> None:
     async def test(shelf: Any) -> None:
-        monkeypatch.setattr(packed_postings, "MOST", 6)
+        monkeypatch.setattr(packed_postings, "MAX_CHUNKS", 6)
         for n in range(4):
             await shelf.put(f"{n}.md", *texts(9 if n == 2 else 3, seed=n))
         assert await PackedPostings(shelf.database, least=1).make() == 18

@@ -11,9 +11,9 @@ from pincite.core.documents.pages import Page, PageMark, pack
 from pincite.core.documents.positions import Slice, TextSpan, in_words, locate
 from pincite.store.indexing.publish import ParsedVersion
 from pincite.store.operations.integrity import inspect
-from pincite.store.search.pages import PART, Pages, touched
+from pincite.store.search.pages import MARKS_PER_PART, Pages, pages_of_spans
 
-ROWS = 12 * PART
+ROWS = 12 * MARKS_PER_PART
 SHEET = "\n".join(f"| {n} | x{n} |" for n in range(1, ROWS + 1))
 
 
@@ -42,7 +42,9 @@ def test_a_page_comes_back_as_it_was_kept(with_shelf: Any) -> None:
         extract = TextSpan(*await put(shelf, "a.md", parsed), 0, len(parsed.text))
         found, count = await Pages(shelf.database).of(scope, extract, number=1)
         assert ([(leaf.number, leaf.page, leaf.end) for leaf in found], count) == ([(1, page, 12)], 2)
-        both = await touched(shelf.database, [extract, TextSpan(extract.document_id, extract.version, 13, 15)], scope)
+        both = await pages_of_spans(
+            shelf.database, [extract, TextSpan(extract.document_id, extract.version, 13, 15)], scope
+        )
         assert [[leaf.number for leaf in one] for one in both] == [[1, 2], [2]]
         assert await Pages(shelf.database).of(scope, extract, number=3) == ([], 2)
 
@@ -53,12 +55,12 @@ def test_of_a_long_page_only_what_a_span_touches_is_read(with_shelf: Any) -> Non
     async def test(shelf: Any) -> None:
         scope = await shelf.scope()
         document_id, version = await put(shelf, "a.md", Parsed(SHEET, "markdown", pages=(long_sheet(),)))
-        for row in (1, PART, PART + 1, ROWS):
+        for row in (1, MARKS_PER_PART, MARKS_PER_PART + 1, ROWS):
             start = SHEET.index(f"x{row} |")
             span = TextSpan(document_id, version, start, start + len(f"x{row}"))
-            [found] = await touched(shelf.database, [span], scope)
+            [found] = await pages_of_spans(shelf.database, [span], scope)
             assert len(found) == 1
-            assert len(found[0].page.placed()) <= PART
+            assert len(found[0].page.placed()) <= MARKS_PER_PART
             assert in_words(locate(found, span.start, span.end, Slice(SHEET))) == f"sheet Numbers, B{row}"
         found, count = await Pages(shelf.database).of(
             scope, TextSpan(document_id, version, 0, len(SHEET)), name="numbers"
@@ -76,7 +78,7 @@ def test_pages_of_another_reading_take_the_place_of_those_before(with_shelf: Any
         job = await shelf.jobs.claim("tester", 60)
         parsed = Parsed("b" * 30, "markdown", pages=(Page(0, "slide"),))
         await shelf.indexing.serve(await shelf.indexing.begin(await shelf.indexing.target(job)), ParsedVersion(parsed))
-        [found] = await touched(shelf.database, [TextSpan(document_id, version, 0, 30)], scope)
+        [found] = await pages_of_spans(shelf.database, [TextSpan(document_id, version, 0, 30)], scope)
         assert [(leaf.page.kind, leaf.end) for leaf in found] == [("slide", 30)]
 
     with_shelf(test)
@@ -87,7 +89,7 @@ def test_nobody_else_finds_a_page(with_shelf: Any) -> None:
         scope = await shelf.scope()
         extract = TextSpan(*await put(shelf, "a.md", Parsed("a" * 20, "markdown", pages=(Page(0),))), 0, 20)
         for stranger in (Scope("local", ()), Scope("stranger", scope.realms), Scope("", scope.realms)):
-            assert await touched(shelf.database, [extract], stranger) == [[]]
+            assert await pages_of_spans(shelf.database, [extract], stranger) == [[]]
             assert await Pages(shelf.database).of(stranger, extract, number=1) == ([], 0)
 
     with_shelf(test)

@@ -7,7 +7,7 @@ import pytest
 
 from pincite.core.accounts.access import Scope
 from pincite.core.query.question import Question
-from pincite.store.search.parents import MOST
+from pincite.store.search.parents import MAX_PARENT_CHARS
 
 LONG = "\n\n".join(f"Paragraph {n} tells of ordinary things and of nothing else at all." for n in range(400))
 TEXT = f"""# Harbour
@@ -64,7 +64,7 @@ def test_of_a_long_document_as_much_as_is_useful_is_given_around_its_best_passag
     [document] = [hit.chunk for hit in hits]
     assert document.level == 0
     assert "Wenzel" in document.text
-    assert len(document.text) <= MOST < len(TEXT)
+    assert len(document.text) <= MAX_PARENT_CHARS < len(TEXT)
     assert TEXT[document.start_char : document.end_char] == document.text
     lines = TEXT.splitlines()
     assert document.text.splitlines() == lines[document.start_line - 1 : document.end_line]

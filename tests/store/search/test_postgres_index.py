@@ -12,7 +12,12 @@ from pincite.core.query.question import Filters
 from pincite.store.access.permissions import Permissions
 from pincite.store.access.users import Users
 from pincite.store.search.corpus_stats import CorpusStats
-from pincite.store.search.postgres_index import NAMESAKES, WINDOW_FACTOR, PostgresIndex, _window_factor
+from pincite.store.search.postgres_index import (
+    MAX_DOCUMENTS_PER_NAME,
+    MAX_ROWS_PER_CHUNK,
+    PostgresIndex,
+    _rows_per_chunk,
+)
 from pincite.text.terms import terms
 
 ALL = Filters()
@@ -74,10 +79,10 @@ def test_lexical_search_under_a_filter_is_bm25_over_what_that_admits(with_shelf:
 
 
 @pytest.mark.parametrize(
-    ("vectors", "factor"), [(0, 1), (100, 1), (101, 2), (150, 2), (200, 3), (201, 4), (900, WINDOW_FACTOR)]
+    ("vectors", "factor"), [(0, 1), (100, 1), (101, 2), (150, 2), (200, 3), (201, 4), (900, MAX_ROWS_PER_CHUNK)]
 )
 def test_more_rows_are_read_the_more_vectors_a_chunk_has(vectors: int, factor: int) -> None:
-    assert _window_factor(CorpusStats(chunks=100, words=1, vectors=vectors, narrowed=False)) == factor
+    assert _rows_per_chunk(CorpusStats(chunks=100, words=1, vectors=vectors, narrowed=False)) == factor
 
 
 @pytest.mark.parametrize("exact_rows", [0, 20_000], ids=["hnsw", "exact"])
@@ -193,7 +198,7 @@ def test_documents_are_found_by_what_texts_call_them(with_shelf: Any) -> None:
         ]
         assert [name for name, *_ in await found("Green", "Blue", filters=Filters(folder="in"))] == ["Blue"]
         assert await found() == []
-        for number in range(NAMESAKES):
+        for number in range(MAX_DOCUMENTS_PER_NAME):
             await shelf.put(f"Green ({number})", f"number {number}")
         assert await found("Green") == []  # too many are called that
 

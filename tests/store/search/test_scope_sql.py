@@ -20,7 +20,7 @@ def test_a_folder_admits_what_lies_below_it_and_not_what_begins_like_it() -> Non
 
 
 def test_without_a_filter_the_few_editions_not_served_are_named() -> None:
-    assert not scope_sql.narrowed(Filters())
+    assert not scope_sql.is_filtered(Filters())
     assert (
         "<> all (array(select key from edition where state in" in scope_sql.editions("p.edition", Filters()).as_string()
     )
@@ -28,7 +28,7 @@ def test_without_a_filter_the_few_editions_not_served_are_named() -> None:
 
 def test_under_a_filter_the_admitted_editions_are_named_even_where_there_are_none() -> None:
     for filters in (Filters(folder=""), Filters(document_ids=())):
-        assert scope_sql.narrowed(filters)
+        assert scope_sql.is_filtered(filters)
         assert "select served from document" in scope_sql.editions("p.edition", filters).as_string()
     listed = scope_sql.editions("v.edition", Filters(folder="hr"), listed=True).as_string()
     assert listed.startswith("v.edition = any (array(select served")

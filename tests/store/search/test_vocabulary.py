@@ -92,7 +92,7 @@ def test_words_of_a_replaced_version_are_forgotten_with_the_version(with_shelf: 
         assert await vocabulary.among(asked, scope=scope, filters=ALL) == {"saxophone"}
         await shelf.indexing.clear_abandoned()
         assert await kept(shelf) == {"saxophone", "xylophone"}  # the version can still be asked
-        await VersionArchive(shelf.database, shelf.files).forget(keep=1, days=0)
+        await VersionArchive(shelf.database, shelf.files).remove_old(keep=1, days=0)
         assert await kept(shelf) == {"saxophone"}
 
     with_shelf(test)
