@@ -19,7 +19,7 @@ from pincite.errors import Conflict, Invalid, NotAllowed
 from pincite.store.access.api_keys import ApiKeys
 from pincite.store.access.audit_log import AuditLog
 from pincite.store.access.login_sessions import LoginSessions
-from pincite.store.access.passwords import check_new
+from pincite.store.access.passwords import check_new_password
 from pincite.store.access.users import Users
 from pincite.store.database import health
 from pincite.store.operations.traces import sizes
@@ -138,7 +138,7 @@ class Admin:
             if document_ids is not None:
                 await self._services.library.require_owned(scope, document_ids)
             wanted = self._services.prepared.signature if stale else None
-            count = len(await self._services.uploads.again(scope, document_ids, stale=wanted, priority=LOAD))
+            count = len(await self._services.uploads.reindex(scope, document_ids, stale=wanted, priority=LOAD))
         self._services.workers.wake()
         return count
 
@@ -178,7 +178,7 @@ class Admin:
     ) -> Person:
         """Add somebody who may come in, with a password or, once one is made for them, with a key."""
         if password is not None:
-            check_new(password)
+            check_new_password(password)
         person = await self._services.users.add(caller.person, name, role)
         if password is not None:
             await self._services.logins.set_password(caller.person, person.id, password)

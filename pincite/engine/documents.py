@@ -88,7 +88,7 @@ class Documents:
             replace(upload, name=checked.name, folder=checked.folder),
             mime=checked.mime,
             checksum=checked.checksum,
-            turn=Schedule(held=not start, priority=priority),
+            schedule=Schedule(held=not start, priority=priority),
         )
         if start and outcome == "unchanged" and document.status == Status.PENDING:
             await self._services.jobs.start_over(await self._services.scope(caller), [document.id], priority=priority)
@@ -129,7 +129,7 @@ class Documents:
         self._services.workers.start()
         added: list[Added] = []
         refused = list(files.refused)
-        settled = await self._services.uploads.settled(scope, [(file.folder, file.name) for file in files.files])
+        settled = await self._services.uploads.up_to_date(scope, [(file.folder, file.name) for file in files.files])
 
         async def take_in(file: NamedFile, read: ReadFile) -> Added | tuple[str, PinciteError]:
             try:
@@ -202,7 +202,7 @@ class Documents:
 
     async def cancel(self, job_id: int, *, caller: Caller = LOCAL) -> CancelledJob:
         """Take a document out of the queue, from under the hands of whoever works on it; what is served stays so."""
-        job, cancelled = await self._services.job_list.take(await self._services.scope(caller), job_id)
+        job, cancelled = await self._services.job_list.take_over(await self._services.scope(caller), job_id)
         until = "; until then what was indexed before is searched" if cancelled.serving else ""
         reason = f"processing was cancelled; add the file again to have it processed{until}"
         await self._services.editions.fail(job, "cancelled", reason)

@@ -11,7 +11,7 @@ from pincite.core.accounts.audit import AuditEntry
 from pincite.core.documents.document import Folder
 from pincite.errors import Conflict, NotFound
 from pincite.store.access.audit_log import record
-from pincite.store.access.permissions import hold_folders, inside, move_realms, refile
+from pincite.store.access.permissions import assign_realms, documents_in_folder, lock_folder_readers, move_realms
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.documents.row import to_access
 from pincite.store.search.corpus_stats import bump_revision
@@ -79,9 +79,11 @@ class Folders:
         """Move a folder with its documents and subfolders to another path; documents keep their ids."""
         try:
             async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
-                await hold_folders(connection, scope.person, changing=True)
+                await lock_folder_readers(connection, scope.person, changing=True)
                 await _move(connection, scope, path, to)
-                moved = await refile(connection, scope.person, await inside(connection, scope.person, to))
+                moved = await assign_realms(
+                    connection, scope.person, await documents_in_folder(connection, scope.person, to)
+                )
                 await move_realms(connection, moved)
                 await record(connection, AuditEntry("folder.move", f"folder:{path}", details={"to": to}))
         except pg_errors.UniqueViolation:
@@ -108,7 +110,7 @@ class Folders:
     async def remove(self, scope: Scope, path: str) -> None:
         """Remove a folder and its subfolders with their prompts and labels; `Conflict` if they contain documents."""
         async with self._database.transaction(scope.person) as connection:
-            await hold_folders(connection, scope.person, changing=True)
+            await lock_folder_readers(connection, scope.person, changing=True)
             values = {"owner": scope.person, **_path_values(path)}
             counted = await one(
                 connection,

@@ -10,7 +10,7 @@ from pincite.core.accounts.audit import AuditEntry
 from pincite.core.documents.document import DocumentChange
 from pincite.errors import Conflict, NotFound
 from pincite.store.access.audit_log import record
-from pincite.store.access.permissions import hold_folders, move_realms, refile
+from pincite.store.access.permissions import assign_realms, lock_folder_readers, move_realms
 from pincite.store.database import Database, one
 from pincite.store.search.corpus_stats import bump_revision
 
@@ -26,7 +26,7 @@ class DocumentEditor:
         try:
             async with self._database.transaction(scope.person) as connection:
                 if wanted.folder is not None:
-                    await hold_folders(connection, scope.person, changing=True)
+                    await lock_folder_readers(connection, scope.person, changing=True)
                 found = await one(
                     connection,
                     "select realm from document where id = %s and owner = %s for update",
@@ -37,7 +37,9 @@ class DocumentEditor:
                 given = {"title": wanted.title, "tags": None if wanted.tags is None else list(wanted.tags)}
                 changed = {name: value for name, value in given.items() if value is not None}
                 await connection.execute(_UPDATE, {"id": document_id, "given": Jsonb(changed), **_values(wanted)})
-                moved = await refile(connection, scope.person, [document_id]) if wanted.folder is not None else []
+                moved = (
+                    await assign_realms(connection, scope.person, [document_id]) if wanted.folder is not None else []
+                )
                 await move_realms(connection, moved)  # the folder determines the readers
                 await bump_revision(connection, found[0])
                 altered = [name for name, value in asdict(wanted).items() if value is not None]

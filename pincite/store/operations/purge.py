@@ -34,7 +34,7 @@ Report = Callable[[Progress], None]
 
 async def purge(database: Database, files: BlobFiles, *, embedded: bool, report: Report) -> PurgeResult:
     """Write every table and index anew, and the log of an embedded server; others wait for a table at a time."""
-    await UploadStore(database, Blobs(database, files, shared=not embedded), signature="").sweep()
+    await UploadStore(database, Blobs(database, files, shared=not embedded), signature="").remove_stray_files()
     async with database.administrator() as admin:
         if await one(admin, "select pg_try_advisory_lock(%s)", (LOCK,)) != (True,):
             raise Conflict("somebody else is purging this library; wait until that is done")

@@ -11,7 +11,7 @@ from pincite.core.request_context import RequestOrigin
 from pincite.errors import Invalid, NotAllowed
 from pincite.store.access import audit_log as store
 from pincite.store.access.api_keys import ApiKeys
-from pincite.store.access.audit_log import AuditLog, note_from, record
+from pincite.store.access.audit_log import AuditLog, record, record_from
 from pincite.store.access.users import Users
 from pincite.store.database import rows
 
@@ -147,7 +147,7 @@ def test_what_the_owner_of_the_database_does_to_it_is_noticed(with_shelf: Any, t
 
 
 def test_events_at_the_same_time_make_one_chain(with_shelf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "PAGE", 7)
+    monkeypatch.setattr(store, "EVENTS_PER_PAGE", 7)
 
     async def test(shelf: Any) -> None:
         audit = AuditLog(shelf.database)
@@ -190,7 +190,7 @@ def test_what_comes_from_several_places_keeps_them_apart(with_shelf: Any) -> Non
     async def test(shelf: Any) -> None:
         places = [RequestOrigin("10.0.0.1", "k1", "r1"), RequestOrigin("10.0.0.2")]
         async with shelf.database.transaction("local") as connection:
-            await note_from(connection, [(place, AuditEntry("logout")) for place in places])
+            await record_from(connection, [(place, AuditEntry("logout")) for place in places])
         events, _ = await AuditLog(shelf.database).list("local", AuditFilter())
         assert [RequestOrigin(one.address, one.key_id, one.request_id) for one in reversed(events)] == places
 

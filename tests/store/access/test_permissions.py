@@ -10,7 +10,7 @@ from pincite.core.documents.document import Access, DocumentChange, Listing, Upl
 from pincite.core.query.question import Filters
 from pincite.errors import Conflict, Invalid, NotFound
 from pincite.store.access import permissions as module
-from pincite.store.access.permissions import Permissions, refile
+from pincite.store.access.permissions import Permissions, assign_realms
 from pincite.store.access.users import Users
 from pincite.store.database import REMEMBER, rows
 from pincite.store.documents.folders import Folders
@@ -211,10 +211,10 @@ def test_a_change_that_was_cut_off_counts_and_is_finished_later(with_shelf: Any)
         await share(shelf, other, users=("bob",))
         async with shelf.database.transaction("local") as connection:  # and then the process dies
             await connection.execute("update document set readers = '{}' where id = %s", (one,))
-            assert await refile(connection, "local", [one]) == [one]
+            assert await assign_realms(connection, "local", [one]) == [one]
         assert await realm_mismatches(shelf) != []
         assert await found(shelf, "bob", "egret") == {other}  # nothing of it is read back
-        assert await Permissions(shelf.database).settle() == 1
+        assert await Permissions(shelf.database).finish_moves() == 1
         assert await realm_mismatches(shelf) == []
         assert await found(shelf, "local", "egret") >= {one, other}
 
@@ -346,7 +346,7 @@ def test_what_is_remembered_of_rights_is_one_persons_and_ends_with_the_transacti
 def test_many_documents_follow_in_batches_to_wherever_each_belongs(
     with_shelf: Any, monkeypatch: pytest.MonkeyPatch, packed: bool
 ) -> None:
-    monkeypatch.setattr(module, "AT_A_TIME", 6)
+    monkeypatch.setattr(module, "CHUNKS_PER_TRANSACTION", 6)
 
     async def test(shelf: Any) -> None:
         await people(shelf, "bob", "carol", staff=["bob"])

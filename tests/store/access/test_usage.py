@@ -99,7 +99,7 @@ def test_a_stream_of_a_server_that_died_is_over_by_itself(with_shelf: Any) -> No
         await asyncio.sleep(0.1)
         async with budgets.streaming("bob", 1, 60):
             assert (await budgets.used("bob", "bob")).streams == 1
-        await budgets.forget()
+        await budgets.remove_expired()
         async with shelf.database.administrator() as admin:
             assert await rows(admin, "select * from pincite.streaming") == []
 

@@ -46,7 +46,7 @@ def test_only_administrators_manage_people_even_where_a_check_was_forgotten(with
             assert await rows(connection, "select id from person") == [("bob",)]
             assert await rows(connection, "select * from password") == []
             assert await rows(connection, "select * from reader") == []
-        assert (await people.oneself("bob", "reader")).role == "reader"
+        assert (await people.own_profile("bob", "reader")).role == "reader"
 
     with_shelf(test)
 

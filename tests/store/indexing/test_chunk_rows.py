@@ -2,7 +2,7 @@ from typing import Any
 
 from pincite.store.indexing import chunk_rows
 from pincite.store.indexing.chunk_rows import ChunkRow
-from pincite.store.indexing.jobs import Room
+from pincite.store.indexing.jobs import Capacity
 from tests.builders import chunk
 
 
@@ -10,7 +10,7 @@ def test_passages_of_several_editions_are_written_at_once_and_each_keeps_its_own
     async def test(shelf: Any) -> None:
         for n in range(2):
             await shelf.accept(f"{n}.md", f"text {n}")
-        jobs = await shelf.jobs.claim_some("w", 60, Room(most=2))
+        jobs = await shelf.jobs.claim_some("w", 60, Capacity(most=2))
         editions = [await shelf.indexing.begin(await shelf.indexing.target(job)) for job in jobs]
         vectors = [await shelf.vector(word) for word in ("apples", "pears")]
         entries = [

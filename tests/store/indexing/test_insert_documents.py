@@ -17,8 +17,8 @@ def test_files_that_come_in_at_once_are_taken_in_together_each_as_what_it_is(wit
         async def accept(name: str, text: str, **more: Any) -> Any:
             upload = Upload(name, text.encode(), **more)
             checksum = hashlib.sha256(upload.data).hexdigest()
-            turn = Schedule(held=name == "held.md")
-            return await shelf.intake.accept(scope, upload, mime="text/markdown", checksum=checksum, turn=turn)
+            schedule = Schedule(held=name == "held.md")
+            return await shelf.intake.accept(scope, upload, mime="text/markdown", checksum=checksum, schedule=schedule)
 
         await asyncio.gather(accept("known.md", "as it is"), accept("changed.md", "before"))
         taken = await asyncio.gather(

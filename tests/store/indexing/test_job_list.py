@@ -23,7 +23,7 @@ def test_jobs_in_hand_come_first_and_say_who_has_them(with_shelf: Any) -> None:
         assert [(job.state, job.name, job.worker) for job in jobs] == [
             ("running", "0.md", "host:1:0"), ("running", "1.md", "host:2:1"), ("waiting", "2.md", None),
         ]  # fmt: skip
-        assert (jobs[1].stage, jobs[1].progress) == ("query_embedding", 0.25)
+        assert (jobs[1].stage, jobs[1].progress) == ("embedding", 0.25)
         assert jobs[1].remaining_s is not None
 
     with_shelf(test)
@@ -85,7 +85,7 @@ def test_jobs_are_listed_by_their_state_and_for_a_day_after_their_end(with_shelf
             await connection.execute(
                 "update ended_job set ended_at = now() - interval '25 hours' where id = %s", (rest[0].id,)
             )
-        await queue.forget()
+        await queue.remove_old()
         assert [one.name for one in (await queue.past(scope, limit=10))[0]] == ["2.md", "1.md"]
 
     with_shelf(test)
@@ -97,7 +97,7 @@ def test_a_job_that_is_taken_is_nobodys_to_write_any_more(with_shelf: Any) -> No
         document_id = await shelf.accept("a.md", "text")
         job = await shelf.jobs.claim("w", 60)
         edition = await shelf.indexing.begin(await shelf.indexing.target(job))
-        taken, told = await queue.take(scope, job.id)
+        taken, told = await queue.take_over(scope, job.id)
         assert (told.document_id, told.was, told.serving) == (document_id, "running", False)
         with pytest.raises(Conflict):
             await shelf.indexing.write(edition, [])
@@ -105,7 +105,7 @@ def test_a_job_that_is_taken_is_nobodys_to_write_any_more(with_shelf: Any) -> No
         async with shelf.database.transaction("local") as connection:
             assert await (await connection.execute("select count(*) from edition")).fetchone() == (0,)
         with pytest.raises(NotFound, match="it may have ended"):
-            await queue.take(scope, job.id)
+            await queue.take_over(scope, job.id)
         [ended] = await queue.ended(scope, [_like(job)])
         assert (ended.document_id, ended.status, ended.error.code) == (document_id, "error", "cancelled")
 

@@ -1,7 +1,7 @@
 import asyncio
 from typing import Any
 
-from pincite.store.indexing.jobs import SMALL, Room
+from pincite.store.indexing.jobs import SMALL_FILE_BYTES, Capacity
 
 
 def test_a_job_is_with_one_worker_at_a_time(with_shelf: Any) -> None:
@@ -19,10 +19,10 @@ def test_small_files_are_taken_by_the_handful_and_large_ones_alone(with_shelf: A
     async def test(shelf: Any) -> None:
         names = ["a.md", "b.md", "large.md", "c.md", "d.md"]
         for name in names:
-            await shelf.accept(name, "x" * (SMALL + 1) if name == "large.md" else name)
+            await shelf.accept(name, "x" * (SMALL_FILE_BYTES + 1) if name == "large.md" else name)
 
         async def taken(**options: Any) -> list[str]:
-            jobs = await shelf.jobs.claim_some("w", 60, Room(**options))
+            jobs = await shelf.jobs.claim_some("w", 60, Capacity(**options))
             scope = await shelf.scope()
             return sorted([(await shelf.library.get(scope, job.document_id)).name for job in jobs])
 
@@ -37,23 +37,23 @@ def test_small_files_are_taken_by_the_handful_and_large_ones_alone(with_shelf: A
 def test_a_handful_is_bounded_by_its_bytes(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         for n in range(6):
-            await shelf.accept(f"{n}.md", "x" * (SMALL // 3))
-        taken = await shelf.jobs.claim_some("w", 60, Room(most=16))
-        assert [job.bytes for job in taken] == [SMALL // 3] * 3
-        left = SMALL - sum(job.bytes for job in taken)
-        assert await shelf.jobs.claim_some("w", 60, Room(most=13, bytes=left, only_small=True)) == []
+            await shelf.accept(f"{n}.md", "x" * (SMALL_FILE_BYTES // 3))
+        taken = await shelf.jobs.claim_some("w", 60, Capacity(most=16))
+        assert [job.bytes for job in taken] == [SMALL_FILE_BYTES // 3] * 3
+        left = SMALL_FILE_BYTES - sum(job.bytes for job in taken)
+        assert await shelf.jobs.claim_some("w", 60, Capacity(most=13, bytes=left, only_small=True)) == []
 
     with_shelf(test)
 
 
 def test_whose_turn_it_is_nobody_overtakes(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        await shelf.accept("waited-for.md", "x" * (SMALL + 1))
+        await shelf.accept("waited-for.md", "x" * (SMALL_FILE_BYTES + 1))
         for n in range(3):
             await shelf.accept(f"{n}.md", "small")
-        assert await shelf.jobs.claim_some("w", 60, Room(most=8, only_small=True)) == []
-        [first] = await shelf.jobs.claim_some("w", 60, Room(most=8))
-        assert first.bytes == SMALL + 1
+        assert await shelf.jobs.claim_some("w", 60, Capacity(most=8, only_small=True)) == []
+        [first] = await shelf.jobs.claim_some("w", 60, Capacity(most=8))
+        assert first.bytes == SMALL_FILE_BYTES + 1
 
     with_shelf(test)
 
@@ -63,8 +63,8 @@ def test_what_may_end_its_worker_waits_until_it_can_be_tried_alone(with_shelf: A
         await shelf.accept("poison.md", "text")
         assert await shelf.jobs.claim("dies", 0.01)
         await asyncio.sleep(0.05)
-        assert await shelf.jobs.claim_some("w", 60, Room(most=8, only_sound=True)) == []
-        assert len(await shelf.jobs.claim_some("w", 60, Room(most=8))) == 1
+        assert await shelf.jobs.claim_some("w", 60, Capacity(most=8, only_sound=True)) == []
+        assert len(await shelf.jobs.claim_some("w", 60, Capacity(most=8))) == 1
 
     with_shelf(test)
 
@@ -73,7 +73,7 @@ def test_a_job_that_is_locked_keeps_no_other_from_its_lease(with_shelf: Any) -> 
     async def test(shelf: Any) -> None:
         for n in range(2):
             await shelf.accept(f"{n}.md", f"text {n}")
-        locked, other = await shelf.jobs.claim_some("w", 60, Room(most=2))
+        locked, other = await shelf.jobs.claim_some("w", 60, Capacity(most=2))
         async with shelf.database.transaction("local") as connection:
             await connection.execute("select from job where id = %s for update", (locked.id,))
             async with asyncio.timeout(10):
@@ -86,10 +86,10 @@ def test_workers_that_leave_give_back_what_is_theirs_and_nobody_elses(with_shelf
     async def test(shelf: Any) -> None:
         for n in range(3):
             await shelf.accept(f"{n}.md", f"text {n}")
-        mine = await shelf.jobs.claim_some("host:1:0", 60, Room(most=2))
+        mine = await shelf.jobs.claim_some("host:1:0", 60, Capacity(most=2))
         await shelf.jobs.claim("host:12:0", 60)
         await shelf.jobs.give_back_all("host:1")
-        again = await shelf.jobs.claim_some("host:2:0", 60, Room(most=3))
+        again = await shelf.jobs.claim_some("host:2:0", 60, Capacity(most=3))
         assert [(job.id, job.attempts) for job in again] == [(job.id, 1) for job in mine]
 
     with_shelf(test)
@@ -99,9 +99,9 @@ def test_what_ended_its_worker_once_is_tried_alone(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         for n in range(3):
             await shelf.accept(f"{n}.md", f"text {n}")
-        assert len(await shelf.jobs.claim_some("dies", 0.01, Room(most=3))) == 3
+        assert len(await shelf.jobs.claim_some("dies", 0.01, Capacity(most=3))) == 3
         await asyncio.sleep(0.05)
-        assert [len(await shelf.jobs.claim_some("lives", 60, Room(most=3))) for _ in range(4)] == [1, 1, 1, 0]
+        assert [len(await shelf.jobs.claim_some("lives", 60, Capacity(most=3))) for _ in range(4)] == [1, 1, 1, 0]
 
     with_shelf(test)
 
@@ -110,7 +110,7 @@ def test_of_leases_that_are_renewed_together_only_the_lost_one_is_lost(with_shel
     async def test(shelf: Any) -> None:
         for n in range(3):
             await shelf.accept(f"{n}.md", f"text {n}")
-        kept, lost = await shelf.jobs.claim_some("w", 60, Room(most=2)), await shelf.jobs.claim("dies", 0.01)
+        kept, lost = await shelf.jobs.claim_some("w", 60, Capacity(most=2)), await shelf.jobs.claim("dies", 0.01)
         await asyncio.sleep(0.05)
         assert await shelf.jobs.claim("another", 60)
         renewed = await asyncio.gather(*(shelf.jobs.renew(job, 60) for job in (*kept, lost)))
@@ -167,7 +167,7 @@ def test_held_documents_wait_until_started(with_shelf: Any) -> None:
         for name in ("a.md", "b.md"):
             upload = Upload(name, name.encode())
             held, _ = await shelf.intake.accept(
-                scope, upload, mime="text/markdown", checksum=name, turn=Schedule(held=True)
+                scope, upload, mime="text/markdown", checksum=name, schedule=Schedule(held=True)
             )
             ids.append(held.id)
         assert await shelf.jobs.claim("w", 60) is None
@@ -214,8 +214,8 @@ async def take_in(shelf: Any, scope: Any, name: str, priority: int) -> None:
     from pincite.core.documents.document import Upload
     from pincite.store.indexing.insert_documents import Schedule
 
-    upload, turn = Upload(name, name.encode()), Schedule(priority=priority)
-    await shelf.intake.accept(scope, upload, mime="text/markdown", checksum=name, turn=turn)
+    upload, schedule = Upload(name, name.encode()), Schedule(priority=priority)
+    await shelf.intake.accept(scope, upload, mime="text/markdown", checksum=name, schedule=schedule)
 
 
 def test_what_somebody_waits_for_goes_before_a_load_and_owners_take_turns(with_shelf: Any) -> None:

@@ -3,14 +3,18 @@ from typing import Any
 
 from pincite.core.documents.document import Status
 from pincite.store.indexing.publish import ParsedVersion
-from pincite.store.indexing.uploads import mint_id
+from pincite.store.indexing.uploads import make_document_id
 
 
 def test_an_id_is_minted_from_who_where_name_and_first_bytes() -> None:
-    first = mint_id("me", "hr", "a.md", b"x")
-    assert first == mint_id("me", "hr", "a.md", b"x")
+    first = make_document_id("me", "hr", "a.md", b"x")
+    assert first == make_document_id("me", "hr", "a.md", b"x")
     assert len(first) == 16
-    others = {mint_id("you", "hr", "a.md", b"x"), mint_id("me", "h", "ra.md", b"x"), mint_id("me", "hr", "a.md", b"y")}
+    others = {
+        make_document_id("you", "hr", "a.md", b"x"),
+        make_document_id("me", "h", "ra.md", b"x"),
+        make_document_id("me", "hr", "a.md", b"y"),
+    }
     assert first not in others
     assert len(others) == 3
 
@@ -83,12 +87,12 @@ def test_files_without_a_record_are_swept_once_they_are_old(with_shelf: Any) -> 
     async def test(shelf: Any) -> None:
         document_id = await shelf.put("a.md", "kept")
         shelf.files.write("stray", "20240101T000000000000Z", b"left behind")
-        assert await shelf.intake.sweep() == 0
+        assert await shelf.intake.remove_stray_files() == 0
         path = shelf.files.path("stray", "20240101T000000000000Z")
         os.utime(path, (0, 0))
         for kept in (shelf.files._folder / document_id).iterdir():
             os.utime(kept, (0, 0))
-        assert await shelf.intake.sweep() == 1
+        assert await shelf.intake.remove_stray_files() == 1
         assert not path.exists()
         assert (await shelf.library.raw(await shelf.scope(), document_id))[1] == b"kept"
 
@@ -118,7 +122,7 @@ def test_another_database_leaves_the_files_of_this_one_alone(with_shelf: Any, tm
         other = UploadStore(
             shelf.database, Blobs(shelf.database, BlobFiles(tmp_path, "another library"), shared=False), "s1"
         )
-        assert await other.sweep() == 0
+        assert await other.remove_stray_files() == 0
         assert (await shelf.library.raw(await shelf.scope(), document_id))[1] == b"kept"
 
     with_shelf(test)

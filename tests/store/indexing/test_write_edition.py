@@ -9,7 +9,7 @@ from pincite.errors import Conflict, NotFound
 from pincite.store.database import one
 from pincite.store.indexing import publish as serving
 from pincite.store.indexing.chunk_rows import ChunkRow
-from pincite.store.indexing.jobs import Room
+from pincite.store.indexing.jobs import Capacity
 from pincite.store.indexing.publish import ParsedVersion
 from tests.builders import chunk
 
@@ -59,7 +59,7 @@ async def published(shelf: Any, targets: list[Any], found: Any) -> list[Exceptio
 def test_small_documents_that_are_ready_at_once_are_served_in_one_transaction(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         ids = [await shelf.accept(f"{n}.md", f"text {n}") for n in range(4)]
-        jobs = await shelf.jobs.claim_some("w", 60, Room(most=4))
+        jobs = await shelf.jobs.claim_some("w", 60, Capacity(most=4))
         targets = [await shelf.indexing.target(job) for job in jobs]
         await shelf.accept("1.md", "newer text")
         await shelf.removal.remove(await shelf.scope(), ids[2])
@@ -92,7 +92,7 @@ def test_small_documents_that_are_ready_at_once_are_served_in_one_transaction(wi
 def test_one_document_that_cannot_be_written_does_not_spoil_it_for_those_beside_it(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         ids = [await shelf.accept(f"{n}.md", f"text {n}") for n in range(3)]
-        jobs = await shelf.jobs.claim_some("w", 60, Room(most=3))
+        jobs = await shelf.jobs.claim_some("w", 60, Capacity(most=3))
         targets = [await shelf.indexing.target(job) for job in jobs]
         broken = ChunkRow(chunk(1, "b"), "c", {"b": 1}, b"h", [[float("nan")] * 32])
         bad = ids[1]
@@ -112,7 +112,7 @@ def test_one_document_that_cannot_be_written_does_not_spoil_it_for_those_beside_
 def test_a_document_somebody_has_locked_is_waited_for_by_nobody_else(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
         ids = [await shelf.accept(f"{n}.md", f"text {n}") for n in range(3)]
-        jobs = await shelf.jobs.claim_some("w", 60, Room(most=3))
+        jobs = await shelf.jobs.claim_some("w", 60, Capacity(most=3))
         targets = {job.document_id: await shelf.indexing.target(job) for job in jobs}
 
         async def publish(one: str) -> None:

@@ -74,7 +74,7 @@ def test_pages_of_another_reading_take_the_place_of_those_before(with_shelf: Any
     async def test(shelf: Any) -> None:
         scope = await shelf.scope()
         document_id, version = await put(shelf, "a.md", Parsed("a" * 20, "markdown", pages=(Page(0), Page(10))))
-        await shelf.intake.again(scope, [document_id], stale=None, priority=1)
+        await shelf.intake.reindex(scope, [document_id], stale=None, priority=1)
         job = await shelf.jobs.claim("tester", 60)
         parsed = Parsed("b" * 30, "markdown", pages=(Page(0, "slide"),))
         await shelf.indexing.serve(await shelf.indexing.begin(await shelf.indexing.target(job)), ParsedVersion(parsed))
