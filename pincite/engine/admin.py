@@ -22,7 +22,7 @@ from pincite.store.access.login_sessions import LoginSessions
 from pincite.store.access.passwords import check_new_password
 from pincite.store.access.users import Users
 from pincite.store.database import health
-from pincite.store.operations.traces import sizes
+from pincite.store.operations.traces import library_sizes
 from pincite.tracing.metrics import Metrics
 
 
@@ -109,7 +109,7 @@ class Admin:
 
     async def sizes(self) -> Mapping[str, Mapping[str, float]]:
         """How much there is: documents, chunks, jobs."""
-        return await sizes(self._services.database)
+        return await library_sizes(self._services.database)
 
     async def set_limits(self, user_id: str, limits: Mapping[str, int | None], *, caller: Caller = LOCAL) -> None:
         """Give a user limits of their own; None returns to the default."""

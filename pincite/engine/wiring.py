@@ -206,14 +206,14 @@ class Services:
         await self._let_go()
         await self.index_switch.forget(self.settings.versions.standby_days)
         await self.permissions.finish_moves()
-        await self.share_links.forget_expired()
+        await self.share_links.remove_expired()
         await self.editions.clear_abandoned()
         await self.versions.remove_old(keep=self.settings.versions.keep, days=self.settings.versions.keep_days)
         await self.postings.make()
         await self.uploads.remove_stray_files()
         await self.job_list.remove_old()
-        await self.answer_cache.forget_expired()
-        await self.traces.forget_old(self.settings.traces.retention_days)
+        await self.answer_cache.remove_expired()
+        await self.traces.remove_old(self.settings.traces.retention_days)
         await self.usage.remove_expired()
 
     async def _open_database(self) -> Database:

@@ -9,8 +9,8 @@ from pincite.core.accounts.audit import AuditEntry
 from pincite.core.documents.document import Receipt
 from pincite.errors import NotFound
 from pincite.store.access.audit_log import record
-from pincite.store.conversations.answer_cache import forget_answers
-from pincite.store.conversations.sessions import forget_quotes
+from pincite.store.conversations.answer_cache import remove_cached_answers
+from pincite.store.conversations.sessions import remove_quotes
 from pincite.store.database import LONG_WORK, Connection, Database, one, rows
 from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.search.corpus_stats import bump_revision
@@ -37,8 +37,8 @@ class Removal:
                 table: (await connection.execute(statement, {"editions": editions, "id": document_id})).rowcount
                 for table, statement in _REMOVALS.items()
             }
-            turns, quotes = await forget_quotes(connection, scope.person, document_id)
-            answers = await forget_answers(connection, document_id)
+            turns, quotes = await remove_quotes(connection, scope.person, document_id)
+            answers = await remove_cached_answers(connection, document_id)
             await connection.execute("delete from document where id = %s", (document_id,))
             await bump_revision(connection, realm)
             entry = AuditEntry("document.remove", f"document:{document_id}", details={"versions": len(versions)})

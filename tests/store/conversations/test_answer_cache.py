@@ -12,7 +12,7 @@ from pincite.core.query.answer import Answer, Related, Source
 from pincite.errors import StoreDown
 from pincite.store.access.permissions import Permissions
 from pincite.store.access.users import Users
-from pincite.store.conversations.answer_cache import AnswerCache, documents_of, forget_answers
+from pincite.store.conversations.answer_cache import AnswerCache, documents_of, remove_cached_answers
 from pincite.store.database import rows
 from tests.builders import answer as an_answer
 
@@ -134,7 +134,7 @@ def test_an_answer_that_names_a_document_goes_with_it(with_shelf: Any) -> None:
         await kept(shelf, scope, "Who?", related)
         await kept(shelf, scope, "What?", about(first))
         async with shelf.database.transaction("local") as connection:
-            assert await forget_answers(connection, second) == 1
+            assert await remove_cached_answers(connection, second) == 1
         receipt = await shelf.removal.remove(scope, first)
         assert (receipt.cache_entries, receipt.verified) == (1, True)
         state = (await AnswerCache(shelf.database).look(scope, KEY, "Who?")).state
@@ -173,7 +173,7 @@ def test_what_is_wrong_with_the_table_is_told_without_its_words(with_shelf: Any)
         await shelf.put("a.md", "Said.")
         async with shelf.database.administrator() as admin:
             await admin.execute("alter table pincite.cached_answer rename to elsewhere")
-        with pytest.raises(StoreDown, match=r"kept answers cannot be used \(UndefinedTable\)"):
+        with pytest.raises(StoreDown, match=r"the answer cache cannot be used \(UndefinedTable\)"):
             await AnswerCache(shelf.database).look(await shelf.scope(), KEY, "Who?")
 
     with_shelf(main)

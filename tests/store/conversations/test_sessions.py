@@ -250,7 +250,7 @@ def test_a_turn_that_is_being_written_saves_its_session(with_shelf: Any, databas
 
 
 def test_a_long_session_is_shown_with_its_last_turns(with_shelf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "MOST_TURNS", 2)
+    monkeypatch.setattr(store, "MAX_TURNS", 2)
 
     async def test(shelf: Any) -> None:
         sessions, scope = Sessions(shelf.database), await shelf.scope()

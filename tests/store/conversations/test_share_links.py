@@ -55,14 +55,14 @@ def test_a_link_that_has_expired_opens_nothing_and_is_cleared_away(with_shelf: A
         await answered(shelf, "local", "a_1")
         shares, scope = ShareLinks(shelf.database), await shelf.scope()
         link, _ = await shares.create(scope, "a_1", 1)
-        await shares.forget_expired()
+        await shares.remove_expired()
         assert (await shares.open(scope, link)).answer.id == "a_1"
         async with shelf.database.administrator() as admin:
             await admin.execute("update pincite.share set expires_at = now() - interval '1 second'")
         with pytest.raises(NotFound):
             await shares.open(scope, link)
         assert await shares.all(scope) == []
-        await shares.forget_expired()
+        await shares.remove_expired()
         async with shelf.database.administrator() as admin:
             assert await rows(admin, "select 1 from pincite.share") == []
 

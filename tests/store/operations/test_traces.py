@@ -12,7 +12,7 @@ from pincite.core.traces import Content, Span, Trace, TraceFilter, TraceOutcome
 from pincite.errors import Invalid, NotFound
 from pincite.store.access.users import Users
 from pincite.store.database import one
-from pincite.store.operations.traces import TraceStore, sizes
+from pincite.store.operations.traces import TraceStore, library_sizes
 from tests.store.waiting import somebody_waits
 
 NOW = datetime.now(UTC)
@@ -168,7 +168,7 @@ def test_old_traces_are_forgotten_with_their_spans(with_shelf: Any) -> None:
         traces, scope = TraceStore(shelf.database), await shelf.scope()
         await traces.keep("local", trace("old", NOW - timedelta(days=31)))
         await traces.keep("local", trace("new"))
-        assert await traces.forget_old(30) == 1
+        assert await traces.remove_old(30) == 1
         assert await listed(traces, scope) == ["new"]
         async with shelf.database.transaction("local") as connection:
             assert await one(connection, "select count(distinct trace_id) from span") == (1,)
@@ -189,12 +189,12 @@ def test_nobody_writes_a_trace_in_anothers_name(with_shelf: Any) -> None:
 
 def test_things_are_counted_by_their_state(with_shelf: Any) -> None:
     async def test(shelf: Any) -> None:
-        assert (await sizes(shelf.database))["chunks"] == {"served": 0}
+        assert (await library_sizes(shelf.database))["chunks"] == {"served": 0}
         await shelf.put("a.md", "One.", "Two.")
         await shelf.accept("b.md", "Waits.")
         await shelf.accept("c.md", "Is worked on.")
         await shelf.jobs.claim("w", 60)
-        found = await sizes(shelf.database)
+        found = await library_sizes(shelf.database)
         assert found["documents"] == {"completed": 1, "pending": 2}
         assert found["chunks"] == {"served": 2}
         assert found["jobs"] == {"running": 1, "waiting": 1}
