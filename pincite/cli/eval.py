@@ -176,7 +176,7 @@ class _Auto:
                 with progress(quiet=self.door.json) as report:
                     chosen, notes = await self._set(pincite, report)
                     runs = await self._runs(pincite, chosen, report)
-                before = await pincite.questions.evaluations.before(await pincite.scope(), runs[0][1])
+                before = await pincite.questions.evaluations.previous_run(await pincite.scope(), runs[0][1])
         self._tell(chosen, runs, before, notes)
 
     async def _set(self, pincite: "AsyncPincite", report: "Report") -> "tuple[EvaluationSet, tuple[str, ...]]":

@@ -222,7 +222,7 @@ class Services:
             return await Database.open(self.settings.database.url.get_secret_value(), pool_size=size)
         await self._share_server()
         assert self._server is not None
-        return await Database.open(self._server.url, pool_size=size, revive=self._share_server)
+        return await Database.open(self._server.url, pool_size=size, restart=self._share_server)
 
     async def _share_server(self) -> None:
         """Take a share in the embedded server, starting it if it is not there; its address never changes."""

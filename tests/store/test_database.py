@@ -6,7 +6,7 @@ import pytest
 
 from pincite.errors import DataFolderError, StoreDown
 from pincite.store import database as database_module
-from pincite.store.database import Database, health, rows
+from pincite.store.database import Database, fetch_all, health
 from pincite.store.migrate import migration_files
 
 
@@ -35,7 +35,7 @@ def test_the_application_works_as_a_role_without_privileges(database_url: str) -
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)
         async with database.transaction("local") as connection:
-            [(role, owns, bypasses)] = await rows(
+            [(role, owns, bypasses)] = await fetch_all(
                 connection,
                 "select current_user, exists(select from pg_tables where schemaname = 'pincite' and tableowner = current_user),"
                 " (select rolbypassrls or rolsuper from pg_roles where rolname = current_user)",
@@ -58,7 +58,7 @@ def test_row_level_security_is_forced_on_every_table_with_user_data(database_url
 
 
 @pytest.mark.parametrize(
-    ("limit", "words"), [("lock_timeout", "holds what this needs"), ("statement_timeout", "took too long")]
+    ("limit", "words"), [("lock_timeout", "locked by another operation"), ("statement_timeout", "took too long")]
 )
 def test_nobody_waits_for_the_database_without_end(
     database_url: str, monkeypatch: pytest.MonkeyPatch, limit: str, words: str
@@ -73,7 +73,7 @@ def test_nobody_waits_for_the_database_without_end(
                 async with database.transaction("local") as connection:
                     await connection.execute("select * from session")
         async with database.transaction("local") as connection:  # and the connection is as good as before
-            assert await rows(connection, "select count(*) from session") == [(0,)]
+            assert await fetch_all(connection, "select count(*) from session") == [(0,)]
         await database.close()
 
     asyncio.run(wait())
@@ -84,7 +84,7 @@ def test_nobody_sees_nothing(database_url: str) -> None:
         database = await Database.open(database_url, pool_size=2)
         for person in ("", "stranger"):
             async with database.transaction(person) as connection:
-                assert await rows(connection, "select * from realm") == []
+                assert await fetch_all(connection, "select * from realm") == []
         await database.close()
 
     asyncio.run(look())
@@ -94,9 +94,9 @@ def test_the_caller_is_forgotten_with_the_transaction(database_url: str) -> None
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)
         async with database.transaction("local") as connection:
-            assert await rows(connection, "select * from realm")
+            assert await fetch_all(connection, "select * from realm")
         async with database._pool.connection() as connection:
-            assert await rows(connection, "select * from realm") == []
+            assert await fetch_all(connection, "select * from realm") == []
         await database.close()
 
     asyncio.run(look())
@@ -126,8 +126,8 @@ def test_statements_sent_at_once_are_one_transaction_of_one_caller(database_url:
         )
         assert nothing == []
         async with database._pool.connection() as connection:  # and nothing of it stays behind
-            assert await rows(connection, "select * from realm") == []
-            assert await rows(connection, settings) != [("7MB", "local")]
+            assert await fetch_all(connection, "select * from realm") == []
+            assert await fetch_all(connection, settings) != [("7MB", "local")]
         await database.close()
 
     asyncio.run(look())
@@ -188,13 +188,13 @@ def test_a_server_that_is_not_there_is_told() -> None:
 
 
 def test_a_clash_or_a_full_disk_is_not_taken_for_a_lost_server(database_url: str) -> None:
-    revived = []
+    restarted = []
 
-    async def revive() -> None:
-        revived.append(1)
+    async def restart() -> None:
+        restarted.append(1)
 
     async def go() -> None:
-        database = await Database.open(database_url, pool_size=2, revive=revive)
+        database = await Database.open(database_url, pool_size=2, restart=restart)
         for error, kind in (
             (psycopg.errors.DeadlockDetected("x"), StoreDown),
             (psycopg.errors.DiskFull("x"), DataFolderError),
@@ -209,7 +209,7 @@ def test_a_clash_or_a_full_disk_is_not_taken_for_a_lost_server(database_url: str
                 pytest.fail("it is closed")
 
     asyncio.run(go())
-    assert revived == []
+    assert restarted == []
 
 
 @pytest.mark.parametrize("url", ["mysql://u:canary@127.0.0.1/x", "postgresql://u:canary@[::1/x", "canary"])

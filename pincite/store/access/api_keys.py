@@ -10,7 +10,7 @@ from pincite.core.accounts.audit import AuditEntry
 from pincite.core.accounts.users import ApiKey
 from pincite.errors import NotFound, Unauthorized
 from pincite.store.access.audit_log import record
-from pincite.store.database import Database, rows
+from pincite.store.database import Database, fetch_all
 
 KEY_PREFIX = "pc_"
 
@@ -43,7 +43,7 @@ class ApiKeys:
     async def all(self, by: str) -> list[ApiKey]:
         """Return all keys for an administrator, otherwise the person's own keys; newest first."""
         async with self._database.transaction(by) as connection:
-            found = await rows(
+            found = await fetch_all(
                 connection,
                 "select id, person, name, role, created_at, expires_at, revoked_at from api_key"
                 " where person = me() or (select am_administrator()) order by created_at desc",

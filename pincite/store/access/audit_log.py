@@ -21,7 +21,7 @@ from pincite.core.accounts.audit import (
 from pincite.core.request_context import RequestOrigin, origin
 from pincite.errors import Invalid, NotAllowed
 from pincite.store.cursors import INVALID_CURSOR
-from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 
 EVENTS_PER_PAGE = 5000
 """Events that are read at a time while the hash chain is verified."""
@@ -61,14 +61,14 @@ class AuditLog:
 
     async def verify(self, by: str, known: Anchor | None = None) -> ChainCheck:
         """Verify the hash chain from its beginning; `known` is the end of an earlier check, stored elsewhere."""
-        async with self._database.transaction(by, local=LONG_WORK) as connection:
-            row = await one(connection, _HEAD)
+        async with self._database.transaction(by, local=LONG_TIMEOUTS) as connection:
+            row = await fetch_one(connection, _HEAD)
             if row is None:
                 raise NotAllowed("only an administrator may read the audit log")
             head, last = Anchor(row[0], bytes(row[1])), row[2] or 0
             verdict = ChainCheck(BEGINNING)
             while verdict.fault is None:
-                page = await rows(connection, _PAGE, (verdict.reached.number, last, EVENTS_PER_PAGE))
+                page = await fetch_all(connection, _PAGE, (verdict.reached.number, last, EVENTS_PER_PAGE))
                 verdict = followed(verdict.reached, [Link(n, content, bytes(h)) for n, content, h in page], known)
                 if len(page) < EVENTS_PER_PAGE:
                     break

@@ -14,7 +14,7 @@ from pincite.core.accounts.users import LOGIN_DAYS, Identity
 from pincite.errors import Conflict, Invalid, OverBudget, Unauthorized
 from pincite.store.access.audit_log import record
 from pincite.store.access.passwords import check_new_password, hash_password, verify_password
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 
 FAILURE_WINDOW_S = 15 * 60
 """Seconds for which a failed login counts."""
@@ -38,7 +38,7 @@ class LoginSessions:
         limits = {here: MAX_FAILURES_PER_NAME, _digest(address): MAX_FAILURES_PER_ADDRESS}
         await self._check_failures(limits)
         async with self._database.transaction("") as connection:
-            row = await one(connection, "select person, hash from password_of(%s)", (name,))
+            row = await fetch_one(connection, "select person, hash from password_of(%s)", (name,))
         person, stored = row or (None, None)
         if not await asyncio.to_thread(verify_password, password, stored) or person is None:
             await self._failed(limits, AuditEntry("login", person and f"user:{person}", "failed"))
@@ -106,7 +106,7 @@ class LoginSessions:
         """Return the person of an identity: matched by name at its first login, by subject afterwards; None if none."""
         async with self._database.transaction("") as connection:
             query = "select take_identity(%s, %s, %s)"
-            row = await one(connection, query, (identity.issuer, identity.subject, identity.name))
+            row = await fetch_one(connection, query, (identity.issuer, identity.subject, identity.name))
         assert row is not None
         return None if row[0] is None else str(row[0])
 
@@ -139,7 +139,7 @@ class LoginSessions:
         limits = {_digest(f"{address}\0\0{person}"): MAX_FAILURES_PER_NAME, _digest(address): MAX_FAILURES_PER_ADDRESS}
         await self._check_failures(limits)
         async with self._database.transaction(person) as connection:
-            row = await one(connection, "select hash from password where person = me()")
+            row = await fetch_one(connection, "select hash from password where person = me()")
         if not await asyncio.to_thread(verify_password, old, row[0] if row else None):
             await self._failed(limits, AuditEntry("password.change", f"user:{person}", "failed"))
             raise Invalid("the old password is wrong", code="wrong_password")
@@ -150,13 +150,13 @@ class LoginSessions:
     async def needs_setup(self) -> bool:
         """Whether nobody has a password yet."""
         async with self._database.transaction("") as connection:
-            return await one(connection, "select needs_setup()") == (True,)
+            return await fetch_one(connection, "select needs_setup()") == (True,)
 
     async def offer_setup(self) -> str | None:
         """Return a single-use token to create the first administrator; None if anybody has a password already."""
         token = secrets.token_urlsafe(32)
         async with self._database.transaction("") as connection:
-            row = await one(connection, "select needs_setup()")
+            row = await fetch_one(connection, "select needs_setup()")
             if row != (True,):
                 return None
             await connection.execute("select offer_setup(%s)", (_digest(token),))
@@ -167,7 +167,7 @@ class LoginSessions:
         check_new_password(password)
         digest = await asyncio.to_thread(hash_password, password)
         async with self._database.transaction("") as connection:
-            row = await one(connection, "select take_setup(%s, %s, %s)", (_digest(token), name, digest))
+            row = await fetch_one(connection, "select take_setup(%s, %s, %s)", (_digest(token), name, digest))
         if row != (True,):
             raise Conflict(
                 "this link is no longer valid: it was used, or there is an administrator already", code="setup_done"
@@ -178,7 +178,7 @@ class LoginSessions:
 
 async def _has_too_many_failures(connection: Connection, limits: LoginLimits) -> bool:
     query = "select subject, failures from count_failed_logins(%s, %s)"
-    failed = {bytes(s): n for s, n in await rows(connection, query, (list(limits), FAILURE_WINDOW_S))}
+    failed = {bytes(s): n for s, n in await fetch_all(connection, query, (list(limits), FAILURE_WINDOW_S))}
     return any(failed.get(subject, 0) >= most for subject, most in limits.items())
 
 

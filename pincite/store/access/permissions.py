@@ -16,7 +16,7 @@ from pincite.core.accounts.audit import AuditEntry
 from pincite.core.accounts.users import Person
 from pincite.errors import Conflict, Invalid, NotFound
 from pincite.store.access.audit_log import record
-from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 from pincite.store.search.corpus_stats import bump_revision
 from pincite.store.search.packed_postings import remove_editions
 from pincite.store.search.vocabulary import remove_words, store_words
@@ -55,7 +55,7 @@ class Permissions:
 
     async def share(self, scope: Scope, document_id: str, readers: Readers | None) -> None:
         """Set the readers of a document; None means the readers of its folder."""
-        async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
+        async with self._database.transaction(scope.person, local=LONG_TIMEOUTS) as connection:
             await lock_folder_readers(connection, scope.person, changing=True)
             done = await connection.execute(  # by owner, not by realm: the realm may be newer than the scope
                 "update document set readers = %s, updated_at = now() where id = %s and owner = %s",
@@ -71,7 +71,7 @@ class Permissions:
 
     async def share_folder(self, scope: Scope, path: str, readers: Readers | None) -> None:
         """Set the readers of a folder and its subfolders, except where a subfolder or a document has its own."""
-        async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
+        async with self._database.transaction(scope.person, local=LONG_TIMEOUTS) as connection:
             await lock_folder_readers(connection, scope.person, changing=True)
             await connection.execute(
                 "insert into folder (owner, path, readers) values (%s, %s, %s)"
@@ -96,22 +96,22 @@ class Permissions:
             "both": sorted((whose.id, heir.id)),
         }
         try:
-            [_, [(count,)]] = await self._database.run_batch(by, _LOCK_BOTH, query, values=values, local=LONG_WORK)
+            [_, [(count,)]] = await self._database.run_batch(by, _LOCK_BOTH, query, values=values, local=LONG_TIMEOUTS)
         except pg_errors.CheckViolation:
             raise Conflict(f"documents of '{whose.name}' are being processed; wait, or cancel their jobs") from None
         except pg_errors.DuplicateObject:
             raise Conflict(f"'{heir.name}' has a folder '{below}' already; rename it first") from None
-        async with self._database.transaction(heir.id, local=LONG_WORK) as connection:
+        async with self._database.transaction(heir.id, local=LONG_TIMEOUTS) as connection:
             await lock_folder_readers(connection, heir.id, changing=True)
-            theirs = await rows(connection, "select id from document where owner = %s order by id", (heir.id,))
+            theirs = await fetch_all(connection, "select id from document where owner = %s order by id", (heir.id,))
             moved = await assign_realms(connection, heir.id, [document_id for (document_id,) in theirs])
         await self._move_index_rows(heir.id, moved)
         return int(count)
 
     async def finish_moves(self) -> int:
         """Finish interrupted moves of every owner; return the number of documents."""
-        async with self._database.transaction("", local=LONG_WORK) as connection:
-            left = await rows(connection, "select owner, document_id from unsettled()")
+        async with self._database.transaction("", local=LONG_TIMEOUTS) as connection:
+            left = await fetch_all(connection, "select owner, document_id from unsettled()")
         for owner in sorted({owner for owner, _ in left}):
             await self._move_index_rows(owner, [document_id for whose, document_id in left if whose == owner])
         return len(left)
@@ -121,7 +121,7 @@ class Permissions:
         sizes = "select id, chunks from document where id = any(%(ids)s) order by id"
         [found] = await self._database.run_batch(owner, sizes, values={"ids": list(documents)})
         for some in _batches(found):
-            async with self._database.transaction(owner, local=LONG_WORK) as connection:
+            async with self._database.transaction(owner, local=LONG_TIMEOUTS) as connection:
                 await move_realms(connection, some)
 
 
@@ -153,7 +153,7 @@ async def lock_folder_readers(connection: Connection, owner: str, *, changing: b
 async def documents_in_folder(connection: Connection, owner: str, path: str) -> list[str]:
     """Return the ids of an owner's documents in a folder and its subfolders."""
     query = "select id from document where owner = %s and (folder = %s or starts_with(folder, %s)) order by id"
-    return [document_id for (document_id,) in await rows(connection, query, (owner, path, f"{path}/"))]
+    return [document_id for (document_id,) in await fetch_all(connection, query, (owner, path, f"{path}/"))]
 
 
 async def assign_realms(connection: Connection, owner: str, documents: Sequence[str]) -> list[str]:
@@ -164,15 +164,15 @@ async def assign_realms(connection: Connection, owner: str, documents: Sequence[
     # Locked first: a row that waited for its lock would be joined with its previous realm, and be left out.
     lock = "select from document where id = any(%s) and owner = %s order by id for update"
     await connection.execute(lock, (list(documents), owner))
-    found = await rows(connection, _WANTED, (list(documents), owner))
+    found = await fetch_all(connection, _WANTED, (list(documents), owner))
     moved: list[str] = []
     changed: set[int] = set()
     for before, readers in sorted({(before, tuple(readers)) for _, before, readers, correct in found if not correct}):
         some = [document_id for document_id, realm, wanted, _ in found if (realm, tuple(wanted)) == (before, readers)]
-        renamed = await one(connection, "select rename_realm(%s, %s, %s)", (before, list(readers), some))
+        renamed = await fetch_one(connection, "select rename_realm(%s, %s, %s)", (before, list(readers), some))
         if renamed == (True,):
             continue
-        row = await one(connection, "select realm_of(%s)", (list(readers),))
+        row = await fetch_one(connection, "select realm_of(%s)", (list(readers),))
         assert row is not None
         await connection.execute("update document set realm = %s where id = any(%s)", (row[0], some))
         await connection.execute("update version set realm = %s where document_id = any(%s)", (row[0], some))
@@ -186,14 +186,14 @@ async def assign_realms(connection: Connection, owner: str, documents: Sequence[
 
 async def move_realms(connection: Connection, documents: Sequence[str]) -> None:
     """Move the index rows of documents (chunks, postings, vectors, words) to the realm of the documents."""
-    await rows(connection, "select from document where id = any(%s) order by id for update", (list(documents),))
-    misplaced = [_MisplacedEdition(*row) for row in await rows(connection, _MISPLACED, (list(documents),))]
+    await fetch_all(connection, "select from document where id = any(%s) order by id for update", (list(documents),))
+    misplaced = [_MisplacedEdition(*row) for row in await fetch_all(connection, _MISPLACED, (list(documents),))]
     if not misplaced:
         return
     editions = [moved.edition for moved in misplaced]
     await remove_editions(connection, editions)
     await remove_words(connection, editions)
-    texts = await rows(connection, _CHUNK_TEXTS, (editions,))
+    texts = await fetch_all(connection, _CHUNK_TEXTS, (editions,))
     for realm in sorted({moved.realm for moved in misplaced}):
         await _move_rows(connection, realm, [moved for moved in misplaced if moved.realm == realm], texts)
     await connection.execute("update edition set astray = false where key = any(%s)", (editions,))

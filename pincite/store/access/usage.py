@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from pincite.core.accounts.audit import AuditEntry
 from pincite.errors import Invalid, NotAllowed, NotFound, OverBudget, OverQuota, Unavailable
 from pincite.store.access.audit_log import record
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 
 STORAGE_LIMITS = ("jobs", "documents", "storage_mb")
 """Limits of storage and queue, which do not apply to the owner of the data folder."""
@@ -118,7 +118,7 @@ class UsageStore:
         if unknown := [name for name in limits if name not in LIMIT_NAMES]:
             raise Invalid(f"there is no limit '{unknown[0]}'; choose one of {', '.join(LIMIT_NAMES)}")
         async with self._database.transaction(by) as connection:
-            if (await rows(connection, "select am_administrator()")) != [(True,)]:
+            if (await fetch_all(connection, "select am_administrator()")) != [(True,)]:
                 raise NotAllowed("only an administrator may set limits")
             for name, most in limits.items():
                 await connection.execute("delete from allowance where person = %s and name = %s", (person, name))
@@ -134,7 +134,7 @@ class UsageStore:
 async def check_quota(connection: Connection, quota: Quota, *, documents: int, size: int, jobs: int) -> None:
     """Raise `OverQuota`, or `OverBudget` for the queue, if an upload exceeds a limit; the check holds until commit."""
     query = "select * from over_quota(%s, %s, %s, %s)"
-    over = await one(connection, query, (documents, size, jobs, Jsonb(asdict(quota))))
+    over = await fetch_one(connection, query, (documents, size, jobs, Jsonb(asdict(quota))))
     if over is None:
         return
     name, used, most = over

@@ -13,7 +13,7 @@ from pincite.core.accounts.audit import AuditEntry, EventName
 from pincite.core.accounts.users import Group, Person, PersonRole
 from pincite.errors import Conflict, Invalid, NotAllowed, NotFound
 from pincite.store.access.audit_log import record
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 
 MAX_NAME_CHARS = 100
 """Characters of the name of a user or a group at most."""
@@ -63,7 +63,7 @@ class Users:
         async with self._database.transaction(by) as connection:
             await _require_administrator(connection)
             taken = "select 1 from person where id = %(name)s or lower(name) = lower(%(name)s)"
-            if await one(connection, taken, {"name": wanted}):
+            if await fetch_one(connection, taken, {"name": wanted}):
                 raise Conflict(f"there is, or was, a user '{wanted}'; choose another name")
             try:
                 await connection.execute(
@@ -182,7 +182,7 @@ class Users:
 
 
 async def _require_administrator(connection: Connection) -> None:
-    if (await rows(connection, "select am_administrator()")) != [(True,)]:
+    if (await fetch_all(connection, "select am_administrator()")) != [(True,)]:
         raise NotAllowed("only an administrator may manage users and groups")
 
 

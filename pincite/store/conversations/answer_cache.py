@@ -15,7 +15,7 @@ from pincite.core.protocols import Alike, Looked, ToKeep, Vector
 from pincite.core.query.answer import Answer
 from pincite.errors import StoreDown
 from pincite.store.conversations.answer_json import from_json, to_json
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 from pincite.text.sentences import storable
 
 MAX_CANDIDATES = 5
@@ -105,13 +105,13 @@ def documents_of(answer: Answer) -> list[str]:
 
 async def _lock_documents(connection: Connection, values: Mapping[str, Any]) -> bool:
     """Lock the documents of an answer; return whether all of them still exist."""
-    locked = await rows(connection, "select id from hold_documents(%(documents)s, %(realms)s)", values)
+    locked = await fetch_all(connection, "select id from hold_documents(%(documents)s, %(realms)s)", values)
     return {document_id for (document_id,) in locked} == set(values["documents"])
 
 
 async def remove_cached_answers(connection: Connection, document_id: str) -> int:
     """Remove everyone's cached answers from a document, in the transaction that removes it; return their number."""
-    row = await one(connection, "select forget_cached(%s)", (document_id,))
+    row = await fetch_one(connection, "select forget_cached(%s)", (document_id,))
     assert row is not None
     return int(row[0])
 

@@ -4,7 +4,7 @@ from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import Feedback, Rating
 from pincite.errors import Invalid, NotFound
 from pincite.store.cursors import INVALID_CURSOR, cursor_of, place_of
-from pincite.store.database import Database, one, rows
+from pincite.store.database import Database, fetch_all, fetch_one
 
 
 class FeedbackStore:
@@ -17,10 +17,10 @@ class FeedbackStore:
         """Rate an own answer; a new rating replaces the previous one."""
         async with self._database.transaction(scope.person) as connection:
             turn = "select id, trace_id from turn where answer ->> 'id' = %s and owner = %s"
-            found = await one(connection, turn, (answer_id, scope.person))
+            found = await fetch_one(connection, turn, (answer_id, scope.person))
             if found is None:
                 raise NotFound(f"there is no answer '{answer_id}' in your conversations; rate an answer of your own")
-            stored = await one(connection, _RATE, (found[0], scope.person, found[1], rating, comment))
+            stored = await fetch_one(connection, _RATE, (found[0], scope.person, found[1], rating, comment))
         assert stored is not None
         return Feedback(answer_id, found[1], scope.person, rating, comment, stored[0])
 
@@ -31,7 +31,7 @@ class FeedbackStore:
             raise Invalid(INVALID_CURSOR)
         values = {"after": after, "last": int(last), "limit": limit + 1}
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(connection, _LIST, values)
+            found = await fetch_all(connection, _LIST, values)
         page = [Feedback(*row[1:]) for row in found[:limit]]
         return page, cursor_of(page[-1].created_at, str(found[limit - 1][0])) if len(found) > limit else None
 

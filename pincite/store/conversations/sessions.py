@@ -15,7 +15,7 @@ from pincite.errors import Invalid, NotFound
 from pincite.store.columns import Columns, by_name, select_list
 from pincite.store.conversations.answer_json import from_json, to_json, without_document
 from pincite.store.cursors import cursor_of, place_of
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 from pincite.text.sentences import storable
 
 T = TypeVar("T")
@@ -74,7 +74,7 @@ class Sessions:
     async def create(self, scope: Scope, title: str = "") -> Session:
         """Create an empty session; without a title, it gets one from its first question."""
         async with self._database.transaction(scope.person) as connection:
-            row = await one(
+            row = await fetch_one(
                 connection,
                 "insert into session (id, owner, title) values (%s, %s, %s)"
                 " returning id, title, created_at, updated_at, 0",
@@ -87,12 +87,12 @@ class Sessions:
         """Return a session with its last turns, oldest first, without quotes of documents that are unreadable now."""
         async with self._database.transaction(scope.person) as connection:
             session = await _find_session(connection, scope, session_id)
-            found = await rows(
+            found = await fetch_all(
                 connection, _TURN + " where t.session_id = %s order by t.id desc limit %s", (session_id, MAX_TURNS)
             )
             turns = [_to_turn(row) for row in reversed(found)]
             named = list({document_id for turn in turns for document_id in turn.documents})
-            found = await rows(connection, _READABLE, (named, list(scope.realms)))
+            found = await fetch_all(connection, _READABLE, (named, list(scope.realms)))
             readable = {document_id for (document_id,) in found}
         return replace(session, turns=tuple(_without_unreadable(turn, readable) for turn in turns))
 
@@ -105,7 +105,7 @@ class Sessions:
         if len(words) > MAX_SEARCH_WORDS:
             raise Invalid(f"search for at most {MAX_SEARCH_WORDS} words at a time, not {len(words)}")
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(
+            found = await fetch_all(
                 connection,
                 _SESSION + " where s.owner = %(owner)s"
                 " and (%(after)s::timestamptz is null or (s.updated_at, s.id) < (%(after)s, %(last)s))"
@@ -155,7 +155,7 @@ class Sessions:
         """Return the last turns, oldest first; answers that are incomplete or cite unreadable documents are empty."""
         async with self._database.transaction(scope.person) as connection:
             await _find_session(connection, scope, session_id)
-            found = await rows(
+            found = await fetch_all(
                 connection,
                 "select question, standalone, case when complete and not removed and not exists ("
                 " select from turn_document q where q.turn_id = t.id and not exists"
@@ -174,7 +174,7 @@ class Sessions:
         async with self._database.transaction(scope.person) as connection:
             await _find_session(connection, scope, session_id)
             turn = await _without_removed(connection, scope, turn)
-            row = await one(
+            row = await fetch_one(
                 connection,
                 "insert into turn (session_id, owner, question, standalone, words, answer, complete, removed, trace_id)"
                 " values (%s, %s, %s, %s, %s, %s, %s, %s, %s) returning id",
@@ -207,10 +207,10 @@ async def remove_quotes(connection: Connection, person: str, document_id: str) -
 
     It belongs to the transaction that removes the document, so that both happen together.
     """
-    quoting, removed = await rows(connection, "select turn_id, owner from turns_quoting(%s)", (document_id,)), 0
+    quoting, removed = await fetch_all(connection, "select turn_id, owner from turns_quoting(%s)", (document_id,)), 0
     for turn_id, owner in quoting:
         await _act_as(connection, owner)
-        row = await one(connection, _TURN + " where t.id = %s for update", (turn_id,))
+        row = await fetch_one(connection, _TURN + " where t.id = %s for update", (turn_id,))
         if row is None:
             continue  # its session was removed meanwhile
         turn, quotes = without_document(_to_turn(row), document_id)
@@ -231,7 +231,7 @@ async def _act_as(connection: Connection, person: str) -> None:
 
 
 async def _find_session(connection: Connection, scope: Scope, session_id: str) -> Session:
-    row = await one(connection, _SESSION + " where s.id = %s and s.owner = %s", (session_id, scope.person))
+    row = await fetch_one(connection, _SESSION + " where s.id = %s and s.owner = %s", (session_id, scope.person))
     if row is None:
         raise NotFound(f"there is no session '{session_id}'")
     return Session(*row)
@@ -239,7 +239,7 @@ async def _find_session(connection: Connection, scope: Scope, session_id: str) -
 
 async def _without_removed(connection: Connection, scope: Scope, turn: KeptTurn) -> KeptTurn:
     """Lock the documents that a turn cites until it is written, and remove the quotes of documents that are gone."""
-    locked = await rows(
+    locked = await fetch_all(
         connection,
         "select id from hold_documents(%s, %s)",
         (list(turn.documents), list(scope.realms)),

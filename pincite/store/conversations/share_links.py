@@ -11,7 +11,7 @@ from pincite.core.query.answer import Answer
 from pincite.errors import NotFound
 from pincite.store.access.audit_log import record
 from pincite.store.conversations.answer_json import from_json, only_readable, without_documents
-from pincite.store.database import Database, one, rows
+from pincite.store.database import Database, fetch_all, fetch_one
 
 
 class ShareLinks:
@@ -25,12 +25,12 @@ class ShareLinks:
         link, share_id = SHARE_LINK_PREFIX + secrets.token_urlsafe(32), secrets.token_hex(8)
         async with self._database.transaction(scope.person) as connection:
             turn = "select id from turn where answer ->> 'id' = %s and owner = %s and complete"
-            found = await one(connection, turn, (answer_id, scope.person))
+            found = await fetch_one(connection, turn, (answer_id, scope.person))
             if found is None:
                 raise NotFound(
                     f"there is no answer '{answer_id}' in your conversations; share a complete answer of your own"
                 )
-            row = await one(
+            row = await fetch_one(
                 connection,
                 "insert into share (id, hash, owner, turn_id, expires_at)"
                 " values (%s, %s, %s, %s, now() + make_interval(days => %s)) returning created_at, expires_at",
@@ -45,7 +45,7 @@ class ShareLinks:
     async def all(self, scope: Scope) -> list[Share]:
         """Return the valid links of this person, newest first; for an administrator those of all, without answers."""
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(connection, _ALL)
+            found = await fetch_all(connection, _ALL)
         return [Share(*row) for row in found]
 
     async def open(self, scope: Scope, link: str) -> SharedAnswer:
@@ -61,7 +61,7 @@ class ShareLinks:
     async def remove(self, scope: Scope, named: str) -> str:
         """Remove a share, named by its link or its id, and return the id; only its owner or an administrator may."""
         async with self._database.transaction(scope.person) as connection:
-            removed = await one(connection, _DELETE, {"id": named, "hash": _hash(named)})
+            removed = await fetch_one(connection, _DELETE, {"id": named, "hash": _hash(named)})
             if removed is None:
                 raise _not_found()
             await record(connection, AuditEntry("answer.unshare", f"share:{removed[0]}"))

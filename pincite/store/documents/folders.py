@@ -12,7 +12,7 @@ from pincite.core.documents.document import Folder
 from pincite.errors import Conflict, NotFound
 from pincite.store.access.audit_log import record
 from pincite.store.access.permissions import assign_realms, documents_in_folder, lock_folder_readers, move_realms
-from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 from pincite.store.documents.row import to_access
 from pincite.store.search.corpus_stats import bump_revision
 
@@ -78,7 +78,7 @@ class Folders:
     async def move(self, scope: Scope, path: str, to: str) -> None:
         """Move a folder with its documents and subfolders to another path; documents keep their ids."""
         try:
-            async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
+            async with self._database.transaction(scope.person, local=LONG_TIMEOUTS) as connection:
                 await lock_folder_readers(connection, scope.person, changing=True)
                 await _move(connection, scope, path, to)
                 moved = await assign_realms(
@@ -112,7 +112,7 @@ class Folders:
         async with self._database.transaction(scope.person) as connection:
             await lock_folder_readers(connection, scope.person, changing=True)
             values = {"owner": scope.person, **_path_values(path)}
-            counted = await one(
+            counted = await fetch_one(
                 connection,
                 "select count(*) from document where owner = %(owner)s"
                 " and (folder = %(folder)s or starts_with(folder, %(below)s))",
@@ -173,7 +173,7 @@ async def _move(connection: Connection, scope: Scope, path: str, to: str) -> Non
         " order by id for update",
         values,
     )
-    moved = await rows(
+    moved = await fetch_all(
         connection,
         "update document set folder = %(to)s || substr(folder, %(kept)s), updated_at = now()"
         " where owner = %(owner)s and (folder = %(folder)s or starts_with(folder, %(below)s)) returning realm",

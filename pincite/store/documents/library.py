@@ -14,7 +14,7 @@ from pincite.core.request_context import read_only
 from pincite.errors import Invalid, NotAllowed, NotFound, Unauthorized
 from pincite.store.columns import Columns, by_name, select_list
 from pincite.store.cursors import INVALID_CURSOR
-from pincite.store.database import Database, one, rows
+from pincite.store.database import Database, fetch_all, fetch_one
 from pincite.store.documents.blobs import Blobs
 from pincite.store.documents.row import SELECT_DOCUMENT, VERSION_TEXT_COLUMNS, to_document
 
@@ -82,7 +82,7 @@ class Library:
     async def get_many(self, scope: Scope, document_ids: Sequence[str]) -> list[Document]:
         """Return those of the documents that exist within the scope."""
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(
+            found = await fetch_all(
                 connection,
                 SELECT_DOCUMENT + " where d.id = any(%s) and d.realm = any(%s)",
                 (list(document_ids), list(scope.realms)),
@@ -95,17 +95,19 @@ class Library:
             return []
         folder, ids, realms = filters.folder, list(filters.document_ids or ()), list(scope.realms)
         async with self._database.transaction(scope.person) as connection:
-            existing = await rows(
+            existing = await fetch_all(
                 connection, "select id from document where id = any(%s) and realm = any(%s)", (ids, realms)
             )
             in_folder = (
                 "select from document where realm = any(%s) and (folder = %s or starts_with(folder, %s)) limit 1"
             )
-            unknown = folder is not None and await one(connection, in_folder, (realms, folder, f"{folder}/")) is None
+            unknown = (
+                folder is not None and await fetch_one(connection, in_folder, (realms, folder, f"{folder}/")) is None
+            )
             others = "select distinct folder from document where realm = any(%s) and folder <> '' limit %s"
-            folders = await rows(connection, others, (realms, MAX_COMPARED_FOLDERS)) if unknown else []
+            folders = await fetch_all(connection, others, (realms, MAX_COMPARED_FOLDERS)) if unknown else []
             tagged = "select from document where realm = any(%s) and %s = any(tags) limit 1"
-            unknown_tags = [tag for tag in filters.tags if await one(connection, tagged, (realms, tag)) is None]
+            unknown_tags = [tag for tag in filters.tags if await fetch_one(connection, tagged, (realms, tag)) is None]
         missing = [f"'{document_id}'" for document_id in dict.fromkeys(ids) if (document_id,) not in existing]
         warnings = [_unknown_folder(folder, [path for (path,) in folders])] if unknown and folder is not None else []
         if missing:
@@ -126,7 +128,7 @@ class Library:
     async def find_source(self, scope: Scope, source_uri: str) -> str:
         """Return the id of the document with this source URI; of several, the oldest."""
         async with self._database.transaction(scope.person) as connection:
-            row = await one(
+            row = await fetch_one(
                 connection,
                 "select id from document where source_uri = %s and realm = any(%s) order by created_at limit 1",
                 (source_uri, list(scope.realms)),
@@ -148,7 +150,7 @@ class Library:
             sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions)
         )
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(connection, query, [*values, listing.limit + 1])
+            found = await fetch_all(connection, query, [*values, listing.limit + 1])
         documents = [to_document(row, self._signature) for row in found[: listing.limit]]
         more = len(found) > listing.limit
         return documents, _to_cursor(documents[-1]) if more else None
@@ -156,7 +158,7 @@ class Library:
     async def stale(self, scope: Scope) -> int:
         """Return the number of documents that were indexed under other settings than the current ones."""
         async with self._database.transaction(scope.person) as connection:
-            row = await one(
+            row = await fetch_one(
                 connection,
                 "select count(*) from document d join edition s on s.key = d.served"
                 " where d.realm = any(%s) and s.signature <> %s",
@@ -168,7 +170,7 @@ class Library:
         """Return every version of a document, newest first."""
         await self.get(scope, document_id)
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(
+            found = await fetch_all(
                 connection,
                 "select v.id, v.document_id, v.checksum, v.bytes, v.mime, v.state, coalesce(e.version = v.key, false),"
                 " v.created_at from version v join document d on d.id = v.document_id"
@@ -192,7 +194,7 @@ class Library:
         """Return the id of a version, by default the served one, and its chunks in order, after ordinal `after`."""
         await self.get(scope, document_id)
         async with self._database.transaction(scope.person) as connection:
-            version = await one(
+            version = await fetch_one(
                 connection,
                 "select v.id, v.text, e.key from document d join edition e on e.document_id = d.id"
                 " join version v on v.key = e.version where d.id = %(id)s and d.realm = any(%(realms)s)"
@@ -203,7 +205,7 @@ class Library:
             )
             if version is None:
                 return "", []
-            found = await rows(
+            found = await fetch_all(
                 connection,
                 _CHUNKS,
                 {"edition": version[2], "realms": list(scope.realms), "level": level, "after": after, "limit": limit},
@@ -224,7 +226,7 @@ class Library:
     async def text(self, scope: Scope, document_id: str, version_id: str | None = None) -> VersionText:
         """Return the normalised text of a version, by default the served one."""
         async with self._database.transaction(scope.person) as connection:
-            row = await one(
+            row = await fetch_one(
                 connection,
                 _TEXT,
                 {"id": document_id, "version": version_id, "realms": list(scope.realms)},

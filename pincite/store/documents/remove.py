@@ -11,7 +11,7 @@ from pincite.errors import NotFound
 from pincite.store.access.audit_log import record
 from pincite.store.conversations.answer_cache import remove_cached_answers
 from pincite.store.conversations.sessions import remove_quotes
-from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.search.corpus_stats import bump_revision
 from pincite.store.search.packed_postings import remove_editions
@@ -27,10 +27,10 @@ class Removal:
 
     async def remove(self, scope: Scope, document_id: str) -> Receipt:
         """Remove a document and everything derived from it, then verify that nothing remains."""
-        async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
+        async with self._database.transaction(scope.person, local=LONG_TIMEOUTS) as connection:
             realm, version_keys, editions = await _lock_document(connection, scope, document_id)
             versions = list(version_keys)
-            terms = [term for (term,) in await rows(connection, _TERMS, {"editions": editions})]
+            terms = [term for (term,) in await fetch_all(connection, _TERMS, {"editions": editions})]
             await remove_editions(connection, editions)
             await remove_words(connection, editions)
             removed = {
@@ -69,8 +69,8 @@ class Removal:
 
     async def _remaining(self, scope: Scope, wanted: Mapping[str, Any]) -> int:
         """Return the number of rows left of the removed versions; a version uploaded again meanwhile does not count."""
-        async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
-            row = await one(connection, _REMAINING, wanted)
+        async with self._database.transaction(scope.person, local=LONG_TIMEOUTS) as connection:
+            row = await fetch_one(connection, _REMAINING, wanted)
         assert row is not None
         return int(row[0])
 
@@ -117,13 +117,13 @@ async def _lock_document(
 
     A concurrent writer waits for the lock, and then finds that the document is removed.
     """
-    found = await one(
+    found = await fetch_one(
         connection,
         "select realm from document where id = %s and realm = any(%s) and owner = %s for update",
         (document_id, list(scope.realms), scope.person),
     )
     if found is None:
         raise NotFound(f"there is no document '{document_id}'")
-    versions = await rows(connection, "select id, key from version where document_id = %s", (document_id,))
-    editions = await rows(connection, "select key from edition where document_id = %s for update", (document_id,))
+    versions = await fetch_all(connection, "select id, key from version where document_id = %s", (document_id,))
+    editions = await fetch_all(connection, "select key from edition where document_id = %s for update", (document_id,))
     return found[0], dict(versions), [key for (key,) in editions]

@@ -11,7 +11,7 @@ from pincite.core.documents.document import DocumentChange
 from pincite.errors import Conflict, NotFound
 from pincite.store.access.audit_log import record
 from pincite.store.access.permissions import assign_realms, lock_folder_readers, move_realms
-from pincite.store.database import Database, one
+from pincite.store.database import Database, fetch_one
 from pincite.store.search.corpus_stats import bump_revision
 
 
@@ -27,7 +27,7 @@ class DocumentEditor:
             async with self._database.transaction(scope.person) as connection:
                 if wanted.folder is not None:
                     await lock_folder_readers(connection, scope.person, changing=True)
-                found = await one(
+                found = await fetch_one(
                     connection,
                     "select realm from document where id = %s and owner = %s for update",
                     (document_id, scope.person),

@@ -4,7 +4,7 @@ import asyncio
 
 from psycopg import sql
 
-from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.search.packed_postings import remove_editions
 from pincite.store.search.vocabulary import remove_words
@@ -15,7 +15,7 @@ _EDITION_TABLES = ("posting", "vector", "past_posting", "past_vector", "chunk")
 async def archive_edition(connection: Connection, edition: int) -> None:
     """Move a retired edition to the tables of earlier versions, which only a search with `as_of` reads."""
     retired = "select 1 from edition where key = %s and state = 'retired' for update"
-    if await one(connection, retired, (edition,)) is None:
+    if await fetch_one(connection, retired, (edition,)) is None:
         return
     await remove_editions(connection, [edition])
     await connection.execute(_MOVE_POSTINGS, (edition,))
@@ -25,7 +25,7 @@ async def archive_edition(connection: Connection, edition: int) -> None:
 
 async def remove_edition(connection: Connection, edition: int) -> None:
     """Remove an edition with its chunks, postings and vectors; the text of its version stays readable."""
-    if await one(connection, "select 1 from edition where key = %s for update", (edition,)) is None:
+    if await fetch_one(connection, "select 1 from edition where key = %s for update", (edition,)) is None:
         return
     await remove_editions(connection, [edition])
     await remove_words(connection, [edition])
@@ -45,17 +45,17 @@ class VersionArchive:
         """Remove versions, with their files, beyond the newest `keep` or replaced more than `days` ago; 0: no limit."""
         if not keep and not days:
             return 0
-        async with self._database.transaction("", local=LONG_WORK) as connection:
-            beyond = await rows(connection, "select * from versions_beyond(%s, %s)", (keep, days))
+        async with self._database.transaction("", local=LONG_TIMEOUTS) as connection:
+            beyond = await fetch_all(connection, "select * from versions_beyond(%s, %s)", (keep, days))
         for owner, document_id, version, version_id in beyond:
-            async with self._database.transaction(owner, local=LONG_WORK) as connection:
+            async with self._database.transaction(owner, local=LONG_TIMEOUTS) as connection:
                 await self._remove(connection, document_id, version)
             await asyncio.to_thread(self._files.remove, document_id, version_id)
         return len(beyond)
 
     async def _remove(self, connection: Connection, document_id: str, version: int) -> None:
         await connection.execute("select from document where id = %s for update", (document_id,))
-        for (edition,) in await rows(connection, "select key from edition where version = %s", (version,)):
+        for (edition,) in await fetch_all(connection, "select key from edition where version = %s", (version,)):
             await remove_edition(connection, edition)
         await connection.execute("delete from version where key = %s", (version,))
 

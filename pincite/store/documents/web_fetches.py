@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pincite.core.accounts.access import Scope
-from pincite.store.database import Database, one
+from pincite.store.database import Database, fetch_one
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class Fetches:
             " where f.url = %s and f.realm = any(%s) and d.owner = %s order by d.created_at limit 1"
         )
         async with self._database.transaction(scope.person) as connection:
-            row = await one(connection, query, (url, list(scope.realms), scope.person))
+            row = await fetch_one(connection, query, (url, list(scope.realms), scope.person))
         return Fetch(*row) if row else None
 
     async def is_taken(self, scope: Scope, folder: str, name: str) -> bool:
         """Whether a document has this name in this folder, whatever its source."""
         query = "select from document where owner = %s and realm = any(%s) and folder = %s and name = %s"
         async with self._database.transaction(scope.person) as connection:
-            return await one(connection, query, (scope.person, list(scope.realms), folder, name)) is not None
+            return await fetch_one(connection, query, (scope.person, list(scope.realms), folder, name)) is not None
 
     async def record(self, scope: Scope, document_id: str, url: str, *, etag: str, modified: str) -> None:
         """Record the URL that a document's newest bytes were fetched from, and the validators of its server."""

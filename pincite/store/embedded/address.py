@@ -14,10 +14,10 @@ from pincite.store.embedded.cluster import Cluster
 PORT = 5432
 """Only a part of the socket's name: the server does not listen on TCP."""
 
-LONGEST = 103
+MAX_SOCKET_PATH_BYTES = 103
 """Bytes in the path of a socket on macOS; Linux allows four more."""
 
-NO_SOCKETS = (errno.EOPNOTSUPP, errno.EPERM, errno.EINVAL, errno.ENOSYS)
+NO_SOCKET_ERRORS = (errno.EOPNOTSUPP, errno.EPERM, errno.EINVAL, errno.ENOSYS)
 """What file systems without sockets answer, such as some that a container shares with its host."""
 
 
@@ -28,8 +28,8 @@ def socket_folder(cluster: Cluster) -> Path:
     has its own.
     """
     inside = cluster.folder / "postgres.socket"
-    fits = len(os.fsencode(_socket(inside))) <= LONGEST
-    if fits and "," not in str(inside) and _holds_sockets(cluster.folder):  # a comma would make two hosts of it
+    fits = len(os.fsencode(_socket(inside))) <= MAX_SOCKET_PATH_BYTES
+    if fits and "," not in str(inside) and _supports_sockets(cluster.folder):  # a comma would make two hosts of it
         return inside
     return Path("/tmp", cluster.name)  # noqa: S108 - prepare() refuses it unless it is ours and private
 
@@ -75,14 +75,14 @@ def _is_private(cluster: Cluster, folder: Path) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == cluster.account.uid and not found.st_mode & 0o077
 
 
-def _holds_sockets(folder: Path) -> bool:
+def _supports_sockets(folder: Path) -> bool:
     trial = folder / "postgres.trial"
     trial.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as server:
         try:
             server.bind(str(trial))
         except OSError as error:
-            if error.errno in NO_SOCKETS:
+            if error.errno in NO_SOCKET_ERRORS:
                 return False
             raise
     trial.unlink()

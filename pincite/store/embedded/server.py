@@ -22,18 +22,18 @@ if sys.platform != "win32":
     from pincite.store.embedded.account import user_name
     from pincite.store.embedded.cluster import Cluster, check_version, find_cluster, open_file
 
-PATIENCE = 400.0
+LOCK_TIMEOUT_S = 400.0
 """Seconds to wait for another process that is starting or stopping the server; longer than that may take."""
 
-ELSEWHERE = "choose another folder with --data or PINCITE_DATA"
+OTHER_FOLDER = "choose another folder with --data or PINCITE_DATA"
 REASONS = {
-    errno.ENOSPC: f"its disk is full: free some space, or {ELSEWHERE} on another disk",
-    errno.EDQUOT: f"your disk quota is used up: free some space, or {ELSEWHERE} on another disk",
-    errno.EROFS: f"its file system is read-only: {ELSEWHERE}",
-    errno.EACCES: f"permission denied: run pincite as its owner, or {ELSEWHERE}",
-    errno.EPERM: f"permission denied: run pincite as its owner, or {ELSEWHERE}",
-    errno.ENOTDIR: f"a part of the path is a file: {ELSEWHERE}",
-    errno.EEXIST: f"a part of the path is a file: {ELSEWHERE}",
+    errno.ENOSPC: f"its disk is full: free some space, or {OTHER_FOLDER} on another disk",
+    errno.EDQUOT: f"your disk quota is used up: free some space, or {OTHER_FOLDER} on another disk",
+    errno.EROFS: f"its file system is read-only: {OTHER_FOLDER}",
+    errno.EACCES: f"permission denied: run pincite as its owner, or {OTHER_FOLDER}",
+    errno.EPERM: f"permission denied: run pincite as its owner, or {OTHER_FOLDER}",
+    errno.ENOTDIR: f"a part of the path is a file: {OTHER_FOLDER}",
+    errno.EEXIST: f"a part of the path is a file: {OTHER_FOLDER}",
 }
 
 
@@ -63,13 +63,13 @@ class EmbeddedServer:
             )
         folder = Path(os.path.realpath(data))
         try:
-            _check(folder)
-            with _alone(folder) as door:
+            _check_folder(folder)
+            with _start_lock(folder) as door:
                 cluster = find_cluster(folder, door)
                 socket = address.socket_folder(cluster)
                 return cls(cluster, socket, _join(cluster, socket, shared_buffers_mb))
         except OSError as error:
-            reason = REASONS.get(error.errno or 0, f"{error.strerror or error}: {ELSEWHERE}")
+            reason = REASONS.get(error.errno or 0, f"{error.strerror or error}: {OTHER_FOLDER}")
             raise DataFolderError(f"{error.filename or folder} cannot be used, {reason}") from error
 
     def close(self) -> None:
@@ -83,7 +83,9 @@ class EmbeddedServer:
                     with suppress(OSError):  # moved or deleted with the data folder
                         self._socket.rmdir()
             else:
-                keeper.wait_lock(share, keeper.SHARED, PATIENCE)  # at once among sharers; else the keeper is at work
+                keeper.wait_lock(
+                    share, keeper.SHARED, LOCK_TIMEOUT_S
+                )  # at once among sharers; else the keeper is at work
         finally:
             os.close(share)
             os.close(self._version)
@@ -97,19 +99,19 @@ class EmbeddedServer:
         self.close()
 
 
-def _check(folder: Path) -> None:
+def _check_folder(folder: Path) -> None:
     """Make the data folder, or refuse one that cannot be used, before anything in it is touched."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     if not folder.exists():
         folder.mkdir(0o700, exist_ok=True)
     if not folder.is_dir():
-        raise DataFolderError(f"{folder} is a file, and a folder is needed: {ELSEWHERE}")
+        raise DataFolderError(f"{folder} is a file, and a folder is needed: {OTHER_FOLDER}")
     if os.statvfs(folder).f_flag & os.ST_RDONLY:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(folder))
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
         owner, me = user_name(folder.stat().st_uid), user_name(os.geteuid())
         raise DataFolderError(
-            f"{folder} belongs to {owner} and cannot be written by {me}: make it writable, or {ELSEWHERE}"
+            f"{folder} belongs to {owner} and cannot be written by {me}: make it writable, or {OTHER_FOLDER}"
         )
     check_version(folder / "postgres")
 
@@ -153,7 +155,7 @@ def _ensure_keeper(cluster: "Cluster") -> None:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[int]:
+def _start_lock(folder: Path) -> Iterator[int]:
     """Be the only process that makes or starts this database."""
     door = _open_lock(folder / "postgres.lock")
     try:
@@ -164,9 +166,9 @@ def _alone(folder: Path) -> Iterator[int]:
 
 
 def _wait(lock: int, mode: int, folder: Path) -> None:
-    if not keeper.wait_lock(lock, mode, PATIENCE):
+    if not keeper.wait_lock(lock, mode, LOCK_TIMEOUT_S):
         raise DataFolderError(
-            f"another process has been starting or stopping the database in {folder} for {PATIENCE:.0f} s: "
+            f"another process has been starting or stopping the database in {folder} for {LOCK_TIMEOUT_S:.0f} s: "
             "end it, and try again"
         )
 

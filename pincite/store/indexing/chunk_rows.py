@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pincite.core.documents.document import Chunk, ChunkLevel
-from pincite.store.database import Connection, rows
+from pincite.store.database import Connection, fetch_all
 from pincite.store.search.vocabulary import store_words
 
 
@@ -33,7 +33,7 @@ async def write(connection: Connection, realm: int, entries: Entries, model: int
     chunks = await asyncio.to_thread(_chunk_columns, entries)
     keys: Keys = {
         (edition, ordinal): key
-        for edition, ordinal, key in await rows(connection, _INSERT_CHUNKS, chunks | {"realm": realm})
+        for edition, ordinal, key in await fetch_all(connection, _INSERT_CHUNKS, chunks | {"realm": realm})
     }
     postings = await asyncio.to_thread(_posting_columns, entries, keys)
     await connection.execute(_INSERT_POSTINGS, postings | {"realm": realm})

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pincite.core.documents.document import About, Enriched
 from pincite.errors import Conflict
 from pincite.store.database import Database
-from pincite.store.database import one as first
+from pincite.store.database import fetch_one as first
 from pincite.store.indexing.jobs import Job
 
 

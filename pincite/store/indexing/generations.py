@@ -8,7 +8,7 @@ from psycopg.types.json import Jsonb
 
 from pincite.core.operations import BuildProgress, BuildState, IndexBuild
 from pincite.store.columns import Columns, by_name, select_list
-from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 
 _COLUMNS: Columns = {
     "id": "id",
@@ -38,7 +38,9 @@ class Generations:
     async def serving(self, signature: str, settings: Mapping[str, Any]) -> tuple[int, str, Mapping[str, Any]]:
         """Return the id, signature and settings of the searched index; before the first, one with these settings."""
         async with self._database.transaction("") as connection:
-            row = await one(connection, "select * from serving_generation(%s, %s)", (signature, Jsonb(dict(settings))))
+            row = await fetch_one(
+                connection, "select * from serving_generation(%s, %s)", (signature, Jsonb(dict(settings)))
+            )
         assert row is not None
         return row[0], row[1], row[2]
 
@@ -54,14 +56,14 @@ class Generations:
     async def all(self) -> list[IndexBuild]:
         """Return every index, newest first."""
         async with self._database.transaction("") as connection:
-            return [IndexBuild(**by_name(_COLUMNS, row)) for row in await rows(connection, _ALL)]
+            return [IndexBuild(**by_name(_COLUMNS, row)) for row in await fetch_all(connection, _ALL)]
 
     async def progress(self) -> BuildProgress | None:
         """Return the progress of the index that is being built; None if there is none."""
         async with self._database.transaction("") as connection:
-            if await one(connection, "select from generation where state = 'building'") is None:
+            if await fetch_one(connection, "select from generation where state = 'building'") is None:
                 return None
-            row = await one(connection, "select * from generation_progress()")
+            row = await fetch_one(connection, "select * from generation_progress()")
         assert row is not None
         return BuildProgress(*row)
 
@@ -70,21 +72,21 @@ class Generations:
 
         A `held` index is not switched to when it is complete, until `release`.
         """
-        async with self._database.transaction("", local=LONG_WORK) as connection:
+        async with self._database.transaction("", local=LONG_TIMEOUTS) as connection:
             values = (signature, Jsonb(dict(settings)), held, self._place)
-            row = await one(connection, "select build_generation(%s, %s, %s, %s)", values)
+            row = await fetch_one(connection, "select build_generation(%s, %s, %s, %s)", values)
         return row[0] if row else None
 
     async def switch(self, *, anyway: bool = False) -> bool:
         """Switch to the built index if it is complete; with `anyway` also if it is held or some documents failed."""
-        async with self._database.transaction("", local=LONG_WORK) as connection:
+        async with self._database.transaction("", local=LONG_TIMEOUTS) as connection:
             return await _is_true(connection, "select switch_generation(%s)", anyway)
 
     async def release(self) -> bool:
         """Switch to the held index if it is complete; otherwise it stays held."""
-        async with self._database.transaction("", local=LONG_WORK) as connection:
+        async with self._database.transaction("", local=LONG_TIMEOUTS) as connection:
             await connection.execute("select one_switch_at_a_time()")
-            released = await one(connection, _RELEASE)
+            released = await fetch_one(connection, _RELEASE)
             switched = await _is_true(connection, "select switch_generation(false)")
             if released and not switched:
                 await connection.execute("update generation set held = true where id = %s", released)
@@ -92,13 +94,13 @@ class Generations:
 
     async def discard(self, state: BuildState, *, days: int = 0) -> int:
         """Discard the index that is being built, or the standby ones if the last switch is at least `days` ago."""
-        async with self._database.transaction("", local=LONG_WORK) as connection:
-            row = await one(connection, _DISCARD, {"state": state, "days": days})
+        async with self._database.transaction("", local=LONG_TIMEOUTS) as connection:
+            row = await fetch_one(connection, _DISCARD, {"state": state, "days": days})
         return int(row[0]) if row else 0
 
 
 async def _is_true(connection: Connection, query: Any, *values: object) -> bool:
-    row = await one(connection, query, values)
+    row = await fetch_one(connection, query, values)
     return bool(row and row[0])
 
 

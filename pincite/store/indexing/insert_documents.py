@@ -14,7 +14,7 @@ from pincite.core.documents.document import Upload
 from pincite.core.documents.jobs import WAITED_FOR
 from pincite.core.request_context import RequestOrigin
 from pincite.store.access.permissions import lock_folder_readers
-from pincite.store.database import Connection, one, rows
+from pincite.store.database import Connection, fetch_all, fetch_one
 from pincite.store.documents.blobs import Blobs, Original
 
 _METADATA_FIELDS = ("title", "author", "description", "tags")
@@ -54,12 +54,14 @@ async def existing_names(connection: Connection, scope: Scope, arrivals: Sequenc
     """Return folder and name of the uploads whose document exists already."""
     folders = [arrival.upload.folder for arrival in arrivals]
     names = [arrival.upload.name for arrival in arrivals]
-    return {(folder, name) for folder, name in await rows(connection, _EXISTING_NAMES, (folders, names, scope.person))}
+    return {
+        (folder, name) for folder, name in await fetch_all(connection, _EXISTING_NAMES, (folders, names, scope.person))
+    }
 
 
 async def existing_ids(connection: Connection, ids: Sequence[str]) -> set[str]:
     """Return the ids that documents have already, such as an equal upload that was moved since."""
-    return {one for (one,) in await rows(connection, "select id from document where id = any(%s)", (list(ids),))}
+    return {one for (one,) in await fetch_all(connection, "select id from document where id = any(%s)", (list(ids),))}
 
 
 async def insert(
@@ -75,7 +77,7 @@ async def insert(
     ]
     values = {"uploaded": Jsonb(uploaded), "owner": scope.person, "place": originals.place}
     await connection.execute(_DOCUMENTS, values)
-    keys: dict[str, int] = dict(await rows(connection, _VERSIONS, values))
+    keys: dict[str, int] = dict(await fetch_all(connection, _VERSIONS, values))
     await asyncio.gather(
         *(
             originals.keep(
@@ -95,7 +97,7 @@ async def _realms(connection: Connection, scope: Scope, uploads: Sequence[Upload
     found: dict[tuple[str, tuple[str, ...] | None], int] = {}
     for folder, readers in dict.fromkeys(wanted):
         own_readers = None if readers is None else list(readers)
-        row = await one(connection, _REALM, {"readers": own_readers, "owner": scope.person, "folder": folder})
+        row = await fetch_one(connection, _REALM, {"readers": own_readers, "owner": scope.person, "folder": folder})
         assert row is not None
         found[folder, readers] = row[0]
     return [found[key] for key in wanted]

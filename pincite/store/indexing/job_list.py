@@ -10,7 +10,7 @@ from pincite.core.documents.jobs import CancelledJob, EndedJob, JobState, PastJo
 from pincite.errors import Invalid, NotFound
 from pincite.store.columns import Columns, by_name, select_list
 from pincite.store.cursors import INVALID_CURSOR, cursor_of, place_of
-from pincite.store.database import Database, one
+from pincite.store.database import Database, fetch_one
 from pincite.store.indexing.jobs import Job
 
 ENDED_JOB_RETENTION_H = 24
@@ -83,13 +83,13 @@ class JobList:
         """Take a job over from its worker, which can then no longer change the document, to cancel the job."""
         holder = f"cancelled:{secrets.token_hex(8)}"
         async with self._database.transaction(scope.person) as connection:
-            found = await one(
+            found = await fetch_one(
                 connection,
                 "select d.id from job j join document d on d.id = j.document_id"
                 " where j.id = %s and j.owner = %s for update of d",
                 (job_id, scope.person),
             )
-            row = found and await one(
+            row = found and await fetch_one(
                 connection, _TAKE_OVER, {"id": job_id, "holder": holder, "lease_s": CANCEL_LEASE_S}
             )
         if not row:

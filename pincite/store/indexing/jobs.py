@@ -8,7 +8,7 @@ from pincite.concurrency import Batcher
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.jobs import LOAD
 from pincite.errors import PinciteError
-from pincite.store.database import Connection, Database, one
+from pincite.store.database import Connection, Database, fetch_one
 
 SMALL_FILE_BYTES = 32 * 1024
 """File size in bytes up to which a worker processes several jobs at once."""
@@ -173,7 +173,7 @@ class Jobs:
         """
         async with self._database.transaction(job.owner, durable=False) as connection:
             await _lock_document(connection, job)
-            row = await one(
+            row = await fetch_one(
                 connection,
                 "update job set stalled_since = coalesce(stalled_since, now()) where id = %s and holder = %s"
                 " returning extract(epoch from now() - stalled_since)::float8",

@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 
 from pincite.core.documents.document import Parsed
 from pincite.store.access.permissions import move_realms
-from pincite.store.database import Connection, rows
+from pincite.store.database import Connection, fetch_all
 from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.store.indexing.jobs import Job
 from pincite.store.search.corpus_stats import bump_revision
@@ -61,7 +61,7 @@ async def publish(connection: Connection, served: Mapping[Edition, ParsedVersion
     await connection.execute(_COUNT, values)
     if values["wanting"]:
         await connection.execute(_MARK_INCOMPLETE, values)
-    for (document_id,) in await rows(connection, _MOVED, values):  # its realm changed while it was being indexed
+    for (document_id,) in await fetch_all(connection, _MOVED, values):  # its realm changed while it was being indexed
         await move_realms(connection, [document_id])
     if index.beside:
         await connection.execute("delete from job where id = any(%(jobs)s)", values)
@@ -74,7 +74,7 @@ async def publish(connection: Connection, served: Mapping[Edition, ParsedVersion
     for edition, found in served.items():
         await store_pages(connection, edition.job.version, found.parsed)
     await connection.execute(_END_JOBS, values)
-    for (realm,) in await rows(connection, _REALMS, values):
+    for (realm,) in await fetch_all(connection, _REALMS, values):
         await bump_revision(connection, realm)
 
 

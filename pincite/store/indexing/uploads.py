@@ -19,7 +19,7 @@ from pincite.core.request_context import RequestOrigin, origin
 from pincite.errors import NotFound, OverBudget, OverQuota
 from pincite.store.access.audit_log import record, record_from
 from pincite.store.access.usage import Quota, check_quota
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 from pincite.store.documents.blobs import Blobs, Original
 from pincite.store.documents.library import Library
 from pincite.store.documents.row import SELECT_DOCUMENT, to_document
@@ -39,7 +39,7 @@ def make_document_id(owner: str, folder: str, name: str, data: bytes) -> str:
 async def _unused_id(connection: Connection, scope: Scope, upload: Upload) -> str:
     """Return an unused id: an equal upload that was moved since keeps the hash of these values."""
     document_id = make_document_id(scope.person, upload.folder, upload.name, upload.data)
-    while await one(connection, "select 1 from document where id = %s", (document_id,)):
+    while await fetch_one(connection, "select 1 from document where id = %s", (document_id,)):
         document_id = make_document_id(scope.person, upload.folder, upload.name, upload.data + secrets.token_bytes(16))
     return document_id
 
@@ -157,7 +157,7 @@ class UploadStore:
                 "select from document where owner = %s and folder = %s and name = %s for update",
                 (scope.person, upload.folder, upload.name),
             )
-            found = await one(
+            found = await fetch_one(
                 connection,
                 "select d.id, d.status, v.key, v.id, v.checksum, e.signature, d.realm from document d join version v"
                 " on v.key = d.latest left join edition e on e.key = d.served"
@@ -191,7 +191,7 @@ class UploadStore:
         """Insert a new version; `of` is the document's id, its realm and the id of its latest version."""
         document_id, realm, after = of
         upload, version_id = arrival.upload, _version_id(after)
-        row = await one(
+        row = await fetch_one(
             connection,
             "insert into version (id, document_id, realm, checksum, bytes, mime)"
             " values (%s, %s, %s, %s, %s, %s) returning key",
@@ -219,7 +219,7 @@ class UploadStore:
         )
         ids = None if document_ids is None else list(document_ids)
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(connection, query, {"owner": scope.person, "ids": ids, "stale": stale})
+            found = await fetch_all(connection, query, {"owner": scope.person, "ids": ids, "stale": stale})
             for document_id, version in found:
                 await self._queue(connection, scope, document_id, version, Schedule(priority=priority))
         return [document_id for document_id, _ in found]
@@ -248,7 +248,7 @@ class UploadStore:
     async def remove_stray_files(self) -> int:
         """Remove files without a version, left by a process that died; return their number."""
         async with self._database.transaction("") as connection:
-            known = {(str(d), str(v)) for d, v in await rows(connection, "select * from known_versions()")}
+            known = {(str(d), str(v)) for d, v in await fetch_all(connection, "select * from known_versions()")}
         hour_ago = (datetime.now(UTC) - timedelta(hours=1)).timestamp()
         stray = await asyncio.to_thread(self._originals.files.stray, known, older_than=hour_ago)
         for document_id, version_id in stray:

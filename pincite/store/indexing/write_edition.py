@@ -10,7 +10,7 @@ from psycopg.errors import ForeignKeyViolation
 
 from pincite.concurrency import Batcher
 from pincite.errors import Conflict, StoreDown
-from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 from pincite.store.documents.versions import archive_edition, remove_edition
 from pincite.store.indexing import chunk_rows
 from pincite.store.indexing import publish as publishing
@@ -108,16 +108,16 @@ class EditionWriter:
             "realm": targets[0].realm,
             "signature": self._index.signature,
         }
-        keys: dict[int, int] = dict(await rows(connection, _BEGIN, values))
+        keys: dict[int, int] = dict(await fetch_all(connection, _BEGIN, values))
         return [Edition(target.job, keys[target.job.version], target.realm) for target in targets]
 
     async def write(self, edition: Edition, entries: Sequence[ChunkRow]) -> None:
         """Write a batch of chunks with their postings and vectors in one transaction."""
         try:
-            async with self._database.transaction(edition.job.owner, durable=False, local=LONG_WORK) as connection:
+            async with self._database.transaction(edition.job.owner, durable=False, local=LONG_TIMEOUTS) as connection:
                 await _lock_job(connection, edition.job)
                 rows = [(edition.key, entry) for entry in entries]
-                stored = await one(connection, "select realm from edition where key = %s", (edition.key,))
+                stored = await fetch_one(connection, "select realm from edition where key = %s", (edition.key,))
                 if stored is None:
                     raise StoreDown(_LOST)
                 await chunk_rows.write(connection, stored[0], rows, self._index.model)
@@ -126,7 +126,7 @@ class EditionWriter:
 
     async def serve(self, edition: Edition, found: ParsedVersion) -> None:
         """Publish this edition in one transaction; an edition with notes is incomplete and counts as stale."""
-        async with self._database.transaction(edition.job.owner, local=LONG_WORK) as connection:
+        async with self._database.transaction(edition.job.owner, local=LONG_TIMEOUTS) as connection:
             await connection.execute(_NO_SWITCH)
             await _lock_job(connection, edition.job)
             if edition.job.id not in await self._current(connection, [edition.job]):
@@ -148,7 +148,7 @@ class EditionWriter:
     ) -> list[Exception | None]:
         ended: dict[int, Exception | None] = {}
         for (owner, _), some in _group_by(ready, lambda one: (one[0].job.owner, one[0].realm)):
-            async with self._database.transaction(owner, local=LONG_WORK) as connection:
+            async with self._database.transaction(owner, local=LONG_TIMEOUTS) as connection:
                 ended |= await self._publish_some(connection, some, wait)
         await self._switch()
         return [ended[target.job.id] for target, _ in ready]
@@ -179,12 +179,12 @@ class EditionWriter:
         if self._index.beside:
             return {job.id for job in jobs}
         values = ([job.id for job in jobs], [job.document_id for job in jobs], [job.version for job in jobs])
-        return {job for (job,) in await rows(connection, _CURRENT, values)}
+        return {job for (job,) in await fetch_all(connection, _CURRENT, values)}
 
     async def _switch(self) -> None:
         """Switch to the index that is being built, if this edition completed it."""
         if self._index.beside:
-            async with self._database.transaction("", local=LONG_WORK) as connection:
+            async with self._database.transaction("", local=LONG_TIMEOUTS) as connection:
                 await connection.execute("select switch_generation(false)")
 
     async def fail(self, job: Job, code: str, message: str) -> None:
@@ -214,10 +214,10 @@ class EditionWriter:
         return await self._clearing(None)
 
     async def _clear(self, asked: Sequence[None]) -> list[int | Exception]:
-        async with self._database.transaction("", local=LONG_WORK) as connection:
-            abandoned = await rows(connection, "select * from abandoned_editions()")
+        async with self._database.transaction("", local=LONG_TIMEOUTS) as connection:
+            abandoned = await fetch_all(connection, "select * from abandoned_editions()")
         for owner, key, keep in abandoned:
-            async with self._database.transaction(owner, durable=False, local=LONG_WORK) as connection:
+            async with self._database.transaction(owner, durable=False, local=LONG_TIMEOUTS) as connection:
                 await (archive_edition if keep else remove_edition)(connection, key)
         return [len(abandoned)] * len(asked)
 
@@ -241,7 +241,7 @@ class _Busy(Exception):
 async def _lock_free_documents(connection: Connection, jobs: Sequence[Job]) -> list[Job]:
     """Lock the documents that are not locked, and return their jobs."""
     query = "select id from document where id = any(%s) order by id for update skip locked"
-    free = {document_id for (document_id,) in await rows(connection, query, ([job.document_id for job in jobs],))}
+    free = {document_id for (document_id,) in await fetch_all(connection, query, ([job.document_id for job in jobs],))}
     return [job for job in jobs if job.document_id in free]
 
 
@@ -254,7 +254,7 @@ async def _lock_jobs(connection: Connection, jobs: Sequence[Job]) -> set[int]:
     documents = ([job.document_id for job in jobs],)
     await connection.execute("select from document where id = any(%s) order by id for update", documents)
     holders = ([job.id for job in jobs], [job.holder for job in jobs])
-    return {job for (job,) in await rows(connection, _LOCK_JOBS, holders)}
+    return {job for (job,) in await fetch_all(connection, _LOCK_JOBS, holders)}
 
 
 async def _end(connection: Connection, job: Job, state: str) -> int | None:
@@ -264,10 +264,10 @@ async def _end(connection: Connection, job: Job, state: str) -> int | None:
     """
     await _lock_job(connection, job)
     await connection.execute("update version set state = %s where key = %s and state = 'waiting'", (state, job.version))
-    writing = await rows(connection, _WRITING, {"version": job.version, "job": job.id})
+    writing = await fetch_all(connection, _WRITING, {"version": job.version, "job": job.id})
     for (key,) in writing:
         await remove_edition(connection, key)
-    removed = await one(connection, "delete from job where id = %s returning generation", (job.id,))
+    removed = await fetch_one(connection, "delete from job where id = %s returning generation", (job.id,))
     return None if removed is None else removed[0]
 
 

@@ -20,26 +20,29 @@ from pincite.core.operations import Backup, BackupManifest, BackupTable
 from pincite.errors import DataFolderError, Invalid, NotAllowed
 from pincite.store.access.audit_log import AuditLog
 from pincite.store.access.users import LOCAL
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.operations.backup_file import Writer
 
-PART = 8 * 2**20
+PART_BYTES = 8 * 2**20
 """Bytes of a table that are in memory at a time; a row that is longer is taken whole."""
-LEFT_OUT = frozenset({
+EXCLUDED_TABLES = frozenset({
     "migration", "reader", "login", "setup", "failed_login", "cached_answer", "spent", "streaming",
 })  # fmt: skip
 """Tables that no backup has: what follows from others or is soon forgotten, who was logged in, and what was under way."""
-TRACES = frozenset({"trace", "span"})
+TRACE_TABLES = frozenset({"trace", "span"})
 Report = Callable[[Progress], None]
 
 
 async def back_up(database: Database, files: BlobFiles, target: Path, *, traces: bool, report: Report) -> Backup:
     """Write everything into a file, which is there whole or not at all."""
     try:
-        with _aside(target) as file, Writer(file) as writer:
-            async with database.administrator() as admin, _moment(admin, files, writer, report) as (copied, missing):
-                names = [table for table in await _tables(admin) if traces or table[0] not in TRACES]
+        with _atomic_file(target) as file, Writer(file) as writer:
+            async with (
+                database.administrator() as admin,
+                _snapshot_with_files(admin, files, writer, report) as (copied, missing),
+            ):
+                names = [table for table in await _tables(admin) if traces or table[0] not in TRACE_TABLES]
                 tables = [await _write_table(admin, writer, *table, report) for table in names]
                 manifest = await _manifest(admin, tables, missing)
             await asyncio.to_thread(writer.seal, manifest)
@@ -61,12 +64,12 @@ async def back_up(database: Database, files: BlobFiles, target: Path, *, traces:
 async def last_backup(database: Database) -> datetime | None:
     """When the library was last backed up, where it ever was."""
     async with database.transaction("") as connection:
-        row = await one(connection, "select max(made_at) from backup")
+        row = await fetch_one(connection, "select max(made_at) from backup")
     return row[0] if row else None
 
 
 @contextmanager
-def _aside(target: Path) -> Iterator[IO[bytes]]:
+def _atomic_file(target: Path) -> Iterator[IO[bytes]]:
     """A file beside the target that takes its name once it is complete and on the disk."""
     if target.exists():
         raise Invalid(f"{target} exists already; name another file, or remove it first")
@@ -85,7 +88,7 @@ def _aside(target: Path) -> Iterator[IO[bytes]]:
 
 
 @asynccontextmanager
-async def _moment(
+async def _snapshot_with_files(
     admin: Connection, files: BlobFiles, writer: Writer, report: Report
 ) -> AsyncIterator[tuple[int, tuple[str, ...]]]:
     """One moment of the database all of whose files are in the backup: how many, and those that do not exist.
@@ -96,8 +99,8 @@ async def _moment(
     copied: set[tuple[str, str]] = set()
     missing: set[tuple[str, str]] = set()
     while True:
-        await _freeze(admin)
-        versions = [(str(d), str(v)) for d, v in await rows(admin, _ON_DISK)]
+        await _begin_snapshot(admin)
+        versions = [(str(d), str(v)) for d, v in await fetch_all(admin, _ON_DISK)]
         absent = set()
         for number, (document_id, version_id) in enumerate(versions, start=1):
             if (document_id, version_id) in copied:
@@ -120,7 +123,7 @@ async def _moment(
             await admin.execute("rollback")
 
 
-async def _freeze(admin: Connection) -> None:
+async def _begin_snapshot(admin: Connection) -> None:
     """Begin to see the database as it is now, all of it."""
     await admin.execute("begin isolation level repeatable read read only")
     await admin.execute("set local search_path = pincite, public")
@@ -130,11 +133,11 @@ async def _freeze(admin: Connection) -> None:
 
 async def _tables(admin: Connection) -> list[tuple[str, list[str]]]:
     """Every table with the columns that are written by somebody, each after those it refers to."""
-    columns = {str(name): [str(column) for column in names] for name, names in await rows(admin, _COLUMNS)}
+    columns = {str(name): [str(column) for column in names] for name, names in await fetch_all(admin, _COLUMNS)}
     refers: dict[str, set[str]] = {name: set() for name in columns}
-    for name, to in await rows(admin, _REFERENCES):
+    for name, to in await fetch_all(admin, _REFERENCES):
         refers[name].add(to)
-    return [(name, columns[name]) for name in TopologicalSorter(refers).static_order() if name not in LEFT_OUT]
+    return [(name, columns[name]) for name in TopologicalSorter(refers).static_order() if name not in EXCLUDED_TABLES]
 
 
 async def _write_table(
@@ -155,7 +158,7 @@ async def _write_table(
     async with cursor.copy(copy_out) as copy:
         async for piece in copy:
             held += piece
-            if len(held) >= PART:
+            if len(held) >= PART_BYTES:
                 await put_away()
     await put_away()
     report(Progress(f"copying {name.replace('_', ' ')}", parts, parts, 0.0, of="part"))
@@ -163,12 +166,12 @@ async def _write_table(
 
 
 async def _manifest(admin: Connection, tables: Sequence[BackupTable], missing: Sequence[str]) -> BackupManifest:
-    found = await one(
+    found = await fetch_one(
         admin,
         "select (select max(number) from migration), (select id from library), (select count(*) from document)",
     )
     assert found is not None
-    counters = await rows(admin, "select sequencename, last_value from pg_sequences where schemaname = 'pincite'")
+    counters = await fetch_all(admin, "select sequencename, last_value from pg_sequences where schemaname = 'pincite'")
     return BackupManifest(
         pincite=__version__,
         schema=found[0],

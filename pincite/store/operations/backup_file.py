@@ -16,17 +16,17 @@ from pincite.core.operations import BACKUP_FORMAT, BackupManifest, BackupTable
 from pincite.errors import Unreadable
 
 MANIFEST = "manifest.json"
-LARGEST_MANIFEST = 64 * 2**20
-BLOCK = 2**20
+MAX_MANIFEST_BYTES = 64 * 2**20
+BLOCK_BYTES = 2**20
 MEMBER = re.compile(
     r"tables/(?P<table>[a-z_]{1,63})/\d{6}|files/(?P<document>[A-Za-z0-9_-]{1,64})/(?P<version>[A-Za-z0-9_-]{1,64})"
 )
 """What may be in a backup, whole names: ids and names of tables, so that nothing in it is ever taken for a path."""
 Member = tuple[re.Match[str], Callable[[], bytes]]
 """A member's name, and how to read it; it is gone once the next one is asked for."""
-LIBRARY = re.compile(r"[A-Za-z0-9_-]{1,64}")
-NO_BACKUP = "is no backup of pincite, or is damaged"
-STRANGE = "it holds what no backup has"
+LIBRARY_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+NOT_A_BACKUP = "is no backup of pincite, or is damaged"
+UNKNOWN_CONTENT = "it holds what no backup has"
 
 
 class Writer:
@@ -87,22 +87,22 @@ def check(path: Path, report: Callable[[int, int], None]) -> BackupManifest:
             for member in tar:
                 content = tar.extractfile(member) if member.isreg() else None
                 if content is None or manifest is not None:
-                    raise Unreadable(f"{path} {NO_BACKUP}: {STRANGE}")
+                    raise Unreadable(f"{path} {NOT_A_BACKUP}: {UNKNOWN_CONTENT}")
                 if member.name == MANIFEST:
-                    manifest = _manifest(path, content.read(LARGEST_MANIFEST))
+                    manifest = _manifest(path, content.read(MAX_MANIFEST_BYTES))
                 elif MEMBER.fullmatch(member.name):
                     digest.take(member, content)
                 else:
-                    raise Unreadable(f"{path} {NO_BACKUP}: {STRANGE}")
+                    raise Unreadable(f"{path} {NOT_A_BACKUP}: {UNKNOWN_CONTENT}")
                 report(file.tell(), whole)
-            while unpacked.read(BLOCK):  # to its very end, where its own checksum is
+            while unpacked.read(BLOCK_BYTES):  # to its very end, where its own checksum is
                 pass
     except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-        raise Unreadable(f"{path} {NO_BACKUP}: {error}") from error
+        raise Unreadable(f"{path} {NOT_A_BACKUP}: {error}") from error
     if manifest is None:
-        raise Unreadable(f"{path} {NO_BACKUP}: its end is missing")
+        raise Unreadable(f"{path} {NOT_A_BACKUP}: its end is missing")
     if (manifest.members, manifest.sha256) != (digest.members, digest.hexdigest()):
-        raise Unreadable(f"{path} {NO_BACKUP}: its content is not what was written")
+        raise Unreadable(f"{path} {NOT_A_BACKUP}: its content is not what was written")
     return manifest
 
 
@@ -118,9 +118,9 @@ def _manifest(path: Path, data: bytes) -> BackupManifest:
         )
         manifest = BackupManifest(**{**told, "missing": tuple(told["missing"]), "tables": tables})
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise Unreadable(f"{path} {NO_BACKUP}: its manifest cannot be read") from error
-    if not LIBRARY.fullmatch(manifest.library):
-        raise Unreadable(f"{path} {NO_BACKUP}: it names no library")
+        raise Unreadable(f"{path} {NOT_A_BACKUP}: its manifest cannot be read") from error
+    if not LIBRARY_ID.fullmatch(manifest.library):
+        raise Unreadable(f"{path} {NOT_A_BACKUP}: it names no library")
     return manifest
 
 
@@ -138,7 +138,7 @@ class _Digest:
 
     def take(self, member: tarfile.TarInfo, content: IO[bytes]) -> None:
         self.begin(member.name, member.size)
-        while block := content.read(BLOCK):
+        while block := content.read(BLOCK_BYTES):
             self.update(block)
 
 

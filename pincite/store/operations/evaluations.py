@@ -20,9 +20,9 @@ from pincite.core.evaluations import (
 )
 from pincite.errors import Conflict, NotFound
 from pincite.store.cursors import cursor_of, place_of
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 
-MOST_MARKED = 1000
+MAX_MANUAL_QUESTIONS = 1000
 """Questions of a set made by hand; running it takes a search or two for each."""
 
 
@@ -35,7 +35,9 @@ class Evaluations:
     async def passages(self, scope: Scope, seed: int, limit: int) -> list[Sampled]:
         """Passages of the served versions, all or a sample that the seed decides, in reading order."""
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(connection, _PASSAGES, {"realms": list(scope.realms), "seed": str(seed), "limit": limit})
+            found = await fetch_all(
+                connection, _PASSAGES, {"realms": list(scope.realms), "seed": str(seed), "limit": limit}
+            )
         return [replace(Sampled(*row), heading_path=tuple(row[7])) for row in found]
 
     # --- sets -------------------------------------------------------------------------------------------------
@@ -53,16 +55,17 @@ class Evaluations:
                 " from evaluation_set where owner = %(owner)s",
                 {"id": set_id, "owner": scope.person, "made_by": made_by, "seed": seed},
             )
-            there = await _held(connection, scope, {question.place.document_id for question in questions})
+            there = await _lock_documents(connection, scope, {question.place.document_id for question in questions})
             await connection.cursor().executemany(
-                _ADD_QUESTION, [_row(scope, set_id, one) for one in questions if one.place.document_id in there]
+                _ADD_QUESTION,
+                [_question_values(scope, set_id, one) for one in questions if one.place.document_id in there],
             )
         return await self.get_set(scope, set_id)
 
     async def get_set(self, scope: Scope, set_id: str | None = None) -> EvaluationSet:
         """One set with its questions in the order they were made; where none is named, the newest not made by hand."""
         async with self._database.transaction(scope.person) as connection:
-            row = await one(
+            row = await fetch_one(
                 connection,
                 _SET
                 + " and (s.id = %(id)s or %(id)s::text is null and s.made_by <> 'hand') order by s.version desc limit 1",
@@ -74,15 +77,15 @@ class Evaluations:
                     if set_id
                     else "there is no question set yet; make one with: pincite eval --auto"
                 )
-            found = await rows(
+            found = await fetch_all(
                 connection, _QUESTIONS, {"id": row[0], "owner": scope.person, "realms": list(scope.realms)}
             )
-        return replace(EvaluationSet(*row), questions=tuple(map(_question, found)))
+        return replace(EvaluationSet(*row), questions=tuple(map(_to_question, found)))
 
     async def list_sets(self, scope: Scope) -> list[EvaluationSet]:
         """Every set without its questions, newest first."""
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(connection, _SET + " order by s.version desc", {"owner": scope.person})
+            found = await fetch_all(connection, _SET + " order by s.version desc", {"owner": scope.person})
         return [EvaluationSet(*row) for row in found]
 
     async def remove_set(self, scope: Scope, set_id: str) -> None:
@@ -98,7 +101,7 @@ class Evaluations:
         """In a set made by hand, keep a question with the places that answer it, or take it out (None)."""
         whole = {"set": set_id, "owner": scope.person, "text": text}
         async with self._database.transaction(scope.person) as connection:
-            found = await one(connection, _SET + " and s.id = %(set)s for update of s", whole)
+            found = await fetch_one(connection, _SET + " and s.id = %(set)s for update of s", whole)
             if found is None:
                 raise NotFound(f"there is no question set '{set_id}'; see: pincite eval list")
             if found[2] != "hand":
@@ -106,12 +109,12 @@ class Evaluations:
             if question is None:
                 await connection.execute(_REMOVE_QUESTION, whole)
                 return
-            if not await _held(connection, scope, {question.place.document_id}):
+            if not await _lock_documents(connection, scope, {question.place.document_id}):
                 raise NotFound(f"there is no document '{question.place.document_id}'")
-            values = _row(scope, set_id, question)
+            values = _question_values(scope, set_id, question)
             changed = await connection.execute(_CHANGE_QUESTION, values)
-            if not changed.rowcount and found[4] >= MOST_MARKED:
-                raise Conflict(f"a set holds {MOST_MARKED:,} questions at most; begin another one")
+            if not changed.rowcount and found[4] >= MAX_MANUAL_QUESTIONS:
+                raise Conflict(f"a set holds {MAX_MANUAL_QUESTIONS:,} questions at most; begin another one")
             if not changed.rowcount:
                 await connection.execute(_ADD_QUESTION, values)
 
@@ -137,7 +140,7 @@ class Evaluations:
 
     async def finish(self, scope: Scope, evaluation_id: str, outcome: EvaluationOutcome) -> Evaluation:
         """Keep what a run brought."""
-        await self._change(scope, evaluation_id, state="done", progress=1.0, outcome=Jsonb(_told(outcome)))
+        await self._change(scope, evaluation_id, state="done", progress=1.0, outcome=Jsonb(_outcome_to_json(outcome)))
         return await self.get(scope, evaluation_id)
 
     async def fail(self, scope: Scope, evaluation_id: str, error: str) -> None:
@@ -155,25 +158,25 @@ class Evaluations:
         """Runs, newest first, and where the list goes on."""
         after, last = place_of(cursor) if cursor else (None, "")
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(
+            found = await fetch_all(
                 connection,
                 _EVALUATION + " and (%(after)s::timestamptz is null or (e.started_at, e.id) < (%(after)s, %(last)s))"
                 " order by e.started_at desc, e.id desc limit %(limit)s",
                 {"owner": scope.person, "after": after, "last": last, "limit": limit + 1},
             )
-        runs = [_evaluation(row) for row in found[:limit]]
+        runs = [_to_evaluation(row) for row in found[:limit]]
         return runs, cursor_of(runs[-1].started_at, runs[-1].id) if len(found) > limit else None
 
-    async def before(self, scope: Scope, evaluation: Evaluation) -> Evaluation | None:
+    async def previous_run(self, scope: Scope, evaluation: Evaluation) -> Evaluation | None:
         """The last run of the same set that was done before this one; None where it is the first."""
         async with self._database.transaction(scope.person) as connection:
-            row = await one(
+            row = await fetch_one(
                 connection,
                 _EVALUATION + " and e.set_id = %(set)s and e.state = 'done' and e.started_at < %(started)s"
                 " order by e.started_at desc limit 1",
                 {"owner": scope.person, "set": evaluation.set_id, "started": evaluation.started_at},
             )
-        return None if row is None else _evaluation(row)
+        return None if row is None else _to_evaluation(row)
 
     async def _change(self, scope: Scope, evaluation_id: str, **changes: Any) -> None:
         nothing = dict.fromkeys(("state", "progress", "error", "outcome", "set_id"))
@@ -231,9 +234,9 @@ _EVALUATION = """
 """
 
 
-async def _held(connection: Connection, scope: Scope, document_ids: Collection[str]) -> set[str]:
+async def _lock_documents(connection: Connection, scope: Scope, document_ids: Collection[str]) -> set[str]:
     """Those of the documents that are there, held until the end of the transaction."""
-    found = await rows(
+    found = await fetch_all(
         connection,
         "select id from hold_documents(%s, %s)",
         (list(document_ids), list(scope.realms)),
@@ -242,23 +245,23 @@ async def _held(connection: Connection, scope: Scope, document_ids: Collection[s
 
 
 async def _get(connection: Connection, scope: Scope, evaluation_id: str) -> Evaluation:
-    row = await one(connection, _EVALUATION + " and e.id = %(id)s", {"owner": scope.person, "id": evaluation_id})
+    row = await fetch_one(connection, _EVALUATION + " and e.id = %(id)s", {"owner": scope.person, "id": evaluation_id})
     if row is None:
         raise NotFound(f"there is no evaluation '{evaluation_id}'; see: pincite eval list")
-    return _evaluation(row)
+    return _to_evaluation(row)
 
 
-def _evaluation(row: tuple[Any, ...]) -> Evaluation:
-    return replace(Evaluation(*row), outcome=None if row[10] is None else _outcome(row[10]))
+def _to_evaluation(row: tuple[Any, ...]) -> Evaluation:
+    return replace(Evaluation(*row), outcome=None if row[10] is None else _outcome_from_json(row[10]))
 
 
-def _told(outcome: EvaluationOutcome) -> dict[str, Any]:
+def _outcome_to_json(outcome: EvaluationOutcome) -> dict[str, Any]:
     """An outcome as JSON; the measures are a list, because the database would put an object's keys into its own order."""
     measures = [[name, one.value, one.low, one.high] for name, one in outcome.measures.items()]
     return {**asdict(outcome), "measures": measures}
 
 
-def _outcome(told: Mapping[str, Any]) -> EvaluationOutcome:
+def _outcome_from_json(told: Mapping[str, Any]) -> EvaluationOutcome:
     return EvaluationOutcome(
         {name: Interval(*figures) for name, *figures in told["measures"]},
         {int(question): rank for question, rank in told["ranks"].items()},
@@ -269,7 +272,7 @@ def _outcome(told: Mapping[str, Any]) -> EvaluationOutcome:
     )
 
 
-def _row(scope: Scope, set_id: str, question: SetQuestion) -> dict[str, Any]:
+def _question_values(scope: Scope, set_id: str, question: SetQuestion) -> dict[str, Any]:
     return {
         "set": set_id, "owner": scope.person, "document": question.place.document_id, "version": question.version, "chunk": question.chunk, "kind": question.kind, "language": question.language,
         "text": question.text, "start": question.place.start, "end": question.place.end,
@@ -277,6 +280,6 @@ def _row(scope: Scope, set_id: str, question: SetQuestion) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _question(row: tuple[Any, ...]) -> SetQuestion:
+def _to_question(row: tuple[Any, ...]) -> SetQuestion:
     twins = tuple(Place(**twin) for twin in row[8])
     return SetQuestion(row[0], row[1], row[2], Place(*row[3:6]), row[6], row[7], twins, row[9], row[10])

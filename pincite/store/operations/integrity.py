@@ -10,14 +10,14 @@ from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Progress
 from pincite.core.operations import IntegrityReport
 from pincite.core.query.question import Filters
-from pincite.store.database import LONG_WORK, Database, rows
+from pincite.store.database import LONG_TIMEOUTS, Database, fetch_all
 from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.search.postgres_index import PostgresIndex
 
-BLOCK = 2**20
-SAMPLE = 20
+BLOCK_BYTES = 2**20
+DOCUMENTS_PER_PERSON = 20
 """Documents of each person that are looked for by one of their own passages."""
-AMONG = 50
+MAX_RANK = 50
 """How many results such a passage must be among: others of the same document may say the same."""
 Report = Callable[[Progress], None]
 
@@ -29,7 +29,7 @@ async def inspect(database: Database, files: BlobFiles, report: Report) -> Integ
     for scope in await _people(database):
         report(Progress("comparing rows", 0, len(_CHECKS), 0.0, of="check"))
         for number, check in enumerate(_CHECKS, start=1):
-            [found] = await database.run_batch(scope.person, check, values={}, local=LONG_WORK)
+            [found] = await database.run_batch(scope.person, check, values={}, local=LONG_TIMEOUTS)
             wrong += [str(line) for (line,) in found if str(line) not in wrong]
             report(Progress("comparing rows", number, len(_CHECKS), 0.0, of="check"))
         checked += await _check_files(database, files, scope, wrong, report)
@@ -44,13 +44,13 @@ async def inspect(database: Database, files: BlobFiles, report: Report) -> Integ
 async def stray_files(database: Database, files: BlobFiles) -> int:
     """How many files no version knows: they go by themselves after an hour."""
     async with database.transaction("") as connection:
-        known = {(str(d), str(v)) for d, v in await rows(connection, "select * from known_versions()")}
+        known = {(str(d), str(v)) for d, v in await fetch_all(connection, "select * from known_versions()")}
     return len(await asyncio.to_thread(files.stray, known, older_than=float("inf")))
 
 
 async def _people(database: Database) -> list[Scope]:
     async with database.transaction("") as connection:
-        people = [str(person) for (person,) in await rows(connection, "select id from everybody()")]
+        people = [str(person) for (person,) in await fetch_all(connection, "select id from everybody()")]
     found = []
     for person in people:
         [realms] = await database.run_batch(person, "select unnest(own_realms())", values={})
@@ -60,11 +60,11 @@ async def _people(database: Database) -> list[Scope]:
 
 async def _check_files(database: Database, files: BlobFiles, scope: Scope, wrong: list[str], report: Report) -> int:
     """Whether every version's bytes are there, on the disk or in the database, and those that came in."""
-    [versions] = await database.run_batch(scope.person, _VERSIONS, values={}, local=LONG_WORK)
+    [versions] = await database.run_batch(scope.person, _VERSIONS, values={}, local=LONG_TIMEOUTS)
     for number, (document_id, version_id, name, checksum, in_database) in enumerate(versions, start=1):
         path, title = files.path(document_id, version_id), f"{name} ({document_id}), version {version_id}"
         found = in_database or await asyncio.to_thread(_digest, path)
-        if found != checksum and await _is_there(database, scope, document_id, version_id):
+        if found != checksum and await _exists(database, scope, document_id, version_id):
             wrong.append(f"{title}: its file is {'missing' if not found else 'not what came in'}")
         report(Progress("checking files", number, len(versions), 0.0))
     return len(versions)
@@ -83,11 +83,11 @@ def _digest(path: Path) -> str:
 
 
 def _blocks(read: Callable[[int], bytes]) -> Iterator[bytes]:
-    while block := read(BLOCK):
+    while block := read(BLOCK_BYTES):
         yield block
 
 
-async def _is_there(database: Database, scope: Scope, document_id: str, version_id: str) -> bool:
+async def _exists(database: Database, scope: Scope, document_id: str, version_id: str) -> bool:
     """Whether a version was not removed while we looked."""
     query = "select 1 from version where document_id = %(document)s and id = %(version)s"
     values = {"document": document_id, "version": version_id}
@@ -97,12 +97,14 @@ async def _is_there(database: Database, scope: Scope, document_id: str, version_
 
 async def _search(database: Database, scope: Scope, wrong: list[str]) -> int:
     """Look for some documents by a passage of theirs, by its words and by its vector."""
-    [sample] = await database.run_batch(scope.person, _SAMPLE, values={"sample": SAMPLE}, local=LONG_WORK)
+    [sample] = await database.run_batch(
+        scope.person, _SAMPLE, values={"sample": DOCUMENTS_PER_PERSON}, local=LONG_TIMEOUTS
+    )
     for document_id, name, key, text, vector, model, dimensions in sample:
         index = PostgresIndex(database, model, dimensions, Rag())
         only = Filters(document_ids=(document_id,))
-        by_words = await index.lexical(text, scope=scope, filters=only, limit=AMONG)
-        by_meaning = await index.dense(vector, scope=scope, filters=only, limit=AMONG)
+        by_words = await index.lexical(text, scope=scope, filters=only, limit=MAX_RANK)
+        by_meaning = await index.dense(vector, scope=scope, filters=only, limit=MAX_RANK)
         for way, found in (("words", by_words), ("meaning", by_meaning)):
             if key not in {match.key for match in found} and await _is_served(database, scope, key):
                 wrong.append(f"{name} ({document_id}): a passage of it is not found by its own {way}")

@@ -14,7 +14,7 @@ from pincite.core.accounts.audit import AuditEntry, EventName
 from pincite.core.operations import ChangeKind, SettingChange
 from pincite.errors import StoreDown
 from pincite.store.access.audit_log import record
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ _EVENTS: Mapping[ChangeKind, EventName] = {
 LOCK = 0x70696E73  # "pins": one change at a time, in whichever process
 POLL_S = 0.5
 """How often the revision is looked up where no word of a change came, as behind a pooler."""
-LOOK_S = 5.0
+QUERY_TIMEOUT_S = 5.0
 """A connection that does not say the revision within this time is given up."""
 
 
@@ -84,7 +84,7 @@ class StoredSettings:
     async def history(self, person: str, *, limit: int, before: int | None = None) -> list[SettingChange]:
         """Changes, newest first, whole batches of them; those of batches earlier than `before`."""
         async with self._database.transaction(person) as connection:
-            batches = await rows(
+            batches = await fetch_all(
                 connection,
                 "select distinct batch from setting_change where %(before)s::bigint is null or batch < %(before)s"
                 " order by batch desc limit %(limit)s",
@@ -100,11 +100,11 @@ class StoredSettings:
         while True:
             try:
                 async with self._database.connection() as connection:
-                    async with asyncio.timeout(LOOK_S):
+                    async with asyncio.timeout(QUERY_TIMEOUT_S):
                         await connection.execute("listen pincite_settings")
                     while True:
-                        async with asyncio.timeout(LOOK_S):
-                            row = await one(connection, "select settings_revision()")
+                        async with asyncio.timeout(QUERY_TIMEOUT_S):
+                            row = await fetch_one(connection, "select settings_revision()")
                         await hear(int(row[0]) if row else 0)
                         async for _ in connection.notifies(timeout=POLL_S, stop_after=1):
                             pass
@@ -120,7 +120,7 @@ _CHANGE = """
 
 
 async def _stored(connection: Connection) -> Stored:
-    row = await one(
+    row = await fetch_one(
         connection,
         "select settings_revision(), (select coalesce(jsonb_object_agg(key, value), '{}') from setting)",
     )
@@ -129,7 +129,7 @@ async def _stored(connection: Connection) -> Stored:
 
 
 async def _last(connection: Connection) -> tuple[SettingChange, ...]:
-    row = await one(
+    row = await fetch_one(
         connection,
         "select max(b.batch) from setting_change b where b.kind <> 'undo'"
         " and not exists (select from setting_change u where u.undoes = b.batch)",
@@ -138,7 +138,9 @@ async def _last(connection: Connection) -> tuple[SettingChange, ...]:
 
 
 async def _changes(connection: Connection, batches: Sequence[int]) -> list[SettingChange]:
-    found = await rows(connection, _CHANGE + " where c.batch = any(%s) order by c.batch desc, c.id", (list(batches),))
+    found = await fetch_all(
+        connection, _CHANGE + " where c.batch = any(%s) order by c.batch desc, c.id", (list(batches),)
+    )
     return [SettingChange(*row) for row in found]
 
 

@@ -14,7 +14,7 @@ from pincite.core.traces import Content, Span, Trace, TraceFilter, TraceOutcome
 from pincite.errors import NotFound
 from pincite.store.columns import Columns, by_name, select_list
 from pincite.store.cursors import cursor_of, place_of
-from pincite.store.database import LONG_WORK, Database, one, rows
+from pincite.store.database import LONG_TIMEOUTS, Database, fetch_all, fetch_one
 
 MAX_WAIT_S = 1.0
 """Seconds that a reader of traces waits at most for pending writes."""
@@ -54,7 +54,7 @@ class TraceStore:
             sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions)
         )
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(connection, query, [*values, wanted.limit + 1])
+            found = await fetch_all(connection, query, [*values, wanted.limit + 1])
         traces = [_to_trace(row, ()) for row in found[: wanted.limit]]
         return traces, cursor_of(traces[-1].started_at, traces[-1].id) if len(found) > wanted.limit else None
 
@@ -63,7 +63,7 @@ class TraceStore:
         await self._wait_for_writes()
         values = (scope.person, everybody, trace_id)
         async with self._database.transaction(scope.person) as connection:
-            found = await one(connection, f"{_TRACE} where {_VISIBLE} and id = %s", values) or await one(
+            found = await fetch_one(connection, f"{_TRACE} where {_VISIBLE} and id = %s", values) or await fetch_one(
                 connection,
                 f"{_TRACE} where {_VISIBLE} and left(remote, 32) = %s order by started_at desc limit 1",
                 values,
@@ -71,7 +71,7 @@ class TraceStore:
             if found is None:
                 raise NotFound(f"there is no trace '{trace_id}'")
             row = by_name(_COLUMNS, found)
-            spans = await rows(
+            spans = await fetch_all(
                 connection,
                 "select name, parent, started_ms, duration_ms, error, attributes, id from told_span"
                 " where trace_id = %s and owner = %s order by number",
@@ -86,8 +86,8 @@ class TraceStore:
 
     async def remove_old(self, days: int) -> int:
         """Remove traces older than `days`; return their number."""
-        async with self._database.transaction("", local=LONG_WORK) as connection:
-            row = await one(connection, "select forget_old_traces(%s)", (days,))
+        async with self._database.transaction("", local=LONG_TIMEOUTS) as connection:
+            row = await fetch_one(connection, "select forget_old_traces(%s)", (days,))
         return int(row[0]) if row else 0
 
 
@@ -179,6 +179,6 @@ async def library_sizes(database: Database) -> dict[str, Mapping[str, float]]:
     """Return the numbers of documents, chunks, jobs and connections by state."""
     found: dict[str, dict[str, float]] = {"documents": {}, "chunks": {}, "jobs": {}}
     async with database.transaction("") as connection:
-        for thing, state, amount in await rows(connection, "select thing, state, amount from library_sizes()"):
+        for thing, state, amount in await fetch_all(connection, "select thing, state, amount from library_sizes()"):
             found[thing][state] = float(amount)
     return {**found, "connections": database.connections()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from psycopg import sql
 
 from pincite.errors import StoreDown
-from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 from pincite.store.search.bm25 import without_chunks
 from pincite.store.search.scope_sql import HIDDEN_EDITIONS
 
@@ -53,7 +53,7 @@ class PackedPostings:
         packed = 0
         try:
             async with self._database.transaction("") as connection:
-                owners = await rows(connection, "select owner from whose_words_pile_up(%s)", (self._least,))
+                owners = await fetch_all(connection, "select owner from whose_words_pile_up(%s)", (self._least,))
             for (owner,) in owners:
                 while (number := await self._begin(owner)) is not None and (more := await self._fill(owner, number)):
                     packed += more
@@ -64,31 +64,31 @@ class PackedPostings:
     async def _begin(self, owner: str) -> int | None:
         """Record the range of editions of the next pack, such that no edition in it can become served later."""
         async with self._database.transaction(owner, durable=False, local={"lock_timeout": "1s"}) as connection:
-            own = await rows(connection, "select id from realm where owner = %s order by id", (owner,))
+            own = await fetch_all(connection, "select id from realm where owner = %s order by id", (owner,))
             gaps = {"realms": [realm for (realm,) in own], "least": self._least}
-            for realm, low, high in await rows(connection, _UNPACKED_GAPS, gaps):
-                if await one(connection, "select pg_try_advisory_xact_lock(%s, %s)", (LOCK, realm)) != (True,):
+            for realm, low, high in await fetch_all(connection, _UNPACKED_GAPS, gaps):
+                if await fetch_one(connection, "select pg_try_advisory_xact_lock(%s, %s)", (LOCK, realm)) != (True,):
                     continue
                 # Transactions that begin or remove an edition have ended, or they wait here and then see the pack.
                 await connection.execute("lock table edition in exclusive mode")
                 await connection.execute("delete from pack where realm = %s and state <> 'ready'", (realm,))
                 bounds = {"realm": realm, "low": low, "high": high, "most": MAX_CHUNKS}
-                last, chunks = await one(connection, _PACKABLE, bounds) or (None, 0)
+                last, chunks = await fetch_one(connection, _PACKABLE, bounds) or (None, 0)
                 if last is None or chunks < self._least:
                     continue
-                row = await one(connection, _BEGIN, (realm, low + 1, last, chunks))
+                row = await fetch_one(connection, _BEGIN, (realm, low + 1, last, chunks))
                 assert row is not None
                 return int(row[0])
         return None
 
     async def _fill(self, owner: str, number: int) -> int:
         """Write the postings of a pack and mark it ready; return its chunks, 0 if a document was removed meanwhile."""
-        local = {**LONG_WORK, "work_mem": "64MB"}
+        local = {**LONG_TIMEOUTS, "work_mem": "64MB"}
         async with self._database.transaction(owner, durable=False, local=local) as connection:
             ours = "select pg_try_advisory_xact_lock(%s, realm) from pack where id = %s"
-            if await one(connection, ours, (LOCK, number)) != (True,):
+            if await fetch_one(connection, ours, (LOCK, number)) != (True,):
                 return 0
-            found = await one(connection, "select realm, first, last, chunks from pack where id = %s", (number,))
+            found = await fetch_one(connection, "select realm, first, last, chunks from pack where id = %s", (number,))
             if found is None:  # another process deleted this pack and began a new one
                 return 0
             pack = _Range(*found)
@@ -96,7 +96,7 @@ class PackedPostings:
             values = {"realm": pack.realm, "first": pack.first, "last": pack.last, "pack": number}
             await connection.execute(fill, values)
             ready = "update pack set state = 'ready' where id = %s and state = 'making' returning 1"
-            if await one(connection, ready, (number,)) is None:
+            if await fetch_one(connection, ready, (number,)) is None:
                 await connection.rollback()
                 return 0
         return pack.chunks
@@ -104,15 +104,19 @@ class PackedPostings:
 
 async def remove_editions(connection: Connection, editions: Sequence[int]) -> None:
     """Remove editions from their packs; the caller has locked the editions and not yet deleted their postings."""
-    for number, realm, state, chunks, gone, packed in await rows(connection, _PACKS_OF, {"editions": list(editions)}):
-        keys = [key for (key,) in await rows(connection, "select key from chunk where edition = any(%s)", (packed,))]
+    for number, realm, state, chunks, gone, packed in await fetch_all(
+        connection, _PACKS_OF, {"editions": list(editions)}
+    ):
+        keys = [
+            key for (key,) in await fetch_all(connection, "select key from chunk where edition = any(%s)", (packed,))
+        ]
         if state != "ready":
             await connection.execute("update pack set state = 'spoilt' where id = %s", (number,))
         elif gone + len(keys) > MAX_REMOVED_SHARE * chunks:
             await connection.execute("delete from pack where id = %s", (number,))
         else:
             await connection.execute("update pack set gone = gone + %s where id = %s", (len(keys), number))
-            terms = [term for (term,) in await rows(connection, _TERMS, (packed,))]
+            terms = [term for (term,) in await fetch_all(connection, _TERMS, (packed,))]
             for start in range(0, len(terms), TERMS_PER_BATCH):
                 await _remove_chunks(connection, (realm, number), terms[start : start + TERMS_PER_BATCH], keys)
 

@@ -9,7 +9,7 @@ from psycopg import sql
 from pincite.core.accounts.access import Scope
 from pincite.core.query.hits import RetrievedChunk
 from pincite.store.columns import select_list
-from pincite.store.database import Connection, rows
+from pincite.store.database import Connection, fetch_all
 from pincite.store.search.chunk_columns import CHUNK_COLUMNS, retrieved_chunk
 
 MAX_PARENT_CHARS = 8000
@@ -48,7 +48,7 @@ async def parents_of(
     Text, offsets, lines and page of a long parent are those of the returned excerpt.
     """
     values = {"keys": list(keys), "realms": list(scope.realms), "lead": MAX_LEAD_CHARS, "most": MAX_PARENT_CHARS}
-    found = await rows(connection, _STATEMENTS[level], values)
+    found = await fetch_all(connection, _STATEMENTS[level], values)
     return {
         key: _excerpt(retrieved_chunk(parent), start=start, line=line, low=low)
         for key, start, line, low, *parent in found

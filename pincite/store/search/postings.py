@@ -8,7 +8,7 @@ from psycopg import sql
 
 from pincite.core.accounts.access import Scope
 from pincite.core.query.question import Filters
-from pincite.store.database import REMEMBER, Database
+from pincite.store.database import CACHE_PERMISSIONS, Database
 from pincite.store.search import scope_sql
 from pincite.store.search.packed_postings import GAPS, POSTING
 
@@ -64,7 +64,7 @@ def _statement(filters: Filters) -> bytes:
 
 
 # The planner underestimates the number of postings and would sort them, on disk where they are many.
-_PLANNER = {"enable_sort": "off", "work_mem": "64MB", **REMEMBER}
+_PLANNER = {"enable_sort": "off", "work_mem": "64MB", **CACHE_PERMISSIONS}
 # Without a filter, planning takes longer than execution and the plan does not depend on the terms: a generic plan is
 # made once per connection. Under a filter, the plan depends on how much the filter admits.
 _PLANNER_GENERIC = {**_PLANNER, "plan_cache_mode": "force_generic_plan"}

@@ -13,7 +13,7 @@ from pincite.store.access import audit_log as store
 from pincite.store.access.api_keys import ApiKeys
 from pincite.store.access.audit_log import AuditLog, record, record_from
 from pincite.store.access.users import Users
-from pincite.store.database import rows
+from pincite.store.database import fetch_all
 
 
 def test_events_tell_who_did_what_to_whom(with_shelf: Any) -> None:
@@ -155,7 +155,7 @@ def test_events_at_the_same_time_make_one_chain(with_shelf: Any, monkeypatch: py
         verdict = await audit.verify("local")
         assert (verdict.fault, verdict.reached.number) == (None, 50)
         async with shelf.database.transaction("local") as connection:
-            subjects = {subject for (subject,) in await rows(connection, "select subject from audit_event")}
+            subjects = {subject for (subject,) in await fetch_all(connection, "select subject from audit_event")}
         assert subjects == {f"user:{n}" for n in range(50)}
 
     with_shelf(test)
@@ -166,9 +166,11 @@ def test_whoever_stops_in_the_middle_does_not_keep_others_from_noting_something(
         async with shelf.database.transaction("local") as connection:
             await record(connection, AuditEntry("logout"))
             patience = "select current_setting('idle_in_transaction_session_timeout'), current_setting('lock_timeout')"
-            assert await rows(connection, patience) == [("10s", "15s")]
+            assert await fetch_all(connection, patience) == [("10s", "15s")]
         async with shelf.database.transaction("local") as connection:
-            assert await rows(connection, "select current_setting('idle_in_transaction_session_timeout')") == [("0",)]
+            assert await fetch_all(connection, "select current_setting('idle_in_transaction_session_timeout')") == [
+                ("0",)
+            ]
 
     with_shelf(test)
 

@@ -12,7 +12,7 @@ from pincite.errors import Conflict, Invalid, NotFound
 from pincite.store.access import permissions as module
 from pincite.store.access.permissions import Permissions, assign_realms
 from pincite.store.access.users import Users
-from pincite.store.database import REMEMBER, rows
+from pincite.store.database import CACHE_PERMISSIONS, fetch_all
 from pincite.store.documents.folders import Folders
 from pincite.store.documents.rename import DocumentEditor
 from pincite.store.operations.integrity import inspect
@@ -57,7 +57,7 @@ async def realm_mismatches(shelf: Any) -> list[Any]:
                 f"select t.* from pincite.{table} t join pincite.edition e on e.key = t.edition join pincite.document d"
             )
             query += " on d.id = e.document_id where t.realm <> d.realm or e.realm <> d.realm"
-            wrong += await rows(admin, query)  # type: ignore[arg-type]
+            wrong += await fetch_all(admin, query)  # type: ignore[arg-type]
     return wrong
 
 
@@ -228,7 +228,7 @@ def test_a_reader_changes_nothing_even_where_a_check_was_forgotten(with_shelf: A
         await share(shelf, one, users=("bob",))
         for table in ("document", "version", "edition", "chunk", "vector", "posting", "vocabulary", "corpus"):
             async with shelf.database.transaction("bob") as connection:
-                assert await rows(connection, f"select 1 from {table} limit 1")  # type: ignore[arg-type]
+                assert await fetch_all(connection, f"select 1 from {table} limit 1")  # type: ignore[arg-type]
                 assert (await connection.execute(f"update {table} set realm = realm")).rowcount == 0
                 assert (await connection.execute(f"delete from {table}")).rowcount == 0
         bob = await shelf.library.scope("bob")
@@ -327,17 +327,17 @@ def test_what_is_remembered_of_rights_is_one_persons_and_ends_with_the_transacti
         one = await shelf.put("a.md", "avocet")
         await shelf.put("b.md", "avocet")
         await share(shelf, one, users=("bob",))
-        async with shelf.database.transaction("bob", local=REMEMBER) as connection:
-            assert await rows(connection, "select id from document") == [(one,)]
+        async with shelf.database.transaction("bob", local=CACHE_PERMISSIONS) as connection:
+            assert await fetch_all(connection, "select id from document") == [(one,)]
             for other in ("carol", ""):
                 await connection.execute("select set_config('pincite.person', %s, true)", (other,))
-                assert await rows(connection, "select id from document") == []
+                assert await fetch_all(connection, "select id from document") == []
             await connection.execute("select set_config('pincite.person', 'bob', true)")
-            assert await rows(connection, "select id from document") == [(one,)]
+            assert await fetch_all(connection, "select id from document") == [(one,)]
         await share(shelf, one)
-        for local in (REMEMBER, {}):
+        for local in (CACHE_PERMISSIONS, {}):
             async with shelf.database.transaction("bob", local=local) as connection:
-                assert await rows(connection, "select id from document") == []
+                assert await fetch_all(connection, "select id from document") == []
 
     with_shelf(test)
 
@@ -456,4 +456,4 @@ _BUSY = """
 
 async def rows_of(shelf: Any, query: str) -> list[Any]:
     async with shelf.database.administrator() as admin:
-        return await rows(admin, query)  # type: ignore[arg-type]
+        return await fetch_all(admin, query)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from pincite.core.documents.document import Upload
 from pincite.errors import Invalid, NotAllowed, NotFound, OverBudget, OverQuota
 from pincite.store.access.usage import Quota, UsageStore
 from pincite.store.access.users import Users
-from pincite.store.database import rows
+from pincite.store.database import fetch_all
 from pincite.store.indexing.uploads import UploadStore
 
 
@@ -101,7 +101,7 @@ def test_a_stream_of_a_server_that_died_is_over_by_itself(with_shelf: Any) -> No
             assert (await budgets.used("bob", "bob")).streams == 1
         await budgets.remove_expired()
         async with shelf.database.administrator() as admin:
-            assert await rows(admin, "select * from pincite.streaming") == []
+            assert await fetch_all(admin, "select * from pincite.streaming") == []
 
     with_shelf(test)
 
@@ -150,7 +150,7 @@ def test_storage_counts_every_version_and_a_removed_document_makes_room(with_she
 
         first = await accept("a.md", 400_000)
         await accept("a.md", 400_001)
-        with pytest.raises(OverQuota, match=r"your files take 0\.8 MB of 1 MB .* does not fit") as refused:
+        with pytest.raises(OverQuota, match=r"your files use 0\.8 MB of 1 MB .* does not fit") as refused:
             await accept("b.md", 400_000)
         assert (refused.value.status, refused.value.code) == (409, "quota_storage")
         await accept("small.md", 1000)
@@ -184,7 +184,7 @@ def test_a_limit_of_ones_own_wins_and_only_administrators_give_one(with_shelf: A
         assert dict((await budgets.used("bob", "bob")).own) == {"requests_per_minute": 3, "streams": 0}
         async with shelf.database.administrator() as admin:
             query = "select count(*) from pincite.audit_event where event = 'user.limit'"
-            assert await rows(admin, query) == [(1,)]
+            assert await fetch_all(admin, query) == [(1,)]
         await budgets.allow("local", "bob", {"requests_per_minute": None})
         assert dict((await budgets.used("bob", "bob")).own) == {"streams": 0}
         for by in ("bob", "", "nobody"):
@@ -194,8 +194,8 @@ def test_a_limit_of_ones_own_wins_and_only_administrators_give_one(with_shelf: A
             await budgets.allow("local", "bob", {"sream": 1})
         async with shelf.database.transaction("bob") as connection:
             assert (await connection.execute("update allowance set most = 0")).rowcount == 0
-            assert await rows(connection, "select * from spent") == []
-            assert await rows(connection, "select * from streaming") == []
+            assert await fetch_all(connection, "select * from spent") == []
+            assert await fetch_all(connection, "select * from streaming") == []
 
     with_shelf(test)
 

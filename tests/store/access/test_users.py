@@ -8,7 +8,7 @@ from pincite.errors import Conflict, Invalid, NotAllowed, NotFound, Unauthorized
 from pincite.store.access.api_keys import ApiKeys
 from pincite.store.access.permissions import Permissions
 from pincite.store.access.users import Users
-from pincite.store.database import rows
+from pincite.store.database import fetch_all
 
 
 def test_people_are_added_and_found_by_name_whatever_its_case(with_shelf: Any) -> None:
@@ -43,9 +43,9 @@ def test_only_administrators_manage_people_even_where_a_check_was_forgotten(with
         async with shelf.database.transaction("bob") as connection:
             assert (await connection.execute("update person set role = 'administrator'")).rowcount == 0
             assert (await connection.execute("delete from membership")).rowcount == 0
-            assert await rows(connection, "select id from person") == [("bob",)]
-            assert await rows(connection, "select * from password") == []
-            assert await rows(connection, "select * from reader") == []
+            assert await fetch_all(connection, "select id from person") == [("bob",)]
+            assert await fetch_all(connection, "select * from password") == []
+            assert await fetch_all(connection, "select * from reader") == []
         assert (await people.own_profile("bob", "reader")).role == "reader"
 
     with_shelf(test)

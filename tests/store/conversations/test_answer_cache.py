@@ -13,7 +13,7 @@ from pincite.errors import StoreDown
 from pincite.store.access.permissions import Permissions
 from pincite.store.access.users import Users
 from pincite.store.conversations.answer_cache import AnswerCache, documents_of, remove_cached_answers
-from pincite.store.database import rows
+from pincite.store.database import fetch_all
 from tests.builders import answer as an_answer
 
 LIMITS = Cache()
@@ -100,7 +100,7 @@ def test_an_entry_of_somebody_else_cannot_be_read_even_by_its_id(with_shelf: Any
         scope = await shelf.library.scope(anna.id)
         assert await cache.read(scope, looked.same) is None
         async with shelf.database.transaction(anna.id) as connection:
-            assert await rows(connection, "select * from cached_answer") == []
+            assert await fetch_all(connection, "select * from cached_answer") == []
             changed = await connection.execute("update cached_answer set answer = 'x'")
             removed = await connection.execute("delete from cached_answer")
         assert (changed.rowcount, removed.rowcount) == (0, 0)
@@ -160,7 +160,7 @@ def test_many_writers_at_once_keep_no_more_than_allowed_and_nobody_elses_give_wa
         assert all(done)
         await cache.keep(own, entries[0], Cache(max_entries=10))
         async with shelf.database.administrator() as admin:
-            counts = await rows(
+            counts = await fetch_all(
                 admin, "select owner, count(*) from pincite.cached_answer group by owner order by owner"
             )
         assert sorted(counts) == sorted([(anna, 1), ("local", 10)])

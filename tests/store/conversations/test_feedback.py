@@ -8,7 +8,7 @@ from pincite.errors import Invalid, NotFound
 from pincite.store.access.users import Users
 from pincite.store.conversations.feedback import FeedbackStore
 from pincite.store.conversations.sessions import Sessions
-from pincite.store.database import rows
+from pincite.store.database import fetch_all
 from tests.store.conversations.test_share_links import answered
 
 
@@ -38,7 +38,7 @@ def test_one_rates_ones_own_answers_and_administrators_see_it_without_them(with_
         assert [turn.rating for turn in (await sessions.get(ada, session.id)).turns] == ["down"]
         await sessions.remove(ada, session.id)
         async with shelf.database.administrator() as admin:
-            assert await rows(admin, "select 1 from pincite.feedback") == []
+            assert await fetch_all(admin, "select 1 from pincite.feedback") == []
 
     with_shelf(test)
 

@@ -10,7 +10,7 @@ from pincite.errors import NotFound
 from pincite.store.access.users import Users
 from pincite.store.conversations.sessions import Sessions
 from pincite.store.conversations.share_links import ShareLinks
-from pincite.store.database import rows
+from pincite.store.database import fetch_all
 from tests.builders import answer
 
 
@@ -33,10 +33,10 @@ def test_a_link_is_kept_as_a_hash_and_its_row_is_its_owners(with_shelf: Any) -> 
         )
         link, made = await shares.create(ada, "a_1", 1)
         async with shelf.database.administrator() as admin:
-            [(kept,)] = await rows(admin, "select row_to_json(s)::text from pincite.share s")
+            [(kept,)] = await fetch_all(admin, "select row_to_json(s)::text from pincite.share s")
         assert link not in kept
         async with shelf.database.transaction("bob") as connection:
-            assert await rows(connection, "select 1 from share") == []
+            assert await fetch_all(connection, "select 1 from share") == []
             assert (await connection.execute("delete from share")).rowcount == 0
         assert await shares.all(ada) == [made]
         assert await shares.all(bob) == []
@@ -64,6 +64,6 @@ def test_a_link_that_has_expired_opens_nothing_and_is_cleared_away(with_shelf: A
         assert await shares.all(scope) == []
         await shares.remove_expired()
         async with shelf.database.administrator() as admin:
-            assert await rows(admin, "select 1 from pincite.share") == []
+            assert await fetch_all(admin, "select 1 from pincite.share") == []
 
     with_shelf(test)

@@ -81,4 +81,4 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     ],
 )
 def test_the_telling_line(output: str, line: str) -> None:
-    assert cluster.telling_line(output) == line
+    assert cluster.error_line(output) == line

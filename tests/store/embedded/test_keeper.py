@@ -77,7 +77,9 @@ def test_every_step_is_harder(two: tuple[int, int], monkeypatch: pytest.MonkeyPa
     os.dup2(two[1], two[0])
     assert server.stdout is not None
     server.stdout.readline()
-    monkeypatch.setattr(keeper, "STEPS", [(number, 0.1) for number, _ in keeper.STEPS[:2]] + [keeper.STEPS[2]])
+    monkeypatch.setattr(
+        keeper, "STOP_SIGNALS", [(number, 0.1) for number, _ in keeper.STOP_SIGNALS[:2]] + [keeper.STOP_SIGNALS[2]]
+    )
     try:
         assert keeper.stop(two[1], "pincite-one")
         assert server.wait(5) == -9

@@ -6,7 +6,7 @@ import pytest
 
 from pincite.core.documents.document import ChunkLevel, Parsed, Status
 from pincite.errors import Conflict, NotFound
-from pincite.store.database import one
+from pincite.store.database import fetch_one
 from pincite.store.indexing import publish as serving
 from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.store.indexing.jobs import Capacity
@@ -16,7 +16,7 @@ from tests.builders import chunk
 
 async def rows_left(shelf: Any) -> int:
     async with shelf.database.transaction("local") as connection:
-        row = await one(
+        row = await fetch_one(
             connection,
             "select (select count(*) from chunk) + (select count(*) from vector) + (select count(*) from posting)"
             " + (select count(*) from edition)",
@@ -83,7 +83,9 @@ def test_small_documents_that_are_ready_at_once_are_served_in_one_transaction(wi
             "passage 3"
         ]
         async with shelf.database.transaction("local") as connection:
-            moments = await one(connection, "select count(distinct xmin::text) from edition where state = 'served'")
+            moments = await fetch_one(
+                connection, "select count(distinct xmin::text) from edition where state = 'served'"
+            )
         assert moments == (1,)
 
     with_shelf(test)
@@ -145,7 +147,7 @@ def test_passages_of_another_index_go_with_the_text_they_stand_in(with_shelf: An
 
         async def ready() -> int:
             async with shelf.database.transaction("local") as connection:
-                return int((await one(connection, "select count(*) from edition where state = 'ready'"))[0])
+                return int((await fetch_one(connection, "select count(*) from edition where state = 'ready'"))[0])
 
         for text, left in (("text", 2), ("text, read otherwise", 0)):
             async with shelf.database.transaction("local") as connection:

@@ -259,7 +259,7 @@ def test_a_backup_never_takes_the_place_of_a_file_and_is_whole_or_not_there(
 def test_a_large_table_is_copied_in_parts(
     with_shelf: Any, another_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backup_module, "PART", 100)
+    monkeypatch.setattr(backup_module, "PART_BYTES", 100)
 
     async def test(shelf: Any) -> None:
         await shelf.put("a.md", *(f"passage {n} of many" for n in range(50)))

@@ -96,8 +96,8 @@ def test_a_run_goes_on_and_ends_well_or_badly(with_shelf: Any) -> None:
         await evaluations.fail(scope, later.id, "it broke\0")
         failed = await evaluations.get(scope, later.id)
         assert (failed.state, failed.error, failed.set_id, failed.outcome) == ("failed", "it broke ", kept.id, None)
-        assert await evaluations.before(scope, failed) == done
-        assert await evaluations.before(scope, done) is None
+        assert await evaluations.previous_run(scope, failed) == done
+        assert await evaluations.previous_run(scope, done) is None
 
     with_shelf(test)
 

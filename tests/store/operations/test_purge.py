@@ -117,7 +117,7 @@ def test_one_purges_at_a_time(database_url: str, tmp_path: Path) -> None:
 def test_whoever_still_sees_what_was_removed_is_waited_for_and_told(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(purge_module, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(purge_module, "MAX_WAIT_S", 0.3)
 
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)

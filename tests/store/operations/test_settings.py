@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from pincite.core.accounts.access import LOCAL, Caller
-from pincite.store.database import Database, one
+from pincite.store.database import Database, fetch_one
 from pincite.store.migrate import migration_files
 from pincite.store.operations.settings import SettingsChange, Stored, StoredSettings
 
@@ -118,7 +118,7 @@ def test_only_administrators_write_or_see_the_history(with_store: Run, database_
         async with database.transaction("local") as connection:
             for statement in ("delete from setting_change", "update setting_change set after = '9'"):
                 assert (await connection.execute(statement)).rowcount == 0  # nobody rewrites history
-            row = await one(connection, "select after from setting_change")
+            row = await fetch_one(connection, "select after from setting_change")
         assert row == (1,)
 
     with_store(go)
@@ -183,7 +183,7 @@ def test_followers_hear_of_a_change_and_outlive_a_lost_connection(with_store: Ru
 def test_a_connection_that_says_nothing_any_more_is_made_anew(
     with_store: Run, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pincite.store.operations.settings.LOOK_S", 0.5)
+    monkeypatch.setattr("pincite.store.operations.settings.QUERY_TIMEOUT_S", 0.5)
     listening = (
         "select pid from pg_stat_activity where datname = current_database() and query like '%settings_revision()'"
     )

@@ -11,7 +11,7 @@ from pincite.core.query.answer import Degraded
 from pincite.core.traces import Content, Span, Trace, TraceFilter, TraceOutcome
 from pincite.errors import Invalid, NotFound
 from pincite.store.access.users import Users
-from pincite.store.database import one
+from pincite.store.database import fetch_one
 from pincite.store.operations.traces import TraceStore, library_sizes
 from tests.store.waiting import somebody_waits
 
@@ -171,7 +171,7 @@ def test_old_traces_are_forgotten_with_their_spans(with_shelf: Any) -> None:
         assert await traces.remove_old(30) == 1
         assert await listed(traces, scope) == ["new"]
         async with shelf.database.transaction("local") as connection:
-            assert await one(connection, "select count(distinct trace_id) from span") == (1,)
+            assert await fetch_one(connection, "select count(distinct trace_id) from span") == (1,)
 
     with_shelf(test)
 

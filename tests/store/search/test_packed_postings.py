@@ -5,7 +5,7 @@ import numpy as np
 
 from pincite.core.documents.document import Parsed
 from pincite.core.query.question import Filters
-from pincite.store.database import rows
+from pincite.store.database import fetch_all
 from pincite.store.indexing.publish import ParsedVersion
 from pincite.store.search import packed_postings
 from pincite.store.search.bm25 import POSTING
@@ -18,13 +18,13 @@ ALL = Filters()
 async def held(shelf: Any) -> set[int]:
     """Every chunk that some pack knows of."""
     async with shelf.database.transaction("local") as connection:
-        found = await rows(connection, "select postings from packed")
+        found = await fetch_all(connection, "select postings from packed")
     return {int(key) for (postings,) in found for key in np.frombuffer(postings, POSTING)["chunk"]}
 
 
 async def ranges(shelf: Any) -> list[tuple[int, int, str]]:
     async with shelf.database.transaction("local") as connection:
-        return await rows(connection, "select first, last, state from pack order by first")
+        return await fetch_all(connection, "select first, last, state from pack order by first")
 
 
 async def agrees(shelf: Any, *, seed: int = 99) -> None:
@@ -32,7 +32,7 @@ async def agrees(shelf: Any, *, seed: int = 99) -> None:
     scope = await shelf.scope()
     async with shelf.database.transaction("local") as connection:
         served = "select c.key, c.text from chunk c join document d on d.served = c.edition where c.level = 2"
-        corpus: dict[int, str] = dict(await rows(connection, served))
+        corpus: dict[int, str] = dict(await fetch_all(connection, served))
     for query in texts(10, seed=seed):
         found = await shelf.index.lexical(query, scope=scope, filters=ALL, limit=10)
         assert [match.key for match in found] == (bm25(query, corpus) if corpus else [])
@@ -209,7 +209,7 @@ def test_a_pack_holds_no_more_than_it_may_but_for_one_large_document(with_shelf:
             await shelf.put(f"{n}.md", *texts(9 if n == 2 else 3, seed=n))
         assert await PackedPostings(shelf.database, least=1).make() == 18
         async with shelf.database.transaction("local") as connection:
-            assert await rows(connection, "select chunks from pack order by first") == [(6,), (9,), (3,)]
+            assert await fetch_all(connection, "select chunks from pack order by first") == [(6,), (9,), (3,)]
         await agrees(shelf)
 
     with_shelf(test)

@@ -10,7 +10,7 @@ import pytest
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Listing
 from pincite.core.query.question import Filters
-from pincite.store.database import rows
+from pincite.store.database import fetch_all
 from pincite.store.documents.versions import VersionArchive
 from pincite.store.search.vocabulary import PostgresVocabulary
 
@@ -19,7 +19,7 @@ ALL = Filters()
 
 async def kept(shelf: Any) -> set[str]:
     async with shelf.database.transaction("local") as connection:
-        return {word for (word,) in await rows(connection, "select word from vocabulary")}
+        return {word for (word,) in await fetch_all(connection, "select word from vocabulary")}
 
 
 def test_words_are_held_in_any_form_of_theirs(with_shelf: Any) -> None:
