@@ -142,7 +142,9 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(database_url: str, m
     )
     with monkeypatch.context() as patch:
         patch.setattr(schema, "migration_files", lambda: [*real, broken])
-        with pytest.raises(DataFolderError, match=r"9999_broken.sql: division by zero\); the migration was rolled back"):
+        with pytest.raises(
+            DataFolderError, match=r"9999_broken.sql: division by zero\); the migration was rolled back"
+        ):
             asyncio.run(opened())
     with psycopg.connect(database_url) as connection:
         assert connection.execute("select to_regclass('pincite.half')").fetchone() == (None,)

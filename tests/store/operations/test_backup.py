@@ -132,7 +132,7 @@ def test_files_beside_an_embedded_database_come_along(tmp_path: Path) -> None:
             assert (await back_up(database, files, target, traces=False, report=silent)).files == 1
             gone.write_text("The cat is fed at half past seven.")
             assert [line.rpartition(": ")[2] for line in (await inspect(database, files, silent)).wrong] == [
-                "its file is not what came in"
+                "its file differs from the uploaded one"
             ]
             gone.unlink()
             assert "its file is missing" in (await inspect(database, files, silent)).wrong[0]

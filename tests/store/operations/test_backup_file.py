@@ -65,7 +65,7 @@ def test_one_that_was_cut_is_refused(tmp_path: Path, share: float) -> None:
     path = write(tmp_path / "b")
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * share)])
-    with pytest.raises(Unreadable, match="is no backup of pincite, or is damaged"):
+    with pytest.raises(Unreadable, match="is not a backup of pincite, or is damaged"):
         checked(path)
 
 
@@ -90,13 +90,13 @@ def test_a_single_wrong_byte_is_found(tmp_path: Path, place: int) -> None:
      "files/.place/x", "files/a/\n", "tables/DOCUMENT/000000", "files/a/b\n"],
 )  # fmt: skip
 def test_names_that_are_no_ids_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(Unreadable, match="it holds what no backup has"):
+    with pytest.raises(Unreadable, match="it has unknown content"):
         checked(written(tmp_path / "b", name))
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE])
 def test_links_folders_and_pipes_are_refused(tmp_path: Path, kind: bytes) -> None:
-    with pytest.raises(Unreadable, match="it holds what no backup has"):
+    with pytest.raises(Unreadable, match="it has unknown content"):
         checked(written(tmp_path / "b", "files/a/b", kind=kind))
 
 
@@ -104,7 +104,7 @@ def test_what_comes_after_the_manifest_is_refused(tmp_path: Path) -> None:
     with open(tmp_path / "b", "wb") as file, Writer(file) as writer:
         writer.seal(MANIFEST)
         writer.add("files/d/v", b"x")
-    with pytest.raises(Unreadable, match="it holds what no backup has"):
+    with pytest.raises(Unreadable, match="it has unknown content"):
         checked(tmp_path / "b")
 
 
@@ -126,7 +126,7 @@ def test_another_format_and_a_newer_schema_say_what_to_do(tmp_path: Path) -> Non
 
 
 def test_a_library_that_is_a_path_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="names no library"):
+    with pytest.raises(Unreadable, match="has no valid library id"):
         checked(write(tmp_path / "b", replace(MANIFEST, library="../../elsewhere")))
 
 

@@ -29,11 +29,11 @@ def test_a_whole_library_has_nothing_wrong(with_shelf: Any) -> None:
 @pytest.mark.parametrize(
     ("harm", "told"),
     [
-        ("update chunk set text = 'other words' where level = 2", "1 passages are not what stands in its text"),
+        ("update chunk set text = 'other words' where level = 2", "1 passages differ from its text"),
         ("delete from vector", "it should have 1 passages and 1 vectors, and has 1 and 0"),
         ("update document set served = null", "nothing of it can be searched"),
         ("delete from posting where true; insert into posting select 'x', key, edition, realm, 1, 1 from chunk where level = 2",
-         "a passage of it is not found by its own words"),
+         "a search for one of its passages by its words does not find it"),
         ("insert into posting values ('stray', 1, 999, 1, 1, 1)", "1 words, 0 vectors and 0 passages belong to no document"),
     ],
 )  # fmt: skip
@@ -59,7 +59,7 @@ def test_a_missing_and_a_changed_file_are_named(with_shelf: Any) -> None:
         wrong = (await inspect(shelf.database, shelf.files, silent)).wrong
         assert [(line.split()[0], line.rpartition(": ")[2]) for line in wrong] == [
             ("a.md", "its file is missing"),
-            ("b.md", "its file is not what came in"),
+            ("b.md", "its file differs from the uploaded one"),
         ]
 
     with_shelf(test)

@@ -114,7 +114,7 @@ def test_an_inspection_finds_pages_that_are_not_those_of_the_text(
 ) -> None:
     async def test(shelf: Any) -> None:
         await put(shelf, "a.md", Parsed("a" * 20, "markdown", pages=(Page(0), Page(8), Page(12))))
-        told = "its pages are not those of its text"
+        told = "its pages do not match its text"
         before = await inspect(shelf.database, shelf.files, lambda _: None)
         assert not [line for line in before.wrong if told in line]
         with psycopg.connect(database_url) as admin:
