@@ -77,7 +77,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
         ),
         ("creating ...\ninitdb: error: could not look up\ninitdb: removing\n", "error: could not look up"),
         ("first\n\nlast \n", "last"),
-        ("", "it said nothing"),
+        ("", "it wrote no message"),
     ],
 )
 def test_the_telling_line(output: str, line: str) -> None:

@@ -334,7 +334,7 @@ def test_a_server_whose_folder_was_deleted_still_stops(data: Path) -> None:
 def test_a_database_of_another_version_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
     (tmp_path / "postgres" / "PG_VERSION").write_text("16\n")
-    with pytest.raises(DataFolderError, match=r"made by PostgreSQL 16, and this pincite brings 18: back it up"):
+    with pytest.raises(DataFolderError, match=r"created by PostgreSQL 16, and this pincite has 18: back it up"):
         EmbeddedServer.open(tmp_path)
     assert [path.name for path in sorted(tmp_path.rglob("*"))] == ["postgres", "PG_VERSION"]
 
@@ -368,7 +368,7 @@ def test_a_full_disk_is_said_in_one_line(tmp_path: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-c", limited, str(tmp_path / "data")], capture_output=True, text=True, check=False
     )
-    assert result.stderr.splitlines()[-1].startswith("pincite.errors.DataFolderError: no database can be made in")
+    assert result.stderr.splitlines()[-1].startswith("pincite.errors.DataFolderError: no database can be created in")
     assert "File too large" in result.stderr.splitlines()[-1]
     assert not (tmp_path / "data" / "postgres.new").exists()
     with EmbeddedServer.open(tmp_path / "data") as server:
