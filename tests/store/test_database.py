@@ -37,7 +37,8 @@ def test_the_application_works_as_a_role_without_privileges(database_url: str) -
         async with database.transaction("local") as connection:
             [(role, owns, bypasses)] = await fetch_all(
                 connection,
-                "select current_user, exists(select from pg_tables where schemaname = 'pincite' and tableowner = current_user),"
+                "select current_user,"
+                " exists(select from pg_tables where schemaname = 'pincite' and tableowner = current_user),"
                 " (select rolbypassrls or rolsuper from pg_roles where rolname = current_user)",
             )
         assert (role, owns, bypasses) == ("pincite_app", False, False)
@@ -60,9 +61,7 @@ def test_row_level_security_is_forced_on_every_table_with_user_data(database_url
 @pytest.mark.parametrize(
     ("limit", "words"), [("lock_timeout", "locked by another operation"), ("statement_timeout", "took too long")]
 )
-def test_nobody_waits_for_the_database_without_end(
-    database_url: str, monkeypatch: pytest.MonkeyPatch, limit: str, words: str
-) -> None:
+def test_statements_have_timeouts(database_url: str, monkeypatch: pytest.MonkeyPatch, limit: str, words: str) -> None:
     monkeypatch.setattr(database_module, "TIMEOUTS", {limit: "100ms"})
 
     async def wait() -> None:
@@ -79,7 +78,7 @@ def test_nobody_waits_for_the_database_without_end(
     asyncio.run(wait())
 
 
-def test_nobody_sees_nothing(database_url: str) -> None:
+def test_without_a_person_no_rows_are_visible(database_url: str) -> None:
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)
         for person in ("", "stranger"):
@@ -90,7 +89,7 @@ def test_nobody_sees_nothing(database_url: str) -> None:
     asyncio.run(look())
 
 
-def test_the_caller_is_forgotten_with_the_transaction(database_url: str) -> None:
+def test_the_person_is_set_for_one_transaction_only(database_url: str) -> None:
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)
         async with database.transaction("local") as connection:
@@ -102,7 +101,7 @@ def test_the_caller_is_forgotten_with_the_transaction(database_url: str) -> None
     asyncio.run(look())
 
 
-def test_statements_sent_at_once_are_one_transaction_of_one_caller(database_url: str) -> None:
+def test_a_batch_of_statements_is_one_transaction_of_one_person(database_url: str) -> None:
     owned, settings = "select owner from realm", "select current_setting('work_mem'), current_setting('pincite.person')"
 
     async def look() -> None:
@@ -141,11 +140,11 @@ def test_a_newer_schema_is_refused(database_url: str) -> None:
         asyncio.run(opened_and_closed(database_url))
 
 
-def test_a_schema_of_somebody_else_is_refused(empty_database_url: str) -> None:
+def test_a_foreign_schema_is_refused(empty_database_url: str) -> None:
     with psycopg.connect(empty_database_url) as connection:
         connection.execute("create schema pincite")
         connection.execute("create table pincite.theirs (x int)")
-    with pytest.raises(DataFolderError, match="pincite did not make"):
+    with pytest.raises(DataFolderError, match="of another application"):
         asyncio.run(opened_and_closed(empty_database_url))
 
 
@@ -182,12 +181,12 @@ def test_an_administrator_need_not_be_a_superuser(postgres: str, empty_database_
             connection.execute(f"drop role {role}")
 
 
-def test_a_server_that_is_not_there_is_told() -> None:
+def test_an_unreachable_server_is_reported() -> None:
     with pytest.raises(StoreDown, match="cannot be reached"):
         asyncio.run(opened_and_closed("postgresql://nobody@/nothing?host=/nonexistent"))
 
 
-def test_a_clash_or_a_full_disk_is_not_taken_for_a_lost_server(database_url: str) -> None:
+def test_a_conflict_or_a_full_disk_does_not_restart_the_server(database_url: str) -> None:
     restarted = []
 
     async def restart() -> None:
@@ -213,9 +212,9 @@ def test_a_clash_or_a_full_disk_is_not_taken_for_a_lost_server(database_url: str
 
 
 @pytest.mark.parametrize("url", ["mysql://u:canary@127.0.0.1/x", "postgresql://u:canary@[::1/x", "canary"])
-def test_an_address_that_is_none_is_refused_without_repeating_it(url: str) -> None:
+def test_an_invalid_address_is_refused_without_repeating_the_password(url: str) -> None:
     from pincite.errors import SettingsError
 
-    with pytest.raises(SettingsError, match="should look like postgresql://") as raised:
+    with pytest.raises(SettingsError, match="write it like postgresql://") as raised:
         asyncio.run(opened_and_closed(url))
     assert "canary" not in str(raised.value)

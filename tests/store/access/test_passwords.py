@@ -13,11 +13,11 @@ def test_a_password_matches_its_hash_and_no_other() -> None:
     assert not verify_password("", kept)
 
 
-def test_where_there_is_nobody_every_password_is_wrong() -> None:
+def test_without_a_user_every_password_is_wrong() -> None:
     assert not verify_password("a password that nobody has", None)
 
 
-def test_what_is_no_hash_matches_nothing() -> None:
+def test_an_invalid_hash_matches_no_password() -> None:
     assert not verify_password("anything", "not a hash")
 
 

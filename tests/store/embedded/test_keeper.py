@@ -31,7 +31,7 @@ def test_a_lock_is_shared_or_exclusive(two: tuple[int, int]) -> None:
     assert not keeper.try_lock(first, keeper.EXCLUSIVE)
 
 
-def test_waiting_ends(two: tuple[int, int]) -> None:
+def test_waiting_for_a_lock_times_out(two: tuple[int, int]) -> None:
     first, second = two
     assert keeper.try_lock(first, keeper.EXCLUSIVE)
     begin = time.monotonic()
@@ -51,7 +51,7 @@ def test_a_process_is_alive_as_long_as_it_holds_the_lock(two: tuple[int, int]) -
     assert not keeper.is_alive(asked)
 
 
-def test_stopping_what_does_not_run_is_done_at_once(two: tuple[int, int]) -> None:
+def test_stopping_a_stopped_server_returns_immediately(two: tuple[int, int]) -> None:
     assert keeper.stop(two[0], "pincite-none")
     assert keeper.try_lock(two[1], keeper.EXCLUSIVE), "no lock is left behind"
 
@@ -66,7 +66,7 @@ def test_a_server_that_cannot_be_seen_is_not_claimed_to_be_stopped(
 
 
 @pytest.mark.slow
-def test_every_step_is_harder(two: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_is_stopped_by_stronger_signals(two: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """A master that ignores the polite signal is ended by the last one; its namesake is left alone."""
     stubborn = "import signal; [signal.signal(s, signal.SIG_IGN) for s in (2, 3)]; print(flush=True); signal.pause()"
     assert keeper.try_lock(two[0], keeper.EXCLUSIVE)

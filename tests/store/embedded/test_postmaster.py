@@ -10,7 +10,7 @@ from pincite.store.embedded import postmaster
 from pincite.store.embedded.server import EmbeddedServer
 
 
-def test_little_shared_memory_is_replaced_by_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_little_shared_memory_files_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(postmaster, "SHARED_MEMORY", tmp_path)
     assert postmaster._memory(64) == {"shared_buffers": "64MB"}
@@ -21,7 +21,7 @@ def test_little_shared_memory_is_replaced_by_files(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.slow
-def test_a_long_log_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_log_is_truncated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postmaster, "MAX_LOG_BYTES", 1000)
     (tmp_path / "postgres.log").write_text("old line\n" * 1000)
     with EmbeddedServer.open(tmp_path):

@@ -13,7 +13,7 @@ from pincite.store.indexing.enrichments import Enrichments
 WRITTEN = {b"h1": Enriched("About cats.", ("Who purrs?",)), b"h2": Enriched("", ())}
 
 
-def test_what_was_kept_is_known_to_its_owner_alone(open_pincite: Callable[..., Any]) -> None:
+def test_enrichments_are_visible_to_their_owner_only(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.documents.upload(Upload("cats.md", b"Cats purr.", author="Ann", tags=("a",)))
@@ -34,7 +34,7 @@ def test_what_was_kept_is_known_to_its_owner_alone(open_pincite: Callable[..., A
     asyncio.run(go())
 
 
-def test_a_document_that_is_gone_keeps_nothing(open_pincite: Callable[..., Any]) -> None:
+def test_nothing_is_stored_for_a_removed_document(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.documents.upload(Upload("cats.md", b"Cats purr."))

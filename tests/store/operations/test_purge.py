@@ -63,7 +63,7 @@ def settings(tmp_path: Path) -> dict[str, object]:
 
 
 @pytest.mark.slow
-def test_after_a_purge_no_file_of_the_data_folder_holds_the_words(settings: dict[str, object], tmp_path: Path) -> None:
+def test_after_a_purge_no_file_contains_the_removed_words(settings: dict[str, object], tmp_path: Path) -> None:
     data, words = tmp_path / "data", invented(800)
     secret, kept = words[:400], words[400:]
     theirs = secret[:20] + secret[23:]  # what was asked for are the asker's own words
@@ -102,19 +102,19 @@ def test_after_a_purge_no_file_of_the_data_folder_holds_the_words(settings: dict
     assert set(steps) == {"rewriting", "renewing the log"}
 
 
-def test_one_purges_at_a_time(database_url: str, tmp_path: Path) -> None:
+def test_only_one_purge_runs_at_a_time(database_url: str, tmp_path: Path) -> None:
     async def both() -> None:
         database = await Database.open(database_url, pool_size=2)
         with psycopg.connect(database_url) as other:
             other.execute("select pg_advisory_lock(%s)", (LOCK,))
-            with pytest.raises(Conflict, match="somebody else is purging"):
+            with pytest.raises(Conflict, match="another purge of this library is running"):
                 await purge(database, BlobFiles(tmp_path, "lib"), embedded=False, report=silent)
         await database.close()
 
     asyncio.run(both())
 
 
-def test_whoever_still_sees_what_was_removed_is_waited_for_and_told(
+def test_a_purge_waits_for_old_transactions_and_reports_them(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(purge_module, "MAX_WAIT_S", 0.3)
@@ -124,7 +124,7 @@ def test_whoever_still_sees_what_was_removed_is_waited_for_and_told(
         with psycopg.connect(database_url) as other:
             other.execute("set transaction isolation level repeatable read")
             other.execute("select count(*) from pincite.document")
-            with pytest.raises(StoreDown, match="still sees what was removed"):
+            with pytest.raises(StoreDown, match="still sees removed rows"):
                 await purge(database, BlobFiles(tmp_path, "lib"), embedded=False, report=silent)
         done = await purge(database, BlobFiles(tmp_path, "lib"), embedded=False, report=silent)
         assert not done.log
@@ -133,12 +133,13 @@ def test_whoever_still_sees_what_was_removed_is_waited_for_and_told(
     asyncio.run(look())
 
 
-def test_samples_of_an_empty_table_are_forgotten(database_url: str, tmp_path: Path) -> None:
+def test_statistics_of_an_empty_table_are_cleared(database_url: str, tmp_path: Path) -> None:
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)
         with psycopg.connect(database_url, autocommit=True) as other:
             other.execute(
-                "insert into pincite.vocabulary (realm, word, term) select 1, 'canary' || n, 'canary' from generate_series(1, 50) n"
+                "insert into pincite.vocabulary (realm, word, term)"
+                " select 1, 'canary' || n, 'canary' from generate_series(1, 50) n"
             )
             other.execute("analyze pincite.vocabulary")
             other.execute("delete from pincite.vocabulary")

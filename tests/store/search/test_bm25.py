@@ -32,7 +32,7 @@ def test_scores_are_those_of_the_textbook_and_add_up() -> None:
     assert first.most == pytest.approx(2.2 * (math.log(1 + 4998.5 / 2.5) + 2 * math.log(1 + 4999.5 / 1.5)))
 
 
-def test_what_is_gone_neither_counts_nor_is_found() -> None:
+def test_removed_chunks_are_neither_counted_nor_found() -> None:
     found = {"a": [packed((7, 2, 30), (8, 5, 10), (9, 1, 10))]}
     gone = np.array([8, 1], ">u4").tobytes()
     left = best_matches({"a": [packed((7, 2, 30), (9, 1, 10))]}, {"a": 1}, CORPUS, b"", limit=10)
@@ -41,7 +41,7 @@ def test_what_is_gone_neither_counts_nor_is_found() -> None:
     assert without_chunks(found["a"][0], [8, 2]) == packed((7, 2, 30), (9, 1, 10))
 
 
-def test_equal_scores_go_by_key_even_where_the_limit_cuts_between_them() -> None:
+def test_equal_scores_are_ordered_by_key_at_the_limit() -> None:
     found = {"a": [packed(*((key, 1, 10) for key in (30, 10, 20, 40)))]}
     assert [match.key for match in best_matches(found, {"a": 1}, CORPUS, b"", limit=3)] == [10, 20, 30]
 
@@ -61,7 +61,7 @@ def test_keys_far_apart_are_ranked_like_keys_close_together(step: int) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 7, 100, 5000])
-def test_of_many_chunks_exactly_the_best_are_found(limit: int) -> None:
+def test_the_best_of_many_chunks_are_found_exactly(limit: int) -> None:
     chosen = random.Random(4)
     postings = {
         term: [(key, chosen.randint(1, 9), chosen.randint(1, 99)) for key in sorted(chosen.sample(range(9000), count))]
@@ -78,6 +78,6 @@ def test_of_many_chunks_exactly_the_best_are_found(limit: int) -> None:
     assert [match.score for match in ranked] == pytest.approx([scores[key] for key in expected])
 
 
-def test_nothing_found_is_nothing() -> None:
+def test_no_postings_give_no_matches() -> None:
     assert best_matches({}, {}, CORPUS, b"", limit=10) == []
     assert best_matches({"a": [b""]}, {"a": 1}, CORPUS, b"", limit=10) == []

@@ -46,7 +46,7 @@ def searched(open_pincite: Callable[..., Any], tmp_path: Path) -> Callable[..., 
     return search
 
 
-def test_sections_come_whole_with_their_own_offsets(searched: Callable[..., Any]) -> None:
+def test_sections_are_returned_whole_with_their_offsets(searched: Callable[..., Any]) -> None:
     hits, nobody = searched(Question("What does a boat pay a night?", levels=(1,), top_k=3))
     assert {hit.chunk.level for hit in hits} == {1}
     fees = next(hit.chunk for hit in hits if hit.chunk.heading_path[-1] == "Fees")
@@ -59,7 +59,7 @@ def test_sections_come_whole_with_their_own_offsets(searched: Callable[..., Any]
     assert nobody == {}
 
 
-def test_of_a_long_document_as_much_as_is_useful_is_given_around_its_best_passage(searched: Callable[..., Any]) -> None:
+def test_of_a_long_document_an_excerpt_around_its_best_passage_is_returned(searched: Callable[..., Any]) -> None:
     hits, _ = searched(Question("Who was the lighthouse keeper called?", levels=(0,)))
     [document] = [hit.chunk for hit in hits]
     assert document.level == 0
