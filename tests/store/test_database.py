@@ -71,7 +71,7 @@ def test_statements_have_timeouts(database_url: str, monkeypatch: pytest.MonkeyP
             with pytest.raises(StoreDown, match=words):
                 async with database.transaction("local") as connection:
                     await connection.execute("select * from session")
-        async with database.transaction("local") as connection:  # and the connection is as good as before
+        async with database.transaction("local") as connection:  # the connection still works
             assert await fetch_all(connection, "select count(*) from session") == [(0,)]
         await database.close()
 
@@ -124,7 +124,7 @@ def test_a_batch_of_statements_is_one_transaction_of_one_person(database_url: st
             "local", "insert into session (id, owner) values ('s', 'local')", values={}, durable=False
         )
         assert nothing == []
-        async with database._pool.connection() as connection:  # and nothing of it stays behind
+        async with database._pool.connection() as connection:  # nothing of it remains
             assert await fetch_all(connection, "select * from realm") == []
             assert await fetch_all(connection, settings) != [("7MB", "local")]
         await database.close()
@@ -149,7 +149,7 @@ def test_a_foreign_schema_is_refused(empty_database_url: str) -> None:
 
 
 def test_an_administrator_need_not_be_a_superuser(postgres: str, empty_database_url: str) -> None:
-    """A hosted database gives out an owner of the database, no more; keys and jobs must work there too."""
+    """A hosted server gives only the owner of a database, no superuser; keys and jobs must work there, too."""
     from pincite.core.accounts.access import Caller
     from pincite.store.access.api_keys import ApiKeys
 

@@ -1,4 +1,4 @@
-"""Data written by every earlier schema opens with this one: migrated, listed, found, whole."""
+"""Data of every earlier schema is migrated, listed, found and intact."""
 
 import asyncio
 import hashlib
@@ -67,12 +67,12 @@ ROWS: dict[int, str] = {
     7: "insert into vocabulary select 1, term, term from unnest(%(terms)s::text[]) term;",
     8: "insert into corpus values (1, 5);",
 }
-"""What each schema brought, with something in it: a migration that comes later has to cope."""
+"""Rows for the tables of each schema, which later migrations must handle."""
 
 
 @pytest.fixture
 def database_url(empty_database_url: str) -> str:
-    """Where others begin with today's schema, these begin with none."""
+    """These tests begin without a schema, others with the current one."""
     return empty_database_url
 
 
@@ -93,7 +93,7 @@ async def values() -> dict[str, Any]:
 
 
 async def as_of(url: str, number: int, data: Path) -> None:
-    """A library as one with so many migrations wrote it."""
+    """A library as a version with this many migrations wrote it."""
     given = await values()
     async with administrator_of(url) as admin:
         for step in NUMBERS[: NUMBERS.index(number) + 1]:

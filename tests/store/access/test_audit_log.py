@@ -1,4 +1,4 @@
-"""The audit log in the database: written with what it tells, read by administrators, changed by nobody."""
+"""The audit log: written in the transaction of its event, read by administrators, changed by nobody."""
 
 import asyncio
 from typing import Any

@@ -33,7 +33,7 @@ async def people(store: Any, *names: str, **groups: Sequence[str]) -> None:
 
 
 async def found(store: Any, person: str, words: str) -> set[str]:
-    """The documents that a person finds, by words and by meaning; both ways agree."""
+    """Return the documents that a person finds; lexical and dense search must agree."""
     scope = await store.library.scope(person)
     by_words = await store.index.lexical(words, scope=scope, filters=ALL, limit=50)
     by_meaning = await store.index.dense(await store.vector(words), scope=scope, filters=ALL, limit=50)
@@ -49,7 +49,7 @@ async def share(store: Any, document_id: str, **wish: Any) -> None:
 
 
 async def realm_mismatches(store: Any) -> list[Any]:
-    """Rows that lie elsewhere than their document."""
+    """Return the rows in another realm than their document."""
     wrong: list[Any] = []
     async with store.database.administrator() as admin:
         for table in ("chunk", "vector", "posting", "past_posting", "past_vector"):
@@ -168,7 +168,7 @@ def test_a_moved_document_or_folder_gets_the_readers_of_its_new_folder(with_stor
         await DocumentEditor(store.database).update(await store.scope(), one, DocumentChange(folder="open"))
         assert await found(store, "bob", "stork") == {one}
         await Folders(store.database).move(await store.scope(), "open", "moved")
-        assert await found(store, "bob", "stork") == {one}  # what a folder says goes with it
+        assert await found(store, "bob", "stork") == {one}  # the prompt and label move with the folder
         await DocumentEditor(store.database).update(await store.scope(), one, DocumentChange(folder="shut"))
         assert await found(store, "bob", "stork") == set()
         assert await realm_mismatches(store) == []
@@ -408,7 +408,7 @@ def test_documents_are_transferred_to_an_heir_with_their_readers(with_store: Any
         await rights.share_folder(scope, "open", await rights.readers(scope, ShareRequest(groups=("staff",))))
         await share(store, ids["heirs"], users=("carol",))
         ada, carol = await everybody.get("local", "ada"), await everybody.get("local", "carol")
-        async with store.database.administrator() as admin:  # ada has all of it, and carol something of her own
+        async with store.database.administrator() as admin:  # ada owns the documents, and carol has one of her own
             await admin.execute("update pincite.document set owner = 'ada'")
             await admin.execute("update pincite.folder set owner = 'ada'")
             await admin.execute("update pincite.realm set owner = 'ada'")

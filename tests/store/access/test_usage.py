@@ -1,4 +1,4 @@
-"""Budgets in the database: taken in parts, by many at once, and by nobody for another."""
+"""Budgets in the database: taken in shares, concurrently, and only for oneself."""
 
 import asyncio
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_of_fifty_concurrent_streams_only_the_allowed_number_begins(with_store: 
         codes = {(type(one), getattr(one, "code", None)) for one in refused}
         assert codes == {(OverBudget, "too_many_streams")}
         assert (await budgets.used("bob", "bob")).streams == 0
-        async with budgets.streaming("bob", 7, 60):  # and there is room again
+        async with budgets.streaming("bob", 7, 60):  # a place is free again
             pass
 
     with_store(test)
@@ -107,7 +107,7 @@ def test_a_stream_of_a_dead_server_expires(with_store: Any) -> None:
     with_store(test)
 
 
-@pytest.mark.parametrize("size", [10, 40_000])  # taken in together, and one by one
+@pytest.mark.parametrize("size", [10, 40_000])  # stored together, and one by one
 @pytest.mark.parametrize(
     ("quota", "code", "fit"),
     [

@@ -85,7 +85,7 @@ def test_a_key_has_at_most_the_role_of_its_owner(with_store: Any) -> None:
             await keys.recognise(key)
         with pytest.raises(NotFound):
             await people.get("local", "bob")
-        with pytest.raises(Conflict):  # what they changed names them: nobody else shall be taken for them
+        with pytest.raises(Conflict):  # the history names them, so the name is not reused
             await people.add("local", "bob", "reader")
 
     with_store(test)

@@ -159,7 +159,7 @@ def test_a_cached_answer_is_removed_with_a_document_it_names(with_store: Any) ->
         state = (await AnswerCache(store.database).look(scope, KEY, "Who?")).state
         assert state is not None
         entry = ToKeep(KEY, state, "Who?", await store.vector("Who?"), about(first))
-        assert not await AnswerCache(store.database).keep(scope, entry, LIMITS)  # what it stands on is gone
+        assert not await AnswerCache(store.database).keep(scope, entry, LIMITS)  # its document was removed
 
     with_store(main)
 

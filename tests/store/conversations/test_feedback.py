@@ -1,4 +1,4 @@
-"""Ratings in the database: of one's own answers, replaced when said again, and gone with the conversation."""
+"""Feedback in the database: on own answers, replaced by a new rating, removed with the session."""
 
 from typing import Any
 

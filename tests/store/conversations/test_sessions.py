@@ -124,7 +124,7 @@ def test_removing_a_document_removes_its_quotes_from_sessions(with_store: Any, d
         await sessions.keep(scope, session, turn(words="canary so far", answer=None, complete=False, documents=(gone,)))
         await sessions.keep(scope, session, turn("unrelated", "Stays."))
         receipt = await store.removal.remove(scope, gone)
-        assert (receipt.quotes, receipt.verified) == (3, True)  # a quote, its snippet and the words of the cut one
+        assert (receipt.quotes, receipt.verified) == (3, True)  # quote, snippet, incomplete answer
         first, cut, other = (await sessions.get(scope, session)).turns
         assert first.answer is not None
         assert first.words == both.text

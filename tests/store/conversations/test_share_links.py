@@ -1,4 +1,4 @@
-"""Links to answers in the database: hashes, whose they are, and when they end."""
+"""Share links in the database: hashes, owners and expiry."""
 
 from dataclasses import replace
 from typing import Any

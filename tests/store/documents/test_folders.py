@@ -1,4 +1,4 @@
-"""Folders in the database."""
+"""Folders."""
 
 from typing import Any
 

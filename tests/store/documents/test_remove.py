@@ -57,7 +57,7 @@ def test_the_same_file_added_again_while_removed_keeps_its_bytes(with_store: Any
         remove, gone, added = store.files.remove, threading.Event(), threading.Event()
 
         def slow(document_id: str, version_id: str) -> bool:
-            gone.set()  # from the database, and not from the disk yet
+            gone.set()  # removed from the database, not yet from disk
             assert added.wait(60)
             return bool(remove(document_id, version_id))
 
@@ -76,7 +76,7 @@ CANARY = "qvarntz"
 
 
 def _columns_with(database_url: str, word: str) -> set[str]:
-    """Every column of every table in which a word stands, whatever its type; tables yet to come included."""
+    """Return every column of every table that contains a word, whatever its type; future tables included."""
     found = set()
     with psycopg.connect(database_url) as connection:
         columns = connection.execute(

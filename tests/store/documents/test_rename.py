@@ -1,4 +1,4 @@
-"""Documents filed anew."""
+"""Changing title, tags, folder and name of documents."""
 
 from typing import Any
 

@@ -13,7 +13,7 @@ async def now(store: Any) -> datetime:
 
 
 async def found(store: Any, text: str, **filters: Any) -> tuple[list[str], list[str]]:
-    """The texts found by words and by meaning, best first."""
+    """Return the texts found by lexical and by dense search, best first."""
     scope, chosen = await store.scope(), Filters(**filters)
     vector = await store.vector(text)
     by_words = await store.index.lexical(text, scope=scope, filters=chosen, limit=10)
@@ -66,7 +66,7 @@ def test_earlier_versions_are_in_separate_tables(with_store: Any) -> None:
 
 
 def test_a_search_as_of_a_time_uses_the_statistics_of_that_time(with_store: Any) -> None:
-    """The scores of another time are those that a search at that time had."""
+    """A search as of a time has the scores that a search at that time had."""
 
     async def test(store: Any) -> None:
         scope = await store.scope()

@@ -1,4 +1,4 @@
-"""Which document came from which file."""
+"""Documents of watched files."""
 
 from typing import Any
 

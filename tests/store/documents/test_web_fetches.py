@@ -1,4 +1,4 @@
-"""Which documents came from the web."""
+"""Documents fetched from the web."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who the server runs as: ordinary users among each other, and root, who may not be one."""
+"""The account of the server: for ordinary users, and for root, which PostgreSQL refuses."""
 
 import os
 import pwd
@@ -39,7 +39,7 @@ root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as s
 
 @pytest.fixture(scope="module")
 def open_to_all() -> Iterator[Path]:
-    """A folder that every user can reach; pytest's own are closed to others."""
+    """A folder that every user can access; pytest's own folders are private."""
     folder = Path(tempfile.mkdtemp(prefix="test-pincite-"))
     folder.chmod(0o755)
     yield folder
@@ -48,7 +48,7 @@ def open_to_all() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def python() -> str:
-    """An interpreter that other users can run, with our libraries."""
+    """A Python interpreter with the installed packages that other users can run."""
     for candidate in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"):
         trial = [candidate, "-c", "import pincite.store.embedded.server"]
         try:
@@ -140,7 +140,7 @@ def test_root_shares_a_users_server_without_changing_owners(python: str, open_to
 def test_root_runs_the_server_as_an_ordinary_user_in_closed_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The programs and the data both lie where that user cannot go, and no folder is opened for it."""
+    """Programs and data are in folders that the user cannot enter, and their permissions stay unchanged."""
     package = cluster.programs().parents[1]
     programs = tmp_path / "closed" / package.name / cluster.programs().parent.name / "bin"
     shutil.copytree(cluster.programs().parent, programs.parent)

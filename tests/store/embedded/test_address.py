@@ -1,4 +1,4 @@
-"""Where the socket goes, and whose folder is not taken for it."""
+"""The folder of the socket, and refused folders."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ from pincite.store.embedded.cluster import Cluster
 
 @pytest.fixture
 def short() -> Iterator[Path]:
-    """A folder whose path is short, whatever the name of whoever runs the tests."""
+    """A folder with a short path, independent of the user's name."""
     with tempfile.TemporaryDirectory(prefix="p") as folder:
         yield Path(folder)
 
@@ -48,7 +48,7 @@ def test_the_socket_is_in_tmp_if_the_file_system_has_no_sockets(short: Path, mon
 
 
 class FailingSocket(socket.socket):
-    """Fails to bind, as on some file systems."""
+    """A socket that fails to bind, as on some file systems."""
 
     def __init__(self, number: int) -> None:
         super().__init__(socket.AF_UNIX)

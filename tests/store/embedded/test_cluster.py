@@ -1,4 +1,4 @@
-"""The database's files: made once, whole or not at all."""
+"""The files of the embedded database: created once, completely or not at all."""
 
 import importlib.util
 import os
@@ -13,7 +13,7 @@ from pincite.store.embedded import cluster
 
 @pytest.fixture
 def door(tmp_path: Path) -> int:
-    """A file that initdb may keep open."""
+    """A file descriptor that initdb may inherit."""
     return os.open(tmp_path, os.O_RDONLY)
 
 

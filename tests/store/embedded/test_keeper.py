@@ -1,4 +1,4 @@
-"""Locks, and the stopping of servers."""
+"""File locks, and stopping servers."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ from pincite.store.embedded import keeper
 
 @pytest.fixture
 def two(tmp_path: Path) -> Iterator[tuple[int, int]]:
-    """One file, opened twice: each has its own locks."""
+    """One file opened twice; each descriptor has its own locks."""
     path = tmp_path / "lock"
     path.touch()
     files = (os.open(path, os.O_RDWR), os.open(path, os.O_RDWR))
@@ -67,7 +67,7 @@ def test_a_server_that_cannot_be_seen_is_not_claimed_to_be_stopped(
 
 @pytest.mark.slow
 def test_a_server_is_stopped_by_stronger_signals(two: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A master that ignores the polite signal is ended by the last one; its namesake is left alone."""
+    """A main process that ignores the first signals is killed by the last one; one with a similar name is not."""
     stubborn = "import signal; [signal.signal(s, signal.SIG_IGN) for s in (2, 3)]; print(flush=True); signal.pause()"
     assert keeper.try_lock(two[0], keeper.EXCLUSIVE)
     command = [sys.executable, "-c", stubborn, "cluster_name=pincite-one", "end"]

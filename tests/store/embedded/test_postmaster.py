@@ -1,4 +1,4 @@
-"""What the server is started with."""
+"""The command and settings of the server."""
 
 import sys
 from pathlib import Path

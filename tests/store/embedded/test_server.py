@@ -1,4 +1,4 @@
-"""The embedded server, for real: started, shared, crashed, misused."""
+"""The embedded server: started, shared, crashed and misused."""
 
 import os
 import shutil
@@ -34,14 +34,14 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
-    """One server for the tests that only look."""
+    """One server for all tests that change nothing."""
     with EmbeddedServer.open(tmp_path_factory.mktemp("looked at") / "new" / "data") as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder whose server has run once: copying it is quicker than making one."""
+    """A data folder whose server has run once: copying it is faster than creating one."""
     folder = tmp_path_factory.mktemp("made") / "data"
     EmbeddedServer.open(folder).close()
     return folder
@@ -49,7 +49,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def data(made: Path, tmp_path: Path) -> Iterator[Path]:
-    """A data folder of one's own, with a database."""
+    """A new data folder with a database."""
     folder = tmp_path / "data"
     shutil.copytree(made, folder)
     yield folder
@@ -58,7 +58,7 @@ def data(made: Path, tmp_path: Path) -> Iterator[Path]:
 
 @contextmanager
 def sharer(data: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process that shares the server, until its input ends or it is killed."""
+    """Another process that shares the server until its input ends or it is killed."""
     process = subprocess.Popen(
         [sys.executable, "-c", SHARER, str(data)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -225,7 +225,7 @@ def test_a_killed_keeper_is_replaced(data: Path) -> None:
 
 
 def keeper_of(data: Path) -> int:
-    """The process that holds the keeper's lock, by the cluster's name on its command line."""
+    """Return the keeper process, found by the cluster's name on its command line."""
     arguments = subprocess.run(["ps", "-axwwo", "pid=,args="], capture_output=True, text=True, check=True).stdout
     (name,) = {
         word.removeprefix("cluster_name=")
@@ -397,7 +397,7 @@ def test_on_windows_the_embedded_database_is_refused(tmp_path: Path, monkeypatch
 
 
 def test_a_server_in_smart_shutdown_is_restarted(tmp_path: Path) -> None:
-    """SIGTERM makes PostgreSQL wait for its clients and refuse new ones: nobody may have to wait for that."""
+    """SIGTERM makes PostgreSQL wait for its clients and refuse new ones; pincite must not wait for that."""
     data = tmp_path / "data"
     with EmbeddedServer.open(data) as server, closing(psycopg.connect(server.url)):
         os.kill(int((data / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGTERM)

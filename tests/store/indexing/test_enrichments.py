@@ -1,4 +1,4 @@
-"""What a model wrote about passages, in the database."""
+"""Enrichments in the database."""
 
 import asyncio
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def test_enrichments_are_visible_to_their_owner_only(open_pincite: Callable[...,
                 ("a",),
             )
             await store.keep(job, WRITTEN)
-            await store.keep(job, WRITTEN)  # twice is once
+            await store.keep(job, WRITTEN)  # a second call changes nothing
             assert await store.known("local", [b"h1", b"h2", b"h3"]) == WRITTEN
             assert await store.known("somebody else", [b"h1", b"h2"]) == {}
 

@@ -7,7 +7,7 @@ from pincite.store.indexing.write_edition import EditionWriter
 
 
 async def build(store: Any, signature: str) -> int:
-    """Do every job that waits for the index that is built; how many there were."""
+    """Do every job of the index that is being built; return their number."""
     done = 0
     indexing = EditionWriter(store.database, store.indexing._index.model, signature, beside=True)
     while job := await store.jobs.claim("builder", 60):

@@ -22,7 +22,7 @@ def test_concurrent_uploads_are_stored_together_each_with_its_outcome(with_store
 
         await asyncio.gather(accept("known.md", "as it is"), accept("changed.md", "before"))
         taken = await asyncio.gather(
-            accept("first.md", "alone"),  # whoever comes first is not kept waiting
+            accept("first.md", "alone"),  # the first upload does not wait for others
             accept("a.md", "a", folder="hr", title="A", tags=("x", "y"), source_uri="https://example.com/a"),
             accept("b.md", "b"),
             accept("held.md", "later"),

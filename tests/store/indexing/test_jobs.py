@@ -227,15 +227,15 @@ def test_jobs_are_claimed_by_priority_and_owners_alternate(with_store: Any) -> N
             await take_in(store, hers, f"hers {n}.md", 1)
         await take_in(store, mine, "now.md", 0)
         owners = [(await store.jobs.claim("w", 60)).owner for _ in range(6)]
-        assert owners[0] == "local"  # what is waited for
-        assert owners[1:5] == ["ann", "local", "ann", "local"]  # whoever has least in hand
+        assert owners[0] == "local"  # a document that somebody waits for
+        assert owners[1:5] == ["ann", "local", "ann", "local"]  # the owner with the fewest running jobs
         assert owners[5] == "local"
 
     with_store(test)
 
 
 def test_leases_and_pauses_end_after_the_clock_is_set_back(with_store: Any) -> None:
-    """An hour back: leases and pauses that were granted before seem to last an hour longer than they may."""
+    """The clock is set back by an hour: earlier leases and pauses seem to last an hour longer."""
 
     async def test(store: Any) -> None:
         await store.accept("a.md", "dead worker")
@@ -248,7 +248,7 @@ def test_leases_and_pauses_end_after_the_clock_is_set_back(with_store: Any) -> N
         await said(
             store, "update job set not_before = not_before + interval '1 hour' where state = 'ready' returning 1"
         )
-        assert await store.jobs.claim("w", 60) is None  # the lease begins again, and so does the pause
+        assert await store.jobs.claim("w", 60) is None  # the lease and the pause begin again
         assert (await store.jobs.claim("w", 60)).id == paused.id
         async with asyncio.timeout(20):
             while (again := await store.jobs.claim("w", 60)) is None:

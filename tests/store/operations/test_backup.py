@@ -1,4 +1,4 @@
-"""Backing up and restoring: everything comes back another_database_url, and a damaged file changes nothing."""
+"""Backup and restore: everything is restored in another database, and a damaged file changes nothing."""
 
 import asyncio
 import tarfile
@@ -33,7 +33,7 @@ def settings_for(url: str, data: Path) -> dict[str, Any]:
 
 
 async def fill(pincite: AsyncPincite, folder: Path) -> str:
-    """Documents, one with two versions, a conversation, a key, a changed setting; returns the session's id."""
+    """Add documents, one with two versions, a session, a key and a changed setting; return the session's id."""
     for name, text in (
         ("cat.md", "# Cat\n\nThe cat is fed at half past six."),
         ("key.md", "# Key\n\nThe key hangs behind the blue cup."),
@@ -55,7 +55,7 @@ def indexes_of(url: str) -> list[Any]:
 
 
 def rows_of(url: str) -> dict[str, list[Any]]:
-    """Every row of every table in words, but for what tells where and when."""
+    """Return every row of every table as text, without columns of place and time."""
     with psycopg.connect(url) as connection:
         tables = connection.execute(
             "select tablename from pg_tables where schemaname = 'pincite' order by 1"
@@ -105,7 +105,7 @@ def test_a_backup_is_restored_elsewhere_with_the_same_ids(
             assert pincite.settings.rag.top_k == 7
             assert (await pincite.services.sessions.get(await pincite.scope(), session)).turns
             (tmp_path / "new.md").write_text("The well is behind the hut.")
-            new = await pincite.add(tmp_path / "new.md")  # numbers go on where they were
+            new = await pincite.add(tmp_path / "new.md")  # sequences continue
             assert new.chunks == 1
 
     asyncio.run(use())

@@ -1,4 +1,4 @@
-"""The file of a backup: read as it was written, or refused."""
+"""The backup file: read as it was written, or refused."""
 
 import io
 import os
@@ -37,7 +37,7 @@ def write(path: Path, manifest: BackupManifest | None = MANIFEST) -> Path:
 
 
 def written(path: Path, *names: str, kind: bytes = tarfile.REGTYPE) -> Path:
-    """A tar made by somebody else."""
+    """A tar file that pincite did not write."""
     with tarfile.open(path, "w:gz") as tar:
         for name in names:
             header = tarfile.TarInfo(name)

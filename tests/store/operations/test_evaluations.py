@@ -1,4 +1,4 @@
-"""Question sets and their runs."""
+"""Evaluation sets and their runs."""
 
 from typing import Any
 

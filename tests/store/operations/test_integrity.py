@@ -1,4 +1,4 @@
-"""Inspecting a library: what does not belong together is named."""
+"""The integrity check reports inconsistent data."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Purging, by looking for the bytes: in every file of the data folder, before and after."""
+"""Purge, verified by searching every file of the data folder before and after."""
 
 import asyncio
 import random
@@ -21,13 +21,13 @@ WORD = re.compile("(?:{}){{6}}".format("|".join(SYLLABLES)).encode())
 
 
 def invented(words: int) -> list[str]:
-    """Words of six syllables that stand nowhere else, the same every time."""
+    """Made-up words of six syllables that occur nowhere else, always the same."""
     numbers = random.Random(1).sample(range(10**6), words)
     return ["".join(SYLLABLES[int(digit)] for digit in f"{number:06}") for number in numbers]
 
 
 def where(folder: Path, words: list[str]) -> dict[str, int]:
-    """In which files how many of the words are found as they stand."""
+    """Return for each file how many of the words it contains literally."""
     wanted = {word.encode() for word in words}
     held = {
         path: len(wanted.intersection(WORD.findall(path.read_bytes()))) for path in folder.rglob("*") if path.is_file()
@@ -44,7 +44,7 @@ UNCOMPRESSED = """
         end loop;
     end $$
 """
-"""Long values are compressed where they are stored, and then no word of them is found as it stands: so they are not."""
+"""Long values are stored uncompressed, because words are not found literally in compressed ones."""
 
 
 def silent(_progress: Progress) -> None:
@@ -66,7 +66,7 @@ def settings(tmp_path: Path) -> dict[str, object]:
 def test_after_a_purge_no_file_contains_the_removed_words(settings: dict[str, object], tmp_path: Path) -> None:
     data, words = tmp_path / "data", invented(800)
     secret, kept = words[:400], words[400:]
-    theirs = secret[:20] + secret[23:]  # what was asked for are the asker's own words
+    theirs = secret[:20] + secret[23:]  # the question is the asker's own text
     for name, words in (("secret.md", secret), ("kept.md", kept)):
         lines = [" ".join(words[n : n + 10]) + "." for n in range(0, len(words), 10)]
         (tmp_path / name).write_text(f"# {words[0]}\n\n" + "\n\n".join(lines))

@@ -1,4 +1,4 @@
-"""The database's changes: one writer at a time, a history nobody rewrites, word of each change."""
+"""Settings in the database: one writer at a time, an immutable history, notifications of changes."""
 
 import asyncio
 import os
@@ -56,7 +56,7 @@ def test_settings_are_written_and_read_and_unchanged_values_are_not_written(with
 
 def test_concurrent_changes_of_settings_are_all_stored(with_store: Run) -> None:
     async def go(store: StoredSettings, database: Database) -> None:
-        other = StoredSettings(database)  # as another process: it does not wait for the first one's turn
+        other = StoredSettings(database)  # like another process: it does not share the local lock
 
         async def add(writer: StoredSettings) -> None:
             async def decide(stored: Stored) -> SettingsChange:
@@ -119,7 +119,7 @@ def test_only_administrators_write_or_see_the_history(with_store: Run, database_
         assert (await store.current()).values == {"a": 1}
         async with database.transaction("local") as connection:
             for statement in ("delete from setting_change", "update setting_change set after = '9'"):
-                assert (await connection.execute(statement)).rowcount == 0  # nobody rewrites history
+                assert (await connection.execute(statement)).rowcount == 0  # the history is immutable
             row = await fetch_one(connection, "select after from setting_change")
         assert row == (1,)
 

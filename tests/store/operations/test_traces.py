@@ -86,7 +86,7 @@ def test_administrators_see_traces_of_others_without_their_texts(with_store: Any
         assert (await traces.get(anna, "t1", everybody=True)).spans
         assert (await traces.list(anna, ANY))[0] == []
         await Users(store.database).change_role("local", "anna", "editor")
-        assert (await traces.list(anna, everybody))[0] == []  # even where a check was forgotten
+        assert (await traces.list(anna, everybody))[0] == []  # the database itself refuses it
         async with store.database.transaction("local") as connection:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 await connection.execute("delete from told_trace")

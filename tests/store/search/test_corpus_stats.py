@@ -63,7 +63,7 @@ def test_lexical_search_never_scores_by_outdated_statistics(with_store: Any) -> 
         assert await store.index.lexical("houses", scope=scope, filters=ALL, limit=5) == []
         document = await store.put("a.md", "many houses")
         assert len(await store.index.lexical("houses", scope=scope, filters=ALL, limit=5)) == 1
-        await store.put("b.md", "viele Häuser und eine Wohnung", language="de")  # a language not seen before
+        await store.put("b.md", "viele Häuser und eine Wohnung", language="de")  # a new language
         assert len(await store.index.lexical("Wohnungen", scope=scope, filters=ALL, limit=5)) == 1
         await store.removal.remove(scope, document)
         assert await store.index.lexical("houses", scope=scope, filters=ALL, limit=5) == []

@@ -16,7 +16,7 @@ ALL = Filters()
 
 
 async def held(store: Any) -> set[int]:
-    """Every chunk that some pack knows of."""
+    """Return the keys of all packed chunks."""
     async with store.database.transaction("local") as connection:
         found = await fetch_all(connection, "select postings from packed")
     return {int(key) for (postings,) in found for key in np.frombuffer(postings, POSTING)["chunk"]}
@@ -28,7 +28,7 @@ async def ranges(store: Any) -> list[tuple[int, int, str]]:
 
 
 async def agrees(store: Any, *, seed: int = 99) -> None:
-    """Fail unless search by words is BM25 over exactly what is served."""
+    """Fail unless lexical search is BM25 over exactly the served chunks."""
     scope = await store.scope()
     async with store.database.transaction("local") as connection:
         served = "select c.key, c.text from chunk c join document d on d.served = c.edition where c.level = 2"
@@ -46,7 +46,7 @@ def test_search_by_words_is_the_same_with_packs_whatever_comes_and_goes(with_sto
         await agrees(store)
         await store.put("new.md", *texts(8, seed=50))
         await agrees(store)
-        await store.put("3.md", *texts(5, seed=51))  # replaced, and its first version not cleared yet
+        await store.put("3.md", *texts(5, seed=51))  # replaced, with its first version not removed yet
         await agrees(store)
         await store.indexing.clear_abandoned()
         await agrees(store)
@@ -128,7 +128,7 @@ def test_a_pack_ends_before_what_is_still_being_written(with_store: Any) -> None
         assert await making.make() == 1
         assert [last < slow.key for _, last, _ in await ranges(store)] == [True]
         await store.indexing.serve(slow, ParsedVersion(Parsed("green grass", "markdown")))
-        assert await making.make() == 1  # the slow one has no passages
+        assert await making.make() == 1  # the slow document has no chunks
         assert max(last for _, last, _ in await ranges(store)) > slow.key
         scope = await store.scope()
         assert len(await store.index.lexical("green", scope=scope, filters=ALL, limit=5)) == 2
@@ -142,7 +142,7 @@ def test_a_document_removed_while_it_is_packed_invalidates_the_pack(with_store: 
         ids = [await store.put(f"{n}.md", *texts(4, seed=n)) for n in range(3)]
         number = await making._begin("local")
         assert number is not None
-        await agrees(store)  # one that is being made is nobody's to find in
+        await agrees(store)  # an unfinished pack is not searched
         await store.removal.remove(await store.scope(), ids[0])
         assert await making._fill("local", number) == 0
         assert await held(store) == set()
@@ -158,7 +158,7 @@ def test_no_pack_is_begun_while_a_document_is_being_removed(with_store: Any) -> 
         async with store.database.transaction("local") as connection:
             await connection.execute(
                 "select from edition for update"
-            )  # as removing begins; it looked for packs already
+            )  # as a removal begins, after it looked for packs
             assert await PackedPostings(store.database, least=1).make() == 0
         assert await PackedPostings(store.database, least=1).make() == 4
 

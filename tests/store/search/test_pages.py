@@ -1,4 +1,4 @@
-"""Pages are kept with a version's text and go with it."""
+"""Pages are stored with a version's text and removed with it."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def long_sheet() -> Page:
 
 
 async def put(store: Any, name: str, parsed: Parsed) -> tuple[str, str]:
-    """A document with this text and these pages, served; its id and its version."""
+    """Add and publish a document with this text and these pages; return its id and version."""
     document_id = await store.accept(name, parsed.text)
     job = await store.jobs.claim("tester", 60)
     await store.indexing.serve(await store.indexing.begin(await store.indexing.target(job)), ParsedVersion(parsed))

@@ -28,7 +28,7 @@ The lighthouse keeper was called Wenzel.
 
 @pytest.fixture
 def searched(open_pincite: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
-    """Adds the document and runs a search on it; gives the hits and the document's text."""
+    """Return a function that adds the document and searches it; it returns the hits, and the parents for a stranger."""
     (tmp_path / "harbour.md").write_text(TEXT, encoding="utf-8")
 
     def search(question: Question) -> Any:

@@ -30,7 +30,7 @@ def texts(count: int, seed: int = 1) -> list[str]:
 
 
 def bm25(query: str, corpus: dict[int, str], k1: float = Rag().bm25_k1, b: float = Rag().bm25_b) -> list[int]:
-    """BM25 as the textbook has it, over exactly this corpus."""
+    """Return the ranking of textbook BM25 over exactly this corpus."""
     counts = {key: Counter(terms(text, "en")) for key, text in corpus.items()}
     average = sum(sum(c.values()) for c in counts.values()) / len(counts)
     scores: Counter[int] = Counter()
@@ -200,7 +200,7 @@ def test_documents_are_found_by_name_without_the_qualifier(with_store: Any) -> N
         assert await found() == []
         for number in range(MAX_DOCUMENTS_PER_NAME):
             await store.put(f"Green ({number})", f"number {number}")
-        assert await found("Green") == []  # too many are called that
+        assert await found("Green") == []  # too many documents have this name
 
     with_store(test)
 

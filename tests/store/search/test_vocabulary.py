@@ -1,4 +1,4 @@
-"""The words of the documents somebody may see."""
+"""The vocabulary of the readable documents."""
 
 import asyncio
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_words_are_suggested_only_from_filtered_documents(with_store: Any) -> No
         assert await among(Filters(folder="garden")) == {"greenhouse"}
         assert await among(Filters(document_ids=(here,))) == {"lighthouse"}
         assert await among(Filters(document_ids=())) == frozenset()
-        assert await vocabulary.held(both, scope=scope) == both  # and left alone wherever it stands
+        assert await vocabulary.held(both, scope=scope) == both  # words of all documents stay known
 
     with_store(test)
 
@@ -91,7 +91,7 @@ def test_words_of_a_replaced_version_are_removed_with_it(with_store: Any) -> Non
         asked = ["xylophone", "saxophone"]
         assert await vocabulary.among(asked, scope=scope, filters=ALL) == {"saxophone"}
         await store.indexing.clear_abandoned()
-        assert await kept(store) == {"saxophone", "xylophone"}  # the version can still be asked
+        assert await kept(store) == {"saxophone", "xylophone"}  # the version can still be searched
         await VersionArchive(store.database, store.files).remove_old(keep=1, days=0)
         assert await kept(store) == {"saxophone"}
 
@@ -99,7 +99,7 @@ def test_words_of_a_replaced_version_are_removed_with_it(with_store: Any) -> Non
 
 
 async def neighbour(store: Any, database_url: str) -> Scope:
-    """Somebody else with a realm of their own."""
+    """Add another person with an own realm; return the scope."""
     async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as admin:
         await admin.execute("insert into pincite.person (id, name, role) values ('other', 'Other', 'editor')")
         await admin.execute("insert into pincite.realm (owner) values ('other')")
@@ -128,7 +128,7 @@ def test_words_of_other_people_are_neither_known_nor_suggested(
         ):
             assert await vocabulary.held(asked, scope=scope) == frozenset()
             assert await vocabulary.among(asked, scope=scope, filters=ALL) == frozenset()
-        # what both hold stays with the one who keeps it
+        # words of both people stay for the one who keeps them
         [document] = (await store.library.documents(theirs, Listing()))[0]
         await store.removal.remove(theirs, document.id)
         assert await vocabulary.among(asked, scope=mine, filters=ALL) == seen["mine"]
