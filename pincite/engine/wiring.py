@@ -197,7 +197,9 @@ class Services:
         if not any(shop.settings == settings and shop.lane is bench.lane for shop in self._beside):
             # The documents that are under way together share one, so that they are written together, too.
             self._beside = [
-                self._ingest_kit_of(settings, bench, EditionWriter(self.database, bench.model, signature, beside=True))
+                self._ingest_kit_of(
+                    settings, bench, EditionWriter(self.database, bench.model, signature, building=True)
+                )
             ]
         return self._beside[0]
 

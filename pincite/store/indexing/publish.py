@@ -18,11 +18,11 @@ from pincite.store.search.pages import store_pages
 
 @dataclass(frozen=True, slots=True)
 class IndexTarget:
-    """The index that editions are written for: its model and signature; `beside` if it is built, not yet searched."""
+    """The index that editions are written for: its model and signature; `building` if it is built, not yet searched."""
 
     model: int
     signature: str
-    beside: bool = False
+    building: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ async def publish(connection: Connection, served: Mapping[Edition, ParsedVersion
         "documents": [edition.job.document_id for edition in served],
         "jobs": [edition.job.id for edition in served],
         "wanting": [edition.key for edition, found in served.items() if found.notes],
-        "state": "ready" if index.beside else "served",
+        "state": "ready" if index.building else "served",
         "model": index.model,
         "signature": index.signature,
     }
-    if not index.beside:
+    if not index.building:
         await connection.execute(_RETIRE, values)
     await connection.execute(_STATE, values)
     await connection.execute(_COUNT, values)
@@ -63,7 +63,7 @@ async def publish(connection: Connection, served: Mapping[Edition, ParsedVersion
         await connection.execute(_MARK_INCOMPLETE, values)
     for (document_id,) in await fetch_all(connection, _MOVED, values):  # its realm changed while it was being indexed
         await move_realms(connection, [document_id])
-    if index.beside:
+    if index.building:
         await connection.execute("delete from job where id = any(%(jobs)s)", values)
         return
     documents = Jsonb([_document_values(edition, found) for edition, found in served.items()])

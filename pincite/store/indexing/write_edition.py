@@ -37,13 +37,13 @@ class Target:
 class EditionWriter:
     """Writes an edition that is not searched yet, batch by batch, then publishes it in one short transaction.
 
-    Small documents that are ready at the same time are written and published in one transaction. With `beside`, the
+    Small documents that are ready at the same time are written and published in one transaction. With `building`, the
     editions are for an index that is being built, and are marked ready instead of being searched.
     """
 
-    def __init__(self, database: Database, model: int, signature: str, *, beside: bool = False) -> None:
+    def __init__(self, database: Database, model: int, signature: str, *, building: bool = False) -> None:
         self._database = database
-        self._index = IndexTarget(model, signature, beside)
+        self._index = IndexTarget(model, signature, building)
         self._targets = Batcher(self._find)
         self._known = Batcher(self._look_up)
         self._publishing = Batcher(self._publish_all)
@@ -176,14 +176,14 @@ class EditionWriter:
 
     async def _current(self, connection: Connection, jobs: Sequence[Job]) -> set[int]:
         """Return the jobs whose version is still the latest; all for an index being built, whose switch checks it."""
-        if self._index.beside:
+        if self._index.building:
             return {job.id for job in jobs}
         values = ([job.id for job in jobs], [job.document_id for job in jobs], [job.version for job in jobs])
         return {job for (job,) in await fetch_all(connection, _CURRENT, values)}
 
     async def _switch(self) -> None:
         """Switch to the index that is being built, if this edition completed it."""
-        if self._index.beside:
+        if self._index.building:
             async with self._database.transaction("", local=LONG_TIMEOUTS) as connection:
                 await connection.execute("select switch_generation(false)")
 

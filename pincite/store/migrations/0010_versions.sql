@@ -1,6 +1,6 @@
 -- Earlier versions that can still be searched, and indexes that are built while another one is searched.
 
--- An edition is written, served, and then retired. `kept` editions belong to earlier versions; their postings and vectors
+-- An edition is written, served, and then retired. `kept` editions are of earlier versions; their postings and vectors
 -- are in separate tables. `ready` ones are complete and belong to an index that is being built or is on standby.
 alter table edition drop constraint edition_state_check;
 alter table edition add constraint edition_state_check

@@ -40,8 +40,8 @@ $$ delete from share where expires_at < now() $$;
 revoke all on function shared_turn(bytea), forget_expired_shares() from public;
 
 -- A person's readable realms, computed once where many policies need them in one short transaction that requests it
--- (`pincite.remember`), such as a search: for a member of many groups it takes as many lookups. The cached value belongs
--- to the person and ends with the transaction. Otherwise each statement computes it, because permissions change.
+-- (`pincite.remember`), such as a search: for a member of many groups it takes as many lookups. The cached value is
+-- for that person and ends with the transaction. Otherwise each statement computes it, because permissions change.
 create or replace function readable() returns integer[]
 language plpgsql stable security definer set search_path = pincite, pg_temp as $$
 declare

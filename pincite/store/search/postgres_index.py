@@ -117,12 +117,14 @@ class PostgresIndex:
         chunks = {row[0]: retrieved_chunk(row) for row in found}
         return Fetched(chunks, {row[0]: row[-1] for row in found if row[-1] is not None}, others)
 
-    async def titled(self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters) -> list[Titled]:
+    async def documents_named(
+        self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters
+    ) -> list[Titled]:
         """Return the documents with one of these names; names of too many documents are ignored."""
         if not scope.realms or not names:
             return []
         values = {"names": list(names), "few": MAX_DOCUMENTS_PER_NAME, "vector": _literal(vector), "model": self._model}
-        query = sql.SQL(_TITLED).format(
+        query = sql.SQL(_DOCUMENTS_NAMED).format(
             library=scope_sql.library(filters),
             documents=scope_sql.documents(filters),
             vectors=scope_sql.vectors(filters),
@@ -131,14 +133,14 @@ class PostgresIndex:
         [found] = await self._database.run_batch(scope.person, query, values=values)
         return [Titled(name, document, Match(key, cosine)) for name, document, key, cosine in found]
 
-    async def within(
+    async def nearest_in_documents(
         self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int
     ) -> list[Match]:
         """Return the chunks of these documents nearest to a vector, at most `limit` of each document."""
         if not scope.realms or not documents:
             return []
         values = {"within": list(documents), "vector": _literal(vector), "model": self._model, "limit": limit}
-        query = sql.SQL(_WITHIN).format(
+        query = sql.SQL(_NEAREST_IN_DOCUMENTS).format(
             library=scope_sql.library(filters),
             documents=scope_sql.documents(filters),
             vectors=scope_sql.vectors(filters),
@@ -147,7 +149,7 @@ class PostgresIndex:
         [found] = await self._database.run_batch(scope.person, query, values=values)
         return [Match(key, cosine) for key, cosine in found]
 
-    async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]:
+    async def parents(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]:
         """Return the section (level 1) or document (level 0) of each chunk, by the chunk's key."""
         async with self._database.transaction(scope.person) as connection:
             return await parents.parents_of(connection, keys, level, scope)
@@ -185,7 +187,7 @@ _OTHER_MODEL = """
     select count(*) from {library} as document
     where (select count(*) > 1 from embedding_model) and model <> %(model)s and {documents}
 """
-_TITLED = """
+_DOCUMENTS_NAMED = """
     with named as materialized (
         select called, id, served from {library} as document where called = any(%(names)s) and {documents}
     ), few as (
@@ -197,7 +199,7 @@ _TITLED = """
         order by cosine desc, chunk limit 1
     ) v order by n.called, n.id
 """
-_WITHIN = """
+_NEAREST_IN_DOCUMENTS = """
     select v.chunk, v.cosine from {library} d cross join lateral (
         select chunk, max(-(embedding <#> %(vector)s::halfvec))::float8 as cosine from {vectors} v
         where edition = d.served and model = %(model)s and realm = any(%(realms)s)

@@ -21,7 +21,7 @@ class PostgresVocabulary:
         self._database = database
         self._stats_cache = stats_cache or CorpusStatsCache()
 
-    async def held(self, words: Collection[str], *, scope: Scope) -> frozenset[str]:
+    async def known_words(self, words: Collection[str], *, scope: Scope) -> frozenset[str]:
         """Return the words that occur in the caller's documents, in this form or in another form of the same stem.
 
         The exact form is looked up in the vocabulary, the stem in the postings, for each language of the documents.
@@ -40,7 +40,7 @@ class PostgresVocabulary:
         found = await self._database.run_batch(scope.person, _KNOWN_WORDS, _KNOWN_TERMS, values=values)
         return frozenset(word for rows in found for (word,) in rows)
 
-    async def among(self, words: Collection[str], *, scope: Scope, filters: Filters) -> frozenset[str]:
+    async def words_in_scope(self, words: Collection[str], *, scope: Scope, filters: Filters) -> frozenset[str]:
         """Return the words that occur in a served document within the scope and the filters."""
         if not scope.realms or not words:
             return frozenset()

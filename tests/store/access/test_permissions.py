@@ -97,8 +97,8 @@ def test_statistics_and_vocabulary_cover_only_readable_documents(with_store: Any
         again = await store.index.lexical("otters swim", scope=await store.library.scope("bob"), filters=ALL, limit=10)
         assert alone == again  # the same scores, though others own more of it
         words = PostgresVocabulary(store.database)
-        assert await words.held(["secretword", "otters"], scope=bob) == {"otters"}
-        assert await words.held(["secretword", "otters"], scope=await store.scope()) == {"secretword", "otters"}
+        assert await words.known_words(["secretword", "otters"], scope=bob) == {"otters"}
+        assert await words.known_words(["secretword", "otters"], scope=await store.scope()) == {"secretword", "otters"}
 
     with_store(test)
 
@@ -111,8 +111,13 @@ def test_words_of_a_document_move_with_its_realm(with_store: Any) -> None:
         await share(store, one, users=("bob",))
         await share(store, one)
         words = PostgresVocabulary(store.database)
-        assert await words.held(["kingfisher", "cormorant"], scope=await store.library.scope("bob")) == frozenset()
-        assert await words.held(["kingfisher", "cormorant"], scope=await store.scope()) == {"kingfisher", "cormorant"}
+        assert (
+            await words.known_words(["kingfisher", "cormorant"], scope=await store.library.scope("bob")) == frozenset()
+        )
+        assert await words.known_words(["kingfisher", "cormorant"], scope=await store.scope()) == {
+            "kingfisher",
+            "cormorant",
+        }
 
     with_store(test)
 
@@ -364,7 +369,7 @@ def test_index_rows_of_many_documents_are_moved_in_batches(
         assert await realm_mismatches(store) == []
         words = PostgresVocabulary(store.database)
         bob = await store.library.scope("bob")
-        assert await words.held(["number3", "kept1", "alone"], scope=bob) == {"number3"}
+        assert await words.known_words(["number3", "kept1", "alone"], scope=bob) == {"number3"}
         await rights.share_folder(scope, "hr", None)
         assert await found(store, "bob", "ibis") == set()
         assert await found(store, "local", "ibis") == {*moved, own, *kept}
@@ -389,10 +394,10 @@ def test_a_person_without_readable_documents_finds_nothing(with_store: Any) -> N
         for each in filters:
             assert await store.index.lexical("dunlin", scope=nobody, filters=each, limit=9) == []
             assert await store.index.dense(vector, scope=nobody, filters=each, limit=9) == []
-            assert await store.index.titled(["a.md"], vector, scope=nobody, filters=each) == []
-            assert await store.index.within([one], vector, scope=nobody, filters=each, limit=9) == []
+            assert await store.index.documents_named(["a.md"], vector, scope=nobody, filters=each) == []
+            assert await store.index.nearest_in_documents([one], vector, scope=nobody, filters=each, limit=9) == []
         assert (await store.index.fetch([1, 2, 3], [vector], scope=nobody)).chunks == {}
-        assert await PostgresVocabulary(store.database).held(["dunlin"], scope=nobody) == frozenset()
+        assert await PostgresVocabulary(store.database).known_words(["dunlin"], scope=nobody) == frozenset()
 
     with_store(test)
 

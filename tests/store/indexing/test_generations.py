@@ -9,7 +9,7 @@ from pincite.store.indexing.write_edition import EditionWriter
 async def build(store: Any, signature: str) -> int:
     """Do every job of the index that is being built; return their number."""
     done = 0
-    indexing = EditionWriter(store.database, store.indexing._index.model, signature, beside=True)
+    indexing = EditionWriter(store.database, store.indexing._index.model, signature, building=True)
     while job := await store.jobs.claim("builder", 60):
         target = await store.indexing.target(job)
         assert target.generation is not None

@@ -156,9 +156,7 @@ def test_no_pack_is_begun_while_a_document_is_being_removed(with_store: Any) -> 
     async def test(store: Any) -> None:
         await store.put("a.md", *texts(4))
         async with store.database.transaction("local") as connection:
-            await connection.execute(
-                "select from edition for update"
-            )  # as a removal begins, after it looked for packs
+            await connection.execute("select from edition for update")  # as a removal begins, after it looked for packs
             assert await PackedPostings(store.database, least=1).make() == 0
         assert await PackedPostings(store.database, least=1).make() == 4
 

@@ -190,7 +190,7 @@ def test_documents_are_found_by_name_without_the_qualifier(with_store: Any) -> N
         keys = await keys_of(store)
 
         async def found(*names: str, filters: Filters = ALL) -> list[tuple[str, str, int]]:
-            titled = await store.index.titled(names, vector, scope=scope, filters=filters)
+            titled = await store.index.documents_named(names, vector, scope=scope, filters=filters)
             return [(one.name, one.document_id, one.nearest.key) for one in titled]
 
         assert await found("Green", "green", "Gr", "Green (album)", "'; drop table document; --") == [
@@ -213,7 +213,7 @@ def test_the_nearest_chunks_of_a_document_are_found_and_of_no_other(with_store: 
         keys = await keys_of(store)
 
         async def found(*documents: str, limit: int = 2, filters: Filters = ALL) -> list[int]:
-            near = await store.index.within(documents, vector, scope=scope, filters=filters, limit=limit)
+            near = await store.index.nearest_in_documents(documents, vector, scope=scope, filters=filters, limit=limit)
             assert [match.score for match in near] == sorted((match.score for match in near), reverse=True)
             return [match.key for match in near]
 
@@ -245,10 +245,12 @@ def test_without_a_scope_no_search_finds_anything(with_store: Any) -> None:
             assert await store.index.dense(vector, scope=scope, filters=ALL, limit=5) == []
             assert await store.index.lexical("secret words", scope=scope, filters=ALL, limit=5) == []
             assert (await store.index.fetch([key], [vector], scope=scope)).chunks == {}
-            assert await store.index.titled(["a.md"], vector, scope=scope, filters=ALL) == []
-            assert await store.index.within([document], vector, scope=scope, filters=ALL, limit=5) == []
-        assert await store.index.within([document], vector, scope=await store.scope(), filters=ALL, limit=5)
-        assert await store.index.titled(["a.md"], vector, scope=await store.scope(), filters=ALL)
+            assert await store.index.documents_named(["a.md"], vector, scope=scope, filters=ALL) == []
+            assert await store.index.nearest_in_documents([document], vector, scope=scope, filters=ALL, limit=5) == []
+        assert await store.index.nearest_in_documents(
+            [document], vector, scope=await store.scope(), filters=ALL, limit=5
+        )
+        assert await store.index.documents_named(["a.md"], vector, scope=await store.scope(), filters=ALL)
 
     with_store(test)
 

@@ -28,8 +28,8 @@ def test_words_are_known_in_any_form(with_store: Any) -> None:
         await store.put("b.md", "Mitarbeiter übertragen Urlaubstage.", language="de")
         vocabulary, scope = PostgresVocabulary(store.database), await store.scope()
         asked = {"vacation", "vacations", "employee", "urlaubstagen", "ubertragen", "vacaton", "kubernetes"}
-        assert await vocabulary.held(asked, scope=scope) == asked - {"vacaton", "kubernetes"}
-        assert await vocabulary.held([], scope=scope) == frozenset()
+        assert await vocabulary.known_words(asked, scope=scope) == asked - {"vacaton", "kubernetes"}
+        assert await vocabulary.known_words([], scope=scope) == frozenset()
 
     with_store(test)
 
@@ -50,14 +50,14 @@ def test_words_are_suggested_only_from_filtered_documents(with_store: Any) -> No
         both = frozenset({"lighthouse", "greenhouse"})
 
         async def among(filters: Filters) -> frozenset[str]:
-            return await vocabulary.among([*both, "boathouse"], scope=scope, filters=filters)
+            return await vocabulary.words_in_scope([*both, "boathouse"], scope=scope, filters=filters)
 
         assert await among(ALL) == both
         assert await among(Filters(folder="coast")) == {"lighthouse"}
         assert await among(Filters(folder="garden")) == {"greenhouse"}
         assert await among(Filters(document_ids=(here,))) == {"lighthouse"}
         assert await among(Filters(document_ids=())) == frozenset()
-        assert await vocabulary.held(both, scope=scope) == both  # words of all documents stay known
+        assert await vocabulary.known_words(both, scope=scope) == both  # words of all documents stay known
 
     with_store(test)
 
@@ -89,7 +89,7 @@ def test_words_of_a_replaced_version_are_removed_with_it(with_store: Any) -> Non
         await store.put("a.md", "A xylophone.")
         await store.put("a.md", "A saxophone.")
         asked = ["xylophone", "saxophone"]
-        assert await vocabulary.among(asked, scope=scope, filters=ALL) == {"saxophone"}
+        assert await vocabulary.words_in_scope(asked, scope=scope, filters=ALL) == {"saxophone"}
         await store.indexing.clear_abandoned()
         assert await kept(store) == {"saxophone", "xylophone"}  # the version can still be searched
         await VersionArchive(store.database, store.files).remove_old(keep=1, days=0)
@@ -118,21 +118,21 @@ def test_words_of_other_people_are_neither_known_nor_suggested(
         asked = ["saxophone", "xylophone", "quendelbach", "merger"]
         seen = {"mine": {"saxophone", "xylophone"}, "theirs": {"xylophone", "quendelbach", "merger"}}
         for scope, words in ((mine, seen["mine"]), (theirs, seen["theirs"])):
-            assert await vocabulary.held(asked, scope=scope) == words
-            assert await vocabulary.among(asked, scope=scope, filters=ALL) == words
+            assert await vocabulary.known_words(asked, scope=scope) == words
+            assert await vocabulary.words_in_scope(asked, scope=scope, filters=ALL) == words
         for scope in (
             Scope("local", ()),
             Scope("local", theirs.realms),
             Scope("", mine.realms),
             Scope("nobody", mine.realms),
         ):
-            assert await vocabulary.held(asked, scope=scope) == frozenset()
-            assert await vocabulary.among(asked, scope=scope, filters=ALL) == frozenset()
+            assert await vocabulary.known_words(asked, scope=scope) == frozenset()
+            assert await vocabulary.words_in_scope(asked, scope=scope, filters=ALL) == frozenset()
         # words of both people stay for the one who keeps them
         [document] = (await store.library.documents(theirs, Listing()))[0]
         await store.removal.remove(theirs, document.id)
-        assert await vocabulary.among(asked, scope=mine, filters=ALL) == seen["mine"]
-        assert await vocabulary.held(asked, scope=theirs) == frozenset()
+        assert await vocabulary.words_in_scope(asked, scope=mine, filters=ALL) == seen["mine"]
+        assert await vocabulary.known_words(asked, scope=theirs) == frozenset()
 
     with_store(test)
 
@@ -142,7 +142,7 @@ def test_words_with_sql_syntax_are_plain_words(with_store: Any, text: str) -> No
     async def test(store: Any) -> None:
         await store.put("a.md", "A xylophone.")
         vocabulary, scope = PostgresVocabulary(store.database), await store.scope()
-        assert await vocabulary.held([text, "xylophone"], scope=scope) == {"xylophone"}
-        assert await vocabulary.among([text, "xylophone"], scope=scope, filters=ALL) == {"xylophone"}
+        assert await vocabulary.known_words([text, "xylophone"], scope=scope) == {"xylophone"}
+        assert await vocabulary.words_in_scope([text, "xylophone"], scope=scope, filters=ALL) == {"xylophone"}
 
     with_store(test)
