@@ -12,7 +12,7 @@ import psycopg
 
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Chunk, ChunkLevel, Parsed, Upload
-from pincite.store.database import Database, rows
+from pincite.store.database import Database, fetch_all
 from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.documents.blobs import Blobs
 from pincite.store.documents.remove import Removal
@@ -116,8 +116,8 @@ class Shelf:
     async def look(self) -> None:
         """Find out what is on the shelf."""
         async with self.database.transaction("local") as connection:
-            self.number_of = dict(await rows(connection, "select key, checksum::int from chunk"))
-            found = await rows(connection, "select id, folder, rtrim(name, '.md')::int from document order by 3")
+            self.number_of = dict(await fetch_all(connection, "select key, checksum::int from chunk"))
+            found = await fetch_all(connection, "select id, folder, rtrim(name, '.md')::int from document order by 3")
         self.documents = []
         for document_id, folder, start in found:
             self.documents.append((document_id, folder, range(start, min(start + PER_DOCUMENT, len(self.made)))))

@@ -90,9 +90,9 @@ class Instant:
 
 def time_the_rest(pincite: AsyncPincite, outside: Outside) -> None:
     """Take note of every call of the database, and of the embedder; let the instant model answer."""
-    transaction, at_once, make = (
+    transaction, run_batch, make = (
         pincite.services.database.transaction,
-        pincite.services.database.at_once,
+        pincite.services.database.run_batch,
         pincite.services.kit_factory.kit,
     )
     keep = pincite.services.trace_sink.keep
@@ -107,9 +107,9 @@ def time_the_rest(pincite: AsyncPincite, outside: Outside) -> None:
             async with transaction(*args, **kwargs) as connection:
                 yield connection
 
-    async def timed_at_once(*args: Any, **kwargs: Any) -> Any:
+    async def timed_batch(*args: Any, **kwargs: Any) -> Any:
         with outside.spell():
-            return await at_once(*args, **kwargs)
+            return await run_batch(*args, **kwargs)
 
     def kit(settings: Settings) -> Kit:
         from dataclasses import replace
@@ -118,7 +118,7 @@ def time_the_rest(pincite: AsyncPincite, outside: Outside) -> None:
         return replace(made, llm=Instant(), embedder=Timed(made.embedder, outside))
 
     pincite.services.database.transaction = timed  # type: ignore[method-assign]
-    pincite.services.database.at_once = timed_at_once  # type: ignore[method-assign]
+    pincite.services.database.run_batch = timed_batch  # type: ignore[method-assign]
     pincite.services.kit_factory.kit = kit  # type: ignore[method-assign]
     pincite.services.trace_sink.keep = kept  # type: ignore[method-assign]
 

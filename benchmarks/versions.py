@@ -120,7 +120,7 @@ async def _add(pincite: AsyncPincite, release: Release) -> dict[str, str]:
 
 
 async def _now(pincite: AsyncPincite) -> datetime:
-    [[(moment,)]] = await pincite.services.database.at_once("", "select clock_timestamp()", values={})
+    [[(moment,)]] = await pincite.services.database.run_batch("", "select clock_timestamp()", values={})
     assert isinstance(moment, datetime)
     return moment
 

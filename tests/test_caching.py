@@ -314,7 +314,7 @@ def test_an_answer_is_too_old_after_its_time_by_the_clock_of_the_database(open_p
             await age(pincite, "1 h", "65 min")  # the clock was put back by an hour
             assert not cached(await pincite.ask(ASKED))
             await age(pincite, "-1 h", "-55 min")
-            assert await pincite.services.answer_cache.forget_expired() == 3
+            assert await pincite.services.answer_cache.remove_expired() == 3
             assert await rows(pincite) == []
 
     asyncio.run(main())

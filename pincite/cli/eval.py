@@ -180,7 +180,7 @@ class _AutoEvaluation:
                 with progress(quiet=self.context.json) as report:
                     chosen, notes = await self._set(pincite, report)
                     runs = await self._runs(pincite, chosen, report)
-                before = await pincite.questions.evaluations.before(await pincite.scope(), runs[0][1])
+                before = await pincite.questions.evaluations.previous_run(await pincite.scope(), runs[0][1])
         self._print(chosen, runs, before, notes)
 
     async def _set(self, pincite: "AsyncPincite", report: "Report") -> "tuple[EvaluationSet, tuple[str, ...]]":

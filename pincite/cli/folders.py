@@ -69,7 +69,7 @@ async def set_folder(
             folder = replace(folder, system_prompt=prompt or None)
         if label is not None:
             folder = replace(folder, category_label=label or None)
-        await pincite.documents.folders.furnish(scope, folder)
+        await pincite.documents.folders.update(scope, folder)
     if context.json:
         print_json(folder_json(folder))
     else:

@@ -19,10 +19,10 @@ from pincite.errors import Conflict, Invalid, NotAllowed
 from pincite.store.access.api_keys import ApiKeys
 from pincite.store.access.audit_log import AuditLog
 from pincite.store.access.login_sessions import LoginSessions
-from pincite.store.access.passwords import check_new
+from pincite.store.access.passwords import check_new_password
 from pincite.store.access.users import Users
 from pincite.store.database import health
-from pincite.store.operations.traces import sizes
+from pincite.store.operations.traces import library_sizes
 from pincite.tracing.metrics import Metrics
 
 
@@ -109,7 +109,7 @@ class Admin:
 
     async def sizes(self) -> Mapping[str, Mapping[str, float]]:
         """How much there is: documents, chunks, jobs."""
-        return await sizes(self._services.database)
+        return await library_sizes(self._services.database)
 
     async def set_limits(self, user_id: str, limits: Mapping[str, int | None], *, caller: Caller = LOCAL) -> None:
         """Give a user limits of their own; None returns to the default."""
@@ -136,9 +136,9 @@ class Admin:
             count = built.waiting if built else 0
         else:
             if document_ids is not None:
-                await self._services.library.owned(scope, document_ids)
+                await self._services.library.require_owned(scope, document_ids)
             wanted = self._services.prepared.signature if stale else None
-            count = len(await self._services.uploads.again(scope, document_ids, stale=wanted, priority=LOAD))
+            count = len(await self._services.uploads.reindex(scope, document_ids, stale=wanted, priority=LOAD))
         self._services.workers.wake()
         return count
 
@@ -178,7 +178,7 @@ class Admin:
     ) -> Person:
         """Add somebody who may come in, with a password or, once one is made for them, with a key."""
         if password is not None:
-            check_new(password)
+            check_new_password(password)
         person = await self._services.users.add(caller.person, name, role)
         if password is not None:
             await self._services.logins.set_password(caller.person, person.id, password)
@@ -194,7 +194,7 @@ class Admin:
             raise Invalid(f"'{heir.name}' cannot take over from themselves")
         handed = await self._services.permissions.hand_over(caller.person, whose, heir)
         for person in (whose, heir):
-            self._services.folders.forget_furnished(person.id)
+            self._services.folders.clear_cache(person.id)
         details = {"to": heir.id, "documents": handed}
         await self._services.audit.record(
             caller.person, AuditEntry("user.hand_over", f"user:{whose.id}", details=details)

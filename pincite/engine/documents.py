@@ -88,7 +88,7 @@ class Documents:
             replace(upload, name=checked.name, folder=checked.folder),
             mime=checked.mime,
             checksum=checked.checksum,
-            turn=Schedule(held=not start, priority=priority),
+            schedule=Schedule(held=not start, priority=priority),
         )
         if start and outcome == "unchanged" and document.status == Status.PENDING:
             await self._services.jobs.start_over(await self._services.scope(caller), [document.id], priority=priority)
@@ -129,7 +129,7 @@ class Documents:
         self._services.workers.start()
         added: list[Added] = []
         refused = list(files.refused)
-        settled = await self._services.uploads.settled(scope, [(file.folder, file.name) for file in files.files])
+        settled = await self._services.uploads.up_to_date(scope, [(file.folder, file.name) for file in files.files])
 
         async def take_in(file: NamedFile, read: ReadFile) -> Added | tuple[str, PinciteError]:
             try:
@@ -168,7 +168,7 @@ class Documents:
         waiting = [one.document.id for one in added if one.document.status in (Status.PENDING, Status.PROCESSING)]
         await self._services.jobs.start_over(scope, waiting, priority=priority)
         await self.wait(waiting, caller=caller, report=report, stalled_s=stalled_s)
-        ended = {d.id: d for d in await self._services.library.several(scope, waiting)}
+        ended = {d.id: d for d in await self._services.library.get_many(scope, waiting)}
         for number, one in enumerate(added):
             if one.document.id in ended:  # what was known but not done yet was finished now
                 outcome = "again" if one.outcome == "unchanged" else one.outcome
@@ -202,7 +202,7 @@ class Documents:
 
     async def cancel(self, job_id: int, *, caller: Caller = LOCAL) -> CancelledJob:
         """Take a document out of the queue, from under the hands of whoever works on it; what is served stays so."""
-        job, cancelled = await self._services.job_list.take(await self._services.scope(caller), job_id)
+        job, cancelled = await self._services.job_list.take_over(await self._services.scope(caller), job_id)
         until = "; until then what was indexed before is searched" if cancelled.serving else ""
         reason = f"processing was cancelled; add the file again to have it processed{until}"
         await self._services.editions.fail(job, "cancelled", reason)
@@ -228,11 +228,11 @@ class Documents:
 
     async def several(self, document_ids: Sequence[str], *, caller: Caller = LOCAL) -> list[Document]:
         """Those of these documents that the caller may read."""
-        return await self._services.library.several(await self._services.scope(caller), document_ids)
+        return await self._services.library.get_many(await self._services.scope(caller), document_ids)
 
     async def alike(self, document: Document, *, caller: Caller = LOCAL) -> list[Document]:
         """Other documents with the same content."""
-        return await self._services.library.alike(await self._services.scope(caller), document)
+        return await self._services.library.duplicates(await self._services.scope(caller), document)
 
     async def stale(self, *, caller: Caller = LOCAL) -> int:
         """How many documents were indexed with other settings than those in force."""
@@ -276,7 +276,7 @@ class Documents:
         """Process documents that were uploaded and held back; all of the caller's without ids."""
         scope = await self._services.scope(caller)
         if document_ids is not None:
-            await self._services.library.owned(scope, document_ids)
+            await self._services.library.require_owned(scope, document_ids)
         started = await self._services.jobs.start(scope, document_ids)
         self._services.workers.wake()
         return started
@@ -318,20 +318,20 @@ class Documents:
     async def remove(self, document_id: str, *, caller: Caller = LOCAL) -> Receipt:
         """Remove a document and everything made of it."""
         scope = await self._services.scope(caller)
-        await self._services.library.owned(scope, [document_id])
+        await self._services.library.require_owned(scope, [document_id])
         return await self._services.removal.remove(scope, document_id)
 
     async def update(self, document_id: str, wanted: DocumentChange, *, caller: Caller = LOCAL) -> Document:
         """Change a document's title, tags or folder; its id stays."""
         scope = await self._services.scope(caller)
-        await self._services.library.owned(scope, [document_id])
-        await self._services.editor.refile(scope, document_id, wanted)
+        await self._services.library.require_owned(scope, [document_id])
+        await self._services.editor.update(scope, document_id, wanted)
         return await self.get(document_id, caller=caller)
 
     async def share(self, document_id: str, request: ShareRequest | None, *, caller: Caller = LOCAL) -> Document:
         """Let these read a document, and no others; with None, whoever may read what lies in its folder."""
         scope = await self._services.scope(caller)
-        await self._services.library.owned(scope, [document_id])
+        await self._services.library.require_owned(scope, [document_id])
         readers = None if request is None else await self._services.permissions.readers(scope, request)
         await self._services.permissions.share(scope, document_id, readers)
         return await self.get(document_id, caller=caller)
@@ -341,7 +341,7 @@ class Documents:
         scope = await self._services.scope(caller)
         readers = None if request is None else await self._services.permissions.readers(scope, request)
         await self._services.permissions.share_folder(scope, path, readers)
-        self._services.folders.forget_furnished(scope.person)
+        self._services.folders.clear_cache(scope.person)
 
     async def remove_folder(self, path: str, *, recursive: bool = False, caller: Caller = LOCAL) -> list[Receipt]:
         """Remove a folder that is empty, or with `recursive` one with all documents in it and below it."""
@@ -352,5 +352,5 @@ class Documents:
         for document_id in inside:
             with suppress(NotFound):  # somebody else removed it
                 receipts.append(await self._services.removal.remove(scope, document_id))
-        await self._services.folders.forget(scope, path)
+        await self._services.folders.remove(scope, path)
         return receipts

@@ -163,7 +163,9 @@ class Questions:
                 request_id.set(run.id)
             try:
                 async with _until(run.deadline):
-                    run.warnings.extend(await self._services.library.unknown(run.scope, recorder.question.filters))
+                    run.warnings.extend(
+                        await self._services.library.unknown_filter_values(run.scope, recorder.question.filters)
+                    )
                     yield run
             except BaseException as raised:
                 error = raised

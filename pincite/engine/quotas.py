@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pincite.config.branches.server import Limits
 from pincite.core.accounts.access import LOCAL
 from pincite.errors import OverBudget, Unavailable
-from pincite.store.access.usage import KEPT, NAMES, Granted, UsageStore, Used
+from pincite.store.access.usage import LIMIT_NAMES, STORAGE_LIMITS, Granted, UsageStore, Used
 
 log = logging.getLogger(__name__)
 
@@ -161,8 +161,8 @@ class Quotas:
     async def used(self, by: str, person: str) -> tuple[Used, Mapping[str, int]]:
         """What somebody uses, and the limits that hold for them."""
         used, rules = await self._budgets.used(by, person), self._rules()
-        free = KEPT if person == LOCAL.person else ()
-        limits = {name: 0 if name in free else int(getattr(rules, name)) for name in NAMES}
+        free = STORAGE_LIMITS if person == LOCAL.person else ()
+        limits = {name: 0 if name in free else int(getattr(rules, name)) for name in LIMIT_NAMES}
         return used, limits | dict(used.own)
 
 

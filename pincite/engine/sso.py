@@ -46,22 +46,22 @@ class SingleSignOn:
             raise refused("another provider sent you here")
         if not returned.code:
             raise refused("the provider did not let you in")
-        async with self._logins.vouched(self._provider.issuer, address):
+        async with self._logins.count_refusals(self._provider.issuer, address):
             identity = await self._provider.identity(attempt, returned.code, self._settings.redirect_url or redirect)
             person = await self._person(identity)
         if self._settings.groups_claim:
-            await self._people.put_into(LOCAL, person, identity.groups)
+            await self._people.set_groups(LOCAL, person, identity.groups)
         return await self._logins.log_in_as(person, self._provider.issuer)
 
     async def _person(self, identity: Identity) -> str:
         """Whose login this is; somebody new where the settings allow it."""
-        known = await self._logins.vouched_for(identity)
+        known = await self._logins.person_of(identity)
         if known is None and self._settings.create_users:
             try:
                 await self._people.add(LOCAL, identity.name, self._settings.create_role)
             except (Conflict, Invalid) as error:
                 raise refused(f"you cannot be added here: {error}") from None
-            known = await self._logins.vouched_for(identity)
+            known = await self._logins.person_of(identity)
         if known is None:
             raise refused("nobody here goes by that name; ask an administrator to add you")
         return known

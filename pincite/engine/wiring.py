@@ -197,7 +197,9 @@ class Services:
         if not any(shop.settings == settings and shop.lane is bench.lane for shop in self._beside):
             # The documents that are under way together share one, so that they are written together, too.
             self._beside = [
-                self._ingest_kit_of(settings, bench, EditionWriter(self.database, bench.model, signature, beside=True))
+                self._ingest_kit_of(
+                    settings, bench, EditionWriter(self.database, bench.model, signature, building=True)
+                )
             ]
         return self._beside[0]
 
@@ -205,16 +207,16 @@ class Services:
         """Clear away what nobody needs any more: earlier tools, replaced editions, stray files, old traces."""
         await self._let_go()
         await self.index_switch.forget(self.settings.versions.standby_days)
-        await self.permissions.settle()
-        await self.share_links.forget_expired()
+        await self.permissions.finish_moves()
+        await self.share_links.remove_expired()
         await self.editions.clear_abandoned()
-        await self.versions.forget(keep=self.settings.versions.keep, days=self.settings.versions.keep_days)
+        await self.versions.remove_old(keep=self.settings.versions.keep, days=self.settings.versions.keep_days)
         await self.postings.make()
-        await self.uploads.sweep()
-        await self.job_list.forget()
-        await self.answer_cache.forget_expired()
-        await self.traces.forget_old(self.settings.traces.retention_days)
-        await self.usage.forget()
+        await self.uploads.remove_stray_files()
+        await self.job_list.remove_old()
+        await self.answer_cache.remove_expired()
+        await self.traces.remove_old(self.settings.traces.retention_days)
+        await self.usage.remove_expired()
 
     async def _open_database(self) -> Database:
         size = self.settings.database.pool_size
@@ -222,7 +224,7 @@ class Services:
             return await Database.open(self.settings.database.url.get_secret_value(), pool_size=size)
         await self._share_server()
         assert self._server is not None
-        return await Database.open(self._server.url, pool_size=size, revive=self._share_server)
+        return await Database.open(self._server.url, pool_size=size, restart=self._share_server)
 
     async def _share_server(self) -> None:
         """Take a share in the embedded server, starting it if it is not there; its address never changes."""

@@ -92,8 +92,8 @@ async def _ingest(shop: IngestKit, job: Job) -> None:
         data = await shop.originals.read(job.owner, job.document_id, target.version_id)
         prepared = await _prepared(shop, job, data, _parser(target.mime))
         it.attributes["passages"] = len(prepared.chunks)
-    if target.generation is not None and not await shop.indexing.says(job, prepared.parsed.text):
-        await shop.indexing.read_anew(
+    if target.generation is not None and not await shop.indexing.has_text(job, prepared.parsed.text):
+        await shop.indexing.requeue_for_parsing(
             job
         )  # two indexes share one text: where it is read otherwise by now, that is served first
         return

@@ -22,7 +22,7 @@ from pincite.errors import (
     Unavailable,
 )
 from pincite.ingest.pipeline import IngestKit, ingest
-from pincite.store.indexing.jobs import SMALL, Job, Room
+from pincite.store.indexing.jobs import SMALL_FILE_BYTES, Capacity, Job
 
 log = logging.getLogger(__name__)
 
@@ -128,8 +128,8 @@ class Workers:
 
         What was cut off before may be what ends us: the whole process tries it alone, lest it be others' end, too.
         """
-        room = Room(HANDFUL - len(held), SMALL - sum(job.bytes for job in held), only_small=bool(held))
-        if room.most < HANDFUL // 2 or room.bytes < SMALL // 2:
+        room = Capacity(HANDFUL - len(held), SMALL_FILE_BYTES - sum(job.bytes for job in held), only_small=bool(held))
+        if room.most < HANDFUL // 2 or room.bytes < SMALL_FILE_BYTES // 2:
             return []
         async with self._claiming:
             if any(job.attempts > 1 for job in self._holding.values()):

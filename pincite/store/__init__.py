@@ -1,1 +1,1 @@
-"""Memory: the only package that knows SQL."""
+"""The database and the stored files: the only package that contains SQL."""

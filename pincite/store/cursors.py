@@ -1,4 +1,4 @@
-"""Cursors: where a list that goes back in time ended, in a form that clients hand back."""
+"""Cursors of lists ordered by time: the last entry of a page, encoded for the client to send back."""
 
 import base64
 from datetime import datetime
@@ -7,16 +7,18 @@ from pincite.core.times import utc
 from pincite.errors import Invalid
 from pincite.text.sentences import storable
 
+INVALID_CURSOR = "cursor: not a cursor that a list returned; start again without it"
+
 
 def cursor_of(moment: datetime, last_id: str) -> str:
-    """The cursor of a page whose last entry is this one."""
+    """Return the cursor of a page that ends with this entry."""
     return base64.urlsafe_b64encode(f"{moment.isoformat()} {last_id}".encode()).decode()
 
 
 def place_of(cursor: str) -> tuple[datetime, str]:
-    """The moment and the id of the entry a page ended with; whatever is not a cursor is refused here."""
+    """Return the time and the id of the entry that a page ended with; `Invalid` for anything but a cursor."""
     try:
         moment, _, last_id = base64.urlsafe_b64decode(cursor.encode()).decode().partition(" ")
         return utc(datetime.fromisoformat(moment)), storable(last_id)
     except ValueError:
-        raise Invalid("cursor: this is not one that a list gave out; start again without it") from None
+        raise Invalid(INVALID_CURSOR) from None

@@ -1,4 +1,4 @@
-"""The pool, and transactions with the caller's scope set."""
+"""The connection pool, and transactions that run for one person."""
 
 import asyncio
 import logging
@@ -15,94 +15,101 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from pincite.core.request_context import read_only
 from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown
-from pincite.store.migrate import APP_ROLE, LOCK, first_line, migrate, vector_index
+from pincite.store.migrate import APP_ROLE, MIGRATION_LOCK, first_line, migrate, vector_index
 
 log = logging.getLogger(__name__)
 
-WAIT_S = 15.0
+CONNECT_TIMEOUT_S = 15.0
+"""Seconds to wait for a connection, from the server or from the pool."""
 TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "15s", "statement_timeout": "60s"})
-"""How long a statement may wait for others, and take altogether: a request never hangs on the database."""
-LONG_WORK: Mapping[str, str] = MappingProxyType({"lock_timeout": "60s", "statement_timeout": "10min"})
-"""The same where the work grows with a document or with the library, and nobody's question waits for it."""
-REMEMBER: Mapping[str, str] = MappingProxyType({"pincite.remember": "on"})
-"""What somebody may read is worked out once: for short transactions that read, not for those that change who may read."""
-NOTHING: Mapping[str, str] = MappingProxyType({})
-_LAX: Mapping[str, str] = MappingProxyType({"synchronous_commit": "off"})
+"""Timeouts of a statement for locks and in total, so that no request hangs on the database."""
+LONG_TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "60s", "statement_timeout": "10min"})
+"""Timeouts of statements whose duration grows with a document or the library, and for which no question waits."""
+CACHE_PERMISSIONS: Mapping[str, str] = MappingProxyType({"pincite.remember": "on"})
+"""Compute a person's readable realms once per transaction: only for short ones that do not change permissions."""
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
+_NOT_DURABLE: Mapping[str, str] = MappingProxyType({"synchronous_commit": "off"})
 Connection = AsyncConnection[TupleRow]
-Revive = Callable[[], Awaitable[None]]
+Restart = Callable[[], Awaitable[None]]
 Parameters = Sequence[Any] | Mapping[str, Any]
 Query = sql.Composed | LiteralString | bytes
 
 
 class Database:
-    """A pool of connections that work as the unprivileged role, each transaction for one person."""
+    """A pool of connections with the unprivileged role; each transaction runs for one person."""
 
-    def __init__(self, pool: "AsyncConnectionPool[Connection]", url: str, revive: Revive | None) -> None:
+    def __init__(self, pool: "AsyncConnectionPool[Connection]", url: str, restart: Restart | None) -> None:
         self._pool = pool
         self._url = url
-        self._revive = revive
-        self._reviving: asyncio.Task[None] | None = None
+        self._restart = restart
+        self._restarting: asyncio.Task[None] | None = None
         self._closed = False
 
     @classmethod
-    async def open(cls, url: str, *, pool_size: int, revive: Revive | None = None) -> Self:
-        """Connect, bring the schema up to date and fill the pool; `revive` is called when the server is gone."""
+    async def open(cls, url: str, *, pool_size: int, restart: Restart | None = None) -> Self:
+        """Connect, migrate the schema and fill the pool; `restart` is called when the server cannot be reached."""
         async with administrator_of(url) as admin:
             await migrate(admin)
         pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
-            url, min_size=2, max_size=pool_size, open=False, timeout=WAIT_S, configure=_become_app, name="pincite",
-            kwargs={"autocommit": True},  # transactions are begun together with what they are begun for
-        )  # fmt: skip
+            url,
+            min_size=2,
+            max_size=pool_size,
+            open=False,
+            timeout=CONNECT_TIMEOUT_S,
+            configure=_become_app,
+            name="pincite",
+            kwargs={"autocommit": True},  # `begin` is sent together with the settings of the transaction
+        )
         try:
-            await pool.open(wait=True, timeout=WAIT_S)
+            await pool.open(wait=True, timeout=CONNECT_TIMEOUT_S)
         except PoolTimeout as error:
             await pool.close()
             raise StoreDown(f"the database does not accept connections: {error}") from error
-        return cls(pool, url, revive)
+        return cls(pool, url, restart)
 
     async def close(self) -> None:
-        """Give every connection back."""
+        """Close every connection."""
         self._closed = True
-        if self._reviving is not None:
-            await asyncio.gather(self._reviving, return_exceptions=True)
+        if self._restarting is not None:
+            await asyncio.gather(self._restarting, return_exceptions=True)
         await self._pool.close(timeout=5)
 
     @asynccontextmanager
     async def transaction(
-        self, person: str, *, durable: bool = True, local: Mapping[str, str] = NOTHING
+        self, person: str, *, durable: bool = True, local: Mapping[str, str] = NO_SETTINGS
     ) -> AsyncIterator[Connection]:
-        """A transaction that sees what `person` may see; `local` are further settings for it alone.
+        """Begin a transaction that sees the rows of `person`; `local` are further PostgreSQL settings for it.
 
-        One that is not durable does not wait for the disk: a crash may undo it, but never without undoing
-        everything after it. That is right for progress, leases, traces and passages nobody is served yet.
+        A transaction that is not durable does not wait for the disk: a crash may undo it, but then also everything
+        after it. That suits progress, leases, traces and editions that are not searched yet.
         """
         begin = sql.SQL("begin; ") + _set_local(_settings_for(person, durable, local))
         async with self._pooled() as connection:
             await connection.execute(begin, prepare=False)
             yield connection
 
-    async def at_once(
+    async def run_batch(
         self,
         person: str,
         *queries: Query,
         values: Mapping[str, Any],
         durable: bool = True,
-        local: Mapping[str, str] = NOTHING,
+        local: Mapping[str, str] = NO_SETTINGS,
     ) -> list[list[TupleRow]]:
-        """The same for statements that are known beforehand: what each brings, after one round trip for all of it.
+        """Run statements in one transaction and one round trip; return the rows of each.
 
-        Statements sent together are one transaction, so that who asks is set for it alone, as anywhere else. A question
-        makes many small searches, and on a busy machine every round trip waits for its turn.
+        Statements that are sent together are one transaction, so the person is set for these only. A question makes
+        many small searches, and on a busy machine every round trip costs waiting time.
         """
-        own = {**REMEMBER, **_settings_for(person, durable, local)}
+        own = {**CACHE_PERMISSIONS, **_settings_for(person, durable, local)}
         statements = [query.as_bytes(None) if isinstance(query, sql.Composed) else query for query in queries]
-        together = [
+        batch = [
             _settings_by_name(tuple(own)),
-            *(one.encode() if isinstance(one, str) else one for one in statements),
+            *(statement.encode() if isinstance(statement, str) else statement for statement in statements),
         ]
         async with self._pooled() as connection:
             cursor = AsyncClientCursor(connection)
-            await cursor.execute(b"; ".join(together), {**values, **own}, prepare=False)
+            await cursor.execute(b"; ".join(batch), {**values, **own}, prepare=False)
             found = []
             while cursor.nextset():
                 found.append(await cursor.fetchall() if cursor.description else [])
@@ -110,76 +117,76 @@ class Database:
 
     @asynccontextmanager
     async def _pooled(self) -> AsyncIterator[Connection]:
-        """A connection of the pool; what goes wrong with it is told in our words."""
+        """Yield a connection of the pool; its errors are raised as errors of pincite."""
         try:
             async with self._pool.connection() as connection:
                 try:
                     yield connection
                 except psycopg.OperationalError as error:
-                    raise self._told(error, lost=connection.broken) from error
+                    raise self._to_error(error, lost=connection.broken) from error
         except (PoolTimeout, PoolClosed, psycopg.OperationalError) as error:
-            raise self._told(error, lost=True) from error
+            raise self._to_error(error, lost=True) from error
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """A connection beside the pool for as long as it is needed, each statement for itself: to listen on."""
+        """Open a connection outside the pool with the unprivileged role and autocommit, to listen for notifications."""
         async with administrator_of(self._url) as connection:
             await _become_app(connection)
             yield connection
 
     @asynccontextmanager
     async def administrator(self) -> AsyncIterator[Connection]:
-        """A connection beside the pool with the rights of the schema's owner: for what is about all of a library."""
+        """Open a connection outside the pool with the rights of the schema's owner, for work on the whole library."""
         async with administrator_of(self._url) as connection:
             try:
                 yield connection
             except psycopg.OperationalError as error:
-                raise self._told(error, lost=connection.broken) from error
+                raise self._to_error(error, lost=connection.broken) from error
 
-    def _told(self, error: Exception, *, lost: bool) -> PinciteError:
-        """What went wrong in words; a server that was lost is started again, once at a time, meanwhile callers know."""
+    def _to_error(self, error: Exception, *, lost: bool) -> PinciteError:
+        """Return the error for the caller; a lost server is restarted in the background, by one task at a time."""
         if isinstance(error, psycopg.errors.DiskFull):
-            return DataFolderError("the database's disk is full: free some space; nothing was half-written")
+            return DataFolderError("the database's disk is full: free some space; the change was not written")
         if isinstance(error, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure):
-            return StoreDown("the database was asked for two things that clash; try again")
+            return StoreDown("the change conflicts with a concurrent one in the database; try again")
         if isinstance(error, psycopg.errors.LockNotAvailable):
-            return StoreDown("something else in the database holds what this needs; try again")
+            return StoreDown("the database is locked by another operation; try again")
         if isinstance(error, psycopg.errors.QueryCanceled):
-            return StoreDown("the database took too long and was stopped; try again")
-        if lost and not self._closed and self._revive and (self._reviving is None or self._reviving.done()):
-            self._reviving = asyncio.create_task(self._revived())
+            return StoreDown("the database took too long and the statement was cancelled; try again")
+        if lost and not self._closed and self._restart and (self._restarting is None or self._restarting.done()):
+            self._restarting = asyncio.create_task(self._try_restart())
         return StoreDown(f"the database cannot be reached: {first_line(error)}")
 
-    async def _revived(self) -> None:
-        assert self._revive is not None
+    async def _try_restart(self) -> None:
+        assert self._restart is not None
         try:
-            await self._revive()
+            await self._restart()
             await self._pool.check()
         except PinciteError as error:
-            log.warning("the database could not be started again: %s", error)
+            log.warning("the database could not be restarted: %s", error)
 
     def connections(self) -> dict[str, float]:
-        """How the pool is used: connections open, idle and allowed, and how many requests wait for one."""
+        """Return the pool's open, idle and allowed connections, and the number of requests that wait for one."""
         stats = self._pool.get_stats()
         names = {"open": "pool_size", "idle": "pool_available", "most": "pool_max", "waited_for": "requests_waiting"}
         return {state: float(stats.get(name, 0)) for state, name in names.items()}
 
     async def library_id(self) -> str:
-        """Which library this database holds."""
+        """Return the id of the library in this database."""
         async with self.transaction("") as connection:
-            row = await one(connection, "select id from library")
+            row = await fetch_one(connection, "select id from library")
         assert row is not None
         return str(row[0])
 
     async def register_model(self, name: str, dimensions: int) -> int:
-        """The id of an embedding model's vectors; its index is made the first time it is seen."""
+        """Return the id of an embedding model; its vector index is created when the model is new."""
         async with administrator_of(self._url) as admin, admin.transaction():
-            await admin.execute("select pg_advisory_xact_lock(%s)", (LOCK,))
+            await admin.execute("select pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
             await admin.execute("set local search_path = pincite, public")
             known = await _known_model(admin, name, dimensions)
             if known is not None:
                 return known
-            row = await one(
+            row = await fetch_one(
                 admin, "insert into embedding_model (name, dimensions) values (%s, %s) returning id", (name, dimensions)
             )
             assert row is not None
@@ -187,67 +194,67 @@ class Database:
             return int(row[0])
 
     async def check_model(self, name: str, dimensions: int) -> None:
-        """Raise what registering an embedding model would, and write nothing."""
+        """Raise the error that registering an embedding model would raise, without registering it."""
         async with self.connection() as connection:
             await _known_model(connection, name, dimensions)
 
 
 async def _known_model(connection: Connection, name: str, dimensions: int) -> int | None:
-    found = await one(connection, "select id, dimensions from embedding_model where name = %s", (name,))
+    found = await fetch_one(connection, "select id, dimensions from embedding_model where name = %s", (name,))
     if found is not None and found[1] != dimensions:
         raise SettingsError(
-            f"the model '{name}' is known here with {found[1]} dimensions, not {dimensions}; "
+            f"the model '{name}' is registered with {found[1]} dimensions, not {dimensions}; "
             "correct embedding.dimensions, or give the other model another name"
         )
     return None if found is None else int(found[0])
 
 
-async def one(connection: Connection, query: Query, parameters: Parameters = ()) -> TupleRow | None:
-    """The first row, or None where there is none."""
+async def fetch_one(connection: Connection, query: Query, parameters: Parameters = ()) -> TupleRow | None:
+    """Return the first row of a query, or None."""
     return await (await connection.execute(query, parameters)).fetchone()
 
 
-async def rows(connection: Connection, query: Query, parameters: Parameters = ()) -> list[TupleRow]:
-    """Every row."""
+async def fetch_all(connection: Connection, query: Query, parameters: Parameters = ()) -> list[TupleRow]:
+    """Return all rows of a query."""
     return await (await connection.execute(query, parameters)).fetchall()
 
 
 async def _become_app(connection: Connection) -> None:
     await connection.execute(sql.SQL("set role {}").format(sql.Identifier(APP_ROLE)))
     await connection.execute("set search_path = pincite, public")
-    # A plan made without knowing the filter is ten times slower than making one anew.
+    # A generic plan, made without the values of the filter, is ten times slower than planning each time.
     await connection.execute("set plan_cache_mode = force_custom_plan")
-    for name, longest in TIMEOUTS.items():
-        await connection.execute(sql.SQL("set {} = {}").format(sql.Identifier(name), sql.Literal(longest)))
+    for name, timeout in TIMEOUTS.items():
+        await connection.execute(sql.SQL("set {} = {}").format(sql.Identifier(name), sql.Literal(timeout)))
     await connection.commit()
 
 
 def _settings_for(person: str, durable: bool, local: Mapping[str, str]) -> dict[str, str]:
-    """What holds for one transaction: whose it is, and nothing is written where somebody looks at another's things."""
-    looks = {"transaction_read_only": "on"} if read_only.get() else {}
-    return {"pincite.person": person, **({} if durable else _LAX), **looks, **local}
+    """Return the settings of one transaction; it is read-only while an administrator views another person's library."""
+    viewing = {"transaction_read_only": "on"} if read_only.get() else {}
+    return {"pincite.person": person, **({} if durable else _NOT_DURABLE), **viewing, **local}
 
 
 def _set_local(values: Mapping[str, str] | Mapping[str, sql.Placeholder]) -> sql.Composed:
-    """Settings for one transaction, as a statement."""
+    """Return the statement that sets PostgreSQL settings for one transaction."""
     calls = [sql.SQL("set_config({}, {}, true)").format(name, value) for name, value in values.items()]
     return sql.SQL("select {}").format(sql.SQL(", ").join(calls))
 
 
 @lru_cache(maxsize=64)
 def _settings_by_name(names: tuple[str, ...]) -> bytes:
-    """The same with a placeholder for every value."""
+    """Return the statement that sets these settings, with a placeholder for every value."""
     return _set_local({name: sql.Placeholder(name) for name in names}).as_bytes(None)
 
 
 @asynccontextmanager
 async def administrator_of(url: str) -> AsyncIterator[Connection]:
-    """A connection with all the rights that an address gives, each statement for itself."""
+    """Open a connection with autocommit and all rights that the address gives."""
     try:
-        connection = await AsyncConnection.connect(url, autocommit=True, connect_timeout=int(WAIT_S))
-    except (psycopg.ProgrammingError, UnicodeError):  # their words would repeat the password
+        connection = await AsyncConnection.connect(url, autocommit=True, connect_timeout=int(CONNECT_TIMEOUT_S))
+    except (psycopg.ProgrammingError, UnicodeError):  # the text of these errors would repeat the password
         form = "postgresql://user:password@host/name"
-        raise SettingsError(f"the database's address cannot be understood; it should look like {form}") from None
+        raise SettingsError(f"the database's address is not valid; write it like {form}") from None
     except psycopg.OperationalError as error:
         raise StoreDown(f"the database cannot be reached: {first_line(error)}") from error
     async with connection:
@@ -255,11 +262,11 @@ async def administrator_of(url: str) -> AsyncIterator[Connection]:
 
 
 async def health(database: Database, person: str) -> dict[str, Any]:
-    """What the database says about itself, for `doctor` and the health routes."""
+    """Return the versions, role and size of the database, for `doctor` and the health routes."""
     query = """
         select current_setting('server_version'), (select extversion from pg_extension where extname = 'vector'),
                (select max(number) from migration), current_user::text, pg_database_size(current_database())"""
     async with database.transaction(person) as connection:
-        row = await one(connection, query)
+        row = await fetch_one(connection, query)
     assert row is not None
     return dict(zip(("postgresql", "pgvector", "schema", "role", "bytes"), row, strict=True))

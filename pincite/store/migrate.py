@@ -1,4 +1,4 @@
-"""The schema: migrations applied in order, the role that may do no more than it must, the vectors' indexes."""
+"""The schema: migrations in order, the unprivileged role, and the vector indexes."""
 
 import logging
 from importlib import resources
@@ -12,53 +12,61 @@ from pincite.errors import DataFolderError, StoreDown
 log = logging.getLogger(__name__)
 
 APP_ROLE = "pincite_app"
-LOCK = 0x70696E63  # "pinc": one migration at a time in a database
+MIGRATION_LOCK = 0x70696E63  # "pinc": advisory lock; one migration at a time in a database
 Administrator = AsyncConnection[TupleRow]
 """A connection that may change the schema."""
-NOT_WRITTEN = ("migration", "library", "realm", "embedding_model", "audit_event", "audit_head", "told_trace",
-               "told_span")  # fmt: skip
-"""Tables and views that the application reads, and writes by functions alone or not at all."""
+READ_ONLY_TABLES = (
+    "migration",
+    "library",
+    "realm",
+    "embedding_model",
+    "audit_event",
+    "audit_head",
+    "told_trace",
+    "told_span",
+)
+"""Tables and views that the application role may only read; functions write some of them."""
 
 
 def migration_files() -> list[tuple[int, str, str]]:
-    """Number, name and text of every migration, in order."""
+    """Return number, file name and SQL of every migration, in order."""
     folder = resources.files("pincite.store") / "migrations"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
     return [(int(file.name[:4]), file.name, file.read_text(encoding="utf-8")) for file in files]
 
 
 async def migrate(admin: Administrator, *, upto: int | None = None) -> None:
-    """Apply what is missing, all or `upto` a number, one process at a time; refuse a schema that is newer or not ours."""
-    await admin.execute("select pg_advisory_lock(%s)", (LOCK,))
+    """Apply the missing migrations, all or `upto` a number, one process at a time; refuse a newer or foreign schema."""
+    await admin.execute("select pg_advisory_lock(%s)", (MIGRATION_LOCK,))
     try:
         done = await _applied(admin)
         files = migration_files()
         if done and max(done) > files[-1][0]:
             raise DataFolderError(
-                f"the data was written by a newer pincite (schema {max(done)}, this one knows {files[-1][0]}); "
+                f"the data was written by a newer pincite (schema {max(done)}, this version has {files[-1][0]}); "
                 "install the newer version to use it"
             )
         for number, name, text in files:
             if number not in done and (upto is None or number <= upto):
                 await _apply(admin, number, name, text)
     finally:
-        await admin.execute("select pg_advisory_unlock(%s)", (LOCK,))
+        await admin.execute("select pg_advisory_unlock(%s)", (MIGRATION_LOCK,))
 
 
 async def _applied(admin: Administrator) -> set[int]:
-    """The migrations this database has; makes the schema, the role and the extension where there is nothing yet."""
+    """Return the applied migrations; create the schema, the role and the extension in a new database."""
     found = await admin.execute(
         "select to_regnamespace('pincite') is not null, to_regclass('pincite.migration') is not null"
     )
     [(has_schema, has_table)] = await found.fetchall()
     if has_schema and not has_table:
-        raise DataFolderError("the database has a schema 'pincite' that pincite did not make; use another database")
+        raise DataFolderError("the database has a schema 'pincite' of another application; use another database")
     if not has_schema:
-        await _lay_ground(admin)
+        await _create_schema(admin)
     return {number for (number,) in await (await admin.execute("select number from pincite.migration")).fetchall()}
 
 
-async def _lay_ground(admin: Administrator) -> None:
+async def _create_schema(admin: Administrator) -> None:
     role = sql.Identifier(APP_ROLE)
     try:
         async with admin.transaction():
@@ -71,7 +79,7 @@ async def _lay_ground(admin: Administrator) -> None:
         async with admin.transaction():
             await admin.execute(sql.SQL("create role {} nologin nosuperuser nobypassrls").format(role))
     except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
-        log.debug("the role %s is there already: another database of this server uses it", APP_ROLE)
+        log.debug("the role %s exists already: another database of this server uses it", APP_ROLE)
     async with admin.transaction():
         await admin.execute(sql.SQL("grant {} to current_user").format(role))
         await admin.execute("create schema pincite")
@@ -85,18 +93,18 @@ async def _apply(admin: Administrator, number: int, name: str, text: str) -> Non
     log.info("applying migration %s", name)
     try:
         async with admin.transaction():
-            await _change(admin, number, name, text)
+            await _run_migration(admin, number, name, text)
     except psycopg.OperationalError as error:
         raise StoreDown(
-            f"the database was lost while its schema was changed, and is as before: {first_line(error)}"
+            f"the connection was lost during a migration, which was rolled back: {first_line(error)}"
         ) from error
     except psycopg.Error as error:
         raise DataFolderError(
-            f"the data cannot be brought up to date ({name}: {first_line(error)}); they are as before"
+            f"the database cannot be migrated ({name}: {first_line(error)}); the migration was rolled back"
         ) from error
 
 
-async def _change(admin: Administrator, number: int, name: str, text: str) -> None:
+async def _run_migration(admin: Administrator, number: int, name: str, text: str) -> None:
     role = sql.Identifier(APP_ROLE)
     await admin.execute("set local search_path = pincite, public")
     await admin.execute(text.encode())
@@ -106,23 +114,23 @@ async def _change(admin: Administrator, number: int, name: str, text: str) -> No
         sql.SQL("grant select, insert, update, delete on all tables in schema pincite to {}").format(role)
     )
     await admin.execute(sql.SQL("grant execute on all functions in schema pincite to {}").format(role))
-    there = "select relname from pg_class where relnamespace = 'pincite'::regnamespace and relname = any(%s)"
-    for (table,) in await (await admin.execute(there, (list(NOT_WRITTEN),))).fetchall():
+    existing = "select relname from pg_class where relnamespace = 'pincite'::regnamespace and relname = any(%s)"
+    for (table,) in await (await admin.execute(existing, (list(READ_ONLY_TABLES),))).fetchall():
         revoke = sql.SQL("revoke insert, update, delete, truncate on {} from {}")
         await admin.execute(revoke.format(sql.Identifier(table), role))
 
 
 async def index_vectors(admin: Administrator) -> None:
-    """Make the index of every embedding model that has none, as after a restore."""
-    lacking = (
+    """Create the missing vector indexes of embedding models, as after a restore."""
+    missing = (
         "select id, dimensions from embedding_model where to_regclass('pincite.vector_near_' || id) is null order by id"
     )
-    for model, dimensions in await (await admin.execute(lacking)).fetchall():
+    for model, dimensions in await (await admin.execute(missing)).fetchall():
         await admin.execute(vector_index(int(model), int(dimensions)))
 
 
 def vector_index(model: int, dimensions: int) -> sql.Composed:
-    """The statement that makes the index of one model's vectors."""
+    """Return the statement that creates the HNSW index of one model's vectors."""
     return sql.SQL(
         "create index {name} on vector using hnsw ((embedding::halfvec({dimensions})) halfvec_ip_ops)"
         " with (m = 16, ef_construction = 100) where model = {model}"
@@ -130,5 +138,5 @@ def vector_index(model: int, dimensions: int) -> sql.Composed:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, without what PostgreSQL adds below; its kind where it says nothing."""
+    """Return the first line of an error's text, without PostgreSQL's details; its class name if there is no text."""
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

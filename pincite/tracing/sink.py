@@ -4,7 +4,7 @@ import asyncio
 import logging
 
 from pincite.core.traces import Trace
-from pincite.store.operations.traces import WAIT_S, TraceStore
+from pincite.store.operations.traces import MAX_WAIT_S, TraceStore
 from pincite.tracing.metrics import Metrics
 from pincite.tracing.otlp import Telemetry
 
@@ -27,16 +27,16 @@ class TraceSink:
         self._metrics.count(trace)
         if self._telemetry is not None:
             self._telemetry.send(trace)
-        waiting = self._traces.on_their_way
+        waiting = self._traces.pending_writes
         writing = asyncio.create_task(self._write(owner, trace))
         waiting.add(writing)
         writing.add_done_callback(waiting.discard)
         if len(waiting) > MOST_WAITING:
-            await asyncio.wait(waiting, timeout=WAIT_S, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(waiting, timeout=MAX_WAIT_S, return_when=asyncio.FIRST_COMPLETED)
 
     async def close(self) -> None:
         """Finish what is being written and sent."""
-        await asyncio.gather(*self._traces.on_their_way)
+        await asyncio.gather(*self._traces.pending_writes)
         if self._telemetry is not None:
             await self._telemetry.close()
 

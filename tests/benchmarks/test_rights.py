@@ -23,7 +23,7 @@ def test_each_reader_may_read_the_part_that_is_measured(database_url: str, tmp_p
             for name in READERS:
                 scope = await library.scope(name)
                 query = "select id from document where realm = any(%(realms)s)"
-                [found] = await database.at_once(name, query, values={"realms": list(scope.realms)})
+                [found] = await database.run_batch(name, query, values={"realms": list(scope.realms)})
                 read[name] = {document_id for (document_id,) in found}
             return shelf, read
         finally:

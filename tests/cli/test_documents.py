@@ -146,7 +146,7 @@ def test_an_unknown_document_is_one_line(library: Call, command: str, wanted: st
 
 
 def test_an_id_may_begin_with_a_dash(pincite: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pincite.store.indexing.uploads.mint_id", lambda *_: "-dash-dash-dash-")
+    monkeypatch.setattr("pincite.store.indexing.uploads.make_document_id", lambda *_: "-dash-dash-dash-")
     (tmp_path / "dash.md").write_text("# Dash\n\nA sentence.\n")
     assert pincite("add", tmp_path / "dash.md").code == 0
     assert pincite("show", "-dash", "--json").json["document"]["name"] == "dash.md"

@@ -17,7 +17,7 @@ from pincite.store.indexing.write_edition import EditionWriter
 from tests.faults.dying import Say, die_at
 
 STEPS: dict[str, tuple[Any, str]] = {
-    "accept": (UploadStore, "_take_all"),
+    "accept": (UploadStore, "_accept_all"),
     "keep": (Blobs, "keep"),
     "claim": (Jobs, "claim_some"),
     "read": (Reader, "read"),

@@ -87,7 +87,7 @@ def test_another_model_steps_in_and_the_answer_says_which_and_why(
     )
     assert answer.text == "Cats purr when they are content. [Source 1]"
     assert answer.metadata.model == "m-1"
-    assert "generate: spare wrote instead of main: http://127.0.0.1:9/v1 cannot be reached" in reasons(answer)
+    assert "llm_generation: spare wrote instead of main: http://127.0.0.1:9/v1 cannot be reached" in reasons(answer)
     assert server.requests[-1][1]["model"] == "spare"
 
 

@@ -144,7 +144,7 @@ def test_a_restore_that_is_killed_leaves_an_empty_library_or_a_whole_one(
             asyncio.run(whole(url, data))
             continue
         if point == RENAMED:  # whose files these are, nobody can tell: they are left alone
-            with pytest.raises(Conflict, match="holds files already; choose an empty folder"):
+            with pytest.raises(Conflict, match="contains files already; choose an empty folder"):
                 asyncio.run(restored(url, data, kept))
             data = tmp_path / "elsewhere"
         asyncio.run(restored(url, data, kept))

@@ -51,7 +51,7 @@ def test_the_link_counts_once_and_a_cut_one_says_so(fresh: Site) -> None:
         page.get_by_label("Your name here").fill("eve")
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Begin").click()
-        expect(page.get_by_role("alert")).to_contain_text("does not count")
+        expect(page.get_by_role("alert")).to_contain_text("is no longer valid")
     with fresh.visit("/setup", login=None, expected=("401",)) as page:
         expect(page.get_by_role("heading", name="This link is not complete")).to_be_visible()
 
@@ -60,7 +60,7 @@ def test_one_logs_in_goes_where_one_wanted_changes_the_password_and_leaves(fresh
     changed = "another password, also long"
     with fresh.visit("/documents?folder=demo", login=None, expected=("401", "422")) as page:
         log_in(page, "ada", "not the password")
-        expect(page.get_by_role("alert")).to_contain_text("name or password are not right")
+        expect(page.get_by_role("alert")).to_contain_text("the name or the password is wrong")
         log_in(page, "ada", PASSWORD)
         page.wait_for_url("**/documents?folder=demo")
         page.get_by_role("button", name="ada").click()
@@ -68,7 +68,7 @@ def test_one_logs_in_goes_where_one_wanted_changes_the_password_and_leaves(fresh
         page.get_by_label("Old password").fill("not the password")
         page.get_by_label("New password").fill(changed)
         page.get_by_role("dialog").get_by_role("button", name="Change password").click()
-        expect(page.get_by_text("the old password is not right")).to_be_visible()
+        expect(page.get_by_text("the old password is wrong")).to_be_visible()
         assert unreadable(page) == []
         page.get_by_label("Old password").fill(PASSWORD)
         page.get_by_role("dialog").get_by_role("button", name="Change password").click()

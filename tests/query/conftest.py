@@ -49,12 +49,14 @@ class MemoryIndex:
         cosines = {key: self.rankings["dense"].get(key, 0.1) for key in chunks} if vectors else {}
         return Fetched(chunks, cosines, self.strangers)
 
-    async def titled(self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters) -> list[Titled]:
+    async def documents_named(
+        self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters
+    ) -> list[Titled]:
         self.calls.append("titled")
         carried = [(name, self.titles[name]) for name in names if name in self.titles]
         return [Titled(name, f"doc{key}", Match(key, self.rankings["dense"].get(key, 0.1))) for name, key in carried]
 
-    async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]:
+    async def parents(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]:
         return {
             key: found(f"All around {key}.", key=1000 * (level + 1) + key, level=level, document_id=f"doc{key}")
             for key in keys
@@ -65,7 +67,7 @@ class MemoryIndex:
         self.calls.append("pages")
         return [self.leaves for _ in extracts]
 
-    async def within(
+    async def nearest_in_documents(
         self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int
     ) -> list[Match]:
         self.calls.append("within")

@@ -1,4 +1,4 @@
-"""A library on a real database, filled without reading files: what the store's own tests need."""
+"""Fixtures of the store's tests: a library on a real database, filled without parsing files."""
 
 import asyncio
 import hashlib
@@ -30,8 +30,8 @@ from pincite.text.terms import forms, terms
 from tests.builders import chunk
 
 
-class Shelf:
-    """The store's parts around one database, and a short way to put a document in."""
+class StoreUnderTest:
+    """The parts of the store on one database, and short methods to add documents."""
 
     def __init__(self, database: Database, files: BlobFiles, model: int, **rag: Any) -> None:
         self.database, self.files = database, files
@@ -57,31 +57,37 @@ class Shelf:
         return document.id
 
     async def put(self, name: str, *texts: str, folder: str = "", language: str = "en") -> str:
-        """A document whose chunks are these texts, served."""
+        """Add a document whose chunks are these texts, and publish it."""
         document_id = await self.accept(name, "\n".join(texts), folder)
         job = await self.jobs.claim("tester", 60)
         assert job is not None
         edition = await self.indexing.begin(await self.indexing.target(job))
         entries = [
-            ChunkRow(chunk(n, text, language=language), fingerprint(text), Counter(terms(text, language)),
-                  hashlib.sha256(text.encode()).digest(), [await self.vector(text)], forms=forms(text, language))
+            ChunkRow(
+                chunk(n, text, language=language),
+                fingerprint(text),
+                Counter(terms(text, language)),
+                hashlib.sha256(text.encode()).digest(),
+                [await self.vector(text)],
+                forms=forms(text, language),
+            )
             for n, text in enumerate(texts)
-        ]  # fmt: skip
+        ]
         await self.indexing.write(edition, entries)
         await self.indexing.serve(edition, ParsedVersion(Parsed("\n".join(texts), "markdown")))
         return document_id
 
 
 @pytest.fixture
-def shelf(database_url: str, tmp_path: Path) -> Callable[..., Any]:
-    """Opens the store on a fresh database."""
+def store(database_url: str, tmp_path: Path) -> Callable[..., Any]:
+    """Return a context manager that opens the store on a new database."""
 
     @asynccontextmanager
-    async def opened(**rag: Any) -> AsyncIterator[Shelf]:
+    async def opened(**rag: Any) -> AsyncIterator[StoreUnderTest]:
         database = await Database.open(database_url, pool_size=6)
         try:
             model = await database.register_model("scripted/test", 32)
-            yield Shelf(database, BlobFiles(tmp_path, "lib"), model, **rag)
+            yield StoreUnderTest(database, BlobFiles(tmp_path, "lib"), model, **rag)
         finally:
             await database.close()
 
@@ -89,12 +95,12 @@ def shelf(database_url: str, tmp_path: Path) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def with_shelf(shelf: Callable[..., Any]) -> Callable[..., Any]:
-    """Runs an async function on an open shelf."""
+def with_store(store: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that runs an async test with an open store."""
 
-    def run(test: Callable[[Shelf], Any], **rag: Any) -> Any:
+    def run(test: Callable[[StoreUnderTest], Any], **rag: Any) -> Any:
         async def main() -> Any:
-            async with shelf(**rag) as opened:
+            async with store(**rag) as opened:
                 return await test(opened)
 
         return asyncio.run(main())

@@ -6,7 +6,7 @@ import pytest
 
 from pincite.errors import DataFolderError, StoreDown
 from pincite.store import database as database_module
-from pincite.store.database import Database, health, rows
+from pincite.store.database import Database, fetch_all, health
 from pincite.store.migrate import migration_files
 
 
@@ -35,9 +35,10 @@ def test_the_application_works_as_a_role_without_privileges(database_url: str) -
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)
         async with database.transaction("local") as connection:
-            [(role, owns, bypasses)] = await rows(
+            [(role, owns, bypasses)] = await fetch_all(
                 connection,
-                "select current_user, exists(select from pg_tables where schemaname = 'pincite' and tableowner = current_user),"
+                "select current_user,"
+                " exists(select from pg_tables where schemaname = 'pincite' and tableowner = current_user),"
                 " (select rolbypassrls or rolsuper from pg_roles where rolname = current_user)",
             )
         assert (role, owns, bypasses) == ("pincite_app", False, False)
@@ -58,11 +59,9 @@ def test_row_level_security_is_forced_on_every_table_with_user_data(database_url
 
 
 @pytest.mark.parametrize(
-    ("limit", "words"), [("lock_timeout", "holds what this needs"), ("statement_timeout", "took too long")]
+    ("limit", "words"), [("lock_timeout", "locked by another operation"), ("statement_timeout", "took too long")]
 )
-def test_nobody_waits_for_the_database_without_end(
-    database_url: str, monkeypatch: pytest.MonkeyPatch, limit: str, words: str
-) -> None:
+def test_statements_have_timeouts(database_url: str, monkeypatch: pytest.MonkeyPatch, limit: str, words: str) -> None:
     monkeypatch.setattr(database_module, "TIMEOUTS", {limit: "100ms"})
 
     async def wait() -> None:
@@ -72,62 +71,62 @@ def test_nobody_waits_for_the_database_without_end(
             with pytest.raises(StoreDown, match=words):
                 async with database.transaction("local") as connection:
                     await connection.execute("select * from session")
-        async with database.transaction("local") as connection:  # and the connection is as good as before
-            assert await rows(connection, "select count(*) from session") == [(0,)]
+        async with database.transaction("local") as connection:  # the connection still works
+            assert await fetch_all(connection, "select count(*) from session") == [(0,)]
         await database.close()
 
     asyncio.run(wait())
 
 
-def test_nobody_sees_nothing(database_url: str) -> None:
+def test_without_a_person_no_rows_are_visible(database_url: str) -> None:
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)
         for person in ("", "stranger"):
             async with database.transaction(person) as connection:
-                assert await rows(connection, "select * from realm") == []
+                assert await fetch_all(connection, "select * from realm") == []
         await database.close()
 
     asyncio.run(look())
 
 
-def test_the_caller_is_forgotten_with_the_transaction(database_url: str) -> None:
+def test_the_person_is_set_for_one_transaction_only(database_url: str) -> None:
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)
         async with database.transaction("local") as connection:
-            assert await rows(connection, "select * from realm")
+            assert await fetch_all(connection, "select * from realm")
         async with database._pool.connection() as connection:
-            assert await rows(connection, "select * from realm") == []
+            assert await fetch_all(connection, "select * from realm") == []
         await database.close()
 
     asyncio.run(look())
 
 
-def test_statements_sent_at_once_are_one_transaction_of_one_caller(database_url: str) -> None:
+def test_a_batch_of_statements_is_one_transaction_of_one_person(database_url: str) -> None:
     owned, settings = "select owner from realm", "select current_setting('work_mem'), current_setting('pincite.person')"
 
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)
         person = "50%% (of %(a)s) 'quoted' \\"
         for who, found in (("local", [("local",)]), (person, []), ("", [])):
-            seen, set_to = await database.at_once(who, owned, settings, values={}, local={"work_mem": "7MB"})
+            seen, set_to = await database.run_batch(who, owned, settings, values={}, local={"work_mem": "7MB"})
             assert (seen, set_to) == (found, [("7MB", who)])
-        [again] = await database.at_once("local", "select %(a)s::int[], %(b)s", values={"a": [1, 2], "b": "%s"})
+        [again] = await database.run_batch("local", "select %(a)s::int[], %(b)s", values={"a": [1, 2], "b": "%s"})
         assert again == [([1, 2], "%s")]
         with pytest.raises(psycopg.errors.DivisionByZero):
-            await database.at_once(
+            await database.run_batch(
                 "local",
                 "insert into session (id, owner) values ('s', 'local')",
                 "select 1 / %(zero)s",
                 values={"zero": 0},
             )
-        assert await database.at_once("local", "select count(*) from session", values={}) == [[(0,)]]
-        [nothing] = await database.at_once(
+        assert await database.run_batch("local", "select count(*) from session", values={}) == [[(0,)]]
+        [nothing] = await database.run_batch(
             "local", "insert into session (id, owner) values ('s', 'local')", values={}, durable=False
         )
         assert nothing == []
-        async with database._pool.connection() as connection:  # and nothing of it stays behind
-            assert await rows(connection, "select * from realm") == []
-            assert await rows(connection, settings) != [("7MB", "local")]
+        async with database._pool.connection() as connection:  # nothing of it remains
+            assert await fetch_all(connection, "select * from realm") == []
+            assert await fetch_all(connection, settings) != [("7MB", "local")]
         await database.close()
 
     asyncio.run(look())
@@ -141,16 +140,16 @@ def test_a_newer_schema_is_refused(database_url: str) -> None:
         asyncio.run(opened_and_closed(database_url))
 
 
-def test_a_schema_of_somebody_else_is_refused(empty_database_url: str) -> None:
+def test_a_foreign_schema_is_refused(empty_database_url: str) -> None:
     with psycopg.connect(empty_database_url) as connection:
         connection.execute("create schema pincite")
         connection.execute("create table pincite.theirs (x int)")
-    with pytest.raises(DataFolderError, match="pincite did not make"):
+    with pytest.raises(DataFolderError, match="of another application"):
         asyncio.run(opened_and_closed(empty_database_url))
 
 
 def test_an_administrator_need_not_be_a_superuser(postgres: str, empty_database_url: str) -> None:
-    """A hosted database gives out an owner of the database, no more; keys and jobs must work there too."""
+    """A hosted server gives only the owner of a database, no superuser; keys and jobs must work there, too."""
     from pincite.core.accounts.access import Caller
     from pincite.store.access.api_keys import ApiKeys
 
@@ -182,19 +181,19 @@ def test_an_administrator_need_not_be_a_superuser(postgres: str, empty_database_
             connection.execute(f"drop role {role}")
 
 
-def test_a_server_that_is_not_there_is_told() -> None:
+def test_an_unreachable_server_is_reported() -> None:
     with pytest.raises(StoreDown, match="cannot be reached"):
         asyncio.run(opened_and_closed("postgresql://nobody@/nothing?host=/nonexistent"))
 
 
-def test_a_clash_or_a_full_disk_is_not_taken_for_a_lost_server(database_url: str) -> None:
-    revived = []
+def test_a_conflict_or_a_full_disk_does_not_restart_the_server(database_url: str) -> None:
+    restarted = []
 
-    async def revive() -> None:
-        revived.append(1)
+    async def restart() -> None:
+        restarted.append(1)
 
     async def go() -> None:
-        database = await Database.open(database_url, pool_size=2, revive=revive)
+        database = await Database.open(database_url, pool_size=2, restart=restart)
         for error, kind in (
             (psycopg.errors.DeadlockDetected("x"), StoreDown),
             (psycopg.errors.DiskFull("x"), DataFolderError),
@@ -209,13 +208,13 @@ def test_a_clash_or_a_full_disk_is_not_taken_for_a_lost_server(database_url: str
                 pytest.fail("it is closed")
 
     asyncio.run(go())
-    assert revived == []
+    assert restarted == []
 
 
 @pytest.mark.parametrize("url", ["mysql://u:canary@127.0.0.1/x", "postgresql://u:canary@[::1/x", "canary"])
-def test_an_address_that_is_none_is_refused_without_repeating_it(url: str) -> None:
+def test_an_invalid_address_is_refused_without_repeating_the_password(url: str) -> None:
     from pincite.errors import SettingsError
 
-    with pytest.raises(SettingsError, match="should look like postgresql://") as raised:
+    with pytest.raises(SettingsError, match="write it like postgresql://") as raised:
         asyncio.run(opened_and_closed(url))
     assert "canary" not in str(raised.value)

@@ -1,4 +1,4 @@
-"""Data written by every earlier schema opens with this one: migrated, listed, found, whole."""
+"""Data of every earlier schema is migrated, listed, found and intact."""
 
 import asyncio
 import hashlib
@@ -25,15 +25,16 @@ NUMBERS = [number for number, _, _ in migration_files()]
 ROWS: dict[int, str] = {
     1: """
         insert into embedding_model (name, dimensions) values (%(model)s, %(dimensions)s);
-        insert into document (id, owner, realm, folder, name, title, status, progress, languages, chunks, words, vectors)
+        insert into document (id, owner, realm, folder, name, title, status, progress, languages, chunks, words,
+                              vectors)
             values (%(document)s, 'local', 1, 'hut', 'cat.md', 'The cat', 'completed', 1, '{en}', 1, 5, 1);
         insert into version (id, document_id, realm, checksum, bytes, mime, state, text)
             values (%(version)s, %(document)s, 1, %(checksum)s, 32, 'text/markdown', 'indexed', %(text)s);
         insert into edition (version, document_id, realm, state, signature)
             values (1, %(document)s, 1, 'served', 'of long ago');
         update document set latest = 1, served = 1;
-        insert into chunk (edition, realm, ordinal, level, text, start_char, end_char, start_line, end_line, heading_path,
-                           content_type, language, tokens, checksum)
+        insert into chunk (edition, realm, ordinal, level, text, start_char, end_char, start_line, end_line,
+                           heading_path, content_type, language, tokens, checksum)
             values (1, 1, 0, 2, %(text)s, 0, 32, 1, 1, '{}', 'text', 'en', 9, %(fingerprint)s);
         insert into vector values (1, 1, 1, 0, 1, '\\x00', %(vector)s);
         insert into posting select term, 1, 1, 1, 1, 5 from unnest(%(terms)s::text[]) term;
@@ -46,8 +47,10 @@ ROWS: dict[int, str] = {
     """,
     3: """
         insert into trace (id, owner, kind, started_at, duration_ms, content, documents)
-            values ('t2', 'local', 'query', now(), 1, '{"question": "When?", "answer": "At six."}', array[%(document)s]);
-        insert into span (trace_id, number, owner, name, started_ms, duration_ms) values ('t2', 0, 'local', 'answer', 0, 1);
+            values ('t2', 'local', 'query', now(), 1, '{"question": "When?", "answer": "At six."}',
+                    array[%(document)s]);
+        insert into span (trace_id, number, owner, name, started_ms, duration_ms)
+            values ('t2', 0, 'local', 'answer', 0, 1);
     """,
     4: """
         insert into session (id, owner, title) values ('s1', 'local', 'Cats');
@@ -57,18 +60,19 @@ ROWS: dict[int, str] = {
     """,
     5: """
         insert into evaluation_set (id, owner, version, made_by, seed) values ('es1', 'local', 1, 'words', 1);
-        insert into evaluation_question (set_id, owner, document_id, version, chunk, kind, language, text, start_char, end_char)
+        insert into evaluation_question (set_id, owner, document_id, version, chunk, kind, language, text,
+                                         start_char, end_char)
             values ('es1', 'local', %(document)s, %(version)s, 1, 'phrase', 'en', 'cat fed', 0, 32);
     """,
     7: "insert into vocabulary select 1, term, term from unnest(%(terms)s::text[]) term;",
     8: "insert into corpus values (1, 5);",
 }
-"""What each schema brought, with something in it: a migration that comes later has to cope."""
+"""Rows for the tables of each schema, which later migrations must handle."""
 
 
 @pytest.fixture
 def database_url(empty_database_url: str) -> str:
-    """Where others begin with today's schema, these begin with none."""
+    """These tests begin without a schema, others with the current one."""
     return empty_database_url
 
 
@@ -76,14 +80,20 @@ async def values() -> dict[str, Any]:
     embedder = ScriptedEmbedder(Options())
     [vector] = await embedder.embed([TEXT], as_query=False)
     return {
-        "document": DOCUMENT, "version": VERSION, "text": TEXT, "terms": sorted(set(terms(TEXT, "en"))),
-        "checksum": hashlib.sha256(TEXT.encode()).hexdigest(), "fingerprint": fingerprint(TEXT), "vector": str(vector),
-        "model": embedder.name, "dimensions": embedder.dimensions,
-    }  # fmt: skip
+        "document": DOCUMENT,
+        "version": VERSION,
+        "text": TEXT,
+        "terms": sorted(set(terms(TEXT, "en"))),
+        "checksum": hashlib.sha256(TEXT.encode()).hexdigest(),
+        "fingerprint": fingerprint(TEXT),
+        "vector": str(vector),
+        "model": embedder.name,
+        "dimensions": embedder.dimensions,
+    }
 
 
 async def as_of(url: str, number: int, data: Path) -> None:
-    """A library as one with so many migrations wrote it."""
+    """A library as a version with this many migrations wrote it."""
     given = await values()
     async with administrator_of(url) as admin:
         for step in NUMBERS[: NUMBERS.index(number) + 1]:
@@ -129,7 +139,7 @@ def test_data_of_every_schema_opens_and_is_found(
     asyncio.run(use())
 
 
-def test_a_migration_that_fails_leaves_everything_as_it_was(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_migration_is_rolled_back(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async def opened() -> None:
         await (await Database.open(database_url, pool_size=2)).close()
 
@@ -142,7 +152,9 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(database_url: str, m
     )
     with monkeypatch.context() as patch:
         patch.setattr(schema, "migration_files", lambda: [*real, broken])
-        with pytest.raises(DataFolderError, match=r"9999_broken.sql: division by zero\); they are as before"):
+        with pytest.raises(
+            DataFolderError, match=r"9999_broken.sql: division by zero\); the migration was rolled back"
+        ):
             asyncio.run(opened())
     with psycopg.connect(database_url) as connection:
         assert connection.execute("select to_regclass('pincite.half')").fetchone() == (None,)

@@ -1,4 +1,4 @@
-"""Who waits for whom in a database."""
+"""Detects sessions of the database that wait for a lock."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import psycopg
 
 
 def somebody_waits(connection: psycopg.Connection[Any]) -> bool:
-    """Whether anybody waits for a lock in this database: those of other tests are on the same server."""
+    """Whether a session waits for a lock in this database; other tests use other databases of the same server."""
     waiting = (
         "select from pg_locks l join pg_stat_activity a using (pid) where not granted and datname = current_database()"
     )

@@ -262,7 +262,7 @@ class Slow(TraceStore):
     """Traces that take as long to be written as it is told."""
 
     def __init__(self) -> None:
-        self.on_their_way = set()
+        self.pending_writes = set()
         self.go_on, self.kept = asyncio.Event(), list[Trace]()
 
     async def keep(self, _owner: str, trace: Trace) -> None:

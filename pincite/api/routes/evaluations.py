@@ -158,7 +158,7 @@ async def evaluation(
 
 
 async def _before(pincite: AsyncPincite, scope: Scope, run: Evaluation) -> Evaluation | None:
-    return await pincite.questions.evaluations.before(scope, run) if run.set_id else None
+    return await pincite.questions.evaluations.previous_run(scope, run) if run.set_id else None
 
 
 @router.post("/evaluation-sets", status_code=201)

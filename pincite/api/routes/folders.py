@@ -80,7 +80,7 @@ async def change(body: FolderChange, pincite: Engine, caller: Writer) -> JSONRes
     if sent & {"system_prompt", "category_label"}:
         prompt = body.system_prompt if "system_prompt" in sent else known.system_prompt
         label = body.category_label if "category_label" in sent else known.category_label
-        await pincite.documents.folders.furnish(scope, Folder(path, prompt or None, label or None))
+        await pincite.documents.folders.update(scope, Folder(path, prompt or None, label or None))
     if "access" in sent:
         await pincite.documents.share_folder(
             path, body.access.to_share_request() if body.access else None, caller=caller

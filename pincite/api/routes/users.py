@@ -145,7 +145,7 @@ async def remove_group(group_id: str, pincite: Engine, caller: Administrator) ->
 @router.get("/me")
 async def me(pincite: Engine, caller: Reader) -> JSONResponse:
     """Show the caller: id, name, groups, and the role of the credential."""
-    return JSONResponse(asdict(await pincite.admin.users.oneself(caller.person, caller.role)))
+    return JSONResponse(asdict(await pincite.admin.users.own_profile(caller.person, caller.role)))
 
 
 @router.get("/me/usage")

@@ -134,13 +134,13 @@ class FolderSync:
                 moved[path] = old
                 del lost[old]
         if moved:
-            await self._origins.tell(scope, self._name, {new: known[old].document_id for new, old in moved.items()})
+            await self._origins.record(scope, self._name, {new: known[old].document_id for new, old in moved.items()})
         return moved
 
     async def _refiled(self, scope: Scope, document_id: str, path: str) -> bool:
         file = self._root.file(path)
         try:
-            await self._pincite.services.editor.refile(
+            await self._pincite.services.editor.update(
                 scope, document_id, DocumentChange(folder=file.folder, name=file.name)
             )
         except (Conflict, NotFound):  # another document has that name: then it is a new version of that one
@@ -161,7 +161,7 @@ class FolderSync:
         result = await self._pincite.add_all(Collected(files, [], 0), report=report)
         added = {by_place[one.document.folder, one.document.name]: one for one in result.added}
         scope = await self._pincite.scope()  # the first of a folder may have made a realm for its readers
-        await self._origins.tell(scope, self._name, {path: one.document.id for path, one in added.items()})
+        await self._origins.record(scope, self._name, {path: one.document.id for path, one in added.items()})
         below = {str(self._root.path / path): path for path in by_place.values()}
         refused = {below[full]: error for full, error in result.refused if (self._root.path / below[full]).exists()}
         return added, refused

@@ -93,7 +93,7 @@ class WebImporter:
         added = await pincite.documents.upload(page, start=start, caller=self._caller, priority=priority)
         stamp = fetched.stamp
         scope = await pincite.scope(self._caller)  # it may be the first of its folder's readers
-        await self._fetches.tell(scope, added.document.id, url, etag=stamp.etag, modified=stamp.modified)
+        await self._fetches.record(scope, added.document.id, url, etag=stamp.etag, modified=stamp.modified)
         return added
 
     def _sitemap(self, fetched: Fetched) -> Sitemap | None:

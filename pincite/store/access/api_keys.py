@@ -1,4 +1,4 @@
-"""API keys: random, kept as hashes, shown once."""
+"""API keys: random, stored as hashes, shown once."""
 
 import hashlib
 import secrets
@@ -10,13 +10,13 @@ from pincite.core.accounts.audit import AuditEntry
 from pincite.core.accounts.users import ApiKey
 from pincite.errors import NotFound, Unauthorized
 from pincite.store.access.audit_log import record
-from pincite.store.database import Database, rows
+from pincite.store.database import Database, fetch_all
 
-PREFIX = "pc_"
+KEY_PREFIX = "pc_"
 
 
 class ApiKeys:
-    """Makes, lists, revokes and recognises keys."""
+    """Creates, lists, revokes and recognises API keys."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -25,25 +25,25 @@ class ApiKeys:
     async def create(
         self, person: str, name: str, role: Role, expires_days: int | None, *, by: str | None = None
     ) -> tuple[str, str]:
-        """A new key of a person and its id; this is the only moment the key itself is known.
+        """Create a key for a person; return the key, which is not stored, and its id.
 
-        `by` is who makes it, where that is not the person.
+        `by` is the person who creates it, if that is another one.
         """
-        key, key_id = PREFIX + secrets.token_urlsafe(32), secrets.token_hex(8)
+        key, key_id = KEY_PREFIX + secrets.token_urlsafe(32), secrets.token_hex(8)
         async with self._database.transaction(by or person) as connection:
             await connection.execute(
                 "insert into api_key (id, person, name, role, hash, expires_at)"
                 " values (%s, %s, %s, %s, %s, now() + make_interval(days => %s::int))",
                 (key_id, person, name, role, _hash(key), expires_days),
             )
-            made = {"user": person, "role": role, "expires_days": expires_days}
-            await record(connection, AuditEntry("key.create", f"key:{key_id}", details=made))
+            details = {"user": person, "role": role, "expires_days": expires_days}
+            await record(connection, AuditEntry("key.create", f"key:{key_id}", details=details))
         return key, key_id
 
     async def all(self, by: str) -> list[ApiKey]:
-        """Every key, newest first, for an administrator; for anybody else their own."""
+        """Return all keys for an administrator, otherwise the person's own keys; newest first."""
         async with self._database.transaction(by) as connection:
-            found = await rows(
+            found = await fetch_all(
                 connection,
                 "select id, person, name, role, created_at, expires_at, revoked_at from api_key"
                 " where person = me() or (select am_administrator()) order by created_at desc",
@@ -51,7 +51,7 @@ class ApiKeys:
         return [ApiKey(*row) for row in found]
 
     async def revoke(self, by: str, key_id: str) -> None:
-        """A revoked key counts no more, from this moment on; its owner or an administrator revokes it."""
+        """Revoke a key with immediate effect; only its owner or an administrator may."""
         async with self._database.transaction(by) as connection:
             done = await connection.execute(
                 "update api_key set revoked_at = coalesce(revoked_at, now())"
@@ -63,18 +63,18 @@ class ApiKeys:
             await record(connection, AuditEntry("key.revoke", f"key:{key_id}"))
 
     async def recognise(self, key: str) -> Caller:
-        """Whose key this is; `Unauthorized` for one that is unknown, expired or revoked, all alike."""
+        """Return the caller of a key; `Unauthorized` if it is unknown, expired or revoked, without saying which."""
         return await self._recognising(_hash(key))
 
     async def _recognise_all(self, hashes: Sequence[bytes]) -> list[Caller | Exception]:
-        """Those that are asked about at about the same time: however many come at once, they take one connection."""
+        """Look up the keys of concurrent requests in one query on one connection."""
         query = "select h.hash, k.* from unnest(%(hashes)s::bytea[]) h (hash), find_key(h.hash) k"
-        [found] = await self._database.at_once("", query, values={"hashes": list(set(hashes))})
-        known = {bytes(given): Caller(person=person, role=role, key_id=key) for given, key, person, role in found}
-        unknown = "the key does not count; make one with: pincite key create --name NAME"
-        return [known.get(one) or Unauthorized(unknown) for one in hashes]
+        [found] = await self._database.run_batch("", query, values={"hashes": list(set(hashes))})
+        known = {bytes(digest): Caller(person=person, role=role, key_id=key) for digest, key, person, role in found}
+        unknown = "the API key is unknown, expired or revoked; create one with: pincite key create --name NAME"
+        return [known.get(digest) or Unauthorized(unknown) for digest in hashes]
 
 
 def _hash(key: str) -> bytes:
-    """SHA-256 is enough: the key is 256 random bits, so there is nothing to guess."""
+    """Return the SHA-256 hash of a key; no slow hash is needed, because a key is 256 random bits."""
     return hashlib.sha256(key.encode()).digest()

@@ -1,4 +1,4 @@
-"""The audit log: events noted in the transaction of what they tell, listed, and checked for gaps and changes."""
+"""The audit log: events recorded in the transaction they describe, listed, and verified for gaps and changes."""
 
 import json
 from collections.abc import Sequence
@@ -20,55 +20,57 @@ from pincite.core.accounts.audit import (
 )
 from pincite.core.request_context import RequestOrigin, origin
 from pincite.errors import Invalid, NotAllowed
-from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.cursors import INVALID_CURSOR
+from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 
-PAGE = 5000
-"""Events that are in memory at a time while the chain is checked."""
-LAST = 2**63 - 1
-
-
-async def record(connection: Connection, *told: AuditEntry) -> None:
-    """Note what this transaction does; its last statement, for others who note something wait until it ends."""
-    await note_from(connection, [(origin(), one_told) for one_told in told])
+EVENTS_PER_PAGE = 5000
+"""Events that are read at a time while the hash chain is verified."""
+MAX_EVENT_NUMBER = 2**63 - 1
+"""The largest value of the database's `bigint`, to which larger cursors are clipped."""
 
 
-async def note_from(connection: Connection, told: Sequence[tuple[RequestOrigin, AuditEntry]]) -> None:
-    """The same for what came from several places and is done together."""
-    events = [asdict(one_told) | asdict(place) for place, one_told in told]
+async def record(connection: Connection, *entries: AuditEntry) -> None:
+    """Record events of this transaction; its last statement, because other recorders wait until it ends."""
+    await record_from(connection, [(origin(), entry) for entry in entries])
+
+
+async def record_from(connection: Connection, entries: Sequence[tuple[RequestOrigin, AuditEntry]]) -> None:
+    """Record events of several requests that share this transaction."""
+    events = [asdict(entry) | asdict(request) for request, entry in entries]
     await connection.execute("select note_events(%s)", (Jsonb(events),))
 
 
 class AuditLog:
-    """Lists and checks what was noted; for administrators, says the database."""
+    """Lists and verifies the audit log; the database admits administrators only."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def record(self, person: str, told: AuditEntry) -> None:
-        """Note something that has no transaction of its own."""
+    async def record(self, person: str, entry: AuditEntry) -> None:
+        """Record an event in its own transaction."""
         async with self._database.transaction(person) as connection:
-            await record(connection, told)
+            await record(connection, entry)
 
     async def list(self, by: str, wanted: AuditFilter) -> tuple[list[AuditEvent], str | None]:
-        """Events, newest first, and the cursor of the next page where there is one."""
-        before = None if wanted.cursor is None else _number(wanted.cursor)
+        """Return one page of events, newest first, and the cursor of the next page, if any."""
+        before = None if wanted.cursor is None else _from_cursor(wanted.cursor)
         values = asdict(wanted) | {"before": before, "limit": wanted.limit + 1}
-        [found] = await self._database.at_once(by, _LIST, values=values)
-        events = [_event(row) for row in found[: wanted.limit]]
+        [found] = await self._database.run_batch(by, _LIST, values=values)
+        events = [_to_event(row) for row in found[: wanted.limit]]
         return events, str(events[-1].number) if len(found) > wanted.limit else None
 
     async def verify(self, by: str, known: Anchor | None = None) -> ChainCheck:
-        """Check the chain from its beginning to its end; `known` is what an earlier check brought, kept elsewhere."""
-        async with self._database.transaction(by, local=LONG_WORK) as connection:
-            row = await one(connection, _HEAD)
+        """Verify the hash chain from its beginning; `known` is the end of an earlier check, stored elsewhere."""
+        async with self._database.transaction(by, local=LONG_TIMEOUTS) as connection:
+            row = await fetch_one(connection, _HEAD)
             if row is None:
-                raise NotAllowed("only an administrator may look at the audit log")
+                raise NotAllowed("only an administrator may read the audit log")
             head, last = Anchor(row[0], bytes(row[1])), row[2] or 0
             verdict = ChainCheck(BEGINNING)
             while verdict.fault is None:
-                page = await rows(connection, _PAGE, (verdict.reached.number, last, PAGE))
+                page = await fetch_all(connection, _PAGE, (verdict.reached.number, last, EVENTS_PER_PAGE))
                 verdict = followed(verdict.reached, [Link(n, content, bytes(h)) for n, content, h in page], known)
-                if len(page) < PAGE:
+                if len(page) < EVENTS_PER_PAGE:
                     break
         return verdict if verdict.fault else ended(verdict.reached, head, known)
 
@@ -84,16 +86,17 @@ _HEAD = "select number, hash, (select max(number) from audit_event) from audit_h
 _PAGE = "select number, content, hash from audit_event where number > %s and number <= %s order by number limit %s"
 
 
-def _number(cursor: str) -> int:
+def _from_cursor(cursor: str) -> int:
     if not (cursor.isascii() and cursor.isdecimal()):
-        raise Invalid("cursor: this is not one that a list gave out; start again without it")
-    return min(int(cursor), LAST)
+        raise Invalid(INVALID_CURSOR)
+    return min(int(cursor), MAX_EVENT_NUMBER)
 
 
-def _event(row: tuple[Any, ...]) -> AuditEvent:
+_CONTENT = ("event", "outcome", "person", "subject", "address", "key_id", "request_id", "details")
+"""Fields of `AuditEvent` that are stored in its JSON content."""
+
+
+def _to_event(row: tuple[Any, ...]) -> AuditEvent:
     number, content, digest, at = row
-    told = json.loads(content)
-    return AuditEvent(
-        number, at, told["event"], told["outcome"], told["person"], told["subject"], told["address"], told["key_id"],
-        told["request_id"], told["details"], bytes(digest).hex(),
-    )  # fmt: skip
+    stored = json.loads(content)
+    return AuditEvent(number=number, at=at, hash=bytes(digest).hex(), **{name: stored[name] for name in _CONTENT})

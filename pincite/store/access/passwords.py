@@ -1,4 +1,4 @@
-"""Passwords: hashed by argon2, compared in equal time whether or not there is anybody to compare with."""
+"""Passwords: hashed with Argon2, verified in the same time whether or not the user exists."""
 
 from functools import cache
 from typing import TYPE_CHECKING
@@ -8,30 +8,33 @@ from pincite.errors import Invalid
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
-SHORTEST, LONGEST = 10, 1000
-_NOBODY = "a password that nobody has"
+MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS = 10, 1000
+"""Length limits of a new password in characters."""
+_DUMMY_PASSWORD = "a password that nobody has"  # noqa: S105 - its hash is compared where there is no user
 
 
-def check_new(password: str) -> None:
-    """Raise `Invalid` for a password that is no good as a new one."""
-    if not SHORTEST <= len(password) <= LONGEST:
-        raise Invalid(f"a password has {SHORTEST} to {LONGEST} characters", code="weak_password")
+def check_new_password(password: str) -> None:
+    """Raise `Invalid` if a new password is too short or too long."""
+    if not MIN_PASSWORD_CHARS <= len(password) <= MAX_PASSWORD_CHARS:
+        raise Invalid(
+            f"a password must have {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters", code="weak_password"
+        )
 
 
-def hashed(password: str) -> str:
-    """What is kept of a password."""
+def hash_password(password: str) -> str:
+    """Return the hash of a password, which is stored."""
     return _hasher().hash(password)
 
 
-def matches(password: str, kept: str | None) -> bool:
-    """Whether a password is the one that was hashed; where none was, it takes as long to say no."""
+def verify_password(password: str, stored: str | None) -> bool:
+    """Whether a password matches the stored hash; without a hash, it takes as long to return false."""
     from argon2.exceptions import InvalidHashError, VerificationError
 
     try:
-        _hasher().verify(kept or _nobodys(), password[: LONGEST + 1])
+        _hasher().verify(stored or _dummy_hash(), password[: MAX_PASSWORD_CHARS + 1])
     except (VerificationError, InvalidHashError):
         return False
-    return kept is not None
+    return stored is not None
 
 
 @cache
@@ -42,5 +45,5 @@ def _hasher() -> "PasswordHasher":
 
 
 @cache
-def _nobodys() -> str:
-    return _hasher().hash(_NOBODY)
+def _dummy_hash() -> str:
+    return _hasher().hash(_DUMMY_PASSWORD)

@@ -1,4 +1,4 @@
-"""People and their groups: added, changed, suspended, removed; administrators only, says the database."""
+"""Users and groups: added, changed, suspended and removed; the database admits administrators only."""
 
 import secrets
 from collections.abc import Collection
@@ -13,16 +13,17 @@ from pincite.core.accounts.audit import AuditEntry, EventName
 from pincite.core.accounts.users import Group, Person, PersonRole
 from pincite.errors import Conflict, Invalid, NotAllowed, NotFound
 from pincite.store.access.audit_log import record
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 
-LONGEST = 100
+MAX_NAME_CHARS = 100
+"""Characters of the name of a user or a group at most."""
 LOCAL = "local"
-"""Whoever owns the data folder: they can do anything to it anyway, so nobody shuts them out here."""
+"""The owner of the data folder, who cannot be suspended or removed: that person has the files anyway."""
 
 
 @dataclass(frozen=True, slots=True)
-class Oneself:
-    """What somebody knows about themselves."""
+class OwnProfile:
+    """The profile that a person may read about themselves."""
 
     id: str
     name: str
@@ -31,38 +32,38 @@ class Oneself:
 
 
 class Users:
-    """Everybody there is. `by` is always who does it, and the database refuses whoever is no administrator."""
+    """Manages users and groups; `by` is the person who acts, and the database refuses anyone but an administrator."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def all(self, by: str) -> list[Person]:
-        """Everybody, by name."""
-        [found] = await self._database.at_once(by, _PEOPLE + sql.SQL(" order by lower(p.name)"), values={})
-        return [_person(row) for row in found]
+        """Return all users by name."""
+        [found] = await self._database.run_batch(by, _PEOPLE + sql.SQL(" order by lower(p.name)"), values={})
+        return [_to_person(row) for row in found]
 
     async def get(self, by: str, person: str) -> Person:
-        """One of them, by id or name."""
-        [found] = await self._database.at_once(by, _PEOPLE + sql.SQL(_NAMED), values={"person": person})
+        """Return one user by id or name."""
+        [found] = await self._database.run_batch(by, _PEOPLE + sql.SQL(_BY_ID_OR_NAME), values={"person": person})
         if not found:
             raise NotFound(f"there is no user '{person}'")
-        return _person(found[0])
+        return _to_person(found[0])
 
-    async def oneself(self, person: str, role: Role) -> Oneself:
-        """What a person may know about themselves, with the role they came in with."""
+    async def own_profile(self, person: str, role: Role) -> OwnProfile:
+        """Return a person's own profile, with the role of this request."""
         query = sql.SQL("select name, {} from person p where id = me()").format(sql.SQL(_THEIR_GROUPS))
-        [found] = await self._database.at_once(person, query, values={})
+        [found] = await self._database.run_batch(person, query, values={})
         if not found:
-            raise NotFound("there is no such user any more")
-        return Oneself(person, found[0][0], role, tuple(found[0][1]))
+            raise NotFound("this user was removed")
+        return OwnProfile(person, found[0][0], role, tuple(found[0][1]))
 
     async def add(self, by: str, name: str, role: PersonRole) -> Person:
-        """Add somebody; how they come in, by a key or a password, is given to them afterwards."""
-        wanted = _name(name, "user")
+        """Add a user; an API key or a password is set afterwards."""
+        wanted = _checked_name(name, "user")
         async with self._database.transaction(by) as connection:
-            await _only_administrators(connection)
+            await _require_administrator(connection)
             taken = "select 1 from person where id = %(name)s or lower(name) = lower(%(name)s)"
-            if await one(connection, taken, {"name": wanted}):
+            if await fetch_one(connection, taken, {"name": wanted}):
                 raise Conflict(f"there is, or was, a user '{wanted}'; choose another name")
             try:
                 await connection.execute(
@@ -74,30 +75,30 @@ class Users:
         return await self.get(by, wanted)
 
     async def change_role(self, by: str, person: str, role: PersonRole) -> Person:
-        """Give somebody another role; their keys are worth no more than it."""
+        """Change a user's role; it also limits the role of the user's API keys."""
         known = await self.get(by, person)
-        told = AuditEntry("user.role", f"user:{known.id}", details={"before": known.role, "after": role})
-        await self._change(by, known, "update person set role = %(value)s where id = %(id)s", role, told)
-        return replace(known, role=role)  # who was an administrator until now could not ask
+        entry = AuditEntry("user.role", f"user:{known.id}", details={"before": known.role, "after": role})
+        await self._change(by, known, "update person set role = %(value)s where id = %(id)s", role, entry)
+        return replace(known, role=role)  # not read again: `by` may have lost the role of administrator
 
     async def suspend(self, by: str, person: str, *, suspended: bool) -> Person:
-        """Keep somebody out until further notice, or let them in again; what is theirs stays as it is."""
+        """Suspend a user or lift the suspension; the user's documents stay."""
         known = await self.get(by, person)
-        told = AuditEntry("user.suspend" if suspended else "user.resume", f"user:{known.id}")
-        await self._change(by, known, _SUSPEND, suspended, told)
+        entry = AuditEntry("user.suspend" if suspended else "user.resume", f"user:{known.id}")
+        await self._change(by, known, _SUSPEND, suspended, entry)
         return replace(known, suspended=suspended)
 
     async def remove(self, by: str, person: str) -> Person:
-        """Remove somebody with their keys, logins, conversations and traces; `Conflict` where documents are theirs."""
+        """Remove a user with keys, logins, conversations and traces; `Conflict` if the user owns documents."""
         known = await self.get(by, person)
         if known.documents:
             raise Conflict(
                 f"'{known.name}' owns documents ({known.documents}), which others may read; remove these first,"
-                f" give them to somebody with: pincite user remove {known.name} --to NAME, or suspend the user"
+                f" transfer them with: pincite user remove {known.name} --to NAME, or suspend the user"
             )
-        gone = "update person set removed_at = now() where id = %(id)s"
-        await self._change(by, known, gone, None, AuditEntry("user.remove", f"user:{known.id}"))
-        async with self._database.transaction(known.id) as connection:  # these are the person's own to remove
+        removed = "update person set removed_at = now() where id = %(id)s"
+        await self._change(by, known, removed, None, AuditEntry("user.remove", f"user:{known.id}"))
+        async with self._database.transaction(known.id) as connection:  # only the owner may delete these rows
             for table in ("session", "evaluation", "evaluation_set", "trace", "folder"):
                 await connection.execute(f"delete from {table} where owner = %s", (known.id,))  # noqa: S608
         async with self._database.transaction(by) as connection:
@@ -105,39 +106,39 @@ class Users:
                 await connection.execute(f"delete from {table} where person = %s", (known.id,))  # noqa: S608
         return known
 
-    async def _change(self, by: str, person: Person, statement: str, value: object, told: AuditEntry) -> None:
+    async def _change(self, by: str, person: Person, statement: str, value: object, entry: AuditEntry) -> None:
         if person.id == LOCAL:
             raise Conflict(f"'{person.name}' owns the data folder and stays its administrator")
         async with self._database.transaction(by) as connection:
-            await _only_administrators(connection)
+            await _require_administrator(connection)
             await connection.execute(statement, {"id": person.id, "value": value})
             await connection.execute(
                 "delete from login where person = %(id)s"
                 " and exists (select from person where id = %(id)s and coalesce(suspended_at, removed_at) is not null)",
                 {"id": person.id},
             )
-            await record(connection, told)
+            await record(connection, entry)
 
     # --- groups -------------------------------------------------------------------------------------------------
 
     async def groups(self, by: str) -> list[Group]:
-        """Every group by name."""
-        [found] = await self._database.at_once(by, _GROUPS + " order by lower(g.name)", values={})
+        """Return all groups by name."""
+        [found] = await self._database.run_batch(by, _GROUPS + " order by lower(g.name)", values={})
         return [Group(row[0], row[1], tuple(row[2]), row[3]) for row in found]
 
     async def group(self, by: str, group: str) -> Group:
-        """One of them, by id or name."""
+        """Return one group by id or name."""
         query = _GROUPS + " where g.id = %(group)s or lower(g.name) = lower(%(group)s)"
-        [found] = await self._database.at_once(by, query, values={"group": group})
+        [found] = await self._database.run_batch(by, query, values={"group": group})
         if not found:
             raise NotFound(f"there is no group '{group}'")
         return Group(found[0][0], found[0][1], tuple(found[0][2]), found[0][3])
 
     async def add_group(self, by: str, name: str) -> Group:
-        """Add a group nobody is in yet."""
-        wanted, group_id = _name(name, "group"), secrets.token_hex(8)
+        """Add a group without members."""
+        wanted, group_id = _checked_name(name, "group"), secrets.token_hex(8)
         async with self._database.transaction(by) as connection:
-            await _only_administrators(connection)
+            await _require_administrator(connection)
             try:
                 await connection.execute("insert into people_group (id, name) values (%s, %s)", (group_id, wanted))
             except pg_errors.UniqueViolation:
@@ -146,54 +147,54 @@ class Users:
         return await self.group(by, wanted)
 
     async def remove_group(self, by: str, group: str) -> Group:
-        """Remove a group: what was shared with it is shared with nobody by that any more."""
+        """Remove a group; its members lose what was shared with it."""
         known = await self.group(by, group)
         async with self._database.transaction(by) as connection:
-            await _only_administrators(connection)
+            await _require_administrator(connection)
             await connection.execute("delete from people_group where id = %s", (known.id,))
             await record(connection, AuditEntry("group.remove", f"group:{known.id}", details={"name": known.name}))
         return known
 
     async def join(self, by: str, group: str, person: str) -> Group:
-        """Put somebody into a group; what is shared with it, they may read from now on."""
+        """Add a user to a group, who may then read what is shared with it."""
         statement = "insert into membership values (%s, %s) on conflict do nothing"
-        return await self._in_or_out(by, group, person, statement, "group.join")
+        return await self._change_membership(by, group, person, statement, "group.join")
 
     async def leave(self, by: str, group: str, person: str) -> Group:
-        """Take somebody out of a group."""
+        """Remove a user from a group."""
         statement = "delete from membership where person = %s and group_id = %s"
-        return await self._in_or_out(by, group, person, statement, "group.leave")
+        return await self._change_membership(by, group, person, statement, "group.leave")
 
-    async def put_into(self, by: str, person: str, names: Collection[str]) -> None:
-        """See to it that somebody is in those groups of these names that there are, and in no others."""
+    async def set_groups(self, by: str, person: str, names: Collection[str]) -> None:
+        """Make a user a member of exactly the groups with these names; unknown names are ignored."""
         wanted = {name.casefold() for name in names}
         for group in await self.groups(by):
             if (group.name.casefold() in wanted) != (person in group.members):
                 await (self.leave if person in group.members else self.join)(by, group.id, person)
 
-    async def _in_or_out(self, by: str, group: str, person: str, statement: str, event: EventName) -> Group:
+    async def _change_membership(self, by: str, group: str, person: str, statement: str, event: EventName) -> Group:
         which, who = await self.group(by, group), await self.get(by, person)
         async with self._database.transaction(by) as connection:
-            await _only_administrators(connection)
+            await _require_administrator(connection)
             if (await connection.execute(statement, (who.id, which.id))).rowcount:
                 await record(connection, AuditEntry(event, f"user:{who.id}", details={"group": which.id}))
         return await self.group(by, which.id)
 
 
-async def _only_administrators(connection: Connection) -> None:
-    if (await rows(connection, "select am_administrator()")) != [(True,)]:
-        raise NotAllowed("only an administrator may manage people and groups")
+async def _require_administrator(connection: Connection) -> None:
+    if (await fetch_all(connection, "select am_administrator()")) != [(True,)]:
+        raise NotAllowed("only an administrator may manage users and groups")
 
 
-def _name(given: str, what: str) -> str:
-    """A name as it is kept: something one can see and type."""
+def _checked_name(given: str, what: str) -> str:
+    """Return a name with normalised spaces; `Invalid` if it is empty, too long or has forbidden characters."""
     name = " ".join(given.split())
-    if not name or len(name) > LONGEST or not name.isprintable() or "," in name or ":" in name:
-        raise Invalid(f"a {what} needs a name of 1 to {LONGEST} characters that can be seen, without ',' and ':'")
+    if not name or len(name) > MAX_NAME_CHARS or not name.isprintable() or "," in name or ":" in name:
+        raise Invalid(f"a {what} needs a name of 1 to {MAX_NAME_CHARS} printable characters, without ',' and ':'")
     return name
 
 
-def _person(row: tuple[Any, ...]) -> Person:
+def _to_person(row: tuple[Any, ...]) -> Person:
     person_id, name, role, groups, suspended, documents, created = row
     return Person(person_id, name, role, tuple(groups), suspended, documents, created)
 
@@ -205,7 +206,7 @@ _PEOPLE = sql.SQL("""
     select p.id, p.name, p.role, {groups}, p.suspended_at is not null, documents_of(p.id), p.created_at
     from (select * from person where removed_at is null and (select am_administrator())) p
 """).format(groups=sql.SQL(_THEIR_GROUPS))
-_NAMED = " where p.id = %(person)s or lower(p.name) = lower(%(person)s)"
+_BY_ID_OR_NAME = " where p.id = %(person)s or lower(p.name) = lower(%(person)s)"
 _SUSPEND = (
     "update person set suspended_at = case when %(value)s then coalesce(suspended_at, now()) end where id = %(id)s"
 )

@@ -1,4 +1,4 @@
-"""Answers as JSON in the database, back again, and without what a document gave them that one may not read."""
+"""Answers as JSON for the database and back, and answers without the quotes of removed or unreadable documents."""
 
 import dataclasses
 import types
@@ -13,39 +13,39 @@ from pincite.text.sentences import storable
 
 T = TypeVar("T")
 
-REMOVED = "this answer stands on a document that was removed; its quotes are gone"
-"""What an answer in the history says when a document it stands on is gone."""
-WITHHELD = "some sources of this answer are not yours to read: their names and quotes are left out"
-"""What a shared answer says to whoever may not read all that it stands on."""
+REMOVED = "this answer cites a document that was removed; its quotes were removed, too"
+"""Warning of a stored answer that cites a removed document."""
+WITHHELD = "you may not read some sources of this answer: their names and quotes are left out"
+"""Warning of a shared answer for a reader who may not read all of its sources."""
 GAP = "[…]"
-"""Stands where an answer had repeated a removed document word by word."""
+"""Replaces a sentence that an answer copied from a removed document."""
 
 
 def to_json(answer: Answer) -> dict[str, Any]:
-    """The whole answer as plain values."""
-    return _plain(answer)  # type: ignore[no-any-return]
+    """Return an answer as plain JSON values."""
+    return _to_plain(answer)  # type: ignore[no-any-return]
 
 
 def from_json(stored: Mapping[str, Any]) -> Answer:
-    """The answer again; what is new since then has its default, what is no longer known is dropped."""
-    return _value(Answer, stored)  # type: ignore[no-any-return]
+    """Return the answer of stored JSON; missing fields get their default, unknown fields are dropped."""
+    return _from_plain(Answer, stored)  # type: ignore[no-any-return]
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, str):
         return storable(value)
-    if names := _names(value.__class__):
-        return {name: _plain(getattr(value, name)) for name in names}
+    if names := _field_names(value.__class__):
+        return {name: _to_plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
-        return {storable(key): _plain(item) for key, item in value.items()}
+        return {storable(key): _to_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_to_plain(item) for item in value]
     return value
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
-    """The fields of a dataclass; none of anything else."""
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Return the field names of a dataclass; an empty tuple for any other type."""
     return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
 
 
@@ -54,56 +54,56 @@ def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _value(kind: Any, stored: Any) -> Any:
-    """A stored value as the type its place asks for."""
+def _from_plain(kind: Any, stored: Any) -> Any:
+    """Return a stored value converted to the type of its field."""
     if stored is None:
         return None
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         hints = _hints(kind)
-        return kind(**{name: _value(hints[name], value) for name, value in stored.items() if name in hints})
+        return kind(**{name: _from_plain(hints[name], value) for name, value in stored.items() if name in hints})
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        return _value(next(part for part in inner if part is not type(None)), stored)
+        return _from_plain(next(part for part in inner if part is not type(None)), stored)
     if origin is tuple:
         kinds = [inner[0]] * len(stored) if inner[-1] is Ellipsis else inner
-        return tuple(_value(part, item) for part, item in zip(kinds, stored, strict=True))
+        return tuple(_from_plain(part, item) for part, item in zip(kinds, stored, strict=True))
     return stored
 
 
-# --- what stays when a document is removed ------------------------------------------------------------------
+# --- removing a document from answers -----------------------------------------------------------------------
 
 
 def without_document(turn: KeptTurn, document_id: str) -> tuple[KeptTurn, int]:
-    """The turn without the quotes, snippets and titles of a document, and how many quotes and snippets went.
+    """Return a turn without the quotes, snippets and titles of a document, and the number of removed quotes.
 
-    The answer's own words stay. Sentences that code copied out of the document are quotes too, and so is
-    whatever a cut answer had said: nobody checked yet whose words those were.
+    The model's own words stay. Sentences that code copied from the document count as quotes, and so does the text of an
+    incomplete answer, because its sentences were never checked against the sources.
     """
     if turn.answer is None:
-        gone = int(bool(turn.words))
-        return replace(turn, words=GAP if gone else "", removed=True), gone
-    answer, gone = _without(turn.answer, document_id)
-    return replace(turn, answer=answer, words=answer.text, removed=True), gone
+        removed = int(bool(turn.words))
+        return replace(turn, words=GAP if removed else "", removed=True), removed
+    answer, removed = _remove_document(turn.answer, document_id)
+    return replace(turn, answer=answer, words=answer.text, removed=True), removed
 
 
-def _without(answer: Answer, document_id: str) -> tuple[Answer, int]:
+def _remove_document(answer: Answer, document_id: str) -> tuple[Answer, int]:
     numbers = {source.number for source in answer.sources if source.document_id == document_id}
     snippets = sum(bool(source.snippet) for source in answer.sources if source.number in numbers)
     quotes = sum(bool(citation.quote) for citation in answer.citations if citation.source in numbers)
-    answer = _uncopied(replace(answer, warnings=_unquoting(answer, numbers)), numbers)
+    answer = _remove_copied_sentences(replace(answer, warnings=_warnings_without(answer, numbers)), numbers)
     return replace(
         answer,
-        sources=tuple(_bare_source(one) if one.number in numbers else one for one in answer.sources),
-        citations=tuple(_bare_citation(one) if one.source in numbers else one for one in answer.citations),
+        sources=tuple(_cleared_source(one) if one.number in numbers else one for one in answer.sources),
+        citations=tuple(_cleared_citation(one) if one.source in numbers else one for one in answer.citations),
         related_documents=tuple(one for one in answer.related_documents if one.document_id != document_id),
-        context_sufficiency=_undisputed(answer.context_sufficiency, document_id),
+        context_sufficiency=_remove_conflicts(answer.context_sufficiency, document_id),
         suggested_questions=() if numbers else answer.suggested_questions,
         warnings=answer.warnings if REMOVED in answer.warnings else (*answer.warnings, REMOVED),
     ), quotes + snippets
 
 
-def _uncopied(answer: Answer, numbers: set[int]) -> Answer:
-    """Put a gap where code copied a sentence of these sources; everything after it moves."""
+def _remove_copied_sentences(answer: Answer, numbers: set[int]) -> Answer:
+    """Replace the sentences that code copied from these sources by a gap, and shift the later citations."""
     text, citations, last = "", list[Citation](), 0
     for citation in answer.citations:
         copied = citation.matched_by == "code" and citation.end > citation.start and citation.source in numbers
@@ -115,58 +115,70 @@ def _uncopied(answer: Answer, numbers: set[int]) -> Answer:
     text += answer.text[last:]
     if text == answer.text:
         return answer
-    # The sentences were judged where they stood; their places would point at other words now.
+    # The checked sentences are dropped: their offsets refer to the previous text.
     return replace(answer, text=text, citations=tuple(citations), groundedness=Groundedness(answer.groundedness.score))
 
 
-def _undisputed(sufficiency: Sufficiency, document_id: str) -> Sufficiency:
-    """Without the conflicts that quote a document."""
-    kept = tuple(
-        one for one in sufficiency.conflicts if all(said.document_id != document_id for said in one.statements)
+def _remove_conflicts(sufficiency: Sufficiency, document_id: str) -> Sufficiency:
+    """Return the sufficiency without the conflicts that quote a document."""
+    conflicts = tuple(
+        conflict
+        for conflict in sufficiency.conflicts
+        if all(statement.document_id != document_id for statement in conflict.statements)
     )
-    return replace(sufficiency, conflicts=kept)
+    return replace(sufficiency, conflicts=conflicts)
 
 
-def _unquoting(answer: Answer, numbers: Container[int | None]) -> tuple[str, ...]:
-    """The warnings but for those that say what these sources say."""
+def _warnings_without(answer: Answer, numbers: Container[int | None]) -> tuple[str, ...]:
+    """Return the warnings of an answer, except those that repeat a citation's reason for these sources."""
     reasons = [one.reason for one in answer.citations if one.source in numbers and one.reason]
     return tuple(one for one in answer.warnings if not any(reason in one for reason in reasons))
 
 
-def _bare_source(source: Source) -> Source:
+def _cleared_source(source: Source) -> Source:
     return replace(
         source, document_name="", title="", snippet="", heading_path=(), urls=(), page=None, checksum="", place=None
-    )  # fmt: skip
+    )
 
 
-def _bare_citation(citation: Citation) -> Citation:
+def _cleared_citation(citation: Citation) -> Citation:
     return replace(
-        citation, matched=False, matched_by=None, quote="", quote_start_char=None, quote_end_char=None,
-        quote_start_line=None, quote_end_line=None, page=None, rects=(), place=None, reason=None,
-    )  # fmt: skip
+        citation,
+        matched=False,
+        matched_by=None,
+        quote="",
+        quote_start_char=None,
+        quote_end_char=None,
+        quote_start_line=None,
+        quote_end_line=None,
+        page=None,
+        rects=(),
+        place=None,
+        reason=None,
+    )
 
 
-# --- what somebody else may see of an answer ----------------------------------------------------------------
+# --- shared answers, as another reader may see them ---------------------------------------------------------
 
 
-def without_documents(answer: Answer, gone: Collection[str]) -> Answer:
-    """The answer without what these documents gave it, as if they had been removed."""
-    for document_id in gone:
-        answer, _ = _without(answer, document_id)
+def without_documents(answer: Answer, removed: Collection[str]) -> Answer:
+    """Return an answer without the quotes of these documents, as if they had been removed."""
+    for document_id in removed:
+        answer, _ = _remove_document(answer, document_id)
     return answer
 
 
 def only_readable(answer: Answer, readable: Container[str]) -> Answer:
-    """The answer as somebody else is shown it: its words, the sources they may read, nothing of how it came to be."""
+    """Return an answer for another reader: its text and the readable sources, without metadata of the request."""
     hidden = {source.number for source in answer.sources if source.document_id not in readable}
     return replace(
         answer,
         sources=tuple(_hidden_source(one) if one.number in hidden else one for one in answer.sources),
-        citations=tuple(_bare_citation(one) if one.source in hidden else one for one in answer.citations),
+        citations=tuple(_cleared_citation(one) if one.source in hidden else one for one in answer.citations),
         related_documents=tuple(one for one in answer.related_documents if one.document_id in readable),
         context_sufficiency=replace(answer.context_sufficiency, missing_aspects=(), conflicts=()),
         metadata=AnswerMetadata(0, answer.metadata.model, answer.metadata.finish_reason, ""),
-        warnings=(*_unquoting(answer, hidden), WITHHELD) if hidden else answer.warnings,
+        warnings=(*_warnings_without(answer, hidden), WITHHELD) if hidden else answer.warnings,
         degraded=(),
         suggested_questions=(),
         session_id=None,
@@ -176,7 +188,7 @@ def only_readable(answer: Answer, readable: Container[str]) -> Answer:
 
 def _hidden_source(source: Source) -> Source:
     return replace(
-        _bare_source(source),
+        _cleared_source(source),
         document_id="",
         chunk_id="",
         version="",

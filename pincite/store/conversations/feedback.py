@@ -1,40 +1,39 @@
-"""What people say of their answers: kept with the turn, and gone with it."""
+"""Feedback on answers: stored with the turn and removed with it."""
 
 from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import Feedback, Rating
 from pincite.errors import Invalid, NotFound
-from pincite.store.cursors import cursor_of, place_of
-from pincite.store.database import Database, one, rows
+from pincite.store.cursors import INVALID_CURSOR, cursor_of, place_of
+from pincite.store.database import Database, fetch_all, fetch_one
 
 
 class FeedbackStore:
-    """Ratings of answers, each by whoever asked."""
+    """Ratings of answers by their askers."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def rate(self, scope: Scope, answer_id: str, rating: Rating, comment: str) -> Feedback:
-        """Say of an answer of one's own whether it helped; saying it again replaces what was said."""
+        """Rate an own answer; a new rating replaces the previous one."""
         async with self._database.transaction(scope.person) as connection:
             turn = "select id, trace_id from turn where answer ->> 'id' = %s and owner = %s"
-            found = await one(connection, turn, (answer_id, scope.person))
+            found = await fetch_one(connection, turn, (answer_id, scope.person))
             if found is None:
-                raise NotFound(f"there is no answer '{answer_id}' in your conversations; only such can be rated")
-            made = await one(connection, _RATE, (found[0], scope.person, found[1], rating, comment))
-        assert made is not None
-        return Feedback(answer_id, found[1], scope.person, rating, comment, made[0])
+                raise NotFound(f"there is no answer '{answer_id}' in your conversations; rate an answer of your own")
+            stored = await fetch_one(connection, _RATE, (found[0], scope.person, found[1], rating, comment))
+        assert stored is not None
+        return Feedback(answer_id, found[1], scope.person, rating, comment, stored[0])
 
     async def list(self, scope: Scope, limit: int, cursor: str | None) -> tuple[list[Feedback], str | None]:
-        """What was said, newest first: one's own, and for an administrator everybody's, without their answers."""
+        """Return one page of own feedback, newest first; for an administrator that of all, without answers."""
         after, last = place_of(cursor) if cursor else (None, "0")
         if not last.isdecimal() or len(last) > 18:
-            raise Invalid("cursor: this is not one that a list gave out; start again without it")
+            raise Invalid(INVALID_CURSOR)
         values = {"after": after, "last": int(last), "limit": limit + 1}
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(connection, _LIST, values)
-        shown = [Feedback(*row[1:]) for row in found[:limit]]
-        following = cursor_of(shown[-1].created_at, str(found[limit - 1][0])) if len(found) > limit else None
-        return shown, following
+            found = await fetch_all(connection, _LIST, values)
+        page = [Feedback(*row[1:]) for row in found[:limit]]
+        return page, cursor_of(page[-1].created_at, str(found[limit - 1][0])) if len(found) > limit else None
 
 
 _RATE = """

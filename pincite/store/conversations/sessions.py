@@ -1,10 +1,10 @@
-"""Conversations: each person's sessions, restored after a restart, searched, removed."""
+"""Sessions: each person's conversations, stored, searched and removed."""
 
 import asyncio
 import secrets
 from collections.abc import Container, Coroutine, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, LiteralString, TypeVar
 
 from psycopg.types.json import Jsonb
 
@@ -12,61 +12,69 @@ from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import KeptTurn, Session
 from pincite.core.query.question import Exchange
 from pincite.errors import Invalid, NotFound
+from pincite.store.columns import Columns, by_name, select_list
 from pincite.store.conversations.answer_json import from_json, to_json, without_document
 from pincite.store.cursors import cursor_of, place_of
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 from pincite.text.sentences import storable
 
 T = TypeVar("T")
 
-TITLE = 80
-"""Characters of a title that was made from the first question."""
-LONGEST_TITLE = 200
-MOST_TURNS = 1000
-"""Turns that a session is shown with: the last ones."""
-MOST_WORDS = 20
-"""Words that sessions are searched for at a time."""
+MAX_DERIVED_TITLE_CHARS = 80
+"""Characters of a title that is derived from the first question."""
+MAX_TITLE_CHARS = 200
+"""Characters of a title at most; the rest is cut."""
+MAX_TURNS = 1000
+"""Turns of a session that are returned: the last ones."""
+MAX_SEARCH_WORDS = 20
+"""Words in one search for sessions at most."""
 
 _SESSION = (
     "select s.id, s.title, s.created_at, s.updated_at, (select count(*) from turn t where t.session_id = s.id)"
     " from session s"
 )
-_TURN = (
-    "select t.question, t.standalone, t.words, t.answer, t.complete, t.trace_id,"
-    " array(select d.document_id from turn_document d where d.turn_id = t.id order by 1), t.removed, t.created_at,"
-    " (select f.rating from feedback f where f.turn_id = t.id) from turn t"
-)
-_HOLDS_ALL = (
+_TURN_COLUMNS: Columns = {
+    "question": "t.question",
+    "standalone": "t.standalone",
+    "words": "t.words",
+    "answer": "t.answer",
+    "complete": "t.complete",
+    "trace_id": "t.trace_id",
+    "documents": "array(select d.document_id from turn_document d where d.turn_id = t.id order by 1)",
+    "removed": "t.removed",
+    "created_at": "t.created_at",
+    "rating": "(select f.rating from feedback f where f.turn_id = t.id)",
+}
+_TURN: LiteralString = "select " + select_list(_TURN_COLUMNS) + " from turn t"  # noqa: S608 - constant columns
+_CONTAINS_ALL = (
     " and not exists (select from unnest(%(words)s::text[]) w where position(w in lower(s.title)) = 0 and not exists"
     " (select from turn t where t.session_id = s.id and position(w in lower(t.question || ' ' || t.words)) > 0))"
 )
-
-
 _READABLE = "select id from document where id = any(%s) and realm = any(%s)"
 
 
 class Sessions:
-    """Keeps conversations for their owner; a session of somebody else is as good as missing."""
+    """Stores the sessions of their owners; another person's session is `NotFound`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._writing: set[asyncio.Task[Any]] = set()
 
     async def close(self) -> None:
-        """Finish what is being written."""
+        """Wait for pending writes."""
         await asyncio.gather(*self._writing, return_exceptions=True)
 
-    async def _surely(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something to its end, even if whoever waits for it is cancelled."""
+    async def _shielded(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine to its end, even if the caller is cancelled."""
         writing = asyncio.create_task(work)
         self._writing.add(writing)
         writing.add_done_callback(self._writing.discard)
         return await asyncio.shield(writing)
 
     async def create(self, scope: Scope, title: str = "") -> Session:
-        """A new, empty session; without a title it takes that of its first question."""
+        """Create an empty session; without a title, it gets one from its first question."""
         async with self._database.transaction(scope.person) as connection:
-            row = await one(
+            row = await fetch_one(
                 connection,
                 "insert into session (id, owner, title) values (%s, %s, %s)"
                 " returning id, title, created_at, updated_at, 0",
@@ -76,31 +84,32 @@ class Sessions:
         return Session(*row)
 
     async def get(self, scope: Scope, session_id: str) -> Session:
-        """One session with its last turns, oldest first."""
+        """Return a session with its last turns, oldest first, without quotes of documents that are unreadable now."""
         async with self._database.transaction(scope.person) as connection:
-            session = await _find(connection, scope, session_id)
-            found = await rows(
-                connection, _TURN + " where t.session_id = %s order by t.id desc limit %s", (session_id, MOST_TURNS)
+            session = await _find_session(connection, scope, session_id)
+            found = await fetch_all(
+                connection, _TURN + " where t.session_id = %s order by t.id desc limit %s", (session_id, MAX_TURNS)
             )
-            turns = [_turn(row) for row in reversed(found)]
+            turns = [_to_turn(row) for row in reversed(found)]
             named = list({document_id for turn in turns for document_id in turn.documents})
-            readable = {one for (one,) in await rows(connection, _READABLE, (named, list(scope.realms)))}
-        return replace(session, turns=tuple(_as_readable(turn, readable) for turn in turns))
+            found = await fetch_all(connection, _READABLE, (named, list(scope.realms)))
+            readable = {document_id for (document_id,) in found}
+        return replace(session, turns=tuple(_without_unreadable(turn, readable) for turn in turns))
 
     async def list(
         self, scope: Scope, q: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> tuple[Sequence[Session], str | None]:
-        """Sessions, the one last used first; `q` are words that all occur in its title, questions or answers."""
+        """Return one page of sessions, the last used first; every word of `q` is in the title, questions or answers."""
         after, last = place_of(cursor) if cursor else (None, "")
         words = storable(q or "").lower().split()
-        if len(words) > MOST_WORDS:
-            raise Invalid(f"search for at most {MOST_WORDS} words at a time, not {len(words)}")
+        if len(words) > MAX_SEARCH_WORDS:
+            raise Invalid(f"search for at most {MAX_SEARCH_WORDS} words at a time, not {len(words)}")
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(
+            found = await fetch_all(
                 connection,
                 _SESSION + " where s.owner = %(owner)s"
                 " and (%(after)s::timestamptz is null or (s.updated_at, s.id) < (%(after)s, %(last)s))"
-                + (_HOLDS_ALL if words else "")
+                + (_CONTAINS_ALL if words else "")
                 + " order by s.updated_at desc, s.id desc limit %(limit)s",
                 {"owner": scope.person, "words": words, "after": after, "last": last, "limit": limit + 1},
             )
@@ -108,45 +117,45 @@ class Sessions:
         return sessions, cursor_of(sessions[-1].updated_at, sessions[-1].id) if len(found) > limit else None
 
     async def rename(self, scope: Scope, session_id: str, title: str) -> Session:
-        """Give a session another title."""
+        """Change the title of a session."""
         if not title.strip():
-            raise Invalid("a title needs at least one letter")
+            raise Invalid("a title needs at least one character")
         async with self._database.transaction(scope.person) as connection:
             await connection.execute(
                 "update session set title = %s where id = %s and owner = %s", (_title(title), session_id, scope.person)
             )
-            return await _find(connection, scope, session_id)
+            return await _find_session(connection, scope, session_id)
 
     async def remove(self, scope: Scope, session_id: str) -> None:
-        """Remove a session and everything said in it."""
+        """Remove a session with its turns."""
         async with self._database.transaction(scope.person) as connection:
-            await _find(connection, scope, session_id)
+            await _find_session(connection, scope, session_id)
             await connection.execute("delete from session where id = %s and owner = %s", (session_id, scope.person))
 
     async def remove_if_empty(self, scope: Scope, session_id: str) -> bool:
-        """Remove a session in which nothing was said, even if whoever waits for that is cancelled; whether it was one."""
-        return await self._surely(self._remove_if_empty(scope, session_id))
+        """Remove a session if it has no turns, even if the caller is cancelled; return whether it was removed."""
+        return await self._shielded(self._remove_if_empty(scope, session_id))
 
     async def _remove_if_empty(self, scope: Scope, session_id: str) -> bool:
         async with self._database.transaction(scope.person) as connection:
-            gone = await connection.execute(
-                # A turn that is being written meanwhile is not seen yet, but the moment it sets is.
+            removed = await connection.execute(
+                # A concurrent turn is not visible yet, but this waits for its lock and then sees its `updated_at`.
                 "delete from session s where s.id = %s and s.owner = %s and s.updated_at = s.created_at"
                 " and not exists (select from turn t where t.session_id = s.id)",
                 (session_id, scope.person),
             )
-            return gone.rowcount > 0
+            return removed.rowcount > 0
 
     async def remove_all(self, scope: Scope) -> int:
-        """Remove every session of this person, and say how many there were."""
+        """Remove every session of this person; return their number."""
         async with self._database.transaction(scope.person) as connection:
             return (await connection.execute("delete from session where owner = %s", (scope.person,))).rowcount
 
     async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Exchange, ...]:
-        """The last turns, oldest first, as far as they can be remembered."""
+        """Return the last turns, oldest first; answers that are incomplete or cite unreadable documents are empty."""
         async with self._database.transaction(scope.person) as connection:
-            await _find(connection, scope, session_id)
-            found = await rows(
+            await _find_session(connection, scope, session_id)
+            found = await fetch_all(
                 connection,
                 "select question, standalone, case when complete and not removed and not exists ("
                 " select from turn_document q where q.turn_id = t.id and not exists"
@@ -157,21 +166,30 @@ class Sessions:
         return tuple(Exchange(*row) for row in reversed(found))
 
     async def keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None:
-        """Add a turn; it is written even if whoever waits for that is cancelled."""
-        await self._surely(self._keep(scope, session_id, turn))
+        """Add a turn to a session, even if the caller is cancelled."""
+        await self._shielded(self._keep(scope, session_id, turn))
 
     async def _keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None:
-        """What a turn quotes of a document that was removed meanwhile is left out."""
+        """Insert a turn, without the quotes of documents that were removed meanwhile."""
         async with self._database.transaction(scope.person) as connection:
-            await _find(connection, scope, session_id)
+            await _find_session(connection, scope, session_id)
             turn = await _without_removed(connection, scope, turn)
-            row = await one(
+            row = await fetch_one(
                 connection,
                 "insert into turn (session_id, owner, question, standalone, words, answer, complete, removed, trace_id)"
                 " values (%s, %s, %s, %s, %s, %s, %s, %s, %s) returning id",
-                (session_id, scope.person, storable(turn.question), storable(turn.standalone), storable(turn.words),
-                 Jsonb(to_json(turn.answer)) if turn.answer else None, turn.complete, turn.removed, turn.trace_id),
-            )  # fmt: skip
+                (
+                    session_id,
+                    scope.person,
+                    storable(turn.question),
+                    storable(turn.standalone),
+                    storable(turn.words),
+                    Jsonb(to_json(turn.answer)) if turn.answer else None,
+                    turn.complete,
+                    turn.removed,
+                    turn.trace_id,
+                ),
+            )
             assert row is not None
             await connection.execute(
                 "insert into turn_document (document_id, turn_id, owner) select unnest(%s::text[]), %s, %s",
@@ -184,19 +202,19 @@ class Sessions:
             )
 
 
-async def forget_quotes(connection: Connection, person: str, document_id: str) -> tuple[list[int], int]:
-    """Take a document's words out of every turn that quotes it, whoever's it is: which turns, and how many quotes.
+async def remove_quotes(connection: Connection, person: str, document_id: str) -> tuple[list[int], int]:
+    """Remove the quotes of a document from the turns of every person; return these turns and the number of quotes.
 
-    Part of the transaction that removes it, so that there is no moment with the one and without the other.
+    It belongs to the transaction that removes the document, so that both happen together.
     """
-    quoting, gone = await rows(connection, "select turn_id, owner from turns_quoting(%s)", (document_id,)), 0
+    quoting, removed = await fetch_all(connection, "select turn_id, owner from turns_quoting(%s)", (document_id,)), 0
     for turn_id, owner in quoting:
         await _act_as(connection, owner)
-        row = await one(connection, _TURN + " where t.id = %s for update", (turn_id,))
+        row = await fetch_one(connection, _TURN + " where t.id = %s for update", (turn_id,))
         if row is None:
-            continue  # removed with its session meanwhile
-        turn, quotes = without_document(_turn(row), document_id)
-        gone += quotes
+            continue  # its session was removed meanwhile
+        turn, quotes = without_document(_to_turn(row), document_id)
+        removed += quotes
         answer = Jsonb(to_json(turn.answer)) if turn.answer else None
         await connection.execute(
             "update turn set words = %s, answer = %s, removed = true where id = %s", (turn.words, answer, turn_id)
@@ -205,54 +223,56 @@ async def forget_quotes(connection: Connection, person: str, document_id: str) -
             "delete from turn_document where turn_id = %s and document_id = %s", (turn_id, document_id)
         )
     await _act_as(connection, person)
-    return [turn_id for turn_id, _ in quoting], gone
+    return [turn_id for turn_id, _ in quoting], removed
 
 
 async def _act_as(connection: Connection, person: str) -> None:
     await connection.execute("select set_config('pincite.person', %s, true)", (person,))
 
 
-async def _find(connection: Connection, scope: Scope, session_id: str) -> Session:
-    row = await one(connection, _SESSION + " where s.id = %s and s.owner = %s", (session_id, scope.person))
+async def _find_session(connection: Connection, scope: Scope, session_id: str) -> Session:
+    row = await fetch_one(connection, _SESSION + " where s.id = %s and s.owner = %s", (session_id, scope.person))
     if row is None:
         raise NotFound(f"there is no session '{session_id}'")
     return Session(*row)
 
 
 async def _without_removed(connection: Connection, scope: Scope, turn: KeptTurn) -> KeptTurn:
-    """Hold the documents a turn stands on until it is written; those no longer there leave nothing in it."""
-    held = await rows(
+    """Lock the documents that a turn cites until it is written, and remove the quotes of documents that are gone."""
+    locked = await fetch_all(
         connection,
         "select id from hold_documents(%s, %s)",
         (list(turn.documents), list(scope.realms)),
     )
-    there = {document_id for (document_id,) in held}
+    existing = {document_id for (document_id,) in locked}
     for document_id in turn.documents:
-        if document_id not in there:
+        if document_id not in existing:
             turn, _ = without_document(turn, document_id)
-    return replace(turn, documents=tuple(one for one in turn.documents if one in there))
+    return replace(turn, documents=tuple(one for one in turn.documents if one in existing))
 
 
-def _as_readable(turn: KeptTurn, readable: Container[str]) -> KeptTurn:
-    """A turn without what it quotes of documents its owner may read no more; they may again, and it stays as it is kept."""
+def _without_unreadable(turn: KeptTurn, readable: Container[str]) -> KeptTurn:
+    """Return a turn without the quotes of documents that its owner may not read now; the stored turn stays complete."""
     for document_id in turn.documents:
         if document_id not in readable:
             turn, _ = without_document(turn, document_id)
     return turn
 
 
-def _turn(row: Sequence[Any]) -> KeptTurn:
-    answer = from_json(row[3]) if row[3] is not None else None
-    return KeptTurn(row[0], row[1], row[2], answer, row[4], row[5], tuple(row[6]), *row[7:10])
+def _to_turn(row: Sequence[Any]) -> KeptTurn:
+    values = by_name(_TURN_COLUMNS, row)
+    values["answer"] = from_json(values["answer"]) if values["answer"] is not None else None
+    values["documents"] = tuple(values["documents"])
+    return KeptTurn(**values)
 
 
 def _title(text: str) -> str:
-    return " ".join(storable(text).split())[:LONGEST_TITLE]
+    return " ".join(storable(text).split())[:MAX_TITLE_CHARS]
 
 
 def _shortened(question: str) -> str:
-    """The beginning of a question in one line, cut between words."""
+    """Return the beginning of a question in one line, cut between words."""
     line = " ".join(storable(question).split())
-    if len(line) <= TITLE:
+    if len(line) <= MAX_DERIVED_TITLE_CHARS:
         return line
-    return line[: TITLE - 1].rsplit(" ", 1)[0].rstrip(" ,;:–-") + "…"
+    return line[: MAX_DERIVED_TITLE_CHARS - 1].rsplit(" ", 1)[0].rstrip(" ,;:–-") + "…"

@@ -1,4 +1,4 @@
-"""Answers shared by link: made by whoever asked, opened with the reader's own rights, ended at any time."""
+"""Share links to answers: created by the asker, opened with the reader's permissions, revocable at any time."""
 
 import hashlib
 import secrets
@@ -11,24 +11,26 @@ from pincite.core.query.answer import Answer
 from pincite.errors import NotFound
 from pincite.store.access.audit_log import record
 from pincite.store.conversations.answer_json import from_json, only_readable, without_documents
-from pincite.store.database import Database, one, rows
+from pincite.store.database import Database, fetch_all, fetch_one
 
 
 class ShareLinks:
-    """Links to single answers. Text of documents is never kept for them: a link shows a turn of its owner's history."""
+    """Share links to single answers; a link stores no text of its own, it shows a turn of its owner's sessions."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def create(self, scope: Scope, answer_id: str, days: int) -> tuple[str, Share]:
-        """Share an answer of one's own for some days: the link, known at this moment only, and what is kept of it."""
+        """Share an own answer for some days; return the link, which is not stored, and its entry."""
         link, share_id = SHARE_LINK_PREFIX + secrets.token_urlsafe(32), secrets.token_hex(8)
         async with self._database.transaction(scope.person) as connection:
             turn = "select id from turn where answer ->> 'id' = %s and owner = %s and complete"
-            found = await one(connection, turn, (answer_id, scope.person))
+            found = await fetch_one(connection, turn, (answer_id, scope.person))
             if found is None:
-                raise NotFound(f"there is no answer '{answer_id}' in your conversations; only such can be shared")
-            row = await one(
+                raise NotFound(
+                    f"there is no answer '{answer_id}' in your conversations; share a complete answer of your own"
+                )
+            row = await fetch_one(
                 connection,
                 "insert into share (id, hash, owner, turn_id, expires_at)"
                 " values (%s, %s, %s, %s, now() + make_interval(days => %s)) returning created_at, expires_at",
@@ -41,40 +43,40 @@ class ShareLinks:
         return link, Share(share_id, scope.person, answer_id, *row)
 
     async def all(self, scope: Scope) -> list[Share]:
-        """One's own links that count, newest first; for an administrator everybody's, without what they show."""
+        """Return the valid links of this person, newest first; for an administrator those of all, without answers."""
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(connection, _ALL)
+            found = await fetch_all(connection, _ALL)
         return [Share(*row) for row in found]
 
     async def open(self, scope: Scope, link: str) -> SharedAnswer:
-        """What a link shows to this reader; `NotFound` alike for one that never was, ended, or expired."""
+        """Return the shared answer as this reader may see it; the same `NotFound` for an unknown or expired link."""
         return await self._shown(scope, _hash(link))
 
     async def show(self, scope: Scope, share_id: str) -> SharedAnswer:
-        """The same for the owner of a link, who may have kept no more than its id."""
+        """Return the shared answer of an own link by the link's id."""
         mine = "select hash from share where id = %(id)s and owner = me()"
-        [found] = await self._database.at_once(scope.person, mine, values={"id": share_id})
+        [found] = await self._database.run_batch(scope.person, mine, values={"id": share_id})
         return await self._shown(scope, found[0][0] if found else b"")
 
     async def remove(self, scope: Scope, named: str) -> str:
-        """End a link, by itself or by its id, and tell the id; its owner or an administrator does."""
+        """Remove a share, named by its link or its id, and return the id; only its owner or an administrator may."""
         async with self._database.transaction(scope.person) as connection:
-            gone = await one(connection, _END, {"id": named, "hash": _hash(named)})
-            if gone is None:
-                raise _missing()
-            await record(connection, AuditEntry("answer.unshare", f"share:{gone[0]}"))
-        return str(gone[0])
+            removed = await fetch_one(connection, _DELETE, {"id": named, "hash": _hash(named)})
+            if removed is None:
+                raise _not_found()
+            await record(connection, AuditEntry("answer.unshare", f"share:{removed[0]}"))
+        return str(removed[0])
 
-    async def forget_expired(self) -> None:
-        """Clear away links that count no more."""
-        await self._database.at_once("", "select forget_expired_shares()", values={})
+    async def remove_expired(self) -> None:
+        """Remove expired links."""
+        await self._database.run_batch("", "select forget_expired_shares()", values={})
 
     async def _shown(self, scope: Scope, hashed: bytes) -> SharedAnswer:
-        [found] = await self._database.at_once(
+        [found] = await self._database.run_batch(
             scope.person, "select * from shared_turn(%(hash)s)", values={"hash": hashed}
         )
         if not found:
-            raise _missing()
+            raise _not_found()
         share_id, owner, name, created, expires, question, stored, documents, answered = found[0]
         answer = await self._as_owner_may(owner, from_json(stored), documents)
         named = {source.document_id for source in answer.sources} | {
@@ -84,28 +86,31 @@ class ShareLinks:
         return SharedAnswer(share_id, name, question, answer, answered, created, expires)
 
     async def _as_owner_may(self, owner: str, answer: Answer, documents: Collection[str]) -> Answer:
-        """Nobody shares what they may not read themselves any more: the same rule as in their history."""
+        """Return an answer without documents that its owner may not read now, as in the owner's own sessions."""
         return without_documents(answer, set(documents) - await self._readable(owner, documents))
 
     async def _readable(self, person: str, documents: Collection[str]) -> set[str]:
         query = "select id from document where id = any(%(ids)s)"
-        [found] = await self._database.at_once(person, query, values={"ids": list(documents)})
+        [found] = await self._database.run_batch(person, query, values={"ids": list(documents)})
         return {document_id for (document_id,) in found}
 
 
-def _missing() -> NotFound:
-    return NotFound("there is no such share, or it has ended")
+def _not_found() -> NotFound:
+    return NotFound("this share does not exist, or it has expired")
 
 
 def _hash(link: str) -> bytes:
-    """SHA-256 is enough: a link is 256 random bits, so there is nothing to guess."""
+    """Return the SHA-256 hash of a link; no slow hash is needed, because a link is 256 random bits."""
     return hashlib.sha256(link.encode()).digest()
 
 
-_END = """
-    delete from share where (id = %(id)s or hash = %(hash)s) and (owner = me() or (select am_administrator())) returning id
+_DELETE = """
+    delete from share where (id = %(id)s or hash = %(hash)s) and (owner = me() or (select am_administrator()))
+    returning id
 """
 _ALL = """
-    select s.id, s.owner, coalesce((select t.answer ->> 'id' from turn t where t.id = s.turn_id), ''), s.created_at, s.expires_at
-    from share s where s.expires_at > now() and (s.owner = me() or (select am_administrator())) order by s.created_at desc, s.id
+    select s.id, s.owner, coalesce((select t.answer ->> 'id' from turn t where t.id = s.turn_id), ''), s.created_at,
+           s.expires_at
+    from share s where s.expires_at > now() and (s.owner = me() or (select am_administrator()))
+    order by s.created_at desc, s.id
 """

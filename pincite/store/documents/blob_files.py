@@ -1,4 +1,4 @@
-"""The raw bytes of every version, on disk under a path made of ids only."""
+"""The original bytes of every version, on disk under a path made of ids only."""
 
 import errno
 import os
@@ -10,27 +10,27 @@ from pincite.errors import DataFolderError
 
 
 class BlobFiles:
-    """`<data>/files/<library>/<document>/<version>`, all of them ids: names given by users never become paths.
+    """Stores files as `<data>/files/<library>/<document>/<version>`, all ids: names from users never become paths.
 
-    `place` names this folder among all that may serve one database.
+    `place` is the id of this folder, to tell it from the data folders of other machines on the same database.
     """
 
     def __init__(self, data: Path, library: str) -> None:
         self._folder = folder = data / "files" / library
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.place = _place(folder / ".place")
+            self.place = _folder_id(folder / ".place")
         except OSError as error:
             raise DataFolderError(
                 f"cannot write to {folder}: {error.strerror}; choose another folder with --data"
             ) from error
 
     def path(self, document_id: str, version_id: str) -> Path:
-        """Where one version's bytes are."""
+        """Return the path of a version's file."""
         return self._folder / document_id / version_id
 
     def write(self, document_id: str, version_id: str, data: bytes) -> None:
-        """Keep the bytes: whole and on the disk when this returns, or not there at all."""
+        """Write a version's bytes; afterwards the file is complete and on disk, or it does not exist."""
         target = self.path(document_id, version_id)
         part = target.with_name(f".{version_id}.part")
         try:
@@ -42,44 +42,44 @@ class BlobFiles:
                 os.fsync(file.fileno())
             os.replace(part, target)
             for folder in (target.parent, self._folder):
-                _sync(folder)
+                _sync_folder(folder)
         except OSError as error:
             part.unlink(missing_ok=True)
             target.unlink(missing_ok=True)
             why = "the disk is full; free some space" if error.errno == errno.ENOSPC else error.strerror
-            raise DataFolderError(f"cannot keep the file in {self._folder}: {why}") from error
+            raise DataFolderError(f"cannot write the file to {self._folder}: {why}") from error
 
     def read(self, document_id: str, version_id: str) -> bytes:
-        """One version's bytes."""
+        """Return a version's bytes."""
         return self.path(document_id, version_id).read_bytes()
 
     def remove(self, document_id: str, version_id: str) -> bool:
-        """Forget one version's bytes, and the document's folder once it is empty; true when they are gone."""
+        """Remove a version's file, and the document's folder once it is empty; return whether the file is gone."""
         path = self.path(document_id, version_id)
         path.unlink(missing_ok=True)
-        with suppress(OSError):  # another version is there, or somebody else was quicker
+        with suppress(OSError):  # the folder has another version, or another process removed it
             path.parent.rmdir()
         return not path.exists()
 
     def stray(self, known: set[tuple[str, str]], *, older_than: float) -> list[tuple[str, str]]:
-        """Files no version knows, left by a process that died between writing one and recording it."""
+        """Return the files without a version, left by a process that died between writing and recording them."""
         found = []
         for path in self._folder.glob("*/*"):
-            with suppress(FileNotFoundError):  # files come and go while we look
+            with suppress(FileNotFoundError):  # another process may remove files meanwhile
                 if path.stat().st_mtime < older_than and (path.parent.name, path.name) not in known:
                     found.append((path.parent.name, path.name))
         return found
 
 
-def _place(file: Path) -> str:
-    """The name of this folder, made up when it is first used."""
+def _folder_id(file: Path) -> str:
+    """Return the id of this folder, which is created on first use."""
     with suppress(FileExistsError), open(file, "x", encoding="ascii") as new:
         new.write(secrets.token_hex(16))
     return file.read_text(encoding="ascii")
 
 
-def _sync(folder: Path) -> None:
-    """Make a new name in a folder outlive a power cut."""
+def _sync_folder(folder: Path) -> None:
+    """Flush a folder to disk, so that a new file name in it survives a power failure."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""The files as they were uploaded: on this machine's disk, or in a database that several machines share."""
+"""The uploaded files: on this machine's disk, or in a database that several machines share."""
 
 import asyncio
 import hashlib
@@ -8,15 +8,15 @@ from pincite.errors import NotFound, Unreadable
 from pincite.store.database import Connection, Database
 from pincite.store.documents.blob_files import BlobFiles
 
-PIECE = 1024 * 1024
-"""Bytes of a file that lie in one row."""
-ANYWHERE = ""
-"""The place of a job whose file is in the database: whoever reaches that can do it."""
+PIECE_BYTES = 1024 * 1024
+"""Bytes of a file that are stored in one row of the database."""
+ANY_PLACE = ""
+"""The place of a job whose file is in the database: a worker on any machine can do it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """Which version's bytes are meant."""
+    """The version that a file belongs to."""
 
     document_id: str
     version_id: str
@@ -25,10 +25,10 @@ class Original:
 
 
 class Blobs:
-    """Keeps uploaded bytes and gives them back.
+    """Stores and reads uploaded files.
 
-    An embedded database serves one machine: files lie beside it. Machines that share a database share no disk, so
-    there the bytes are in the database, and nowhere else: what is removed is gone from every machine at once.
+    An embedded database serves one machine, so files are on its disk. Machines that share a database share no disk, so
+    files are in the database only: a removed file is then gone from every machine.
     """
 
     def __init__(self, database: Database, files: BlobFiles, *, shared: bool) -> None:
@@ -38,11 +38,11 @@ class Blobs:
 
     @property
     def place(self) -> str:
-        """Where a job about a file that is kept now can be done."""
-        return ANYWHERE if self._shared else self.files.place
+        """The place where a job about a newly stored file can be done."""
+        return ANY_PLACE if self._shared else self.files.place
 
     async def keep(self, connection: Connection, original: Original, data: bytes) -> None:
-        """Keep the bytes of a version that this transaction takes in; durable when that is."""
+        """Store the bytes of a version; in a shared database they are durable with this transaction."""
         if not self._shared:
             await asyncio.to_thread(self.files.write, original.document_id, original.version_id, data)
             return
@@ -50,27 +50,29 @@ class Blobs:
             await cursor.executemany(
                 "insert into piece (version, number, realm, bytes) values (%s, %s, %s, %s)",
                 [
-                    (original.key, number, original.realm, data[start : start + PIECE])
-                    for number, start in enumerate(range(0, len(data), PIECE))
+                    (original.key, number, original.realm, data[start : start + PIECE_BYTES])
+                    for number, start in enumerate(range(0, len(data), PIECE_BYTES))
                 ],
             )
 
     async def read(self, person: str, document_id: str, version_id: str) -> bytes:
-        """The bytes of a version, checked to be those that came in; `NotFound` where it is gone."""
+        """Return the bytes of a version, verified by checksum in a shared database; `NotFound` where it is removed."""
         query = (
             "select v.checksum, p.bytes from version v left join piece p on p.version = v.key"
             " where v.document_id = %(document)s and v.id = %(version)s order by p.number"
         )
         values = {"document": document_id, "version": version_id}
-        [found] = await self._database.at_once(person, query, values=values)
+        [found] = await self._database.run_batch(person, query, values=values)
         if not found:
             raise NotFound(f"the document has no version '{version_id}'")
         checksum, first = found[0]
-        if first is None:  # on disk, as ever with an embedded database
+        if first is None:  # the database has no pieces: the file is on disk
             return await self._from_disk(document_id, version_id)
         data = b"".join(piece for _, piece in found)
         if hashlib.sha256(data).hexdigest() != checksum:
-            raise Unreadable(f"the file of version '{version_id}' is not what came in; add it again", code="corrupt")
+            raise Unreadable(
+                f"the file of version '{version_id}' differs from the uploaded one; add it again", code="corrupt"
+            )
         return data
 
     async def _from_disk(self, document_id: str, version_id: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Documents opened as a whole: their text and their passages in order, inside what a request may look into."""
+"""The full text of a document and its chunks in order, within the scope and the filters of a request."""
 
 from dataclasses import dataclass
 
@@ -9,27 +9,32 @@ from pincite.core.documents.document import ReadRequest, VersionText
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.question import Filters
 from pincite.errors import NotFound
+from pincite.store.columns import by_name, select_list
 from pincite.store.database import Database
+from pincite.store.documents.row import VERSION_TEXT_COLUMNS
 from pincite.store.search import scope_sql
-from pincite.store.search.postgres_index import FOUND, found_of
+from pincite.store.search.chunk_columns import CHUNK_COLUMNS, TITLE, retrieved_chunk
 
 
 @dataclass(frozen=True, slots=True)
 class FullText:
-    """One version of a document: its text, and its passages in order."""
+    """One version of a document: its text, and its chunks in order."""
 
     text: VersionText
     passages: tuple[RetrievedChunk, ...]
 
 
 class FullTextReader:
-    """Opens documents by id or by where they came from; one that the scope or the filters leave out is not there."""
+    """Reads documents by id or by source URI; a document outside the scope or the filters does not exist for it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def open(self, reading: ReadRequest, *, scope: Scope, filters: Filters) -> FullText:
-        """The version that is searched, or an earlier one by its id; `NotFound` alike for what is not there and not for one."""
+        """Return the searched version, or an earlier one by its id.
+
+        `NotFound` is raised both for a missing document and for one that the caller may not read.
+        """
         edition = sql.SQL(_EDITION).format(library=scope_sql.library(filters), documents=scope_sql.documents(filters))
         values = {
             **scope_sql.values(scope, filters),
@@ -37,26 +42,27 @@ class FullTextReader:
             "uri": reading.source_uri,
             "version": reading.version,
         }
-        texts, passages = await self._database.at_once(
+        texts, passages = await self._database.run_batch(
             scope.person,
-            sql.SQL(_TEXT).format(edition=edition),
-            sql.SQL(_PASSAGES).format(edition=edition, found=sql.SQL(FOUND)),
+            sql.SQL(_TEXT).format(edition=edition, columns=sql.SQL(select_list(_COLUMNS))),
+            sql.SQL(_PASSAGES).format(edition=edition, columns=sql.SQL(select_list(CHUNK_COLUMNS))),
             values=values,
         )
-        if not texts or texts[0][4] is None:
+        text = by_name(_COLUMNS, texts[0]) if texts else {}
+        if text.get("text") is None:
             named = f"'{reading.document_id}'" if reading.document_id else f"with the source '{reading.source_uri}'"
             which = f" with a version '{reading.version}'" if reading.version else ""
-            raise NotFound(f"there is no document {named}{which}; use a doc_id that a search gave")
-        [row] = texts
-        text = VersionText(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6], row[7])
-        return FullText(text, tuple(found_of(one) for one in passages))
+            raise NotFound(f"there is no document {named}{which}; use a doc_id from a search result")
+        text["page_starts"] = tuple(text["page_starts"])
+        return FullText(VersionText(**text), tuple(retrieved_chunk(row) for row in passages))
 
 
-# An earlier version is there as long as it is indexed; one later than the time that is asked about is not.
+_COLUMNS = {**VERSION_TEXT_COLUMNS, "title": TITLE}
+# An earlier version is found as long as it is indexed; a version newer than `as_of` is not found.
 _EDITION = """
     wanted as materialized (
-        select d.id, d.source_uri, d.created_at, a.served from (select id, served from {library} as document where {documents}) a
-               join document d on d.id = a.id
+        select d.id, d.source_uri, d.created_at, a.served
+        from (select id, served from {library} as document where {documents}) a join document d on d.id = a.id
         where (%(id)s::text is not null and d.id = %(id)s)
            or (%(id)s::text is null and %(uri)s::text is not null and d.source_uri = %(uri)s)
         order by d.created_at, d.id limit 1
@@ -71,13 +77,13 @@ _EDITION = """
 """
 _TEXT = """
     with {edition}
-    select d.id, v.id, case when d.served = e.key then d.title else coalesce(v.about ->> 'title', d.title) end, v.mime, v.text,
-           v.page_starts, v.body_start, v.about
-    from opened o join edition e on e.key = o.key join document d on d.id = e.document_id join version v on v.key = e.version
+    select {columns} from opened o join edition e on e.key = o.key join document d on d.id = e.document_id
+           join version v on v.key = e.version
 """
 _PASSAGES = """
     with {edition}
-    select {found} from opened o join chunk c on c.edition = o.key and c.level = 2 and c.realm = any(%(realms)s)
-           join edition e on e.key = c.edition join document d on d.id = e.document_id join version v on v.key = e.version
+    select {columns} from opened o join chunk c on c.edition = o.key and c.level = 2 and c.realm = any(%(realms)s)
+           join edition e on e.key = c.edition join document d on d.id = e.document_id
+           join version v on v.key = e.version
     order by c.ordinal
 """

@@ -1,4 +1,4 @@
-"""Removing a document: everything made of it goes at once, and a receipt says what went."""
+"""Removing a document with everything derived from it; a receipt counts what was removed."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ from pincite.core.accounts.audit import AuditEntry
 from pincite.core.documents.document import Receipt
 from pincite.errors import NotFound
 from pincite.store.access.audit_log import record
-from pincite.store.conversations.answer_cache import forget_answers
-from pincite.store.conversations.sessions import forget_quotes
-from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.conversations.answer_cache import remove_cached_answers
+from pincite.store.conversations.sessions import remove_quotes
+from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 from pincite.store.documents.blob_files import BlobFiles
-from pincite.store.search.corpus_stats import changed
+from pincite.store.search.corpus_stats import bump_revision
 from pincite.store.search.packed_postings import remove_editions
-from pincite.store.search.vocabulary import forget_words
+from pincite.store.search.vocabulary import remove_words
 
 
 class Removal:
@@ -26,45 +26,51 @@ class Removal:
         self._files = files
 
     async def remove(self, scope: Scope, document_id: str) -> Receipt:
-        """Remove a document and everything made of it, then ask again whether anything is left."""
-        async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
-            realm, kept, editions = await _lock(connection, scope, document_id)
-            versions = list(kept)
-            terms = [term for (term,) in await rows(connection, _TERMS, {"editions": editions})]
+        """Remove a document and everything derived from it, then verify that nothing remains."""
+        async with self._database.transaction(scope.person, local=LONG_TIMEOUTS) as connection:
+            realm, version_keys, editions = await _lock_document(connection, scope, document_id)
+            versions = list(version_keys)
+            terms = [term for (term,) in await fetch_all(connection, _TERMS, {"editions": editions})]
             await remove_editions(connection, editions)
-            await forget_words(connection, editions)
-            gone = {
+            await remove_words(connection, editions)
+            removed = {
                 table: (await connection.execute(statement, {"editions": editions, "id": document_id})).rowcount
                 for table, statement in _REMOVALS.items()
             }
-            turns, quotes = await forget_quotes(connection, scope.person, document_id)
-            answers = await forget_answers(connection, document_id)
+            turns, quotes = await remove_quotes(connection, scope.person, document_id)
+            answers = await remove_cached_answers(connection, document_id)
             await connection.execute("delete from document where id = %s", (document_id,))
-            await changed(connection, realm)
-            told = AuditEntry("document.remove", f"document:{document_id}", details={"versions": len(versions)})
-            await record(connection, told)
-        gone_files = [await asyncio.to_thread(self._files.remove, document_id, version) for version in versions]
+            await bump_revision(connection, realm)
+            entry = AuditEntry("document.remove", f"document:{document_id}", details={"versions": len(versions)})
+            await record(connection, entry)
+        removed_files = [await asyncio.to_thread(self._files.remove, document_id, version) for version in versions]
         wanted = {
             "id": document_id,
             "realm": realm,
             "versions": versions,
-            "keys": list(kept.values()),
+            "keys": list(version_keys.values()),
             "editions": editions,
             "turns": turns,
             "terms": terms,
         }
-        left = await self._left(scope, wanted)
+        remaining = await self._remaining(scope, wanted)
         return Receipt(
-            document_id, versions=len(versions), chunks=gone["chunk"], vectors=gone["vector"] + gone["past_vector"],
-            postings=gone["posting"] + gone["past_posting"], facts=0,
-            cache_entries=answers + gone["enrichment"], quotes=quotes,
-            file=all(gone_files), verified=left == 0 and all(gone_files),
-        )  # fmt: skip
+            document_id,
+            versions=len(versions),
+            chunks=removed["chunk"],
+            vectors=removed["vector"] + removed["past_vector"],
+            postings=removed["posting"] + removed["past_posting"],
+            facts=0,
+            cache_entries=answers + removed["enrichment"],
+            quotes=quotes,
+            file=all(removed_files),
+            verified=remaining == 0 and all(removed_files),
+        )
 
-    async def _left(self, scope: Scope, wanted: Mapping[str, Any]) -> int:
-        """Rows that are still there of what was removed; the same name may have come in again meanwhile."""
-        async with self._database.transaction(scope.person, local=LONG_WORK) as connection:
-            row = await one(connection, _LEFT, wanted)
+    async def _remaining(self, scope: Scope, wanted: Mapping[str, Any]) -> int:
+        """Return the number of rows left of the removed versions; a version uploaded again meanwhile does not count."""
+        async with self._database.transaction(scope.person, local=LONG_TIMEOUTS) as connection:
+            row = await fetch_one(connection, _REMAINING, wanted)
         assert row is not None
         return int(row[0])
 
@@ -82,8 +88,8 @@ _REMOVALS = {
     "section": "delete from chunk where edition = any(%(editions)s) and level < 2",
     "chunk": "delete from chunk where edition = any(%(editions)s)",
 }
-# A word of it that no other document has must be in no list of words, and in no pack.
-_LEFT = """
+# A term that only the removed document had must be neither in the vocabulary nor in a pack.
+_REMAINING = """
     select (select count(*) from version where document_id = %(id)s and id = any(%(versions)s))
          + (select count(*) from page where version = any(%(keys)s))
          + (select count(*) from edition where key = any(%(editions)s))
@@ -104,15 +110,20 @@ _LEFT = """
 """
 
 
-async def _lock(connection: Connection, scope: Scope, document_id: str) -> tuple[int, dict[str, int], list[int]]:
-    """The realm, the versions' keys by id, and the editions'; the document is locked: whoever writes waits or finds it gone."""
-    found = await one(
+async def _lock_document(
+    connection: Connection, scope: Scope, document_id: str
+) -> tuple[int, dict[str, int], list[int]]:
+    """Lock a document and return its realm, its versions' keys by id, and its editions' keys.
+
+    A concurrent writer waits for the lock, and then finds that the document is removed.
+    """
+    found = await fetch_one(
         connection,
         "select realm from document where id = %s and realm = any(%s) and owner = %s for update",
         (document_id, list(scope.realms), scope.person),
     )
     if found is None:
         raise NotFound(f"there is no document '{document_id}'")
-    versions = await rows(connection, "select id, key from version where document_id = %s", (document_id,))
-    editions = await rows(connection, "select key from edition where document_id = %s for update", (document_id,))
+    versions = await fetch_all(connection, "select id, key from version where document_id = %s", (document_id,))
+    editions = await fetch_all(connection, "select key from edition where document_id = %s for update", (document_id,))
     return found[0], dict(versions), [key for (key,) in editions]

@@ -1,4 +1,4 @@
-"""Documents filed anew: another title, tags, folder or name; the id stays, and nothing is indexed again."""
+"""Changing the title, tags, folder or name of a document; its id stays, and it is not reindexed."""
 
 from dataclasses import asdict
 
@@ -10,24 +10,24 @@ from pincite.core.accounts.audit import AuditEntry
 from pincite.core.documents.document import DocumentChange
 from pincite.errors import Conflict, NotFound
 from pincite.store.access.audit_log import record
-from pincite.store.access.permissions import hold_folders, move_realms, refile
-from pincite.store.database import Database, one
-from pincite.store.search.corpus_stats import changed
+from pincite.store.access.permissions import assign_realms, lock_folder_readers, move_realms
+from pincite.store.database import Database, fetch_one
+from pincite.store.search.corpus_stats import bump_revision
 
 
 class DocumentEditor:
-    """Changes where documents are filed, for one person at a time."""
+    """Changes the title, tags, folder and name of documents, for one person at a time."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def refile(self, scope: Scope, document_id: str, wanted: DocumentChange) -> None:
-        """File a document anew; `Conflict` where another one has that name in that folder."""
+    async def update(self, scope: Scope, document_id: str, wanted: DocumentChange) -> None:
+        """Apply a change to a document; `Conflict` if another document has that name in that folder."""
         try:
             async with self._database.transaction(scope.person) as connection:
                 if wanted.folder is not None:
-                    await hold_folders(connection, scope.person, changing=True)
-                found = await one(
+                    await lock_folder_readers(connection, scope.person, changing=True)
+                found = await fetch_one(
                     connection,
                     "select realm from document where id = %s and owner = %s for update",
                     (document_id, scope.person),
@@ -35,17 +35,19 @@ class DocumentEditor:
                 if found is None:
                     raise NotFound(f"there is no document '{document_id}'")
                 given = {"title": wanted.title, "tags": None if wanted.tags is None else list(wanted.tags)}
-                said = {name: value for name, value in given.items() if value is not None}
-                await connection.execute(_REFILE, {"id": document_id, "given": Jsonb(said), **_values(wanted)})
-                moved = await refile(connection, scope.person, [document_id]) if wanted.folder is not None else []
-                await move_realms(connection, moved)  # who may read it is said by its folder
-                await changed(connection, found[0])
+                changed = {name: value for name, value in given.items() if value is not None}
+                await connection.execute(_UPDATE, {"id": document_id, "given": Jsonb(changed), **_values(wanted)})
+                moved = (
+                    await assign_realms(connection, scope.person, [document_id]) if wanted.folder is not None else []
+                )
+                await move_realms(connection, moved)  # the folder determines the readers
+                await bump_revision(connection, found[0])
                 altered = [name for name, value in asdict(wanted).items() if value is not None]
                 await record(
                     connection, AuditEntry("document.change", f"document:{document_id}", details={"changed": altered})
                 )
         except pg_errors.UniqueViolation:
-            raise Conflict(_taken(wanted)) from None
+            raise Conflict(_name_conflict(wanted)) from None
 
 
 def _values(wanted: DocumentChange) -> dict[str, object]:
@@ -53,15 +55,16 @@ def _values(wanted: DocumentChange) -> dict[str, object]:
     return {"title": wanted.title, "tags": tags, "folder": wanted.folder, "name": wanted.name}
 
 
-def _taken(wanted: DocumentChange) -> str:
+def _name_conflict(wanted: DocumentChange) -> str:
     where = f"in the folder '{wanted.folder}'" if wanted.folder else "in its folder"
     return f"there is another document of the same name {where}; remove or rename one of them first"
 
 
-# A title that is the file's name follows it.
-_REFILE = """
+# A title that equals the file name changes with it.
+_UPDATE = """
     update document set given = given || %(given)s, updated_at = now(),
            title = coalesce(%(title)s, case when title = name then %(name)s end, title),
-           tags = coalesce(%(tags)s::text[], tags), folder = coalesce(%(folder)s, folder), name = coalesce(%(name)s, name)
+           tags = coalesce(%(tags)s::text[], tags), folder = coalesce(%(folder)s, folder),
+           name = coalesce(%(name)s, name)
     where id = %(id)s
 """

@@ -1,21 +1,21 @@
-"""Earlier versions: their words and vectors lie apart, are searched only when asked for, and are forgotten in the end."""
+"""Earlier versions: archived in separate tables, searched only with `as_of`, and removed after the retention limit."""
 
 import asyncio
 
 from psycopg import sql
 
-from pincite.store.database import LONG_WORK, Connection, Database, one, rows
+from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.search.packed_postings import remove_editions
-from pincite.store.search.vocabulary import forget_words
+from pincite.store.search.vocabulary import remove_words
 
-_ROWS = ("posting", "vector", "past_posting", "past_vector", "chunk")
+_EDITION_TABLES = ("posting", "vector", "past_posting", "past_vector", "chunk")
 
 
 async def archive_edition(connection: Connection, edition: int) -> None:
-    """Keep an edition that is served no more where only a search of its time meets it."""
+    """Move a retired edition to the tables of earlier versions, which only a search with `as_of` reads."""
     retired = "select 1 from edition where key = %s and state = 'retired' for update"
-    if await one(connection, retired, (edition,)) is None:
+    if await fetch_one(connection, retired, (edition,)) is None:
         return
     await remove_editions(connection, [edition])
     await connection.execute(_MOVE_POSTINGS, (edition,))
@@ -23,40 +23,40 @@ async def archive_edition(connection: Connection, edition: int) -> None:
     await connection.execute("update edition set state = 'kept' where key = %s", (edition,))
 
 
-async def clear(connection: Connection, edition: int) -> None:
-    """Remove an edition and all that was made for it; its version's text stays readable."""
-    if await one(connection, "select 1 from edition where key = %s for update", (edition,)) is None:
+async def remove_edition(connection: Connection, edition: int) -> None:
+    """Remove an edition with its chunks, postings and vectors; the text of its version stays readable."""
+    if await fetch_one(connection, "select 1 from edition where key = %s for update", (edition,)) is None:
         return
     await remove_editions(connection, [edition])
-    await forget_words(connection, [edition])
-    for table in _ROWS:
+    await remove_words(connection, [edition])
+    for table in _EDITION_TABLES:
         await connection.execute(sql.SQL("delete from {} where edition = %s").format(sql.Identifier(table)), (edition,))
     await connection.execute("delete from edition where key = %s", (edition,))
 
 
 class VersionArchive:
-    """Forgets versions beyond what is to be kept, with the rights of whoever owns the document."""
+    """Removes versions beyond the retention limit, with the permissions of the document's owner."""
 
     def __init__(self, database: Database, files: BlobFiles) -> None:
         self._database = database
         self._files = files
 
-    async def forget(self, *, keep: int, days: int) -> int:
-        """Remove versions beyond the newest `keep`, or replaced more than `days` ago (0: no limit), with their bytes."""
+    async def remove_old(self, *, keep: int, days: int) -> int:
+        """Remove versions, with their files, beyond the newest `keep` or replaced more than `days` ago; 0: no limit."""
         if not keep and not days:
             return 0
-        async with self._database.transaction("", local=LONG_WORK) as connection:
-            beyond = await rows(connection, "select * from versions_beyond(%s, %s)", (keep, days))
+        async with self._database.transaction("", local=LONG_TIMEOUTS) as connection:
+            beyond = await fetch_all(connection, "select * from versions_beyond(%s, %s)", (keep, days))
         for owner, document_id, version, version_id in beyond:
-            async with self._database.transaction(owner, local=LONG_WORK) as connection:
-                await self._forget(connection, document_id, version)
+            async with self._database.transaction(owner, local=LONG_TIMEOUTS) as connection:
+                await self._remove(connection, document_id, version)
             await asyncio.to_thread(self._files.remove, document_id, version_id)
         return len(beyond)
 
-    async def _forget(self, connection: Connection, document_id: str, version: int) -> None:
+    async def _remove(self, connection: Connection, document_id: str, version: int) -> None:
         await connection.execute("select from document where id = %s for update", (document_id,))
-        for (edition,) in await rows(connection, "select key from edition where version = %s", (version,)):
-            await clear(connection, edition)
+        for (edition,) in await fetch_all(connection, "select key from edition where version = %s", (version,)):
+            await remove_edition(connection, edition)
         await connection.execute("delete from version where key = %s", (version,))
 
 

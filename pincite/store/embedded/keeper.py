@@ -1,4 +1,4 @@
-"""Stops the embedded server once nobody shares it; a process of its own, so that it outlives killed sharers.
+"""Stops the embedded server once no process uses it; a separate process, which survives killed users.
 
 The process runs this file by its path, without site-packages, to stay small: standard library only.
 """
@@ -11,14 +11,15 @@ import sys
 import time
 
 SHARED, EXCLUSIVE = fcntl.LOCK_SH, fcntl.LOCK_EX
-STEPS = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0))
-"""PostgreSQL's fast and immediate stop, then the end of all its processes, with the seconds each may take."""
+STOP_SIGNALS = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0))
+"""PostgreSQL's fast and immediate shutdown, then a kill of all its processes, each with its timeout in seconds."""
 
-PAUSE = 0.01
+POLL_S = 0.01
+"""Seconds between two attempts to get a lock."""
 
 
 def try_lock(file: int, mode: int) -> bool:
-    """Lock an open file if that is possible at once; a lock held before may be lost."""
+    """Lock an open file without waiting; return whether it is locked. An earlier lock may be lost."""
     try:
         fcntl.flock(file, mode | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -26,20 +27,20 @@ def try_lock(file: int, mode: int) -> bool:
     return True
 
 
-def wait_lock(file: int, mode: int, patience: float) -> bool:
-    """Lock an open file within so many seconds; polls, so that the caller is never stuck."""
-    end = time.monotonic() + patience
+def wait_lock(file: int, mode: int, timeout_s: float) -> bool:
+    """Lock an open file within a timeout; return whether it is locked."""
+    end = time.monotonic() + timeout_s
     while not try_lock(file, mode):
         if time.monotonic() > end:
             return False
-        time.sleep(PAUSE)
+        time.sleep(POLL_S)
     return True
 
 
 def is_alive(version: int) -> bool:
-    """Whether any process of the server lives: all of them hold the lock on PG_VERSION they were started with.
+    """Whether any process of the server is running: all of them hold a lock on PG_VERSION from their start.
 
-    A process id in a file cannot tell: ids are used again, and mean nothing in another container.
+    A process id in a file is not reliable: ids are reused, and differ in another container.
     """
     if not try_lock(version, SHARED):
         return True
@@ -48,20 +49,24 @@ def is_alive(version: int) -> bool:
 
 
 def stop(version: int, cluster: str) -> bool:
-    """Stop the server with this cluster name, ever harder; false if it lives on or cannot be seen from here."""
-    for number, patience in STEPS:
+    """Stop the server with this cluster name by the stop signals in order; return whether it has stopped.
+
+    It cannot be stopped if its processes are not visible from here, as in another container.
+    """
+    for number, timeout_s in STOP_SIGNALS:
         if not is_alive(version):
             return True
-        seen = _signal(cluster, number)
-        if wait_lock(version, SHARED, patience if seen else 1.0):
+        found = _signal(cluster, number)
+        if wait_lock(version, SHARED, timeout_s if found else 1.0):
             fcntl.flock(version, fcntl.LOCK_UN)
             return True
-        if not seen:
+        if not found:
             break
     return False
 
 
 def _signal(cluster: str, number: signal.Signals) -> bool:
+    """Send a signal to the server's processes; return whether there are any."""
     processes = _processes()
     masters = [pid for pid, line in processes if f"cluster_name={cluster} " in line]
     backends = [pid for pid, line in processes if line.startswith(f"postgres: {cluster}:")]
@@ -69,7 +74,7 @@ def _signal(cluster: str, number: signal.Signals) -> bool:
         _kill(masters + backends, number)
     elif masters:
         _kill(masters, signal.SIGINT)
-    else:  # left behind by a dead master; to them, SIGINT only means that a query is cancelled
+    else:  # their master process is dead; to backends, SIGINT only cancels a query
         _kill(backends, signal.SIGQUIT)
     return bool(masters or backends)
 
@@ -81,7 +86,7 @@ def _kill(pids: list[int], number: signal.Signals) -> None:
 
 
 def _processes() -> list[tuple[int, str]]:
-    """The machine's processes with their command lines, each argument followed by a space."""
+    """Return the machine's processes with their command lines, each argument followed by a space."""
     if os.path.isdir("/proc/self"):
         return [(int(name), _command_line(name)) for name in os.listdir("/proc") if name.isdigit()]
     import subprocess  # only where there is no /proc, as on macOS: the import would double the keeper
@@ -100,14 +105,14 @@ def _command_line(pid: str) -> str:
 
 
 def main(share: int, keeper: int, version: int, cluster: str) -> None:
-    """Leave the parent, wait until the last sharer is gone, stop the server."""
+    """Detach from the parent, wait until no process uses the server, and stop it."""
     if os.fork():
         os._exit(0)
     os.chdir("/")
     fcntl.flock(share, EXCLUSIVE)
     if not stop(version, cluster):
         sys.stderr.write(f"pincite: the server {cluster} did not stop\n")
-    # First this, then (by ending) the share: whoever waits for the share must not take this keeper for a live one.
+    # This lock is released before the share (at exit): who waits for the share must not see this keeper as running.
     os.close(keeper)
 
 

@@ -1,8 +1,8 @@
-"""Starts, finds and stops the embedded PostgreSQL: processes share one server, and the last to leave stops it.
+"""Starts, finds and stops the embedded PostgreSQL: processes share one server, and the last one stops it.
 
-Three locks in the data folder order this, released by the kernel however a process ends:
-`postgres.lock` lets one process at a time make or start the database; `postgres.share` is held in common by all
-who use it; `postgres.keeper` belongs to the keeper, a small process that stops the server once nobody shares it.
+Three file locks in the data folder coordinate this; the kernel releases them however a process ends:
+`postgres.lock` lets one process at a time create or start the database; `postgres.share` is a shared lock of all
+processes that use it; `postgres.keeper` belongs to the keeper, a small process that stops the server after the last.
 """
 
 import errno
@@ -22,39 +22,39 @@ if sys.platform != "win32":
     from pincite.store.embedded.account import user_name
     from pincite.store.embedded.cluster import Cluster, check_version, find_cluster, open_file
 
-PATIENCE = 400.0
-"""Seconds to wait for another process that is starting or stopping the server; longer than that may take."""
+LOCK_TIMEOUT_S = 400.0
+"""Seconds to wait for another process that starts or stops the server; longer than either can take."""
 
-ELSEWHERE = "choose another folder with --data or PINCITE_DATA"
+OTHER_FOLDER = "choose another folder with --data or PINCITE_DATA"
 REASONS = {
-    errno.ENOSPC: f"its disk is full: free some space, or {ELSEWHERE} on another disk",
-    errno.EDQUOT: f"your disk quota is used up: free some space, or {ELSEWHERE} on another disk",
-    errno.EROFS: f"its file system is read-only: {ELSEWHERE}",
-    errno.EACCES: f"permission denied: run pincite as its owner, or {ELSEWHERE}",
-    errno.EPERM: f"permission denied: run pincite as its owner, or {ELSEWHERE}",
-    errno.ENOTDIR: f"a part of the path is a file: {ELSEWHERE}",
-    errno.EEXIST: f"a part of the path is a file: {ELSEWHERE}",
+    errno.ENOSPC: f"its disk is full: free some space, or {OTHER_FOLDER} on another disk",
+    errno.EDQUOT: f"your disk quota is used up: free some space, or {OTHER_FOLDER} on another disk",
+    errno.EROFS: f"its file system is read-only: {OTHER_FOLDER}",
+    errno.EACCES: f"permission denied: run pincite as its owner, or {OTHER_FOLDER}",
+    errno.EPERM: f"permission denied: run pincite as its owner, or {OTHER_FOLDER}",
+    errno.ENOTDIR: f"a part of the path is a file: {OTHER_FOLDER}",
+    errno.EEXIST: f"a part of the path is a file: {OTHER_FOLDER}",
 }
 
 
 class EmbeddedServer:
-    """A share in the embedded server of a data folder; the server stops when the last share is given back."""
+    """A share in the embedded server of a data folder; the server stops when the last share is closed."""
 
     def __init__(self, cluster: "Cluster", socket: Path, share: int) -> None:
         self.folder = cluster.folder
         self.url = address.url(cluster, socket, "pincite")
         self._name = cluster.name
         self._socket = socket
-        # Open from now on: the data folder may be moved or deleted before the share is given back.
+        # Kept open, because the data folder may be moved or deleted before the share is closed.
         self._version = cluster.open_version()
         self._share: int | None = share
 
     @classmethod
     def open(cls, data: Path, *, shared_buffers_mb: int = 128) -> Self:
-        """Take a share in the data folder's server; made, repaired and started as needed.
+        """Open a share in the data folder's server, which is created, repaired and started as needed.
 
-        The memory set aside for pages counts for the one who starts the server. Opening again brings a crashed
-        server back at the same address, so that connections of others can be made anew.
+        `shared_buffers_mb` takes effect only for the process that starts the server. Opening again restarts a crashed
+        server at the same address, so that other processes can reconnect.
         """
         if sys.platform == "win32":
             raise DataFolderError(
@@ -63,27 +63,27 @@ class EmbeddedServer:
             )
         folder = Path(os.path.realpath(data))
         try:
-            _check(folder)
-            with _alone(folder) as door:
-                cluster = find_cluster(folder, door)
+            _check_folder(folder)
+            with _start_lock(folder) as lock:
+                cluster = find_cluster(folder, lock)
                 socket = address.socket_folder(cluster)
                 return cls(cluster, socket, _join(cluster, socket, shared_buffers_mb))
         except OSError as error:
-            reason = REASONS.get(error.errno or 0, f"{error.strerror or error}: {ELSEWHERE}")
+            reason = REASONS.get(error.errno or 0, f"{error.strerror or error}: {OTHER_FOLDER}")
             raise DataFolderError(f"{error.filename or folder} cannot be used, {reason}") from error
 
     def close(self) -> None:
-        """Give the share back; the last one waits until the server has stopped."""
+        """Close the share; the last one waits until the server has stopped."""
         share, self._share = self._share, None
         if share is None:
             return
         try:
             if keeper.try_lock(share, keeper.EXCLUSIVE):
-                if keeper.stop(self._version, self._name):  # if not, the keeper tries next
-                    with suppress(OSError):  # moved or deleted with the data folder
+                if keeper.stop(self._version, self._name):  # otherwise the keeper tries next
+                    with suppress(OSError):  # the data folder may have been moved or deleted
                         self._socket.rmdir()
             else:
-                keeper.wait_lock(share, keeper.SHARED, PATIENCE)  # at once among sharers; else the keeper is at work
+                keeper.wait_lock(share, keeper.SHARED, LOCK_TIMEOUT_S)  # immediate unless the keeper stops the server
         finally:
             os.close(share)
             os.close(self._version)
@@ -97,25 +97,25 @@ class EmbeddedServer:
         self.close()
 
 
-def _check(folder: Path) -> None:
-    """Make the data folder, or refuse one that cannot be used, before anything in it is touched."""
+def _check_folder(folder: Path) -> None:
+    """Create the data folder, or refuse an unusable one, before anything in it is changed."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     if not folder.exists():
         folder.mkdir(0o700, exist_ok=True)
     if not folder.is_dir():
-        raise DataFolderError(f"{folder} is a file, and a folder is needed: {ELSEWHERE}")
+        raise DataFolderError(f"{folder} is a file, and a folder is needed: {OTHER_FOLDER}")
     if os.statvfs(folder).f_flag & os.ST_RDONLY:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(folder))
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
         owner, me = user_name(folder.stat().st_uid), user_name(os.geteuid())
         raise DataFolderError(
-            f"{folder} belongs to {owner} and cannot be written by {me}: make it writable, or {ELSEWHERE}"
+            f"{folder} belongs to {owner} and cannot be written by {me}: make it writable, or {OTHER_FOLDER}"
         )
     check_version(folder / "postgres")
 
 
 def _join(cluster: "Cluster", socket: Path, shared_buffers_mb: int) -> int:
-    """Take a share of a running server, with a keeper beside it."""
+    """Take a share in the server, and make sure that the server and a keeper run."""
     share = _open_lock(cluster.folder / "postgres.share")
     try:
         _wait(share, keeper.SHARED, cluster.folder)
@@ -128,7 +128,7 @@ def _join(cluster: "Cluster", socket: Path, shared_buffers_mb: int) -> int:
 
 
 def _ensure_keeper(cluster: "Cluster") -> None:
-    """Start a keeper unless there is one; before the server, so that no server is ever without."""
+    """Start a keeper unless one runs; before the server, so that no server runs without a keeper."""
     lock = _open_lock(cluster.folder / "postgres.keeper")
     share = _open_lock(cluster.folder / "postgres.share")
     try:
@@ -146,27 +146,27 @@ def _ensure_keeper(cluster: "Cluster") -> None:
                 check=False,
             )
         if started.returncode != 0:
-            raise DataFolderError(f"the process that would stop the database cannot be started: see {cluster.log}")
+            raise DataFolderError(f"the process that stops the database later cannot be started: see {cluster.log}")
     finally:
         os.close(share)
         os.close(lock)
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[int]:
-    """Be the only process that makes or starts this database."""
-    door = _open_lock(folder / "postgres.lock")
+def _start_lock(folder: Path) -> Iterator[int]:
+    """Hold the lock to create or start this database; yield its file descriptor."""
+    lock = _open_lock(folder / "postgres.lock")
     try:
-        _wait(door, keeper.EXCLUSIVE, folder)
-        yield door
+        _wait(lock, keeper.EXCLUSIVE, folder)
+        yield lock
     finally:
-        os.close(door)
+        os.close(lock)
 
 
 def _wait(lock: int, mode: int, folder: Path) -> None:
-    if not keeper.wait_lock(lock, mode, PATIENCE):
+    if not keeper.wait_lock(lock, mode, LOCK_TIMEOUT_S):
         raise DataFolderError(
-            f"another process has been starting or stopping the database in {folder} for {PATIENCE:.0f} s: "
+            f"another process has been starting or stopping the database in {folder} for {LOCK_TIMEOUT_S:.0f} s: "
             "end it, and try again"
         )
 

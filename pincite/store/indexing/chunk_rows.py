@@ -1,17 +1,17 @@
-"""The rows of an edition: its passages, their words and their vectors."""
+"""The rows of an edition: chunks, postings and vectors."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pincite.core.documents.document import Chunk, ChunkLevel
-from pincite.store.database import Connection, rows
-from pincite.store.search.vocabulary import keep_words
+from pincite.store.database import Connection, fetch_all
+from pincite.store.search.vocabulary import store_words
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """A chunk with everything it is found by; `forms` are its plain words, each with its term."""
+    """A chunk with its terms (term → frequency) and vectors; `forms` maps its plain words to their terms."""
 
     chunk: Chunk
     checksum: str
@@ -23,21 +23,21 @@ class ChunkRow:
 
 
 Keys = Mapping[tuple[int, int], int]
-"""Edition and ordinal → the key of a passage."""
-Written = Sequence[tuple[int, ChunkRow]]
-"""Entries, each with the edition it belongs to."""
+"""Edition and ordinal → key of the chunk."""
+Entries = Sequence[tuple[int, ChunkRow]]
+"""Chunk rows, each with the key of its edition."""
 
 
-async def write(connection: Connection, realm: int, entries: Written, model: int) -> None:
-    """Write passages with their words and vectors, of one edition or of several."""
+async def write(connection: Connection, realm: int, entries: Entries, model: int) -> None:
+    """Write chunks with their postings, vocabulary and vectors, of one edition or of several."""
     chunks = await asyncio.to_thread(_chunk_columns, entries)
     keys: Keys = {
         (edition, ordinal): key
-        for edition, ordinal, key in await rows(connection, _INSERT_CHUNKS, chunks | {"realm": realm})
+        for edition, ordinal, key in await fetch_all(connection, _INSERT_CHUNKS, chunks | {"realm": realm})
     }
     postings = await asyncio.to_thread(_posting_columns, entries, keys)
     await connection.execute(_INSERT_POSTINGS, postings | {"realm": realm})
-    await keep_words(connection, realm, {form for _, entry in entries for form in entry.forms.items()})
+    await store_words(connection, realm, {form for _, entry in entries for form in entry.forms.items()})
     vectors = await asyncio.to_thread(_vector_columns, entries, keys)
     await connection.execute(_INSERT_VECTORS, vectors | {"realm": realm, "model": model})
 
@@ -46,17 +46,18 @@ _INSERT_CHUNKS = """
     insert into chunk (edition, realm, ordinal, level, parent, text, header, start_char, end_char, start_line, end_line,
                        page, heading_path, content_type, language, tokens, checksum, vectorized_text, place)
     select c.edition, %(realm)s, c.ordinal, c.level, c.parent, c.text, c.header, c.start_char, c.end_char,
-           c.start_line, c.end_line, c.page, coalesce(string_to_array(nullif(c.path, ''), e'\\x1f'), '{}'), c.content_type, c.language,
-           c.tokens, c.checksum, c.vectorized_text, c.place
-    from unnest(%(edition)s::int[], %(ordinal)s::int[], %(level)s::int[], %(parent)s::int[], %(text)s::text[], %(header)s::text[],
-                %(start_char)s::int[], %(end_char)s::int[], %(start_line)s::int[], %(end_line)s::int[], %(page)s::int[],
-                %(path)s::text[], %(content_type)s::text[], %(language)s::text[], %(tokens)s::int[],
-                %(checksum)s::text[], %(vectorized_text)s::text[], %(place)s::text[])
-         as c (edition, ordinal, level, parent, text, header, start_char, end_char, start_line, end_line, page, path, content_type,
-               language, tokens, checksum, vectorized_text, place)
+           c.start_line, c.end_line, c.page, coalesce(string_to_array(nullif(c.path, ''), e'\\x1f'), '{}'),
+           c.content_type, c.language, c.tokens, c.checksum, c.vectorized_text, c.place
+    from unnest(%(edition)s::int[], %(ordinal)s::int[], %(level)s::int[], %(parent)s::int[], %(text)s::text[],
+                %(header)s::text[], %(start_char)s::int[], %(end_char)s::int[], %(start_line)s::int[],
+                %(end_line)s::int[], %(page)s::int[], %(path)s::text[], %(content_type)s::text[],
+                %(language)s::text[], %(tokens)s::int[], %(checksum)s::text[], %(vectorized_text)s::text[],
+                %(place)s::text[])
+         as c (edition, ordinal, level, parent, text, header, start_char, end_char, start_line, end_line, page, path,
+               content_type, language, tokens, checksum, vectorized_text, place)
     returning edition, ordinal, key
 """
-# Many and short: one string of them is put together and taken apart in a fraction of the time of an array.
+# Terms are many and short: one joined string is much faster to build and to parse than an array.
 _INSERT_POSTINGS = """
     insert into posting (term, chunk, edition, realm, frequency, words)
     select p.term, c.key, c.edition, %(realm)s, p.frequency, c.words
@@ -73,7 +74,7 @@ _INSERT_VECTORS = """
 """
 
 
-def _chunk_columns(entries: Written) -> dict[str, object]:
+def _chunk_columns(entries: Entries) -> dict[str, object]:
     chunks = [entry.chunk for _, entry in entries]
     return {
         "edition": [edition for edition, _ in entries],
@@ -97,8 +98,8 @@ def _chunk_columns(entries: Written) -> dict[str, object]:
     }
 
 
-def _posting_columns(entries: Written, keys: Keys) -> dict[str, object]:
-    """Each term with the place of its passage among the passages, counted from 1, and those."""
+def _posting_columns(entries: Entries, keys: Keys) -> dict[str, object]:
+    """Return the columns of the postings, each with the position of its chunk (from 1), and those of the chunks."""
     term: list[str] = []
     at: list[str] = []
     frequency: list[str] = []
@@ -116,7 +117,7 @@ def _posting_columns(entries: Written, keys: Keys) -> dict[str, object]:
     }
 
 
-def _vector_columns(entries: Written, keys: Keys) -> dict[str, object]:
+def _vector_columns(entries: Entries, keys: Keys) -> dict[str, object]:
     flat = [
         (
             keys[edition, entry.chunk.ordinal],

@@ -1,44 +1,45 @@
-"""What a model wrote about passages, kept with their document; and what is known about the document itself."""
+"""Enrichments: summaries and questions that a model wrote for chunks, cached with their document."""
 
 from collections.abc import Mapping, Sequence
 
 from pincite.core.documents.document import About, Enriched
 from pincite.errors import Conflict
 from pincite.store.database import Database
-from pincite.store.database import one as first
+from pincite.store.database import fetch_one as first
 from pincite.store.indexing.jobs import Job
 
 
 class Enrichments:
-    """The cache of enrichments, always of one owner's documents."""
+    """The cache of enrichments, within the documents of one owner."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def about(self, job: Job) -> About:
-        """What is known about the document of a job; `Conflict` where it is gone."""
+        """Return the metadata of a job's document; `Conflict` if it was removed."""
         query = (
-            "select d.id, v.id, d.name, d.source_uri, d.given ->> 'author', d.given ->> 'description', d.given -> 'tags'"
-            " from document d join version v on v.document_id = d.id where d.id = %(id)s and v.key = %(version)s"
+            "select d.id, v.id, d.name, d.source_uri, d.given ->> 'author', d.given ->> 'description',"
+            " d.given -> 'tags' from document d join version v on v.document_id = d.id"
+            " where d.id = %(id)s and v.key = %(version)s"
         )
         values = {"id": job.document_id, "version": job.version}
-        [found] = await self._database.at_once(job.owner, query, values=values)
+        [found] = await self._database.run_batch(job.owner, query, values=values)
         if not found:
             raise Conflict("the document was removed while it was being processed")
         [(document_id, version, name, source_uri, author, description, tags)] = found
         return About(document_id, version, name, source_uri, author, description, tuple(tags or ()))
 
     async def known(self, owner: str, hashes: Sequence[bytes]) -> dict[bytes, Enriched]:
-        """Those of these that were written before, for any document of this owner."""
+        """Return the cached enrichments of these hashes, from any document of this owner."""
         query = (
             "select distinct on (hash) hash, summary, questions from enrichment"
             " where hash = any(%(hashes)s) and realm = any ((select own_realms())::int[])"
         )
-        [found] = await self._database.at_once(owner, query, values={"hashes": list(hashes)})
+        [found] = await self._database.run_batch(owner, query, values={"hashes": list(hashes)})
         return {digest: Enriched(summary, tuple(questions)) for digest, summary, questions in found}
 
     async def keep(self, job: Job, written: Mapping[bytes, Enriched]) -> None:
-        """Keep them with the document of a job; nothing where that is gone."""
+        """Store enrichments with the document of a job; do nothing if the document was removed."""
         async with self._database.transaction(job.owner, durable=False) as connection:
             realm = await first(
                 connection, "select realm from document where id = %s for key share", (job.document_id,)

@@ -1,4 +1,4 @@
-"""Documents that are new, several in one transaction: what each costs is then paid once for many."""
+"""Inserting new documents, several in one transaction, so that its fixed cost is shared."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,69 +13,71 @@ from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Upload
 from pincite.core.documents.jobs import WAITED_FOR
 from pincite.core.request_context import RequestOrigin
-from pincite.store.access.permissions import hold_folders
-from pincite.store.database import Connection, one, rows
+from pincite.store.access.permissions import lock_folder_readers
+from pincite.store.database import Connection, fetch_all, fetch_one
 from pincite.store.documents.blobs import Blobs, Original
 
-_GIVEN = ("title", "author", "description", "tags")
-"""What an uploader may say about a file; it wins over what the file says about itself."""
+_METADATA_FIELDS = ("title", "author", "description", "tags")
+"""Metadata that an uploader may send; it takes precedence over the metadata in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When a file is processed: held back until somebody says so, or at once, before loads or as part of one."""
+    """When a file is processed: held until it is started, or queued with a priority."""
 
     held: bool = False
     priority: int = WAITED_FOR
 
     @property
     def state(self) -> str:
-        """What its job is at first."""
+        """The initial state of the job."""
         return "held" if self.held else "ready"
 
 
 @dataclass(frozen=True, slots=True)
 class NewUpload:
-    """A file that comes in, what it is, when it is its turn, and where it comes from."""
+    """An upload with its media type, checksum, schedule and the request it came from."""
 
     upload: Upload
     mime: str
     checksum: str
-    turn: Schedule
+    schedule: Schedule
     origin: RequestOrigin
 
 
-def given(upload: Upload) -> dict[str, object]:
-    """What the uploader said about a file."""
-    return {name: value for name in _GIVEN if (value := getattr(upload, name))}
+def uploader_metadata(upload: Upload) -> dict[str, object]:
+    """Return the metadata that the uploader sent with a file."""
+    return {name: value for name in _METADATA_FIELDS if (value := getattr(upload, name))}
 
 
-async def known(connection: Connection, scope: Scope, arrivals: Sequence[NewUpload]) -> set[tuple[str, str]]:
-    """Folder and name of those that there is a document of already."""
+async def existing_names(connection: Connection, scope: Scope, arrivals: Sequence[NewUpload]) -> set[tuple[str, str]]:
+    """Return folder and name of the uploads whose document exists already."""
     folders = [arrival.upload.folder for arrival in arrivals]
     names = [arrival.upload.name for arrival in arrivals]
-    return {(folder, name) for folder, name in await rows(connection, _KNOWN_NAMES, (folders, names, scope.person))}
+    return {
+        (folder, name) for folder, name in await fetch_all(connection, _EXISTING_NAMES, (folders, names, scope.person))
+    }
 
 
-async def taken(connection: Connection, ids: Sequence[str]) -> set[str]:
-    """Those of the ids that a document has, as one that came in like it and was moved since."""
-    return {one for (one,) in await rows(connection, "select id from document where id = any(%s)", (list(ids),))}
+async def existing_ids(connection: Connection, ids: Sequence[str]) -> set[str]:
+    """Return the ids that documents have already, such as an equal upload that was moved since."""
+    return {one for (one,) in await fetch_all(connection, "select id from document where id = any(%s)", (list(ids),))}
 
 
 async def insert(
     connection: Connection, scope: Scope, originals: Blobs, arrivals: Sequence[tuple[str, NewUpload]]
 ) -> None:
-    """Make documents of these ids, each with its first version, its bytes and its job."""
+    """Insert documents with these ids, each with its first version, its file and its job."""
     moments = count(int(datetime.now(UTC).timestamp() * 1_000_000))
     versions = {document_id: version_id(next(moments)) for document_id, _ in arrivals}
     realms = await _realms(connection, scope, [arrival.upload for _, arrival in arrivals])
-    said = [
+    uploaded = [
         _row(document_id, versions[document_id], arrival) | {"realm": realm}
         for (document_id, arrival), realm in zip(arrivals, realms, strict=True)
     ]
-    values = {"said": Jsonb(said), "owner": scope.person, "place": originals.place}
+    values = {"uploaded": Jsonb(uploaded), "owner": scope.person, "place": originals.place}
     await connection.execute(_DOCUMENTS, values)
-    keys: dict[str, int] = dict(await rows(connection, _VERSIONS, values))
+    keys: dict[str, int] = dict(await fetch_all(connection, _VERSIONS, values))
     await asyncio.gather(
         *(
             originals.keep(
@@ -89,20 +91,20 @@ async def insert(
 
 
 async def _realms(connection: Connection, scope: Scope, uploads: Sequence[Upload]) -> list[int]:
-    """Where each of these lies: with what the same people may read, as it says itself or as its folder does."""
-    await hold_folders(connection, scope.person)
+    """Return the realm of each upload: that of its own readers, or of its folder's."""
+    await lock_folder_readers(connection, scope.person)
     wanted = [(upload.folder, upload.readers) for upload in uploads]
     found: dict[tuple[str, tuple[str, ...] | None], int] = {}
     for folder, readers in dict.fromkeys(wanted):
-        said = None if readers is None else list(readers)
-        row = await one(connection, _REALM, {"readers": said, "owner": scope.person, "folder": folder})
+        own_readers = None if readers is None else list(readers)
+        row = await fetch_one(connection, _REALM, {"readers": own_readers, "owner": scope.person, "folder": folder})
         assert row is not None
         found[folder, readers] = row[0]
-    return [found[one_wanted] for one_wanted in wanted]
+    return [found[key] for key in wanted]
 
 
 def version_id(microseconds: int) -> str:
-    """A version's id: the time of its upload."""
+    """Return the id of a version: the time of its upload."""
     whole, rest = divmod(microseconds, 1_000_000)
     return datetime.fromtimestamp(whole, UTC).replace(microsecond=rest).strftime("%Y%m%dT%H%M%S%fZ")
 
@@ -118,24 +120,24 @@ def _row(document_id: str, version: str, arrival: NewUpload) -> dict[str, object
         "author": upload.author or None,
         "description": upload.description or None,
         "tags": upload.tags,
-        "given": given(upload),
+        "given": uploader_metadata(upload),
         "uri": upload.source_uri,
         "readers": upload.readers,
         "checksum": arrival.checksum,
         "bytes": len(upload.data),
         "mime": arrival.mime,
-        "priority": arrival.turn.priority,
-        "state": arrival.turn.state,
+        "priority": arrival.schedule.priority,
+        "state": arrival.schedule.state,
     }
 
 
 _REALM = "select realm_of(coalesce(%(readers)s::text[], readers_of(%(owner)s, %(folder)s)))"
-_KNOWN_NAMES = """
+_EXISTING_NAMES = """
     select d.folder, d.name from document d join unnest(%s::text[], %s::text[]) as n (folder, name)
     on n.folder = d.folder and n.name = d.name where d.owner = %s
 """
-_SAID = sql.SQL("""
-    jsonb_to_recordset(%(said)s) as s (id text, version text, folder text, name text, title text, author text,
+_UPLOADED = sql.SQL("""
+    jsonb_to_recordset(%(uploaded)s) as s (id text, version text, folder text, name text, title text, author text,
         description text, tags jsonb, given jsonb, uri text, checksum text, bytes bigint, mime text, priority int,
         state text, realm int, readers jsonb)
 """)
@@ -145,15 +147,15 @@ _DOCUMENTS = sql.SQL("""
     select s.id, %(owner)s, s.realm, s.folder, s.name, s.title, s.author, s.description,
            array(select jsonb_array_elements_text(s.tags)), 'pending', s.given, s.uri,
            case when jsonb_typeof(s.readers) = 'array' then array(select jsonb_array_elements_text(s.readers)) end
-    from {said}
-""").format(said=_SAID)
+    from {uploaded}
+""").format(uploaded=_UPLOADED)
 _VERSIONS = sql.SQL("""
     insert into version (id, document_id, realm, checksum, bytes, mime)
-    select s.version, s.id, s.realm, s.checksum, s.bytes, s.mime from {said} returning document_id, key
-""").format(said=_SAID)
+    select s.version, s.id, s.realm, s.checksum, s.bytes, s.mime from {uploaded} returning document_id, key
+""").format(uploaded=_UPLOADED)
 _LATEST = "update document d set latest = v.key from version v where v.document_id = d.id and d.id = any(%s)"
 _JOBS = sql.SQL("""
     insert into job (owner, document_id, version, place, priority, state)
-    select %(owner)s, d.id, d.latest, %(place)s, s.priority, s.state from {said} join document d on d.id = s.id
+    select %(owner)s, d.id, d.latest, %(place)s, s.priority, s.state from {uploaded} join document d on d.id = s.id
     order by d.latest
-""").format(said=_SAID)
+""").format(uploaded=_UPLOADED)

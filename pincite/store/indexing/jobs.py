@@ -1,4 +1,4 @@
-"""The queue: documents that wait to be processed, who is at it, and how far they are."""
+"""The job queue: documents that wait for processing, the leases of workers, and the progress."""
 
 import secrets
 from collections.abc import Sequence
@@ -8,17 +8,17 @@ from pincite.concurrency import Batcher
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.jobs import LOAD
 from pincite.errors import PinciteError
-from pincite.store.database import Connection, Database, one
+from pincite.store.database import Connection, Database, fetch_one
 
-SMALL = 32 * 1024
-"""Bytes up to which a file is small: a worker has several such in hand at once."""
-LONGEST_PAUSE_S = 300.0
-"""The most that lies between two tries of something that waits for a part that is down."""
+SMALL_FILE_BYTES = 32 * 1024
+"""File size in bytes up to which a worker processes several jobs at once."""
+MAX_PAUSE_S = 300.0
+"""Longest pause in seconds between two attempts of a stalled job, which waits for a service that is down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One version to be made searchable, taken by one worker for as long as it keeps its lease."""
+    """One version to index, claimed by one worker as long as it renews its lease."""
 
     id: int
     owner: str
@@ -30,23 +30,24 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """What a worker can still take in hand: so many jobs about files of so many bytes altogether, or one that is larger.
+class Capacity:
+    """The jobs that a worker can still claim: at most `most` with files of `bytes` in total, or one larger file.
 
-    Who has some in hand takes only small ones; and beside those of others only such as were never cut off.
+    `only_small` excludes large files, because the worker has other jobs. `only_sound` excludes jobs that were attempted
+    before.
     """
 
     most: int
-    bytes: int = SMALL
+    bytes: int = SMALL_FILE_BYTES
     only_small: bool = False
     only_sound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """Documents that are not done yet, the progress of those in hand, added up, and what most of these are at.
+class PendingDocuments:
+    """The number of unfinished documents, the summed progress of the running ones, and their most frequent stage.
 
-    `stalled` are those that wait for a part that is down, since `stalled_s` and because of `reason`.
+    `stalled` documents wait for a service that is down, the first for `stalled_s` seconds; `reason` is its error.
     """
 
     count: int
@@ -60,7 +61,7 @@ class Waiting:
 _CLAIM = """
     select * from claim_jobs(%(holder)s, %(place)s, %(lease_s)s, %(most)s, %(bytes)s, %(only_small)s, %(only_sound)s)
 """
-# One that a transaction has locked is being served, and one locked document must not keep the others from their leases.
+# A locked job is being published; it must not keep the others from renewing their leases, so it is skipped.
 _RENEW = """
     with asked as materialized (
         select j.id, a.lease
@@ -73,9 +74,9 @@ _RENEW = """
     )
     select id from asked
 """
-# Locked in order, as everywhere where several documents are changed at once; what is locked by others is told next time.
+# Documents are locked in the order of their ids, as everywhere; locked ones are skipped and reported next time.
 _REPORT = """
-    with said as materialized (
+    with reported as materialized (
         select d.id, a.stage, a.progress
         from unnest(%(jobs)s::bigint[], %(holders)s::text[], %(stages)s::text[], %(progress)s::real[])
              as a (job, holder, stage, progress)
@@ -83,12 +84,13 @@ _REPORT = """
         join document d on d.id = j.document_id and d.latest = j.version
         order by d.id for update of d skip locked
     )
-    update document d set status = 'processing', stage = s.stage, progress = s.progress from said s where d.id = s.id
+    update document d set status = 'processing', stage = r.stage, progress = r.progress
+    from reported r where d.id = r.id
 """
 
 
 class Jobs:
-    """Hands out work: a job is with one living worker or waits; nothing is ever lost in between."""
+    """The queue of jobs: each job is leased to one live worker or waits; a job whose lease ends waits again."""
 
     def __init__(self, database: Database, place: str) -> None:
         self._database = database
@@ -97,26 +99,26 @@ class Jobs:
         self._renewals = Batcher(self._renew_all)
 
     async def claim(self, worker: str, lease_s: float) -> Job | None:
-        """The next job that waits or whose worker went silent, now this worker's.
+        """Claim the next job that waits or whose lease ended; None if there is none.
 
-        What somebody waits for comes before loads, and whoever has least in hand before the others.
+        Jobs are ordered by priority, then owners with the fewest running jobs come first.
         """
-        found = await self.claim_some(worker, lease_s, Room(most=1))
+        found = await self.claim_some(worker, lease_s, Capacity(most=1))
         return found[0] if found else None
 
-    async def claim_some(self, worker: str, lease_s: float, room: Room) -> list[Job]:
-        """The same, and where it is about a small file more such jobs of its owner, as there is room for."""
+    async def claim_some(self, worker: str, lease_s: float, room: Capacity) -> list[Job]:
+        """Claim the next job and, if its file is small, further small ones of the same owner within the capacity."""
         holder = f"{worker}:{secrets.token_hex(8)}"
         values = {"holder": holder, "place": self._place, "lease_s": lease_s, **asdict(room)}
-        [found] = await self._database.at_once("", _CLAIM, values=values, durable=False)
+        [found] = await self._database.run_batch("", _CLAIM, values=values, durable=False)
         return [Job(*(*row[:5], holder, row[5])) for row in found]
 
     async def renew(self, job: Job, lease_s: float) -> bool:
-        """Keep the lease; false when the job is no longer ours, and work on it must stop."""
+        """Renew the lease; return false if another worker has the job, and work on it must stop."""
         return await self._renewals((job, lease_s))
 
     async def _renew_all(self, asked: Sequence[tuple[Job, float]]) -> list[bool | Exception]:
-        kept = set[int]()
+        renewed = set[int]()
         for owner in {job.owner for job, _ in asked}:
             own = [(job, lease_s) for job, lease_s in asked if job.owner == owner]
             values = {
@@ -124,72 +126,73 @@ class Jobs:
                 "holders": [job.holder for job, _ in own],
                 "leases": [lease_s for _, lease_s in own],
             }
-            [found] = await self._database.at_once(owner, _RENEW, values=values, durable=False)
-            kept |= {job for (job,) in found}
-        return [job.id in kept for job, _ in asked]
+            [found] = await self._database.run_batch(owner, _RENEW, values=values, durable=False)
+            renewed |= {job for (job,) in found}
+        return [job.id in renewed for job, _ in asked]
 
     async def report(self, job: Job, stage: str, progress: float) -> None:
-        """Say how far a document is."""
+        """Report the stage and the progress of a job's document."""
         await self._reports((job, stage, progress))
 
-    async def _report_all(self, said: Sequence[tuple[Job, str, float]]) -> list[Exception | None]:
-        for owner in {job.owner for job, *_ in said}:
-            own = [one for one in said if one[0].owner == owner]
+    async def _report_all(self, reports: Sequence[tuple[Job, str, float]]) -> list[Exception | None]:
+        for owner in {job.owner for job, *_ in reports}:
+            own = [report for report in reports if report[0].owner == owner]
             values = {
                 "jobs": [job.id for job, *_ in own],
                 "holders": [job.holder for job, *_ in own],
                 "stages": [stage for _, stage, _ in own],
                 "progress": [progress for *_, progress in own],
             }
-            await self._database.at_once(owner, _REPORT, values=values, durable=False)
-        return [None] * len(said)
+            await self._database.run_batch(owner, _REPORT, values=values, durable=False)
+        return [None] * len(reports)
 
     async def give_back(self, job: Job) -> None:
-        """Let somebody else do it, at once: this worker is leaving."""
+        """Return a job to the queue because this worker stops; the attempt does not count."""
         async with self._database.transaction(job.owner, durable=False) as connection:
             await _release(connection, job, counts=False)
 
     async def give_back_all(self, name: str) -> None:
-        """The same for all that the workers of this name have in hand."""
+        """Return all jobs of the workers of this name to the queue."""
         query = "select id, owner, document_id, version, attempts, holder from jobs_of(%(name)s)"
-        [found] = await self._database.at_once("", query, values={"name": name})
+        [found] = await self._database.run_batch("", query, values={"name": name})
         for row in found:
             await self.give_back(Job(*row))
 
     async def retry(self, job: Job, after_s: float, error: PinciteError | None = None) -> None:
-        """Back to the queue after a try that failed, for later; the try counts."""
+        """Return a job to the queue after a failed attempt, to be retried after a pause; the attempt counts."""
         async with self._database.transaction(job.owner, durable=False) as connection:
             await _release(connection, job, after_s=after_s, error=error)
 
     async def stall(
         self, job: Job, stage: str, error: PinciteError, *, patience_s: float, at_least_s: float
     ) -> float | None:
-        """Back to the queue until a part that is down is back: the pause before the next try, which does not count.
+        """Return a job to the queue because a service is down; return the pause before the next attempt.
 
-        It grows with the time that this has lasted. None, and nothing is done, where it has lasted too long.
+        The attempt does not count, and the pause grows with the time since the first one. After `patience_s` the job
+        is left unchanged and None is returned.
         """
         async with self._database.transaction(job.owner, durable=False) as connection:
-            await _lock(connection, job)
-            row = await one(
+            await _lock_document(connection, job)
+            row = await fetch_one(
                 connection,
                 "update job set stalled_since = coalesce(stalled_since, now()) where id = %s and holder = %s"
                 " returning extract(epoch from now() - stalled_since)::float8",
                 (job.id, job.holder),
             )
             if row is None:
-                return 0.0  # not ours any more
+                return 0.0  # another worker has the job
             if row[0] >= patience_s:
                 return None
-            pause = min(max(row[0], at_least_s), LONGEST_PAUSE_S)
+            pause = min(max(row[0], at_least_s), MAX_PAUSE_S)
             await _release(connection, job, counts=False, after_s=pause, stage=stage, error=error)
             return float(pause)
 
     async def wake_stalled(self) -> None:
-        """A part that was down is back: try what waits for such a thing now, whoever it belongs to."""
-        await self._database.at_once("", "select wake_stalled()", values={}, durable=False)
+        """Make all stalled jobs, of every owner, available now, because a service is up again."""
+        await self._database.run_batch("", "select wake_stalled()", values={}, durable=False)
 
     async def start_over(self, scope: Scope, document_ids: Sequence[str], *, priority: int = LOAD) -> None:
-        """Somebody asks for these documents again: release what was held back, forget tries that failed or were cut off."""
+        """Release held jobs of these documents and reset their attempts, because the documents are requested again."""
         async with self._database.transaction(scope.person, durable=False) as connection:
             await connection.execute(
                 "update job set attempts = 0, state = case state when 'held' then 'ready' else state end,"
@@ -201,7 +204,7 @@ class Jobs:
             )
 
     async def start(self, scope: Scope, document_ids: Sequence[str] | None) -> int:
-        """Release what was held back: the named documents, or all."""
+        """Release the held jobs of these documents, or of all; return their number."""
         async with self._database.transaction(scope.person) as connection:
             done = await connection.execute(
                 "update job set state = 'ready' where state = 'held' and owner = %(person)s"
@@ -210,8 +213,8 @@ class Jobs:
             )
             return done.rowcount
 
-    async def waiting(self, scope: Scope, document_ids: Sequence[str]) -> Waiting | None:
-        """How many of these documents are not done yet and how far those in hand are; None when all are."""
+    async def waiting(self, scope: Scope, document_ids: Sequence[str]) -> PendingDocuments | None:
+        """Return the number and the progress of the unfinished ones of these documents; None if all are finished."""
         query = (
             "select count(*), coalesce(sum(d.progress) filter (where j.state = 'running'), 0)::float8,"
             " coalesce(mode() within group (order by d.stage), ''), count(j.stalled_since),"
@@ -221,12 +224,12 @@ class Jobs:
             " and j.owner = %(person)s and j.generation is null"
         )
         values = {"ids": list(document_ids), "person": scope.person}
-        [[row]] = await self._database.at_once(scope.person, query, values=values)
-        return Waiting(*row) if row[0] else None
+        [[row]] = await self._database.run_batch(scope.person, query, values=values)
+        return PendingDocuments(*row) if row[0] else None
 
 
-async def _lock(connection: Connection, job: Job) -> None:
-    """Everybody who changes a document locks it first."""
+async def _lock_document(connection: Connection, job: Job) -> None:
+    """Lock a job's document, as every change of a document does first."""
     await connection.execute("select from document where id = %s for update", (job.document_id,))
 
 
@@ -239,16 +242,16 @@ async def _release(
     stage: str | None = None,
     error: PinciteError | None = None,
 ) -> None:
-    """Put a job of ours back into the queue; its document is pending again, since nobody has it in hand."""
-    await _lock(connection, job)
+    """Return a job of this worker to the queue, and set its document to pending."""
+    await _lock_document(connection, job)
     values = {"id": job.id, "holder": job.holder, "document": job.document_id, "version": job.version, "stage": stage}
-    values |= {"tries": 0 if counts else 1, "after_s": after_s, "told": error is not None}
+    values |= {"tries": 0 if counts else 1, "after_s": after_s, "failed": error is not None}
     values |= {"code": error.code if error else None, "message": str(error).replace("\0", " ") if error else None}
     done = await connection.execute(
         "update job set state = 'ready', holder = null, lease_until = null, attempts = attempts - %(tries)s,"
         " not_before = now() + make_interval(secs => %(after_s)s),"
-        " error_code = case when %(told)s then %(code)s else error_code end,"
-        " error_message = case when %(told)s then %(message)s else error_message end"
+        " error_code = case when %(failed)s then %(code)s else error_code end,"
+        " error_message = case when %(failed)s then %(message)s else error_message end"
         " where id = %(id)s and holder = %(holder)s",
         values,
     )

@@ -1,4 +1,4 @@
-"""Taking files in: a new document, a new version, or nothing new; acknowledged means durable."""
+"""Storing uploads: a new document, a new version, or nothing new; an acknowledged upload is durable."""
 
 import asyncio
 import base64
@@ -17,35 +17,35 @@ from pincite.core.accounts.audit import AuditEntry
 from pincite.core.documents.document import Document, Status, Upload, UploadOutcome
 from pincite.core.request_context import RequestOrigin, origin
 from pincite.errors import NotFound, OverBudget, OverQuota
-from pincite.store.access.audit_log import note_from, record
+from pincite.store.access.audit_log import record, record_from
 from pincite.store.access.usage import Quota, check_quota
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 from pincite.store.documents.blobs import Blobs, Original
 from pincite.store.documents.library import Library
-from pincite.store.documents.row import DOCUMENT, document_of
-from pincite.store.indexing import insert_documents as arrived
+from pincite.store.documents.row import SELECT_DOCUMENT, to_document
+from pincite.store.indexing import insert_documents
 from pincite.store.indexing.insert_documents import NewUpload, Schedule
-from pincite.store.indexing.jobs import SMALL
+from pincite.store.indexing.jobs import SMALL_FILE_BYTES
 
-Taken = tuple[Document, UploadOutcome]
+Accepted = tuple[Document, UploadOutcome]
 
 
-def mint_id(owner: str, folder: str, name: str, data: bytes) -> str:
-    """A document's id, minted once from who, where, what it is called and its first bytes."""
+def make_document_id(owner: str, folder: str, name: str, data: bytes) -> str:
+    """Return the id of a new document: a hash of its owner, folder, name and first bytes."""
     digest = hashlib.sha256("\0".join((owner, folder, name, "")).encode() + data).digest()
     return base64.urlsafe_b64encode(digest).decode()[:16]
 
 
-async def _new_id(connection: Connection, scope: Scope, upload: Upload) -> str:
-    """An id that is free: a document that came in like this one may have been moved since, and keeps its own."""
-    document_id = mint_id(scope.person, upload.folder, upload.name, upload.data)
-    while await one(connection, "select 1 from document where id = %s", (document_id,)):
-        document_id = mint_id(scope.person, upload.folder, upload.name, upload.data + secrets.token_bytes(16))
+async def _unused_id(connection: Connection, scope: Scope, upload: Upload) -> str:
+    """Return an unused id: an equal upload that was moved since keeps the hash of these values."""
+    document_id = make_document_id(scope.person, upload.folder, upload.name, upload.data)
+    while await fetch_one(connection, "select 1 from document where id = %s", (document_id,)):
+        document_id = make_document_id(scope.person, upload.folder, upload.name, upload.data + secrets.token_bytes(16))
     return document_id
 
 
 class UploadStore:
-    """Takes uploads in for one person at a time; `signature` says how files are indexed now, `quota` how much they may keep."""
+    """Stores uploads for one person at a time; `signature` is that of the current index, `quota` limits the storage."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class UploadStore:
         self._signature = signature
         self._quota = quota
         self._library = Library(database, originals, signature)
-        self._arriving = Batcher(self._take_all)
+        self._arriving = Batcher(self._accept_all)
 
     async def accept(
         self,
@@ -68,94 +68,96 @@ class UploadStore:
         *,
         mime: str,
         checksum: str,
-        turn: Schedule = Schedule(),  # noqa: B008
+        schedule: Schedule = Schedule(),  # noqa: B008
     ) -> tuple[Document, UploadOutcome]:
-        """Take an upload in: a new document, a new version, or nothing new; acknowledged means durable.
+        """Store an upload as a new document, a new version, or nothing new; when this returns, it is durable.
 
-        Those that come in at the same time are taken in together.
+        Concurrent uploads are stored in one transaction.
         """
-        arrival = NewUpload(upload, mime, checksum, turn, origin())
-        if len(upload.data) <= SMALL and (new := await self._arriving((scope, arrival))):
+        arrival = NewUpload(upload, mime, checksum, schedule, origin())
+        if len(upload.data) <= SMALL_FILE_BYTES and (new := await self._arriving((scope, arrival))):
             return new, "new"
-        return await self._take(scope, arrival)
+        return await self._accept_one(scope, arrival)
 
-    async def _take_all(self, asked: Sequence[tuple[Scope, NewUpload]]) -> list[Document | Exception | None]:
-        """Those that are new beyond doubt; what became of one person's is no matter of another's."""
+    async def _accept_all(self, asked: Sequence[tuple[Scope, NewUpload]]) -> list[Document | Exception | None]:
+        """Store the uploads that are certainly new; None for the others. Each person's uploads are independent."""
         new: dict[tuple[str, str, str], Document] = {}
         for scope in {scope.person: scope for scope, _ in asked}.values():
             own = {_name(arrival): arrival for theirs, arrival in reversed(asked) if theirs.person == scope.person}
-            # Somebody else took one in at the same moment, or there is not room for all: each sees by itself.
+            # A concurrent upload of the same name, or a quota that does not admit all: each upload is then tried alone.
             with suppress(pg_errors.UniqueViolation, OverQuota, OverBudget):
-                new |= {(scope.person, d.folder, d.name): d for d in await self._take_new(scope, own)}
+                new |= {(scope.person, d.folder, d.name): d for d in await self._accept_new(scope, own)}
         return [new.pop((scope.person, *_name(arrival)), None) for scope, arrival in asked]
 
-    async def _take_new(self, scope: Scope, arrivals: Mapping[tuple[str, str], NewUpload]) -> list[Document]:
-        """Take in what is new beyond doubt, in one transaction."""
+    async def _accept_new(self, scope: Scope, arrivals: Mapping[tuple[str, str], NewUpload]) -> list[Document]:
+        """Store the uploads that are certainly new, in one transaction."""
         async with self._database.transaction(scope.person) as connection:
-            known = await arrived.known(connection, scope, list(arrivals.values()))
+            known = await insert_documents.existing_names(connection, scope, list(arrivals.values()))
             minted = {
-                mint_id(scope.person, *name, arrival.upload.data): arrival
+                make_document_id(scope.person, *name, arrival.upload.data): arrival
                 for name, arrival in arrivals.items()
                 if name not in known
             }
-            for document_id in await arrived.taken(connection, list(minted)):
+            for document_id in await insert_documents.existing_ids(connection, list(minted)):
                 del minted[document_id]
             if minted:
-                await self._check_room(connection, list(minted.values()), documents=len(minted))
-                await arrived.insert(connection, scope, self._originals, list(minted.items()))
-                await note_from(connection, _added(minted))
+                await self._check_quota(connection, list(minted.values()), documents=len(minted))
+                await insert_documents.insert(connection, scope, self._originals, list(minted.items()))
+                await record_from(connection, _audit_entries(minted))
         if not minted:
             return []
-        return await self._library.several(await self._library.scope(scope.person), list(minted))
+        return await self._library.get_many(await self._library.scope(scope.person), list(minted))
 
-    async def _check_room(self, connection: Connection, arrivals: Sequence[NewUpload], *, documents: int) -> None:
+    async def _check_quota(self, connection: Connection, arrivals: Sequence[NewUpload], *, documents: int) -> None:
         size = sum(len(arrival.upload.data) for arrival in arrivals)
         await check_quota(connection, self._quota, documents=documents, size=size, jobs=len(arrivals))
 
-    async def _take(self, scope: Scope, arrival: NewUpload) -> Taken:
-        """Take in one that may be anything."""
+    async def _accept_one(self, scope: Scope, arrival: NewUpload) -> Accepted:
+        """Store one upload that may be new, changed or unchanged."""
         upload = arrival.upload
         if same := await self._unchanged(scope, upload, arrival.checksum):
             return same, "unchanged"
         for _ in range(5):
             try:
-                document_id, outcome = await self._accept(scope, arrival)
+                document_id, outcome = await self._accept_any(scope, arrival)
                 return await self._library.get(await self._library.scope(scope.person), document_id), outcome
             except (pg_errors.UniqueViolation, NotFound):
-                continue  # somebody else took in, or removed, the same name at the same moment
-        raise NotFound(f"'{upload.name}' keeps changing under our hands; try again")
+                continue  # a concurrent upload or removal of the same name
+        raise NotFound(f"'{upload.name}' was changed by others during the upload; try again")
 
     async def _unchanged(self, scope: Scope, upload: Upload, checksum: str) -> Document | None:
-        """The document, where these very bytes are its latest version and are indexed, or about to be."""
-        known = await self.settled(scope, [(upload.folder, upload.name)])
+        """Return the document if these bytes are its latest version and are indexed or queued."""
+        known = await self.up_to_date(scope, [(upload.folder, upload.name)])
         document = known.get((upload.folder, upload.name))
         return document if document and document.checksum == checksum else None
 
-    async def settled(self, scope: Scope, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Document]:
-        """Those of the named documents that are indexed as they would be now, or about to be, by folder and name."""
+    async def up_to_date(self, scope: Scope, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Document]:
+        """Return the documents of these folders and names that are queued, or indexed with the current signature."""
         query = (
-            DOCUMENT + " join unnest(%(folders)s::text[], %(names)s::text[]) as n (folder, name)"
+            SELECT_DOCUMENT + " join unnest(%(folders)s::text[], %(names)s::text[]) as n (folder, name)"
             " on n.folder = d.folder and n.name = d.name where d.owner = %(owner)s"
             " and (d.status in ('pending', 'processing') or (d.status = 'completed' and s.signature = %(signature)s))"
         )
         values = {
-            "folders": [folder for folder, _ in names], "names": [name for _, name in names],
-            "owner": scope.person, "signature": self._signature,
-        }  # fmt: skip
-        [found] = await self._database.at_once(scope.person, query, values=values)
+            "folders": [folder for folder, _ in names],
+            "names": [name for _, name in names],
+            "owner": scope.person,
+            "signature": self._signature,
+        }
+        [found] = await self._database.run_batch(scope.person, query, values=values)
         return {
             (document.folder, document.name): document
-            for document in (document_of(row, self._signature) for row in found)
+            for document in (to_document(row, self._signature) for row in found)
         }
 
-    async def _accept(self, scope: Scope, arrival: NewUpload) -> tuple[str, UploadOutcome]:
+    async def _accept_any(self, scope: Scope, arrival: NewUpload) -> tuple[str, UploadOutcome]:
         upload = arrival.upload
         async with self._database.transaction(scope.person) as connection:
-            await connection.execute(  # the row is read afresh once it is ours: somebody may have changed it
+            await connection.execute(  # the row is read after it is locked, because others may have changed it
                 "select from document where owner = %s and folder = %s and name = %s for update",
                 (scope.person, upload.folder, upload.name),
             )
-            found = await one(
+            found = await fetch_one(
                 connection,
                 "select d.id, d.status, v.key, v.id, v.checksum, e.signature, d.realm from document d join version v"
                 " on v.key = d.latest left join edition e on e.key = d.served"
@@ -163,14 +165,14 @@ class UploadStore:
                 (scope.person, upload.folder, upload.name),
             )
             if found is None:
-                await self._check_room(connection, [arrival], documents=1)
-                document_id = await _new_id(connection, scope, upload)
-                await arrived.insert(connection, scope, self._originals, [(document_id, arrival)])
-                await note_from(connection, _added({document_id: arrival}))
+                await self._check_quota(connection, [arrival], documents=1)
+                document_id = await _unused_id(connection, scope, upload)
+                await insert_documents.insert(connection, scope, self._originals, [(document_id, arrival)])
+                await record_from(connection, _audit_entries({document_id: arrival}))
                 return document_id, "new"
             document_id, status, key, latest_id, latest_checksum, signature, realm = found
             if latest_checksum != arrival.checksum:
-                await self._check_room(connection, [arrival], documents=0)
+                await self._check_quota(connection, [arrival], documents=0)
                 await self._insert_version(connection, scope, (document_id, realm, latest_id), arrival)
                 await record(
                     connection, AuditEntry("document.change", f"document:{document_id}", details={"changed": ["file"]})
@@ -180,34 +182,35 @@ class UploadStore:
                 status == Status.COMPLETED and signature == self._signature
             ):
                 return document_id, "unchanged"
-            await self._queue(connection, scope, document_id, key, arrival.turn)
+            await self._queue(connection, scope, document_id, key, arrival.schedule)
             return document_id, "again"
 
     async def _insert_version(
         self, connection: Connection, scope: Scope, of: tuple[str, int, str], arrival: NewUpload
     ) -> None:
-        """Insert a version of a document that lies in a realm and has had one before."""
+        """Insert a new version; `of` is the document's id, its realm and the id of its latest version."""
         document_id, realm, after = of
         upload, version_id = arrival.upload, _version_id(after)
-        row = await one(
+        row = await fetch_one(
             connection,
-            "insert into version (id, document_id, realm, checksum, bytes, mime) values (%s, %s, %s, %s, %s, %s) returning key",
+            "insert into version (id, document_id, realm, checksum, bytes, mime)"
+            " values (%s, %s, %s, %s, %s, %s) returning key",
             (version_id, document_id, realm, arrival.checksum, len(upload.data), arrival.mime),
         )
         assert row is not None
         await self._originals.keep(connection, Original(document_id, version_id, row[0], realm), upload.data)
         await connection.execute(
             "update document set latest = %s, given = given || %s, source_uri = coalesce(%s, source_uri) where id = %s",
-            (row[0], Jsonb(arrived.given(upload)), upload.source_uri, document_id),
+            (row[0], Jsonb(insert_documents.uploader_metadata(upload)), upload.source_uri, document_id),
         )
-        await self._queue(connection, scope, document_id, row[0], arrival.turn)
+        await self._queue(connection, scope, document_id, row[0], arrival.schedule)
 
-    async def again(
+    async def reindex(
         self, scope: Scope, document_ids: Sequence[str] | None, *, stale: str | None, priority: int
     ) -> list[str]:
-        """Have documents indexed anew from the bytes that are kept, and tell which wait now.
+        """Queue documents for reindexing from their stored files, and return the ids of the queued ones.
 
-        They are the named ones, or all; with `stale`, those among them whose signature is another.
+        `document_ids` None means all; `stale` restricts them to documents with another signature.
         """
         query = (
             "select d.id, d.latest from document d left join edition s on s.key = d.served where d.owner = %(owner)s"
@@ -216,13 +219,13 @@ class UploadStore:
         )
         ids = None if document_ids is None else list(document_ids)
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(connection, query, {"owner": scope.person, "ids": ids, "stale": stale})
+            found = await fetch_all(connection, query, {"owner": scope.person, "ids": ids, "stale": stale})
             for document_id, version in found:
                 await self._queue(connection, scope, document_id, version, Schedule(priority=priority))
         return [document_id for document_id, _ in found]
 
     async def _queue(
-        self, connection: Connection, scope: Scope, document_id: str, version: int, turn: Schedule
+        self, connection: Connection, scope: Scope, document_id: str, version: int, schedule: Schedule
     ) -> None:
         await connection.execute(
             "insert into job (owner, document_id, version, place, priority, state) values (%s, %s, %s, %s, %s, %s)"
@@ -232,8 +235,8 @@ class UploadStore:
                 document_id,
                 version,
                 self._originals.place,
-                turn.priority,
-                turn.state,
+                schedule.priority,
+                schedule.state,
             ),
         )
         await connection.execute(
@@ -242,10 +245,10 @@ class UploadStore:
             (document_id,),
         )
 
-    async def sweep(self) -> int:
-        """Remove files that a process which died left without a record."""
+    async def remove_stray_files(self) -> int:
+        """Remove files without a version, left by a process that died; return their number."""
         async with self._database.transaction("") as connection:
-            known = {(str(d), str(v)) for d, v in await rows(connection, "select * from known_versions()")}
+            known = {(str(d), str(v)) for d, v in await fetch_all(connection, "select * from known_versions()")}
         hour_ago = (datetime.now(UTC) - timedelta(hours=1)).timestamp()
         stray = await asyncio.to_thread(self._originals.files.stray, known, older_than=hour_ago)
         for document_id, version_id in stray:
@@ -253,8 +256,8 @@ class UploadStore:
         return len(stray)
 
 
-def _added(arrivals: Mapping[str, NewUpload]) -> list[tuple[RequestOrigin, AuditEntry]]:
-    """What to note about new documents: those that came from one place together are one event."""
+def _audit_entries(arrivals: Mapping[str, NewUpload]) -> list[tuple[RequestOrigin, AuditEntry]]:
+    """Return the audit entries of new documents: one entry for all uploads of one request."""
     places: dict[RequestOrigin, list[str]] = {}
     for document_id, arrival in arrivals.items():
         places.setdefault(arrival.origin, []).append(document_id)
@@ -269,7 +272,7 @@ def _name(arrival: NewUpload) -> tuple[str, str]:
 
 
 def _version_id(after: str) -> str:
-    """The time of upload; later than the version before even where the clock was set back."""
+    """Return the id of a version that follows `after`: the current time, or just after it if the clock was set back."""
     before = datetime.strptime(after, "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
     made = max(datetime.now(UTC), before + timedelta(microseconds=1))
     return made.strftime("%Y%m%dT%H%M%S%fZ")

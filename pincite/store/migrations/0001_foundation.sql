@@ -1,7 +1,7 @@
--- People, documents, passages and what finds them. Runs as the schema's owner, inside schema `pincite`.
+-- Users, documents, chunks and their index. Runs as the schema's owner, inside schema `pincite`.
 -- Every table with user data has row-level security forced; the caller is `pincite.person`, set per transaction.
 
--- Which library this is: the raw files of each lie in a folder of their own, so that none is ever taken for stray.
+-- The id of this library: the files of each library are in a separate folder, so that none is removed as stray.
 create table library (id text primary key default replace(gen_random_uuid()::text, '-', ''));
 insert into library default values;
 
@@ -24,8 +24,8 @@ create table api_key (
     revoked_at timestamptz
 );
 
--- A realm is a set of documents with the same readers. Rows that carry a document's words or vectors
--- carry its realm, so that rights are one small predicate wherever they are searched.
+-- A realm is a set of documents with the same readers. Rows with a document's words or vectors
+-- carry its realm, so that permissions are one small predicate wherever they are searched.
 create table realm (
     id integer generated always as identity primary key,
     owner text not null references person unique
@@ -38,7 +38,7 @@ create table document (
     realm integer not null references realm,
     folder text not null,
     name text not null,
-    given jsonb not null default '{}',  -- title, author, description, tags as the uploader gave them; they win over the file's
+    given jsonb not null default '{}',  -- title, author, description, tags from the uploader; they override the file's
     title text not null,
     author text,
     description text,
@@ -54,7 +54,7 @@ create table document (
     latest integer,
     served integer,
     languages text[] not null default '{}',
-    -- Totals of the served version: BM25's N and lengths, and the size of a search, without counting rows.
+    -- Totals of the served edition: BM25's N and lengths, and the size of a search, without counting rows.
     chunks integer not null default 0,
     words bigint not null default 0,
     vectors integer not null default 0,
@@ -82,7 +82,7 @@ create table version (
     unique (document_id, id)
 );
 
--- One indexing of a version. A document serves one edition; another can be written beside it unseen.
+-- One indexing of a version. A document has one served edition; another one can be written meanwhile, unseen.
 create table edition (
     key integer generated always as identity primary key,
     version integer not null references version on delete cascade,
@@ -102,7 +102,7 @@ create table chunk (
     ordinal integer not null,
     level smallint not null,
     parent integer,
-    text text,  -- only at level 2; the wider levels are slices of the version's text
+    text text,  -- only at level 2; the text of sections and documents is a slice of the version's text
     header text not null default '',
     start_char integer not null,
     end_char integer not null,
@@ -124,7 +124,7 @@ create table embedding_model (
     dimensions integer not null
 );
 
--- Several windows a chunk. `hash` is that of the embedded text, so that equal text is embedded once.
+-- Several windows per chunk. `hash` is that of the embedded text, so that equal text is embedded once.
 create table vector (
     chunk integer not null,
     edition integer not null,
@@ -154,9 +154,9 @@ create table job (
     document_id text not null references document on delete cascade,
     version integer not null references version on delete cascade,
     state text not null default 'ready' check (state in ('held', 'ready', 'running')),
-    place text not null,  -- the data folder that holds the file: only those who have it can do the job
+    place text not null,  -- the data folder with the file: only its machine can do the job
     attempts integer not null default 0,
-    holder text,  -- a token made for each claim: whoever cannot show it may no longer touch the document
+    holder text,  -- a token of each claim: without it, a worker may no longer change the document
     lease_until timestamptz,
     not_before timestamptz not null default '-infinity',
     created_at timestamptz not null default now(),
@@ -190,7 +190,7 @@ create table span (
     primary key (trace_id, number)
 );
 
--- Who is asking. Empty or unset means nobody, and nobody sees nothing.
+-- The person of this transaction. Empty or unset means nobody, who sees nothing.
 create function me() returns text language sql stable as
 $$ select nullif(current_setting('pincite.person', true), '') $$;
 
@@ -237,7 +237,7 @@ create policy owner_functions on version to current_user using (true);
 create policy owner_functions on edition to current_user using (true);
 create policy owner_functions on trace to current_user using (true);
 
--- The few things that must be known before, or regardless of, who asks. Each returns ids, never content.
+-- Functions that must work before, or regardless of, the person. Each returns ids, never content.
 create function find_key(wanted bytea) returns table (key_id text, person text, role text)
 language sql stable security definer set search_path = pincite, pg_temp as $$
     select id, person, role from api_key
@@ -263,7 +263,7 @@ language sql stable security definer set search_path = pincite, pg_temp as $$
     select document_id, id from version
 $$;
 
--- Editions nobody is served and nobody is writing any more.
+-- Editions that are neither served nor being written.
 create function abandoned_editions() returns table (owner text, edition integer)
 language sql stable security definer set search_path = pincite, pg_temp as $$
     select d.owner, e.key from edition e join document d on d.id = e.document_id

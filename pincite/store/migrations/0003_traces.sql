@@ -1,4 +1,4 @@
--- Traces that can be asked again: what was asked for, what came of it, and the words only where they may be kept.
+-- Traces that can be replayed: options and outcome of a request, and its texts only where they may be stored.
 
 alter table trace
     add column code text,
@@ -19,7 +19,7 @@ create index trace_documents on trace using gin (documents) where content is not
 alter table span rename column stage to name;
 alter table span add column id text not null default '';
 
--- An answer's words may be a document's own: where a document goes, they go from the traces that found it.
+-- An answer may quote a document: when a document is removed, the answers are removed from its traces.
 create function forget_answers() returns trigger
 language plpgsql security definer set search_path = pincite, pg_temp as $$
 begin
@@ -28,12 +28,12 @@ begin
 end $$;
 create trigger forget_answers after delete on document for each row execute function forget_answers();
 
--- A key for whoever collects the metrics: it may do that and nothing else.
+-- An API key for metrics collectors: it may read metrics and nothing else.
 alter table api_key drop constraint api_key_role_check;
 alter table api_key add constraint api_key_role_check
     check (role in ('administrator', 'editor', 'reader', 'metrics'));
 
--- How much there is, whoever owns it: numbers only.
+-- The size of the library, of all owners: numbers only.
 create function library_sizes() returns table (thing text, state text, amount bigint)
 language sql stable security definer set search_path = pincite, pg_temp as $$
     select 'documents', status, count(*) from document group by status

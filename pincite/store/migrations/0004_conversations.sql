@@ -1,4 +1,4 @@
--- Conversations: sessions, their turns, and which documents each turn stands on.
+-- Conversations: sessions, their turns, and the documents that each turn cites.
 
 create table session (
     id text primary key,
@@ -15,16 +15,16 @@ create table turn (
     owner text not null references person,
     question text not null,
     standalone text not null,
-    words text not null,  -- what the answer says; of a cut one, what it had said so far
-    answer jsonb,         -- the whole answer, where there is one
+    words text not null,  -- the text of the answer; of an incomplete one, its text so far
+    answer jsonb,         -- the complete answer, if there is one
     complete boolean not null,
-    removed boolean not null default false,  -- stands on a document that was removed since
+    removed boolean not null default false,  -- cites a document that was removed since
     trace_id text not null,
     created_at timestamptz not null default now()
 );
 create index turn_session on turn (session_id, id);
 
--- What a turn quotes, so that removing a document finds its quotes without reading every conversation.
+-- The documents that a turn quotes, so that a removal finds the quotes without reading every conversation.
 create table turn_document (
     document_id text not null,
     turn_id bigint not null references turn on delete cascade,
@@ -45,7 +45,7 @@ create policy mine on turn using (owner = (select me()));
 create policy mine on turn_document using (owner = (select me()));
 create policy owner_functions on turn_document to current_user using (true);
 
--- Whoever removes a document removes its quotes from everybody's history. Ids and owners, never content.
+-- Removing a document removes its quotes from everyone's sessions. Ids and owners, never content.
 create function turns_quoting(wanted text) returns table (turn_id bigint, owner text)
 language sql stable security definer set search_path = pincite, pg_temp as $$
     select t.turn_id, t.owner from turn_document t where t.document_id = wanted order by t.turn_id

@@ -1,4 +1,4 @@
--- Evaluation: sets of questions made from one's own documents, and what running them brought.
+-- Evaluation: sets of questions made from a person's own documents, and the outcomes of their runs.
 
 create table evaluation_set (
     id text primary key,
@@ -10,7 +10,7 @@ create table evaluation_set (
     unique (owner, version)
 );
 
--- A question holds words of its document: where that goes, or its reader's right to it, the question goes, too.
+-- A question contains words of its document: it is removed with the document, or with the right to read it.
 create table evaluation_question (
     id bigint generated always as identity primary key,
     set_id text not null references evaluation_set on delete cascade,
@@ -23,7 +23,7 @@ create table evaluation_question (
     text text not null,
     start_char integer not null,
     end_char integer not null,
-    twins jsonb not null default '[]'  -- places that say the same: ids and offsets, no words
+    twins jsonb not null default '[]'  -- places with the same text: ids and offsets, no words
 );
 create index evaluation_question_set on evaluation_question (set_id, id);
 create index evaluation_question_document on evaluation_question (document_id);
@@ -31,7 +31,7 @@ create index evaluation_question_document on evaluation_question (document_id);
 create table evaluation (
     id text primary key,
     owner text not null references person,
-    set_id text references evaluation_set on delete cascade,  -- null while its questions are still being made
+    set_id text references evaluation_set on delete cascade,  -- null while its questions are being made
     state text not null default 'running' check (state in ('running', 'done', 'failed')),
     progress real not null default 0,
     revision bigint not null,
@@ -39,7 +39,7 @@ create table evaluation (
     error text,
     outcome jsonb,  -- measures, the rank of each question by its id, times
     started_at timestamptz not null default clock_timestamp(),
-    seen_at timestamptz not null default clock_timestamp(),  -- when whoever runs it last said so
+    seen_at timestamptz not null default clock_timestamp(),  -- the last report of the process that runs it
     finished_at timestamptz
 );
 create index evaluation_recent on evaluation (owner, started_at desc, id desc);

@@ -1,5 +1,5 @@
--- What texts call a document: its title without what stands in brackets behind it. A column, because row-level
--- security keeps an index on an expression from being used.
+-- The name that texts use for a document: its title without a trailing part in brackets. A column, because row-level
+-- security prevents the use of an index on an expression.
 
 alter table document add column called text collate "C" not null
     generated always as (left(regexp_replace(title, '\s*\([^()]*\)\s*$', ''), 200)) stored;

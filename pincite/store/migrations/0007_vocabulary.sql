@@ -1,5 +1,5 @@
--- The words documents are written with, as they stand, so that a misspelt one can be corrected to one that is there.
--- A hint and no more: whether a word is in what somebody may search is asked of the postings, by its term.
+-- The words of the documents in their written form, so that a misspelt word can be corrected to an existing one.
+-- Only a hint: whether a word occurs in the readable documents is looked up in the postings, by its term.
 
 create table vocabulary (
     realm integer not null references realm,

@@ -1,20 +1,20 @@
--- Words, packed: of editions that change no more, a word's postings lie together in one piece, so that a search reads a
--- few rows rather than tens of thousands. `posting` stays what counts: a pack can be thrown away and made again.
+-- Packed postings: the postings of a term in editions that no longer change are one row, so that a search reads a few
+-- rows instead of tens of thousands. `posting` stays authoritative: a pack can be deleted and made again.
 
--- A pack covers the editions of a realm from one key to another: those served then, of which some may have gone since.
--- No two packs of a realm overlap; what lies between them is looked up posting by posting.
+-- A pack covers a range of editions of a realm: those served at that time, some of which may have been removed since.
+-- Packs of a realm never overlap; the editions between them are searched posting by posting.
 create table pack (
     id integer generated always as identity primary key,
     realm integer not null references realm,
     first integer not null,
     last integer not null,
     chunks integer not null,
-    gone integer not null default 0,  -- chunks taken out again
+    gone integer not null default 0,  -- chunks removed from the pack
     state text not null default 'making' check (state in ('making', 'ready', 'spoilt'))
 );
 create index pack_realm on pack (realm, first);
 
--- Eight bytes a posting, most significant first: the chunk's key in four, its frequency and the chunk's words in two each.
+-- Eight bytes per posting, big-endian: the chunk's key in four, its frequency and the chunk's words in two each.
 create table packed (
     realm integer not null,
     term text collate "C" not null,
@@ -25,7 +25,7 @@ create table packed (
 alter table packed alter column postings set storage external;
 create index packed_pack on packed (pack);
 
--- Which state a realm's served documents are in: raised in the transaction that changes them, as its last step.
+-- The revision of a realm's served documents: increased as the last step of a transaction that changes them.
 create table corpus (
     realm integer primary key references realm,
     revision bigint not null default 1
@@ -43,7 +43,7 @@ create policy mine on corpus using (realm = any (array(select id from realm)));
 
 create policy owner_functions on pack to current_user using (true);
 
--- For whom so many chunks are in no pack that one is worth making. Ids, never content.
+-- Owners with enough unpacked chunks for a new pack. Ids, never content.
 create function whose_words_pile_up(enough bigint) returns table (owner text)
 language sql stable security definer set search_path = pincite, pg_temp as $$
     select d.owner from document d where d.served is not null group by d.owner, d.realm
@@ -52,7 +52,7 @@ language sql stable security definer set search_path = pincite, pg_temp as $$
 $$;
 revoke all on function whose_words_pile_up(bigint) from public;
 
--- By realm first: nobody's search walks other people's postings; by edition: what is not packed yet is found at once.
+-- By realm first: no search reads other people's postings; then by edition: unpacked postings are found directly.
 drop index posting_term;
 create index posting_term on posting (realm, term, edition) include (chunk, frequency, words);
 drop index document_totals;

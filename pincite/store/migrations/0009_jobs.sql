@@ -1,11 +1,11 @@
--- Whose turn it is, what a job waits for, and the files of a library that several machines share.
+-- Priorities of jobs, stalled jobs, and the files of a library that several machines share.
 
 alter table job
-    add column priority smallint not null default 0,  -- 0: somebody waits for it, 1: part of a load
-    add column started_at timestamptz,  -- the try in hand, or the last one
-    add column lease_s double precision not null default 0,  -- as granted: a lease that ends later was not
-    add column stalled_since timestamptz,  -- since when a part that it needs is down
-    add column error_code text,  -- how the last try ended
+    add column priority smallint not null default 0,  -- 0: somebody waits for it, 1: part of a bulk load
+    add column started_at timestamptz,  -- the current attempt, or the last one
+    add column lease_s double precision not null default 0,  -- as granted: a lease cannot end later than that
+    add column stalled_since timestamptz,  -- since when a service that it needs is down
+    add column error_code text,  -- the error of the last attempt
     add column error_message text;
 
 drop index job_next;
@@ -13,7 +13,7 @@ create index job_turn on job (owner, priority, id) where state in ('ready', 'run
 create index job_running on job (id) where state = 'running';
 create index document_recent on document (owner, updated_at);
 
--- The bytes of a version where the database is shared by machines that share no disk; place '' says so of a job.
+-- The files of versions in a database that machines without a common disk share; their jobs have the place ''.
 create table piece (
     version integer not null references version on delete cascade,
     number integer not null,
@@ -25,25 +25,25 @@ alter table piece enable row level security;
 alter table piece force row level security;
 create policy mine on piece using (realm = any (array(select id from realm)));
 
--- Whether somebody alive is working on a version.
+-- Whether a live worker processes a version.
 create function in_hand(wanted integer) returns boolean
 language sql stable security definer set search_path = pincite, pg_temp as $$
     select exists (select from job where version = wanted and state = 'running' and lease_until > now())
 $$;
 
--- What a document's status is: nothing is being processed without somebody alive who does it.
+-- The status of a document: it is processing only while a live worker has it.
 create function status_now(d document) returns text language sql stable as $$
     select case when d.status = 'processing' and not in_hand(d.latest) then 'pending' else d.status end
 $$;
 
--- A job is in hand only while its lease lasts; one whose worker died waits.
+-- A job is running only while its lease lasts; one whose worker died waits.
 create function standing(j job) returns text language sql stable as $$
     select case when j.state = 'running' and j.lease_until > now() then 'running'
                 when j.state = 'held' then 'held' else 'waiting' end
 $$;
 
--- The next job: what somebody waits for before loads, then whoever has least in hand, then the oldest.
--- Where the database's clock was set back, leases and pauses would last too long: they begin again.
+-- The next job: by priority, then the owner with the fewest running jobs, then the oldest.
+-- If the database's clock was set back, leases and pauses would last too long: they begin again.
 drop function claim_job(text, text, double precision);
 create function claim_job(new_holder text, here text, lease double precision)
 returns table (job_id bigint, job_owner text, job_document text, job_version integer, job_attempts integer)
@@ -82,7 +82,7 @@ begin
 end
 $$;
 
--- What a job waited for is back: whatever else waits for such a thing is tried now.
+-- A service is up again: the other stalled jobs are tried now.
 create function wake_stalled() returns bigint
 language sql volatile security definer set search_path = pincite, pg_temp as $$
     with woken as (

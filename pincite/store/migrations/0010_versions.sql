@@ -1,14 +1,14 @@
--- Versions that can still be asked, and indexes built beside the one that is searched.
+-- Earlier versions that can still be searched, and indexes that are built while another one is searched.
 
--- An edition is written, served, and then retired. `kept` are those of earlier versions, whose words and vectors lie
--- apart; `ready` are complete and belong to an index that is not the one searched: being built, or kept for a return.
+-- An edition is written, served, and then retired. `kept` editions are of earlier versions; their postings and vectors
+-- are in separate tables. `ready` ones are complete and belong to an index that is being built or is on standby.
 alter table edition drop constraint edition_state_check;
 alter table edition add constraint edition_state_check
     check (state in ('writing', 'served', 'retired', 'kept', 'ready'));
 drop index edition_hidden;
 create index edition_hidden on edition (key) where state in ('writing', 'retired', 'ready');
 
--- What a document says of the edition it serves, for each that may be searched.
+-- The totals of the served edition, for each edition that may be searched.
 alter table edition
     add column model smallint references embedding_model,
     add column languages text[] not null default '{}',
@@ -18,7 +18,7 @@ alter table edition
 update edition e set model = d.model, languages = d.languages, chunks = d.chunks, words = d.words, vectors = d.vectors
     from document d where d.served = e.key;
 
--- What a version said about itself: title, author, description, category, tags, source_urls.
+-- The metadata of a version: title, author, description, category, tags, source_urls.
 alter table version add column about jsonb not null default '{}';
 update version v set about = jsonb_build_object(
         'title', d.title, 'author', d.author, 'description', d.description, 'category', d.category,
@@ -26,7 +26,7 @@ update version v set about = jsonb_build_object(
     from document d join edition e on e.key = d.served where e.version = v.key;
 create index version_document on version (document_id, key desc);
 
--- Words and vectors of kept editions lie in tables of their own: a search that asks for none of them never meets them.
+-- Postings and vectors of kept editions are in separate tables: an ordinary search never reads them.
 create table past_posting (
     term text collate "C" not null,
     chunk integer not null,
@@ -54,7 +54,7 @@ alter table past_vector force row level security;
 create policy mine on past_posting using (realm = any (array(select id from realm)));
 create policy mine on past_vector using (realm = any (array(select id from realm)));
 
--- Editions nobody is served and nobody is writing any more; one of an earlier version is kept, the others go.
+-- Editions that are neither served nor being written; one of an earlier version is kept, the others are removed.
 drop function abandoned_editions();
 create function abandoned_editions() returns table (owner text, edition integer, keep boolean)
 language sql stable security definer set search_path = pincite, pg_temp as $$
@@ -66,7 +66,7 @@ language sql stable security definer set search_path = pincite, pg_temp as $$
        or (e.state = 'ready' and e.version <> s.version)
 $$;
 
--- Versions that are neither the newest nor served, beyond how many and for how long they are to be kept (0: for ever).
+-- Versions that are neither the newest nor served, beyond the limits of number and age (0: no limit).
 create function versions_beyond(most integer, days integer)
 returns table (owner text, document_id text, version integer, version_id text)
 language sql stable security definer set search_path = pincite, pg_temp as $$
@@ -80,15 +80,15 @@ language sql stable security definer set search_path = pincite, pg_temp as $$
 $$;
 revoke all on function abandoned_editions(), versions_beyond(integer, integer) from public;
 
--- An index of the whole library: how documents are cut and by which model they are embedded. One is searched; another
--- is built beside it, document by document, and takes its place in one step; the one before stands by for a return.
+-- An index of the whole library: chunking settings and embedding model. One index is searched; another one is built
+-- document by document, and replaces it in one step; the previous one stays on standby to switch back.
 create table generation (
     id integer generated always as identity primary key,
     signature text not null unique,
-    settings jsonb not null,  -- what it was made by, each setting by its name; no secrets
+    settings jsonb not null,  -- the settings it was built with, by name; no secrets
     state text not null check (state in ('building', 'serving', 'standby')),
-    held boolean not null default false,  -- waits for a word where it is complete
-    failures jsonb not null default '{}',  -- document → why it could not be built
+    held boolean not null default false,  -- waits for a release when it is complete
+    failures jsonb not null default '{}',  -- document → why it could not be indexed
     created_at timestamptz not null default now(),
     switched_at timestamptz
 );
@@ -97,19 +97,19 @@ alter table generation enable row level security;
 alter table generation force row level security;
 create policy everyone on generation using (true);
 
--- A job either makes what is searched, or its part of an index that is built beside it.
+-- A job is either for the searched index, or for an index that is being built.
 alter table job add column generation integer references generation on delete cascade;
 alter table job drop constraint job_version_key;
 create unique index job_of on job (version, coalesce(generation, 0));
 create policy owner_functions on corpus to current_user using (true);
 
--- Whether an edition belongs to an index; one that lacks something, as it was served all the same, does, too.
+-- Whether an edition belongs to an index; an incomplete edition that was served belongs to it, too.
 create function is_of(e edition, signature text) returns boolean language sql immutable as
 $$ select e.signature in (signature, signature || ':wanting') $$;
 
 create function one_switch_at_a_time() returns void language sql as $$ select pg_advisory_xact_lock(1734701669) $$;
 
--- The index that is searched; where nothing is served yet, or nothing but its name changed, it is the one wanted.
+-- The searched index; if nothing is served yet, or only its name changed, it is the requested one.
 create function serving_generation(wanted text, made_by jsonb)
 returns table (generation integer, its_signature text, its_settings jsonb)
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
@@ -129,7 +129,7 @@ begin
     return query select g.id, g.signature, g.settings from generation g where g.state = 'serving';
 end $$;
 
--- Begin an index beside the one that is searched: a job for every document that lacks its part.
+-- Start building an index: a job for every document without an edition for it.
 create function build_generation(wanted text, made_by jsonb, wait boolean, here text) returns integer
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
 declare
@@ -151,8 +151,8 @@ begin
     return made;
 end $$;
 
--- Put the index that was built in the place of the one that is searched: all documents in one step, or none.
--- Unless told to, not while one lacks its part. A document that cannot have one stays as it is, and is found by words.
+-- Switch to the built index: all documents in one step, or none.
+-- Unless forced, not while an edition is missing. A document without one keeps its edition, and is found lexically.
 create function switch_generation(now_anyway boolean) returns boolean
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
 declare
@@ -180,7 +180,7 @@ begin
         join edition s on s.key = d.served
         join edition e on e.version = s.version and is_of(e, next.signature) and e.state = 'ready'
         order by d.id, e.key desc;
-    delete from pack;  -- what they leave out would be searched now
+    delete from pack;  -- the documents they exclude would be searched now
     update edition e set state = 'ready' from flip f where e.key = f.before;
     update edition e set state = 'served' from flip f where e.key = f.after;
     update document d set served = e.key, model = e.model, languages = e.languages, chunks = e.chunks, words = e.words,
@@ -191,7 +191,7 @@ begin
     return true;
 end $$;
 
--- Let go of indexes that are not searched: of the one that is being built, or of those that stand by.
+-- Discard indexes that are not searched: the one that is being built, or those on standby.
 create function discard_generations(which text, days integer) returns bigint
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
 declare
@@ -207,7 +207,7 @@ begin
     return gone;
 end $$;
 
--- How far the index that is built is, whoever the documents belong to: numbers only.
+-- The progress of the index that is being built, for all owners: numbers only.
 create function generation_progress() returns table (documents bigint, built bigint, waiting bigint)
 language sql stable security definer set search_path = pincite, pg_temp as $$
     select count(*), count(*) filter (where is_of(s, g.signature) or exists (

@@ -1,4 +1,4 @@
--- When the library was backed up, so that one can be told if that is long ago. No words, no paths.
+-- The times of backups, so that an old backup can be reported. No texts, no paths.
 
 create table backup (
     id integer generated always as identity primary key,

@@ -1,9 +1,9 @@
--- Folders with something to say, where watched documents come from, what a model wrote about passages to find them by.
+-- Folders with prompts and labels, files of watched folders, and enrichments of chunks.
 
--- What happened to a document that its reader should know, though it can be asked about.
+-- Notes about a document for its readers, although it can be searched.
 alter table document add column notes text[] not null default '{}';
 
--- A folder exists where documents lie in it; it has a row where somebody gave it a prompt or a label, or made it empty.
+-- A folder exists if it contains documents; it has a row if it has a prompt or a label, or was created empty.
 create table folder (
     owner text not null references person,
     path text not null,
@@ -14,7 +14,7 @@ create table folder (
     primary key (owner, path)
 );
 
--- Which file below which watched folder a document is kept in step with, on the machine that holds the data folder `place`.
+-- The file of a watched folder that a document is synchronised with, on the machine with the data folder `place`.
 create table origin (
     document_id text primary key references document on delete cascade,
     realm integer not null references realm,
@@ -24,8 +24,8 @@ create table origin (
     unique (realm, place, root, path)
 );
 
--- `hash` is that of the passage, the model and the prompt: an equal passage of the same owner is not asked about again.
--- It belongs to its document and goes with it.
+-- `hash` is that of the chunk, the model and the prompt: an equal chunk of the same owner is not enriched again.
+-- It belongs to its document and is removed with it.
 create table enrichment (
     document_id text not null references document on delete cascade,
     realm integer not null references realm,

@@ -1,7 +1,7 @@
--- Where the pieces of a version's text stand in its file: pages, slides, sheets, parts of a mail.
+-- The positions of a version's text in its file: pages, slides, sheets, parts of a mail.
 
--- A long page is kept in parts, so that few marks are read to place a few words. The text of a part, and of a page,
--- ends where the next one's begins. `marks` are packed: what is asked for is unpacked outside the database.
+-- A long page is stored in parts, so that few marks are read to locate a few words. The text of a part, and of a page,
+-- ends where the next one begins. `marks` are packed; they are unpacked outside the database.
 create table page (
     version integer not null references version on delete cascade,
     realm integer not null references realm,
@@ -20,5 +20,5 @@ alter table page enable row level security;
 alter table page force row level security;
 create policy mine on page using (realm = any (array(select id from realm)));
 
--- Where a passage stands, in words: `page 3`, `sheet Prices, B2:D9`.
+-- The position of a chunk as text: `page 3`, `sheet Prices, B2:D9`.
 alter table chunk add column place text;

@@ -1,4 +1,4 @@
--- Jobs that have ended, for as long as somebody may ask; the queue counted in the states that people see; equal files.
+-- Ended jobs, for a limited time; the queue counted by the states that people see; equal files.
 
 create index version_checksum on version (checksum);
 
@@ -21,7 +21,7 @@ alter table ended_job force row level security;
 create policy mine on ended_job using (owner = (select me()));
 create policy owner_functions on ended_job to current_user using (true);
 
--- When its transaction ends, a job that is gone has ended as its document says; one that went with its document left nothing.
+-- When its transaction ends, a removed job is stored with the status of its document; without a document, it is not.
 create function remember_job() returns trigger
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
 begin

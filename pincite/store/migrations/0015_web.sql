@@ -1,5 +1,5 @@
--- Where on the web a document was fetched, and what its server said to tell the page's state by: it is shown when the page
--- is asked for again. It counts only while the document's newest bytes are those that were fetched.
+-- The URL that a document was fetched from, and the validators of its server (ETag, Last-Modified), which are sent when
+-- the page is fetched again. They apply only while the document's newest bytes are the fetched ones.
 create table fetched (
     document_id text primary key references document on delete cascade,
     realm integer not null references realm,

@@ -1,12 +1,12 @@
--- A worker takes small files by the handful: what each costs besides its embedding is then paid once for many.
+-- A worker claims small files in batches, so that the fixed cost besides the embedding is shared.
 
 drop function claim_job(text, text, double precision);
 
--- The next job: what somebody waits for before loads, then whoever has least in hand, then the oldest. Where it is about
--- a file of at most `small` bytes, more such jobs of the same person come with it, of `small` bytes and `most` in number
--- altogether. A worker that has one in hand already asks for `only_small` ones, and for `only_sound` ones, that never ended
--- their worker: what may be others' end is tried alone. Whose turn it is, nobody overtakes: it waits until hands are free.
--- Where the database's clock was set back, leases and pauses would last too long: they begin again.
+-- The next job: by priority, then the owner with the fewest running jobs, then the oldest. If its file has at most
+-- `small` bytes, further such jobs of the same owner are claimed with it, of `small` bytes and `most` in number in
+-- total. A worker with running jobs requests `only_small` ones, and `only_sound` ones, which were never attempted
+-- before: a job that may end its worker runs alone. No job overtakes the next one, which waits for a free worker.
+-- If the database's clock was set back, leases and pauses would last too long: they begin again.
 create function claim_jobs(
     new_holder text, here text, lease double precision, most integer, small integer, only_small boolean, only_sound boolean
 ) returns table (
@@ -61,7 +61,7 @@ end
 $$;
 revoke all on function claim_jobs(text, text, double precision, integer, integer, boolean, boolean) from public;
 
--- What the workers of one process have in hand.
+-- The running jobs of the workers of one process.
 create function jobs_of(who text) returns setof job
 language sql stable security definer set search_path = pincite, pg_temp as $$
     select * from job where state = 'running' and starts_with(holder, who || ':') order by document_id

@@ -1,6 +1,6 @@
--- People, their groups, how they come in, and who may read what.
+-- Users, groups, logins and permissions.
 
--- A person who is suspended may not come in; one who was removed leaves a name behind, for what they changed names them.
+-- A suspended user may not log in; the name of a removed user stays reserved, because the history refers to it.
 alter table person
     add column suspended_at timestamptz,
     add column removed_at timestamptz;
@@ -27,7 +27,7 @@ create table password (
     changed_at timestamptz not null default now()
 );
 
--- Somebody who has logged in, by the hash of what their browser holds.
+-- A login session, by the hash of the browser's token.
 create table login (
     hash bytea primary key,
     person text not null references person on delete cascade,
@@ -36,20 +36,20 @@ create table login (
 );
 create index login_person on login (person);
 
--- What makes the first administrator, by its hash; it works once, and none is made when there is one.
+-- The token that creates the first administrator, by its hash; it works once, and only without an administrator.
 create table setup (hash bytea primary key, created_at timestamptz not null default now());
 
--- Logins that failed lately, by hashes of who was tried and from where.
+-- Recent failed logins, by hashes of the name and the address.
 create table failed_login (subject bytea not null, failed_at timestamptz not null default clock_timestamp());
 create index failed_login_subject on failed_login (subject, failed_at);
 
--- A realm is what one person owns and the same others may read: `readers` are 'user:ID', 'group:ID' and 'everyone', in
--- order. Its owner reads it in any case.
+-- A realm is the documents of one owner with the same readers: `readers` are 'user:ID', 'group:ID' and 'everyone',
+-- sorted. The owner can always read it.
 alter table realm drop constraint realm_owner_key;
 alter table realm add column readers text[] not null default '{}';
 alter table realm add constraint realm_once unique (owner, readers);
 
--- The same the other way round, the owner among them: what somebody may read is found by who they are.
+-- The same by reader, including the owner: the readable realms of a person are found by the person's ids.
 create table reader (
     principal text collate "C" not null,
     realm integer not null references realm on delete cascade,
@@ -65,11 +65,11 @@ begin
 end $$;
 create trigger list_readers after insert or update of readers on realm for each row execute function list_readers();
 
--- Null: as its folder has it; a folder, as the one above it.
+-- Null: the readers of the folder; for a folder, those of its parent.
 alter table document add column readers text[];
 alter table folder add column readers text[];
 
--- Whether the document of an edition has other readers by now than what was made for it.
+-- Whether an edition's document has moved to another realm than its rows.
 alter table edition add column astray boolean not null default false;
 create index edition_astray on edition (key) where astray;
 
@@ -102,7 +102,7 @@ create policy owner_functions on folder to current_user using (true);
 
 insert into reader (principal, realm) select 'user:' || owner, id from realm;
 
--- Every policy below asks these two; written so that what they do is planned once.
+-- Every policy below calls these two; written so that their bodies are planned once.
 create function readable() returns integer[]
 language plpgsql stable security definer set search_path = pincite, pg_temp as $$
 begin
@@ -123,8 +123,8 @@ language sql stable security definer set search_path = pincite, pg_temp as $$
     select exists (select from person where id = me() and role = 'administrator' and suspended_at is null)
 $$;
 
--- To read is one right and to write another: what a realm's readers see, its owner alone changes. Written as a subquery,
--- which is hashed, for somebody may read a thousand realms.
+-- Reading and writing are separate rights: the readers of a realm see its rows, only its owner changes them. Written as
+-- a subquery, which is hashed, because a person may read a thousand realms.
 drop policy mine on realm;
 create policy readers on realm for select using (id in (select unnest(readable())));
 do $$
@@ -142,7 +142,7 @@ begin
     end loop;
 end $$;
 
--- Who there is, administrators know and decide; everybody knows themselves and the groups they are in.
+-- Administrators see and change all users; everyone sees themselves and their own groups.
 create policy oneself on person for select using (id = (select me()));
 create policy administrators on person
     using ((select am_administrator())) with check ((select am_administrator()));
@@ -162,7 +162,7 @@ create policy administrators on login
 create policy administrators on api_key
     using ((select am_administrator())) with check ((select am_administrator()));
 
--- Whether whoever asks may not come in any more. What they own is theirs all the same, and worked on in their name.
+-- Whether this person may not log in any more. The person's documents stay, and their jobs still run.
 create function shut_out() returns boolean
 language sql stable security definer set search_path = pincite, pg_temp as $$
     select not exists (select from person where id = me() and suspended_at is null and removed_at is null)
@@ -172,12 +172,12 @@ create function everybody() returns table (id text)
 language sql stable security definer set search_path = pincite, pg_temp as
 $$ select p.id from person p order by p.id $$;
 
--- How many documents somebody owns: a number, for administrators.
+-- The number of documents that a person owns, for administrators.
 create function documents_of(whose text) returns bigint
 language sql stable security definer set search_path = pincite, pg_temp as
 $$ select count(*) from document where owner = whose and am_administrator() $$;
 
--- Readers as people are told of them: groups by name, and nobody who is gone. For whoever owns what they may read.
+-- Readers in readable form: groups by name, without removed users. For the owner of the document or folder.
 create function shown(readers text[]) returns text[]
 language sql stable strict security definer set search_path = pincite, pg_temp as $$
     select array(
@@ -188,8 +188,8 @@ language sql stable strict security definer set search_path = pincite, pg_temp a
         order by 1)
 $$;
 
--- Which of these names and ids of people and groups there are: whoever shares must be told what they mistyped, and
--- learns nothing but that. Ids, never content.
+-- Which of these names and ids of users and groups exist: a person who shares must see what was mistyped, and
+-- nothing else. Ids, never content.
 create function known_readers(users text[], groups text[]) returns table (given text, principal text)
 language sql stable security definer set search_path = pincite, pg_temp as $$
     select u, 'user:' || p.id from unnest(users) u join person p
@@ -199,7 +199,7 @@ language sql stable security definer set search_path = pincite, pg_temp as $$
         on c.id = g or lower(c.name) = lower(g) where me() is not null
 $$;
 
--- Where what one owns lies for these readers; made when it is first needed, and as it is until the transaction ends.
+-- The realm of the person's documents for these readers; created when needed, and locked until the transaction ends.
 create function realm_of(wanted text[]) returns integer
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
 declare
@@ -215,7 +215,7 @@ begin
     end loop;
 end $$;
 
--- Who may read what lies in a folder: as the nearest one says that says anything.
+-- The readers of a folder: those of the nearest folder that has its own.
 create function readers_of(whose text, path text) returns text[] language sql stable as $$
     select coalesce((
         select f.readers from folder f
@@ -223,8 +223,8 @@ create function readers_of(whose text, path text) returns text[] language sql st
         order by length(f.path) desc limit 1), '{}')
 $$;
 
--- Where all that lies in a realm goes the same way, its readers change in one step; not where that realm is there already.
--- Whoever is about to put something into it waits, and then finds another.
+-- If all documents of a realm get the same new readers, the realm's readers change in one step, unless such a realm
+-- exists already. A transaction that is about to add a document waits, and then finds another realm.
 create function rename_realm(which integer, wanted text[], all_of_it text[]) returns boolean
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
 begin
@@ -239,20 +239,20 @@ exception when unique_violation then
     return false;
 end $$;
 
--- How much an index over everybody's vectors holds: a number, to choose how to search.
+-- The number of vectors in the index of all owners, to choose the search method.
 create function all_vectors() returns bigint
 language sql stable security definer set search_path = pincite, pg_temp as
 $$ select coalesce(sum(vectors), 0)::bigint from document where served is not null $$;
--- What few realms hold is compared one by one.
+-- The vectors of few realms are compared exactly.
 create index vector_realm on vector (realm);
 
--- Documents whose rows still lie where they lay before their readers changed. Ids, never content.
+-- Documents whose rows are still in the realm of their previous readers. Ids, never content.
 create function unsettled() returns table (owner text, document_id text)
 language sql stable security definer set search_path = pincite, pg_temp as $$
     select distinct d.owner, d.id from edition e join document d on d.id = e.document_id where e.astray
 $$;
 
--- Documents somebody may read, held until the transaction ends, so that none goes while something is kept of it.
+-- Locks the readable ones of these documents until the transaction ends, so that none is removed meanwhile.
 create function hold_documents(wanted text[], realms integer[]) returns table (id text)
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
 declare
@@ -262,7 +262,7 @@ begin
         where d.id = any (wanted) and d.realm = any (realms) and d.realm = any (mine) order by d.id for key share;
 end $$;
 
--- A key is worth no more than whose it is.
+-- An API key has at most the role of its owner.
 create function lesser(a text, b text) returns text language sql immutable as $$
     select case when 'reader' in (a, b) then 'reader' when 'editor' in (a, b) then 'editor' else 'administrator' end
 $$;
@@ -278,7 +278,7 @@ language sql stable security definer set search_path = pincite, pg_temp as $$
     select p.id, p.role from login l join person p on p.id = l.person
     where l.hash = wanted and l.expires_at > now() and p.suspended_at is null and p.removed_at is null
 $$;
--- What a password is compared with, before anybody is known to ask.
+-- The password hash of a name, before the person is authenticated.
 create function password_of(wanted text) returns table (person text, hash text)
 language sql stable security definer set search_path = pincite, pg_temp as $$
     select p.id, w.hash from person p join password w on w.person = p.id
@@ -291,7 +291,7 @@ $$ select not exists (select from password) $$;
 create function offer_setup(token bytea) returns void
 language sql volatile security definer set search_path = pincite, pg_temp as
 $$ insert into setup (hash) select token where needs_setup() $$;
--- The first administrator is whoever owns the data folder, under a name and with a password; one of many who try at once.
+-- The first administrator owns the data folder, and gets a name and a password; one of concurrent requests succeeds.
 create function take_setup(token bytea, chosen text, secret text) returns boolean
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
 begin

@@ -1,12 +1,12 @@
--- What was done, by whom and from where: a chain that is only ever added to; what
--- administrators see of others; and people whom a provider vouches for.
+-- The audit log: an append-only chain of events with person and origin; the traces that
+-- administrators see of others; and users of identity providers.
 
--- A moment as events write it, which always names its offset and so means the same everywhere.
+-- A time as events contain it, always with its offset, so that it is unambiguous.
 create function audit_moment(content text) returns timestamptz
 language sql immutable strict as $$ select (content::jsonb ->> 'at')::timestamptz $$;
 
--- `hash` covers the hash before it, the number and the content as it is written here. What a list is filtered by is made
--- from the content, so that neither can be changed without the other.
+-- `hash` covers the previous hash, the number and the stored content. The columns for filters are generated from
+-- the content, so that neither can be changed without the other.
 create table audit_event (
     number bigint primary key,
     content text not null,
@@ -18,8 +18,8 @@ create table audit_event (
 );
 create index audit_event_at on audit_event (at);
 
--- How long the chain is and where it ends: what is cut off at the end is missed by this. Whoever adds to it holds the
--- row, as the last thing of their transaction, so that there is one order.
+-- The length and the end of the chain, which reveals events cut off at the end. A transaction that adds events locks
+-- the row as its last step, so that there is one order.
 create table audit_head (
     id boolean primary key default true check (id),
     number bigint not null,
@@ -33,12 +33,12 @@ alter table audit_event force row level security;
 alter table audit_head force row level security;
 create policy administrators_read on audit_event for select using ((select am_administrator()));
 create policy administrators_read on audit_head for select using ((select am_administrator()));
--- Even the owner's functions only add: there is no policy by which anybody changes or removes an event.
+-- Even the owner's functions only append: no policy allows changing or removing an event.
 create policy owner_functions on audit_event for select to current_user using (true);
 create policy owner_adds on audit_event for insert to current_user with check (true);
 create policy owner_functions on audit_head to current_user using (true);
 
--- Add events to the chain; who did it is whoever asks, and when is now.
+-- Append events to the chain, with the current person and time.
 create function note_events(told jsonb) returns void
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
 declare
@@ -46,7 +46,7 @@ declare
     one jsonb;
     words text;
 begin
-    -- Whoever stops here, with others waiting, is cut off before these give up.
+    -- A transaction that stops here, while others wait, is ended before these time out.
     perform set_config('idle_in_transaction_session_timeout', '10s', true);
     select * into head from audit_head for update;
     for one in select * from jsonb_array_elements(told) loop
@@ -59,8 +59,8 @@ begin
     update audit_head set number = head.number, hash = head.hash;
 end $$;
 
--- Who somebody is for a provider that vouches for them. Whoever has a password logs in with that, and `local` owns the data
--- folder: neither becomes somebody else's because a provider calls them by the same name.
+-- The identity of a user at an identity provider. A user with a password logs in with it, and `local` owns the data
+-- folder: neither is assigned to an identity of the same name.
 create table identity (
     issuer text not null,
     subject text not null,
@@ -90,7 +90,7 @@ begin
     return found_person;
 end $$;
 
--- How everybody's requests went, for administrators; what was asked and said, and where, is for its owner alone.
+-- Traces of all requests, for administrators; texts and options are visible to their owner only.
 create policy owner_functions on span to current_user using (true);
 create view told_trace as
     select id, owner, kind, started_at, duration_ms, strategy, error, code, degraded, request_id, remote,

@@ -1,6 +1,6 @@
--- What people and addresses use up, and how much of it they may.
+-- Usage of persons and addresses, and its limits.
 
--- What one person may, where that is not what the settings say for everybody; 0 is as much as they like.
+-- The limits of one person, instead of those in the settings; 0 means no limit.
 create table allowance (
     person text not null references person on delete cascade,
     name text not null,
@@ -8,7 +8,7 @@ create table allowance (
     primary key (person, name)
 );
 
--- What was taken of a budget since a minute or a day began, by somebody or from somewhere.
+-- The used part of a budget since the start of a minute or a day, by a person or an address.
 create table spent (
     subject text not null,
     name text not null,
@@ -17,7 +17,7 @@ create table spent (
     primary key (subject, name, since)
 );
 
--- Answers that are on their way; one whose server died is over by itself.
+-- Running answers; one whose server died expires.
 create table streaming (
     id text primary key,
     person text not null references person on delete cascade,
@@ -38,15 +38,15 @@ create policy mine on allowance for select using (person = (select me()));
 create policy administrators on allowance
     using ((select am_administrator())) with check ((select am_administrator()));
 
--- How much whoever asks may, or, before anybody is known to ask, anyone. Who owns the data folder owns the disk, too.
+-- The limit of this person or, without one, of anyone. The owner of the data folder has no limit on storage.
 create function most_of(what text, otherwise bigint) returns bigint
 language sql stable security definer set search_path = pincite, pg_temp as $$
     select coalesce((select a.most from allowance a where a.person = me() and a.name = what),
                     case when me() = 'local' and what in ('documents', 'storage_mb', 'jobs') then 0 else otherwise end)
 $$;
 
--- Take some of a budget that begins anew every so many seconds: at least `wanted`, and where that is given a `share` of
--- the whole, so that one call is enough for many requests. Nothing is granted where less than wanted is left.
+-- Take a part of a budget that resets every so many seconds: at least `wanted`, and, if given, a `share` of
+-- the whole, so that one call covers many requests. Nothing is granted if less than wanted is left.
 create function spend(address text, what text, seconds integer, wanted bigint, share integer, otherwise bigint)
 returns table (granted bigint, used bigint, most bigint, left_s double precision)
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
@@ -70,7 +70,7 @@ begin
     return next;
 end $$;
 
--- What was taken was too much or too little by so much.
+-- Correct the taken amount by a difference.
 create function settle(what text, seconds integer, difference bigint) returns void
 language sql volatile security definer set search_path = pincite, pg_temp as $$
     insert into spent as s
@@ -86,7 +86,7 @@ language sql volatile security definer set search_path = pincite, pg_temp as $$
     delete from streaming where until < clock_timestamp();
 $$;
 
--- A place among the answers that somebody has on their way, for so long at most.
+-- Start a running answer of a person, with a maximum duration.
 create function begin_streaming(which text, seconds double precision, otherwise bigint)
 returns table (begun boolean, used bigint, most bigint)
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
@@ -104,7 +104,7 @@ create function end_streaming(which text) returns void
 language sql volatile security definer set search_path = pincite, pg_temp as
 $$ delete from streaming where id = which and person = me() $$;
 
--- What somebody keeps here and has under way: numbers, for themselves and for administrators.
+-- A person's stored documents and running work: numbers, for that person and for administrators.
 create function usage_of(whose text)
 returns table (documents bigint, storage bigint, jobs bigint, streams bigint, tokens bigint)
 language sql stable security definer set search_path = pincite, pg_temp as $$
@@ -118,8 +118,8 @@ language sql stable security definer set search_path = pincite, pg_temp as $$
     where whose = me() or am_administrator()
 $$;
 
--- Which quota so much more would exceed. Until the transaction ends nobody else adds to what this one keeps, so that
--- of many who come at once exactly those are let in for whom there is room.
+-- The quota that an upload would exceed. Until the transaction ends, no concurrent upload of this person counts, so
+-- that of concurrent uploads exactly those are accepted that fit.
 create function over_quota(more_documents bigint, more_bytes bigint, more_jobs bigint, quotas jsonb)
 returns table (name text, used bigint, most bigint)
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$

@@ -1,7 +1,7 @@
--- Answers that are given again when the same is asked.
+-- The answer cache.
 
--- Which state all that somebody may read is in: the same as long as it is the same documents, unchanged. Null for whoever
--- may read nothing, and where that is not what was `asked` about any more.
+-- The state of a person's readable documents: the same as long as the documents are unchanged. Null for a person
+-- who may read nothing, and if the `asked` realms are no longer the readable ones.
 create function reading_state(asked integer[] default null) returns text
 language plpgsql stable security definer set search_path = pincite, pg_temp as $$
 declare
@@ -14,17 +14,17 @@ begin
             from unnest(mine) r left join corpus c on c.realm = r);
 end $$;
 
--- What is lost in a crash can be asked again, and what is in no log need not be purged from it.
+-- Unlogged: entries lost in a crash can be computed again, and need not be purged from the WAL.
 create unlogged table cached_answer (
     id bigint generated always as identity primary key,
     owner text not null references person on delete cascade,
-    key bytea not null,         -- everything but the question's words that decides about its answer
-    state text not null,        -- reading_state() when it was answered
+    key bytea not null,         -- everything that determines the answer, except the question's text
+    state text not null,        -- reading_state() at the time of the answer
     question text not null,
     embedding halfvec not null,
     answer text not null,
     digest bytea not null,      -- of question and answer
-    documents text[] not null,  -- what it stands on or names
+    documents text[] not null,  -- the documents that it cites or names
     created_at timestamptz not null default clock_timestamp(),
     expires_at timestamptz not null
 );
@@ -32,8 +32,8 @@ create index cached_answer_key on cached_answer (owner, key);
 create index cached_answer_documents on cached_answer using gin (documents);
 create index cached_answer_expires on cached_answer (expires_at);
 
--- There is no entry for anybody but whose question it was, none from before anything they may read changed, and none that
--- is too old, or from a time yet to come, as after the clock was put back.
+-- Only the person's own entries are visible, and only those of the current state that are not expired, nor from the
+-- future, as after the clock was set back.
 alter table cached_answer enable row level security;
 alter table cached_answer force row level security;
 create policy owner_functions on cached_answer to current_user using (true);
@@ -43,8 +43,8 @@ create policy still_true on cached_answer for select
 create policy mine_now on cached_answer for insert
     with check (owner = (select me()) and state = (select reading_state()));
 
--- Whoever removes a document removes what anybody was told from it. Numbers, never content. Locked in one order, for two
--- documents of one answer may be removed at the same time.
+-- Removing a document removes everyone's answers from it. Numbers, never content. Locked in one order, because two
+-- documents of one answer may be removed concurrently.
 create function forget_cached(wanted text) returns bigint
 language sql volatile security definer set search_path = pincite, pg_temp as $$
     with held as (select c.id from cached_answer c where c.documents @> array[wanted] order by c.id for update),
@@ -55,7 +55,7 @@ create function cached_from(wanted text) returns bigint
 language sql stable security definer set search_path = pincite, pg_temp as
 $$ select count(*) from cached_answer where documents @> array[wanted] $$;
 
--- What is beyond one's own `most`, the oldest first; what somebody else removes at this moment is theirs to remove.
+-- Remove the person's oldest entries beyond `most`; entries that another transaction removes are skipped.
 create function trim_cached(most integer) returns bigint
 language sql volatile security definer set search_path = pincite, pg_temp as $$
     with held as (

@@ -1,4 +1,4 @@
--- Answers shared by link: the link by its hash, and the turn it shows.
+-- Share links: the hash of a link, and the turn it shows.
 
 create table share (
     id text primary key,
@@ -14,7 +14,7 @@ create index turn_answer on turn ((answer ->> 'id'));
 
 alter table share enable row level security;
 alter table share force row level security;
--- What one shares is one's own; administrators see that there are links, and may end them.
+-- A person sees own links; administrators see all links, and may remove them.
 create policy mine on share using (owner = (select me()))
     with check (owner = (select me()) and exists (select from turn t where t.id = turn_id and t.owner = (select me())));
 create policy administrators_see on share for select using ((select am_administrator()));
@@ -22,7 +22,7 @@ create policy administrators_end on share for delete using ((select am_administr
 create policy owner_functions on share to current_user using (true);
 create policy owner_functions on turn to current_user using (true);
 
--- The turn behind a link, for whoever has the link and may come in; none whose owner may not.
+-- The turn of a link, for a person with the link who may log in; none if its owner may not.
 create function shared_turn(wanted bytea) returns table (
     id text, owner text, name text, created_at timestamptz, expires_at timestamptz,
     question text, answer jsonb, documents text[], answered_at timestamptz)
@@ -39,9 +39,9 @@ $$ delete from share where expires_at < now() $$;
 
 revoke all on function shared_turn(bytea), forget_expired_shares() from public;
 
--- What somebody may read, worked out once where many policies ask in one short transaction that says so
--- (`pincite.remember`), such as a search: for somebody in many groups it takes as many look-ups. It is kept with the name
--- of who asks, and until the transaction ends. Elsewhere each statement asks anew, for what one may read changes meanwhile.
+-- A person's readable realms, computed once where many policies need them in one short transaction that requests it
+-- (`pincite.remember`), such as a search: for a member of many groups it takes as many lookups. The cached value is
+-- for that person and ends with the transaction. Otherwise each statement computes it, because permissions change.
 create or replace function readable() returns integer[]
 language plpgsql stable security definer set search_path = pincite, pg_temp as $$
 declare
@@ -64,8 +64,8 @@ begin
 end $$;
 revoke all on function readable() from public;
 
--- Give all that somebody owns to somebody else, below a folder of its own; for whoever owns the data folder, who could read it
--- anyway. Realms keep who reads them, under a mark that tells them from those the heir has; documents then leave them.
+-- Transfer all documents of a person to another one, below a separate folder; for the owner of the data folder, who
+-- could read them anyway. Realms keep their readers, marked to differ from the heir's; documents then leave them.
 create function hand_over(whose text, heir text, below text) returns bigint
 language plpgsql volatile security definer set search_path = pincite, pg_temp as $$
 declare

@@ -1,4 +1,4 @@
--- What a model thought before it answered may be a document's own words, as its answer may: both go where it goes.
+-- The reasoning of a model may quote a document, as its answer may: both are removed with the document.
 create or replace function forget_answers() returns trigger
 language plpgsql security definer set search_path = pincite, pg_temp as $$
 begin

@@ -1,4 +1,4 @@
--- Sets that somebody makes by hand: questions with the passages that were marked as their answers.
+-- Evaluation sets made by hand: questions with the passages that were marked as their answers.
 
 alter table evaluation_set drop constraint evaluation_set_made_by_check;
 alter table evaluation_set add constraint evaluation_set_made_by_check check (made_by in ('words', 'model', 'hand'));
@@ -7,7 +7,7 @@ alter table evaluation_question add constraint evaluation_question_kind_check
     check (kind in ('heading', 'definition', 'phrase', 'cloze', 'written', 'marked'));
 create unique index evaluation_question_marked on evaluation_question (set_id, md5(text)) where kind = 'marked';
 
--- What a model was shown holds passages: where a document goes, that goes from the traces, as an answer's words do.
+-- The prompt of a model contains passages: it is removed from traces with a document, as the answer is.
 create or replace function forget_answers() returns trigger
 language plpgsql security definer set search_path = pincite, pg_temp as $$
 begin

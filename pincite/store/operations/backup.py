@@ -1,4 +1,4 @@
-"""Backing up: one moment of the database and the raw files that belong to it, in one file, while others work."""
+"""Backup: one snapshot of the database and its files, written to one file while the library is in use."""
 
 import asyncio
 import os
@@ -20,32 +20,35 @@ from pincite.core.operations import Backup, BackupManifest, BackupTable
 from pincite.errors import DataFolderError, Invalid, NotAllowed
 from pincite.store.access.audit_log import AuditLog
 from pincite.store.access.users import LOCAL
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.operations.backup_file import Writer
 
-PART = 8 * 2**20
-"""Bytes of a table that are in memory at a time; a row that is longer is taken whole."""
-LEFT_OUT = frozenset({
-    "migration", "reader", "login", "setup", "failed_login", "cached_answer", "spent", "streaming",
-})  # fmt: skip
-"""Tables that no backup has: what follows from others or is soon forgotten, who was logged in, and what was under way."""
-TRACES = frozenset({"trace", "span"})
+PART_BYTES = 8 * 2**20
+"""Bytes of a table that are buffered at a time; a longer row is buffered whole."""
+EXCLUDED_TABLES = frozenset(
+    {"migration", "reader", "login", "setup", "failed_login", "cached_answer", "spent", "streaming"}
+)
+"""Tables that are not backed up: derived or short-lived rows, login sessions and running requests."""
+TRACE_TABLES = frozenset({"trace", "span"})
 Report = Callable[[Progress], None]
 
 
 async def back_up(database: Database, files: BlobFiles, target: Path, *, traces: bool, report: Report) -> Backup:
-    """Write everything into a file, which is there whole or not at all."""
+    """Write a backup to a file, which is complete or does not exist."""
     try:
-        with _aside(target) as file, Writer(file) as writer:
-            async with database.administrator() as admin, _moment(admin, files, writer, report) as (copied, missing):
-                names = [table for table in await _tables(admin) if traces or table[0] not in TRACES]
+        with _atomic_file(target) as file, Writer(file) as writer:
+            async with (
+                database.administrator() as admin,
+                _snapshot_with_files(admin, files, writer, report) as (copied, missing),
+            ):
+                names = [table for table in await _tables(admin) if traces or table[0] not in TRACE_TABLES]
                 tables = [await _write_table(admin, writer, *table, report) for table in names]
                 manifest = await _manifest(admin, tables, missing)
             await asyncio.to_thread(writer.seal, manifest)
     except psycopg.errors.InsufficientPrivilege as error:
         raise NotAllowed(
-            "the database's user may not read all rows; give it BYPASSRLS, or use the server's own backup"
+            "the database user may not read all rows; grant it BYPASSRLS, or use the backup of the database server"
         ) from error
     backup = Backup(target, os.stat(target).st_size, manifest.documents, copied, missing)
     async with database.administrator() as admin:
@@ -59,15 +62,15 @@ async def back_up(database: Database, files: BlobFiles, target: Path, *, traces:
 
 
 async def last_backup(database: Database) -> datetime | None:
-    """When the library was last backed up, where it ever was."""
+    """Return the time of the last backup of the library, if any."""
     async with database.transaction("") as connection:
-        row = await one(connection, "select max(made_at) from backup")
+        row = await fetch_one(connection, "select max(made_at) from backup")
     return row[0] if row else None
 
 
 @contextmanager
-def _aside(target: Path) -> Iterator[IO[bytes]]:
-    """A file beside the target that takes its name once it is complete and on the disk."""
+def _atomic_file(target: Path) -> Iterator[IO[bytes]]:
+    """Yield a temporary file that is renamed to the target once it is complete and on disk."""
     if target.exists():
         raise Invalid(f"{target} exists already; name another file, or remove it first")
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
@@ -85,19 +88,19 @@ def _aside(target: Path) -> Iterator[IO[bytes]]:
 
 
 @asynccontextmanager
-async def _moment(
+async def _snapshot_with_files(
     admin: Connection, files: BlobFiles, writer: Writer, report: Report
 ) -> AsyncIterator[tuple[int, tuple[str, ...]]]:
-    """One moment of the database all of whose files are in the backup: how many, and those that do not exist.
+    """Hold a snapshot of the database whose files are all in the backup; yield their number and the missing ones.
 
-    A file may go while others are copied, because its document does. Then a later moment is taken, which does not know
-    it any more: only what is missing twice is missing.
+    A file may disappear while others are copied, because its document is removed. Then a new snapshot is taken, without
+    that document: a file is missing only if it is missing in two snapshots.
     """
     copied: set[tuple[str, str]] = set()
     missing: set[tuple[str, str]] = set()
     while True:
-        await _freeze(admin)
-        versions = [(str(d), str(v)) for d, v in await rows(admin, _ON_DISK)]
+        await _begin_snapshot(admin)
+        versions = [(str(d), str(v)) for d, v in await fetch_all(admin, _ON_DISK)]
         absent = set()
         for number, (document_id, version_id) in enumerate(versions, start=1):
             if (document_id, version_id) in copied:
@@ -120,21 +123,21 @@ async def _moment(
             await admin.execute("rollback")
 
 
-async def _freeze(admin: Connection) -> None:
-    """Begin to see the database as it is now, all of it."""
+async def _begin_snapshot(admin: Connection) -> None:
+    """Begin a read-only snapshot of the whole database."""
     await admin.execute("begin isolation level repeatable read read only")
     await admin.execute("set local search_path = pincite, public")
-    # With this, rows that would be withheld are an error, and not left out in silence.
+    # Without it, rows hidden by row-level security would be left out silently; with it, they raise an error.
     await admin.execute("set local row_security = off")
 
 
 async def _tables(admin: Connection) -> list[tuple[str, list[str]]]:
-    """Every table with the columns that are written by somebody, each after those it refers to."""
-    columns = {str(name): [str(column) for column in names] for name, names in await rows(admin, _COLUMNS)}
+    """Return every table with its stored columns, each table after those it references."""
+    columns = {str(name): [str(column) for column in names] for name, names in await fetch_all(admin, _COLUMNS)}
     refers: dict[str, set[str]] = {name: set() for name in columns}
-    for name, to in await rows(admin, _REFERENCES):
+    for name, to in await fetch_all(admin, _REFERENCES):
         refers[name].add(to)
-    return [(name, columns[name]) for name in TopologicalSorter(refers).static_order() if name not in LEFT_OUT]
+    return [(name, columns[name]) for name in TopologicalSorter(refers).static_order() if name not in EXCLUDED_TABLES]
 
 
 async def _write_table(
@@ -143,32 +146,32 @@ async def _write_table(
     copy_out = sql.SQL("copy (select {} from {}) to stdout (format binary)").format(
         sql.SQL(", ").join(map(sql.Identifier, columns)), sql.Identifier(name)
     )
-    parts, held = 0, bytearray()
+    parts, buffer = 0, bytearray()
 
-    async def put_away() -> None:
+    async def write_part() -> None:
         nonlocal parts
-        await asyncio.to_thread(writer.add, f"tables/{name}/{parts:06}", bytes(held))
+        await asyncio.to_thread(writer.add, f"tables/{name}/{parts:06}", bytes(buffer))
         parts += 1
-        held.clear()
+        buffer.clear()
 
     cursor = admin.cursor()
     async with cursor.copy(copy_out) as copy:
         async for piece in copy:
-            held += piece
-            if len(held) >= PART:
-                await put_away()
-    await put_away()
+            buffer += piece
+            if len(buffer) >= PART_BYTES:
+                await write_part()
+    await write_part()
     report(Progress(f"copying {name.replace('_', ' ')}", parts, parts, 0.0, of="part"))
     return BackupTable(name, tuple(columns), cursor.rowcount)
 
 
 async def _manifest(admin: Connection, tables: Sequence[BackupTable], missing: Sequence[str]) -> BackupManifest:
-    found = await one(
+    found = await fetch_one(
         admin,
         "select (select max(number) from migration), (select id from library), (select count(*) from document)",
     )
     assert found is not None
-    counters = await rows(admin, "select sequencename, last_value from pg_sequences where schemaname = 'pincite'")
+    counters = await fetch_all(admin, "select sequencename, last_value from pg_sequences where schemaname = 'pincite'")
     return BackupManifest(
         pincite=__version__,
         schema=found[0],
@@ -181,11 +184,11 @@ async def _manifest(admin: Connection, tables: Sequence[BackupTable], missing: S
     )
 
 
-# Those whose bytes are in the database come with its tables.
+# Versions whose file is on disk; files in the database are part of its tables.
 _ON_DISK = """
     select document_id, id from version v where not exists (select from piece p where p.version = v.key) order by key
 """
-# What the database makes by itself is not written: it makes it again.
+# Without generated columns, which the database computes again.
 _COLUMNS = """
     select c.relname::text, array_agg(a.attname::text order by a.attnum) from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''

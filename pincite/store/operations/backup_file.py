@@ -1,4 +1,4 @@
-"""A backup's file: a compressed tar of raw files and tables, closed by a manifest with the digest of all before it."""
+"""The file format of backups: a compressed tar of files and tables, and last a manifest with their digest."""
 
 import gzip
 import hashlib
@@ -16,21 +16,23 @@ from pincite.core.operations import BACKUP_FORMAT, BackupManifest, BackupTable
 from pincite.errors import Unreadable
 
 MANIFEST = "manifest.json"
-LARGEST_MANIFEST = 64 * 2**20
-BLOCK = 2**20
+MAX_MANIFEST_BYTES = 64 * 2**20
+"""Bytes of a manifest that are read at most."""
+BLOCK_BYTES = 2**20
+"""Bytes that are read at a time."""
 MEMBER = re.compile(
     r"tables/(?P<table>[a-z_]{1,63})/\d{6}|files/(?P<document>[A-Za-z0-9_-]{1,64})/(?P<version>[A-Za-z0-9_-]{1,64})"
 )
-"""What may be in a backup, whole names: ids and names of tables, so that nothing in it is ever taken for a path."""
+"""The names that a backup may contain: only ids and table names, so that no name can be used as a path."""
 Member = tuple[re.Match[str], Callable[[], bytes]]
-"""A member's name, and how to read it; it is gone once the next one is asked for."""
-LIBRARY = re.compile(r"[A-Za-z0-9_-]{1,64}")
-NO_BACKUP = "is no backup of pincite, or is damaged"
-STRANGE = "it holds what no backup has"
+"""A member's name and the function that reads it, which works until the next member is requested."""
+LIBRARY_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+NOT_A_BACKUP = "is not a backup of pincite, or is damaged"
+UNKNOWN_CONTENT = "it has unknown content"
 
 
 class Writer:
-    """Writes a backup member by member; what is added is digested on its way."""
+    """Writes a backup member by member, and computes the digest."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._gzip = gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="")
@@ -45,18 +47,18 @@ class Writer:
         self._gzip.close()
 
     def add(self, name: str, data: bytes) -> None:
-        """Add bytes that are at hand."""
+        """Add a member from bytes."""
         self._add(name, len(data), io.BytesIO(data))
 
     def add_file(self, name: str, path: Path) -> None:
-        """Add a file, a block at a time."""
+        """Add a member from a file, a block at a time."""
         with open(path, "rb") as file:
             self._add(name, path.stat().st_size, file)
 
     def seal(self, manifest: BackupManifest) -> None:
-        """Add the manifest as the last thing; without it the file is no backup."""
-        told = {**asdict(manifest), "members": self._digest.members, "sha256": self._digest.hexdigest()}
-        data = json.dumps(told, indent=1).encode()
+        """Add the manifest as the last member; without it, the file is not a backup."""
+        values = {**asdict(manifest), "members": self._digest.members, "sha256": self._digest.hexdigest()}
+        data = json.dumps(values, indent=1).encode()
         self._tar.addfile(_header(MANIFEST, len(data)), io.BytesIO(data))
 
     def _add(self, name: str, size: int, file: IO[bytes]) -> None:
@@ -66,7 +68,7 @@ class Writer:
 
 
 def members(path: Path) -> Iterator[Member]:
-    """The members of a backup that was checked before."""
+    """Yield the members of a backup that was checked before."""
     with tarfile.open(path, "r|gz") as tar:
         for member in tar:
             found = MEMBER.fullmatch(member.name)
@@ -76,7 +78,7 @@ def members(path: Path) -> Iterator[Member]:
 
 
 def check(path: Path, report: Callable[[int, int], None]) -> BackupManifest:
-    """Read a backup from end to end and give its manifest; `Unreadable` where a single bit is not as it was written."""
+    """Verify a whole backup and return its manifest; `Unreadable` if any bit differs from what was written."""
     digest, whole, manifest = _Digest(), path.stat().st_size, None
     try:
         with (
@@ -87,45 +89,45 @@ def check(path: Path, report: Callable[[int, int], None]) -> BackupManifest:
             for member in tar:
                 content = tar.extractfile(member) if member.isreg() else None
                 if content is None or manifest is not None:
-                    raise Unreadable(f"{path} {NO_BACKUP}: {STRANGE}")
+                    raise Unreadable(f"{path} {NOT_A_BACKUP}: {UNKNOWN_CONTENT}")
                 if member.name == MANIFEST:
-                    manifest = _manifest(path, content.read(LARGEST_MANIFEST))
+                    manifest = _manifest(path, content.read(MAX_MANIFEST_BYTES))
                 elif MEMBER.fullmatch(member.name):
                     digest.take(member, content)
                 else:
-                    raise Unreadable(f"{path} {NO_BACKUP}: {STRANGE}")
+                    raise Unreadable(f"{path} {NOT_A_BACKUP}: {UNKNOWN_CONTENT}")
                 report(file.tell(), whole)
-            while unpacked.read(BLOCK):  # to its very end, where its own checksum is
+            while unpacked.read(BLOCK_BYTES):  # to the end, where gzip verifies its checksum
                 pass
     except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-        raise Unreadable(f"{path} {NO_BACKUP}: {error}") from error
+        raise Unreadable(f"{path} {NOT_A_BACKUP}: {error}") from error
     if manifest is None:
-        raise Unreadable(f"{path} {NO_BACKUP}: its end is missing")
+        raise Unreadable(f"{path} {NOT_A_BACKUP}: its end is missing")
     if (manifest.members, manifest.sha256) != (digest.members, digest.hexdigest()):
-        raise Unreadable(f"{path} {NO_BACKUP}: its content is not what was written")
+        raise Unreadable(f"{path} {NOT_A_BACKUP}: its content differs from what was written")
     return manifest
 
 
 def _manifest(path: Path, data: bytes) -> BackupManifest:
     try:
-        told: dict[str, Any] = json.loads(data)
-        if told.get("format") != BACKUP_FORMAT:
+        values: dict[str, Any] = json.loads(data)
+        if values.get("format") != BACKUP_FORMAT:
             raise Unreadable(
-                f"{path} has format {told.get('format')}, and this pincite reads {BACKUP_FORMAT}: install a newer one"
+                f"{path} has format {values.get('format')}, and this pincite reads {BACKUP_FORMAT}: install a newer one"
             )
         tables = tuple(
-            BackupTable(str(one["name"]), tuple(one["columns"]), int(one["rows"])) for one in told.pop("tables")
+            BackupTable(str(one["name"]), tuple(one["columns"]), int(one["rows"])) for one in values.pop("tables")
         )
-        manifest = BackupManifest(**{**told, "missing": tuple(told["missing"]), "tables": tables})
+        manifest = BackupManifest(**{**values, "missing": tuple(values["missing"]), "tables": tables})
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise Unreadable(f"{path} {NO_BACKUP}: its manifest cannot be read") from error
-    if not LIBRARY.fullmatch(manifest.library):
-        raise Unreadable(f"{path} {NO_BACKUP}: it names no library")
+        raise Unreadable(f"{path} {NOT_A_BACKUP}: its manifest cannot be read") from error
+    if not LIBRARY_ID.fullmatch(manifest.library):
+        raise Unreadable(f"{path} {NOT_A_BACKUP}: its manifest has no valid library id")
     return manifest
 
 
 class _Digest:
-    """One digest over the names, sizes and bytes of all members in their order."""
+    """One digest of the names, sizes and bytes of all members in order."""
 
     def __init__(self) -> None:
         self.members = 0
@@ -138,12 +140,12 @@ class _Digest:
 
     def take(self, member: tarfile.TarInfo, content: IO[bytes]) -> None:
         self.begin(member.name, member.size)
-        while block := content.read(BLOCK):
+        while block := content.read(BLOCK_BYTES):
             self.update(block)
 
 
 class _Digested:
-    """A file that is digested as it is read."""
+    """A file whose bytes are added to the digest as it is read."""
 
     def __init__(self, file: IO[bytes], digest: _Digest) -> None:
         self._file, self._digest = file, digest

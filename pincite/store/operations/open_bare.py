@@ -1,4 +1,4 @@
-"""A library without its tools: whoever backs it up, restores, purges or checks it needs no embedder, model or worker."""
+"""Opening a library without embedder, model and workers, for backup, restore, purge and checks."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,12 +9,13 @@ from pincite.store.database import Database
 from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.embedded.server import EmbeddedServer
 
-CONNECTIONS = 4
+POOL_SIZE = 4
+"""Database connections at most."""
 
 
 @asynccontextmanager
 async def address(settings: Settings) -> AsyncIterator[str]:
-    """The database's address, whatever is in it; the embedded server is started for as long as it is needed."""
+    """Yield the database's address; the embedded server runs as long as this context is open."""
     if settings.database.url is not None:
         yield settings.database.url.get_secret_value()
         return
@@ -28,9 +29,9 @@ async def address(settings: Settings) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def library(settings: Settings) -> AsyncIterator[tuple[Database, BlobFiles]]:
-    """The database, brought up to date, and the raw files."""
+    """Open the migrated database and the original files."""
     async with address(settings) as url:
-        database = await Database.open(url, pool_size=CONNECTIONS)
+        database = await Database.open(url, pool_size=POOL_SIZE)
         try:
             yield database, BlobFiles(settings.data, await database.library_id())
         finally:

@@ -1,4 +1,4 @@
-"""Restoring: a backup put back into an empty library, whole or not at all, by the schema it was written with."""
+"""Restore: loads a backup into an empty library, completely or not at all, with the schema of the backup."""
 
 import asyncio
 import shutil
@@ -16,14 +16,14 @@ from pincite.core.operations import BackupManifest, BackupTable
 from pincite.errors import Conflict, DataFolderError, NotAllowed, StoreDown, Unreadable
 from pincite.store.access.audit_log import record
 from pincite.store.access.users import LOCAL
-from pincite.store.database import Connection, administrator_of, one, rows
+from pincite.store.database import Connection, administrator_of, fetch_all, fetch_one
 from pincite.store.documents.blob_files import BlobFiles
-from pincite.store.migrate import LOCK, index_vectors, migrate, migration_files
+from pincite.store.migrate import MIGRATION_LOCK, index_vectors, migrate, migration_files
 from pincite.store.operations import backup_file
-from pincite.store.operations.backup_file import BLOCK
+from pincite.store.operations.backup_file import BLOCK_BYTES
 
 Report = Callable[[Progress], None]
-MADE_BY_ITSELF = frozenset(
+INITIAL_TABLES = frozenset(
     {
         "migration",
         "library",
@@ -41,42 +41,44 @@ MADE_BY_ITSELF = frozenset(
         "audit_head",
     }
 )
-"""Tables that may hold something though nobody has put anything into the library."""
+"""Tables that may have rows in a library without content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was put back."""
+    """The manifest of a restored backup, and the number of its files."""
 
     manifest: BackupManifest
     files: int
 
 
 def read_backup(path: Path, report: Report) -> BackupManifest:
-    """Check a backup from end to end before anything is made for it."""
+    """Verify a whole backup and return its manifest, before anything is changed."""
     if not path.is_file():
         raise Unreadable(f"there is no backup {path}")
     manifest = backup_file.check(
         path,
-        lambda done, whole: report(Progress("checking the backup", done // BLOCK, whole // BLOCK, 0.0, of="block")),
+        lambda done, whole: report(
+            Progress("checking the backup", done // BLOCK_BYTES, whole // BLOCK_BYTES, 0.0, of="block")
+        ),
     )
     if manifest.schema > migration_files()[-1][0]:
         raise DataFolderError(
             f"{path} was made by a newer pincite ({manifest.pincite}, schema {manifest.schema}, "
-            f"this one knows {migration_files()[-1][0]}); install the newer version to restore it"
+            f"this version has {migration_files()[-1][0]}); install the newer version to restore it"
         )
     return manifest
 
 
 async def restore(url: str, data: Path, path: Path, manifest: BackupManifest, report: Report) -> Restored:
-    """Put a checked backup into an empty database and its files into the data folder."""
+    """Load a verified backup into an empty database, and its files into the data folder."""
     async with administrator_of(url) as admin:
-        await admin.execute("select pg_advisory_lock(%s)", (LOCK,))  # nobody opens it meanwhile
-        await _clear(admin)
+        await admin.execute("select pg_advisory_lock(%s)", (MIGRATION_LOCK,))  # no process opens it meanwhile
+        await _drop_empty_library(admin)
         place = data / "files" / manifest.library
         if place.exists():
             if any(place.glob("*/*")):
-                raise Conflict(f"{place} holds files already; choose an empty folder with --data")
+                raise Conflict(f"{place} contains files already; choose an empty folder with --data")
             shutil.rmtree(place)
         aside = place.with_name(f"{manifest.library}.restoring")
         shutil.rmtree(aside, ignore_errors=True)
@@ -92,12 +94,12 @@ async def restore(url: str, data: Path, path: Path, manifest: BackupManifest, re
                 await asyncio.to_thread(aside.rename, place)
         except psycopg.errors.InsufficientPrivilege as error:
             raise NotAllowed(
-                "the database's user may not write all rows; give it BYPASSRLS for the time of the restore"
+                "the database user may not write all rows; grant it BYPASSRLS during the restore"
             ) from error
         except psycopg.OperationalError as error:
-            raise StoreDown(f"the database was lost meanwhile, and is empty as before: {error}") from error
+            raise StoreDown(f"the connection was lost, and the database is still empty; try again: {error}") from error
         except psycopg.DataError as error:
-            raise Unreadable(f"{path} cannot be put back: {str(error).splitlines()[0]}") from error
+            raise Unreadable(f"{path} cannot be restored: {str(error).splitlines()[0]}") from error
         finally:
             await asyncio.to_thread(shutil.rmtree, aside, ignore_errors=True)
         await migrate(admin)
@@ -108,27 +110,27 @@ async def restore(url: str, data: Path, path: Path, manifest: BackupManifest, re
     return Restored(manifest, count)
 
 
-async def _clear(admin: Connection) -> None:
-    """Make room: an empty library goes, for that of the backup has its own schema; any other is refused."""
-    if await one(admin, "select 1 where to_regclass('pincite.migration') is not null") is None:
+async def _drop_empty_library(admin: Connection) -> None:
+    """Drop the schema of an empty library, because the backup has its own; refuse a library with content."""
+    if await fetch_one(admin, "select 1 where to_regclass('pincite.migration') is not null") is None:
         return
     await admin.execute("set row_security = off")
-    for (name,) in await rows(admin, "select tablename from pg_tables where schemaname = 'pincite' order by 1"):
+    for (name,) in await fetch_all(admin, "select tablename from pg_tables where schemaname = 'pincite' order by 1"):
         found = sql.SQL("select 1 from pincite.{} limit 1").format(sql.Identifier(name))
-        if name not in MADE_BY_ITSELF and await one(admin, found) is not None:
+        if name not in INITIAL_TABLES and await fetch_one(admin, found) is not None:
             raise Conflict(
-                f"the library is not empty (there is something in '{name}'); a backup is restored into an empty one: "
+                f"the library is not empty (the table '{name}' has rows); a backup is restored into an empty one: "
                 "choose another folder with --data, or another database"
             )
     await admin.execute("drop schema pincite cascade")
 
 
 async def _load(admin: Connection, files: BlobFiles, path: Path, manifest: BackupManifest, report: Report) -> int:
-    """Write the raw files and the rows; returns how many files."""
-    await _empty(admin, manifest)
+    """Load the files and the rows of a backup; return the number of files."""
+    await _truncate(admin, manifest)
     tables = {table.name: table for table in manifest.tables}
     count, done = 0, 0
-    for name, members in _grouped(path):
+    for name, members in _group_by_table(path):
         if name is None:
             for found, read in members:
                 data = await asyncio.to_thread(read)
@@ -139,20 +141,22 @@ async def _load(admin: Connection, files: BlobFiles, path: Path, manifest: Backu
             parts = (read for _, read in members)
             done += await _fill(admin, tables[name], parts)
             report(Progress("restoring", done, manifest.members, 0.0, of="part"))
-    known = {(str(d), str(v)) for d, v in await rows(admin, "select document_id, id from version")}
+    known = {(str(d), str(v)) for d, v in await fetch_all(admin, "select document_id, id from version")}
     for document_id, version_id in await asyncio.to_thread(files.stray, known, older_than=float("inf")):
-        files.remove(document_id, version_id)  # removed while the backup was being made
+        files.remove(document_id, version_id)  # its document was removed during the backup
         count -= 1
     return count
 
 
-def _grouped(path: Path) -> Iterator[tuple[str | None, Iterator[backup_file.Member]]]:
+def _group_by_table(path: Path) -> Iterator[tuple[str | None, Iterator[backup_file.Member]]]:
     yield from groupby(backup_file.members(path), key=lambda member: member[0]["table"])
 
 
-async def _empty(admin: Connection, manifest: BackupManifest) -> None:
-    """What migrations wrote goes, too: the backup has all of it."""
-    known = {str(name) for (name,) in await rows(admin, "select tablename from pg_tables where schemaname = 'pincite'")}
+async def _truncate(admin: Connection, manifest: BackupManifest) -> None:
+    """Empty all tables, also of rows that migrations wrote: the backup has these, too."""
+    known = {
+        str(name) for (name,) in await fetch_all(admin, "select tablename from pg_tables where schemaname = 'pincite'")
+    }
     if strange := {table.name for table in manifest.tables} - known:
         raise Unreadable(f"the backup has tables that its schema does not: {', '.join(sorted(strange))}")
     tables = sql.SQL(", ").join(sql.Identifier(name) for name in sorted(known - {"migration"}))
@@ -169,21 +173,24 @@ async def _fill(admin: Connection, table: BackupTable, parts: Iterator[Callable[
             await copy.write(await asyncio.to_thread(read))
             count += 1
     if cursor.rowcount != table.rows:
-        raise Unreadable(f"of {table.name} the backup has {cursor.rowcount} rows and not {table.rows}")
+        raise Unreadable(f"the backup has {cursor.rowcount} rows of {table.name}, and its manifest says {table.rows}")
     return count
 
 
 async def _settle(admin: Connection, files: BlobFiles, manifest: BackupManifest) -> None:
-    """Numbers go on where they were, and what belongs to a data folder belongs to this one."""
+    """Set the sequences to their last values, and assign jobs and watched files to this data folder."""
     known = {
-        str(name) for (name,) in await rows(admin, "select sequencename from pg_sequences where schemaname = 'pincite'")
+        str(name)
+        for (name,) in await fetch_all(admin, "select sequencename from pg_sequences where schemaname = 'pincite'")
     }
     for name, last in manifest.sequences.items():
         if name in known:
             await admin.execute("select setval(%s::regclass, %s)", (f"pincite.{name}", last))
-    for (name,) in await rows(admin, _PLACED):
+    for (name,) in await fetch_all(admin, _TABLES_WITH_PLACE):
         here = sql.SQL("update {} set place = %s where place <> ''").format(sql.Identifier(name))
         await admin.execute(here, (files.place,))
 
 
-_PLACED = "select table_name from information_schema.columns where table_schema = 'pincite' and column_name = 'place'"
+_TABLES_WITH_PLACE = (
+    "select table_name from information_schema.columns where table_schema = 'pincite' and column_name = 'place'"
+)

@@ -1,4 +1,4 @@
-"""The administrator's settings in the database: the changes in force, their history, and word of new ones."""
+"""The administrator's settings in the database: current values, their history, and notifications of changes."""
 
 import asyncio
 import logging
@@ -14,23 +14,27 @@ from pincite.core.accounts.audit import AuditEntry, EventName
 from pincite.core.operations import ChangeKind, SettingChange
 from pincite.errors import StoreDown
 from pincite.store.access.audit_log import record
-from pincite.store.database import Connection, Database, one, rows
+from pincite.store.columns import Columns, by_name, select_list
+from pincite.store.database import Connection, Database, fetch_all, fetch_one
 
 log = logging.getLogger(__name__)
 
 _EVENTS: Mapping[ChangeKind, EventName] = {
-    "set": "settings.set", "reset": "settings.reset", "undo": "settings.undo", "apply": "settings.apply",
-}  # fmt: skip
-LOCK = 0x70696E73  # "pins": one change at a time, in whichever process
+    "set": "settings.set",
+    "reset": "settings.reset",
+    "undo": "settings.undo",
+    "apply": "settings.apply",
+}
+LOCK = 0x70696E73  # "pins": advisory lock; one change at a time across processes
 POLL_S = 0.5
-"""How often the revision is looked up where no word of a change came, as behind a pooler."""
-LOOK_S = 5.0
-"""A connection that does not say the revision within this time is given up."""
+"""Seconds between two reads of the revision without a notification, as behind a connection pooler."""
+QUERY_TIMEOUT_S = 5.0
+"""Seconds after which a connection that does not return the revision is replaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the database says now; `last` is the newest batch that was not taken back."""
+    """The stored settings at a revision; `last` is the newest batch of changes that was not undone."""
 
     revision: int
     values: Mapping[str, Any]
@@ -39,7 +43,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """Changes to make together; a key that shall have none any more is None."""
+    """Changes to make together; None removes the stored value of a key."""
 
     kind: ChangeKind
     values: Mapping[str, Any]
@@ -48,43 +52,43 @@ class SettingsChange:
 
 
 class StoredSettings:
-    """Reads and writes changes; one writer at a time sees what the one before wrote."""
+    """Reads and writes settings; writers run one at a time, each sees the changes of the previous one."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     async def current(self) -> Stored:
-        """The changes in force."""
+        """Return the stored settings."""
         async with self._database.transaction("") as connection:
             return await _stored(connection)
 
     async def revise(
         self, caller: Caller, decide: Callable[[Stored], Awaitable[SettingsChange]]
     ) -> tuple[SettingChange, ...]:
-        """Let `decide` say what to change, with everybody else kept waiting; it raises where nothing may.
+        """Write the change that `decide` returns while other writers wait; `decide` raises to refuse a change.
 
-        What changes nothing is not written. Waiting for one's turn happens here first, lest all connections wait.
+        Unchanged values are not written. Writers of this process wait for a local lock first, so that waiting ones do
+        not occupy all connections.
         """
-        async with self._turn, self._database.transaction(caller.person) as connection:
+        async with self._lock, self._database.transaction(caller.person) as connection:
             await connection.execute("select pg_advisory_xact_lock(%s)", (LOCK,))
             stored = await _stored(connection)
             last = await _last(connection)
-            wish = await decide(replace(stored, last=last))
-            changed = {key: value for key, value in wish.values.items() if value != stored.values.get(key)}
+            change = await decide(replace(stored, last=last))
+            changed = {key: value for key, value in change.values.items() if value != stored.values.get(key)}
             if not changed:
                 return ()
             await _write(connection, changed)
-            recorded = await _record(connection, caller, replace(wish, values=changed), stored)
-            await record(
-                connection, AuditEntry(_EVENTS[wish.kind], details={"keys": sorted(changed), "profile": wish.profile})
-            )
+            recorded = await _record(connection, caller, replace(change, values=changed), stored)
+            details = {"keys": sorted(changed), "profile": change.profile}
+            await record(connection, AuditEntry(_EVENTS[change.kind], details=details))
             return recorded
 
     async def history(self, person: str, *, limit: int, before: int | None = None) -> list[SettingChange]:
-        """Changes, newest first, whole batches of them; those of batches earlier than `before`."""
+        """Return the changes of the newest `limit` batches, newest first; with `before`, of earlier batches only."""
         async with self._database.transaction(person) as connection:
-            batches = await rows(
+            batches = await fetch_all(
                 connection,
                 "select distinct batch from setting_change where %(before)s::bigint is null or batch < %(before)s"
                 " order by batch desc limit %(limit)s",
@@ -93,34 +97,45 @@ class StoredSettings:
             return await _changes(connection, [batch for (batch,) in batches])
 
     async def follow(self, hear: Callable[[int], Awaitable[None]]) -> None:
-        """Tell `hear` the revision for ever: at each word of a change, and every POLL_S in any case.
+        """Call `hear` with the revision forever: at each notification of a change, and at least every `POLL_S`.
 
-        A connection that is lost, as when the server is started again, or that says nothing any more is made anew.
+        A lost or unresponsive connection, as after a restart of the server, is replaced.
         """
         while True:
             try:
                 async with self._database.connection() as connection:
-                    async with asyncio.timeout(LOOK_S):
+                    async with asyncio.timeout(QUERY_TIMEOUT_S):
                         await connection.execute("listen pincite_settings")
                     while True:
-                        async with asyncio.timeout(LOOK_S):
-                            row = await one(connection, "select settings_revision()")
+                        async with asyncio.timeout(QUERY_TIMEOUT_S):
+                            row = await fetch_one(connection, "select settings_revision()")
                         await hear(int(row[0]) if row else 0)
                         async for _ in connection.notifies(timeout=POLL_S, stop_after=1):
                             pass
             except (StoreDown, TimeoutError, psycopg.Error) as error:
-                log.debug("settings cannot be followed for now: %s", error)
+                log.debug("changes of settings cannot be read for now: %s", error)
             await asyncio.sleep(POLL_S)
 
 
-_CHANGE = """
-    select c.batch, c.kind, c.key, c.before, c.after, c.profile, c.undoes, c.person, c.key_id, c.changed_at,
-           exists (select from setting_change u where u.undoes = c.batch) from setting_change c
-"""
+_COLUMNS: Columns = {
+    "batch": "c.batch",
+    "kind": "c.kind",
+    "key": "c.key",
+    "before": "c.before",
+    "after": "c.after",
+    "profile": "c.profile",
+    "undoes": "c.undoes",
+    "person": "c.person",
+    "key_id": "c.key_id",
+    "changed_at": "c.changed_at",
+    "undone": "exists (select from setting_change u where u.undoes = c.batch)",
+}
+"""Field of `SettingChange` → its SQL."""
+_CHANGE = "select " + select_list(_COLUMNS) + " from setting_change c"  # noqa: S608 - constant columns
 
 
 async def _stored(connection: Connection) -> Stored:
-    row = await one(
+    row = await fetch_one(
         connection,
         "select settings_revision(), (select coalesce(jsonb_object_agg(key, value), '{}') from setting)",
     )
@@ -129,7 +144,7 @@ async def _stored(connection: Connection) -> Stored:
 
 
 async def _last(connection: Connection) -> tuple[SettingChange, ...]:
-    row = await one(
+    row = await fetch_one(
         connection,
         "select max(b.batch) from setting_change b where b.kind <> 'undo'"
         " and not exists (select from setting_change u where u.undoes = b.batch)",
@@ -138,13 +153,15 @@ async def _last(connection: Connection) -> tuple[SettingChange, ...]:
 
 
 async def _changes(connection: Connection, batches: Sequence[int]) -> list[SettingChange]:
-    found = await rows(connection, _CHANGE + " where c.batch = any(%s) order by c.batch desc, c.id", (list(batches),))
-    return [SettingChange(*row) for row in found]
+    found = await fetch_all(
+        connection, _CHANGE + " where c.batch = any(%s) order by c.batch desc, c.id", (list(batches),)
+    )
+    return [SettingChange(**by_name(_COLUMNS, row)) for row in found]
 
 
 async def _write(connection: Connection, changed: Mapping[str, Any]) -> None:
-    gone = [key for key, value in changed.items() if value is None]
-    await connection.execute("delete from setting where key = any(%s)", (gone,))
+    removed = [key for key, value in changed.items() if value is None]
+    await connection.execute("delete from setting where key = any(%s)", (removed,))
     await connection.execute(
         "insert into setting (key, value) select key, value from jsonb_each(%s)"
         " on conflict (key) do update set value = excluded.value",
@@ -153,19 +170,24 @@ async def _write(connection: Connection, changed: Mapping[str, Any]) -> None:
 
 
 async def _record(
-    connection: Connection, caller: Caller, wish: SettingsChange, stored: Stored
+    connection: Connection, caller: Caller, change: SettingsChange, stored: Stored
 ) -> tuple[SettingChange, ...]:
+    """Add a change to the history and notify the other processes; return its entries."""
     batch = stored.revision + 1
+    changes = [{"key": key, "before": stored.values.get(key), "after": value} for key, value in change.values.items()]
     await connection.execute(
         "insert into setting_change (batch, kind, key, before, after, profile, undoes, person, key_id)"
         " select %(batch)s, %(kind)s, c.key, c.before, c.after, %(profile)s, %(undoes)s,"
         " %(person)s, %(key_id)s from jsonb_to_recordset(%(changes)s) as c (key text, before jsonb, after jsonb)",
         {
-            "batch": batch, "kind": wish.kind, "profile": wish.profile, "undoes": wish.undoes,
-            "person": caller.person, "key_id": caller.key_id,
-            "changes": Jsonb([{"key": key, "before": stored.values.get(key), "after": value}
-                              for key, value in wish.values.items()]),
+            "batch": batch,
+            "kind": change.kind,
+            "profile": change.profile,
+            "undoes": change.undoes,
+            "person": caller.person,
+            "key_id": caller.key_id,
+            "changes": Jsonb(changes),
         },
-    )  # fmt: skip
+    )
     await connection.execute("select pg_notify('pincite_settings', %s)", (str(batch),))
     return tuple(await _changes(connection, [batch]))

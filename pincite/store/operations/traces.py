@@ -1,4 +1,4 @@
-"""Traces: what each request did, kept for its owner; administrators see all of them without their words."""
+"""Traces of requests, stored for their owner; administrators read all of them without their texts."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -12,37 +12,41 @@ from pincite.core.accounts.access import Scope
 from pincite.core.query.answer import Degraded
 from pincite.core.traces import Content, Span, Trace, TraceFilter, TraceOutcome
 from pincite.errors import NotFound
+from pincite.store.columns import Columns, by_name, select_list
 from pincite.store.cursors import cursor_of, place_of
-from pincite.store.database import LONG_WORK, Database, one, rows
+from pincite.store.database import LONG_TIMEOUTS, Database, fetch_all, fetch_one
 
-WAIT_S = 1.0
-"""How long whoever looks traces up waits for those that are being written."""
+MAX_WAIT_S = 1.0
+"""Seconds that a reader of traces waits at most for pending writes."""
 
 
 class TraceStore:
-    """Keeps traces for their owner; `on_their_way` are those of this process that are being written."""
+    """Stores traces for their owner; `pending_writes` are the tasks of this process that write one."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.on_their_way: set[asyncio.Task[None]] = set()
+        self.pending_writes: set[asyncio.Task[None]] = set()
 
     async def keep(self, owner: str, trace: Trace) -> None:
-        """Write a finished trace with its spans; never the words of a document that went meanwhile."""
-        spans = [_row(number, span) for number, span in enumerate(trace.spans)]
+        """Write a finished trace with its spans; without texts if one of its documents was removed meanwhile."""
+        spans = [_span_values(number, span) for number, span in enumerate(trace.spans)]
         values = {
-            **{name: getattr(trace, name) for name in _PLAIN}, "owner": owner,
+            **{name: getattr(trace, name) for name in _PLAIN_FIELDS},
+            "owner": owner,
             "degraded": Jsonb([asdict(note) for note in trace.degraded]),
-            "options": Jsonb(trace.options), "settings": Jsonb(trace.settings),
+            "options": Jsonb(trace.options),
+            "settings": Jsonb(trace.settings),
             "outcome": Jsonb(asdict(trace.outcome)) if trace.outcome else None,
             "content": Jsonb(asdict(trace.content)) if trace.content else None,
-            "documents": list(trace.documents), "spans": Jsonb(spans),
-        }  # fmt: skip
-        await self._database.at_once(owner, _KEEP, values=values, durable=False)
+            "documents": list(trace.documents),
+            "spans": Jsonb(spans),
+        }
+        await self._database.run_batch(owner, _INSERT, values=values, durable=False)
 
     async def list(self, scope: Scope, wanted: TraceFilter) -> tuple[list[Trace], str | None]:
-        """Traces without their spans, newest first, and the cursor of the next page where there is one."""
-        await self._settled()
-        conditions, values = [_WHOSE], [scope.person, wanted.everybody]
+        """Return one page of traces without spans, newest first, and the cursor of the next page, if any."""
+        await self._wait_for_writes()
+        conditions, values = [_VISIBLE], [scope.person, wanted.everybody]
         for condition, value in _conditions(wanted):
             conditions.append(condition)
             values.extend(value)
@@ -50,60 +54,80 @@ class TraceStore:
             sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions)
         )
         async with self._database.transaction(scope.person) as connection:
-            found = await rows(connection, query, [*values, wanted.limit + 1])
-        traces = [_trace(row, ()) for row in found[: wanted.limit]]
+            found = await fetch_all(connection, query, [*values, wanted.limit + 1])
+        traces = [_to_trace(row, ()) for row in found[: wanted.limit]]
         return traces, cursor_of(traces[-1].started_at, traces[-1].id) if len(found) > wanted.limit else None
 
     async def get(self, scope: Scope, trace_id: str, *, everybody: bool = False) -> Trace:
-        """One trace with its spans, by its own id or by that of the client's trace it was part of (the newest)."""
-        await self._settled()
+        """Return a trace with its spans, by its id or, the newest, by the id of the client's trace."""
+        await self._wait_for_writes()
         values = (scope.person, everybody, trace_id)
         async with self._database.transaction(scope.person) as connection:
-            row = await one(connection, f"{_TRACE} where {_WHOSE} and id = %s", values) or await one(
+            found = await fetch_one(connection, f"{_TRACE} where {_VISIBLE} and id = %s", values) or await fetch_one(
                 connection,
-                f"{_TRACE} where {_WHOSE} and left(remote, 32) = %s order by started_at desc limit 1",
+                f"{_TRACE} where {_VISIBLE} and left(remote, 32) = %s order by started_at desc limit 1",
                 values,
             )
-            if row is None:
+            if found is None:
                 raise NotFound(f"there is no trace '{trace_id}'")
-            spans = await rows(
+            row = by_name(_COLUMNS, found)
+            spans = await fetch_all(
                 connection,
                 "select name, parent, started_ms, duration_ms, error, attributes, id from told_span"
                 " where trace_id = %s and owner = %s order by number",
-                (row[0], row[14]),
+                (row["id"], row["owner"]),
             )
-        return _trace(row, [Span(*span) for span in spans])
+        return _to_trace(found, [Span(*span) for span in spans])
 
-    async def _settled(self) -> None:
-        """Wait until what was asked before can be seen."""
-        if self.on_their_way:
-            await asyncio.wait(set(self.on_their_way), timeout=WAIT_S)
+    async def _wait_for_writes(self) -> None:
+        """Wait for pending writes, so that finished requests are visible."""
+        if self.pending_writes:
+            await asyncio.wait(set(self.pending_writes), timeout=MAX_WAIT_S)
 
-    async def forget_old(self, days: int) -> int:
-        """Drop traces past their time."""
-        async with self._database.transaction("", local=LONG_WORK) as connection:
-            row = await one(connection, "select forget_old_traces(%s)", (days,))
+    async def remove_old(self, days: int) -> int:
+        """Remove traces older than `days`; return their number."""
+        async with self._database.transaction("", local=LONG_TIMEOUTS) as connection:
+            row = await fetch_one(connection, "select forget_old_traces(%s)", (days,))
         return int(row[0]) if row else 0
 
 
-_PLAIN = ("id", "kind", "strategy", "started_at", "duration_ms", "error", "code", "request_id", "remote")
-_SPAN = tuple(field.name for field in fields(Span))
-_TRACE: LiteralString = (
-    "select id, kind, started_at, duration_ms, strategy, error, code, degraded, request_id, remote, options, settings,"
-    " outcome, case when exists (select from unnest(documents) named where not exists"
-    " (select from document d where d.id = named)) then content - array['answer', 'thoughts', 'prompt'] else content end, owner from told_trace"
-)
-_WHOSE: LiteralString = "(owner = %s or %s)"
-_KEEP = """
+_PLAIN_FIELDS = ("id", "kind", "strategy", "started_at", "duration_ms", "error", "code", "request_id", "remote")
+_SPAN_FIELDS = tuple(field.name for field in fields(Span))
+_COLUMNS: Columns = {
+    "id": "id",
+    "kind": "kind",
+    "started_at": "started_at",
+    "duration_ms": "duration_ms",
+    "strategy": "strategy",
+    "error": "error",
+    "code": "code",
+    "degraded": "degraded",
+    "request_id": "request_id",
+    "remote": "remote",
+    "options": "options",
+    "settings": "settings",
+    "outcome": "outcome",
+    "content": (
+        "case when exists (select from unnest(documents) named"
+        " where not exists (select from document d where d.id = named))"
+        " then content - array['answer', 'thoughts', 'prompt'] else content end"
+    ),
+    "owner": "owner",
+}
+"""Field of `Trace` → its SQL; without texts if one of its documents was removed."""
+_TRACE: LiteralString = "select " + select_list(_COLUMNS) + " from told_trace"  # noqa: S608 - constant columns
+_VISIBLE: LiteralString = "(owner = %s or %s)"
+_INSERT = """
     with held as (
         select id from hold_documents(%(documents)s, readable())
     ), kept as (
-        insert into trace (id, owner, kind, strategy, started_at, duration_ms, error, code, degraded, request_id, remote,
-                           options, settings, outcome, content, documents)
+        insert into trace (id, owner, kind, strategy, started_at, duration_ms, error, code, degraded, request_id,
+                           remote, options, settings, outcome, content, documents)
         select %(id)s, %(owner)s, %(kind)s, %(strategy)s, %(started_at)s, %(duration_ms)s, %(error)s, %(code)s,
                %(degraded)s, %(request_id)s, %(remote)s, %(options)s, %(settings)s, %(outcome)s,
                case when (select count(*) from held) = cardinality(%(documents)s::text[])
-                    then %(content)s::jsonb else %(content)s::jsonb - array['answer', 'thoughts', 'prompt'] end, %(documents)s
+                    then %(content)s::jsonb
+                    else %(content)s::jsonb - array['answer', 'thoughts', 'prompt'] end, %(documents)s
         returning id, owner
     )
     insert into span (trace_id, number, parent, owner, name, started_ms, duration_ms, error, attributes, id)
@@ -113,9 +137,9 @@ _KEEP = """
 """
 
 
-def _row(number: int, span: Span) -> dict[str, Any]:
-    """A span for the database; `asdict` would copy its attributes value by value."""
-    return {"number": number, **{name: getattr(span, name) for name in _SPAN}}
+def _span_values(number: int, span: Span) -> dict[str, Any]:
+    """Return the values of a span for the database; `asdict` would be slow, it copies the attributes deeply."""
+    return {"number": number, **{name: getattr(span, name) for name in _SPAN_FIELDS}}
 
 
 def _conditions(wanted: TraceFilter) -> list[tuple[str, tuple[Any, ...]]]:
@@ -135,24 +159,26 @@ def _conditions(wanted: TraceFilter) -> list[tuple[str, tuple[Any, ...]]]:
     return found
 
 
-def _trace(row: tuple[Any, ...], spans: Sequence[Span]) -> Trace:
+def _to_trace(row: tuple[Any, ...], spans: Sequence[Span]) -> Trace:
+    values = by_name(_COLUMNS, row)
+    outcome, content = values.pop("outcome"), values.pop("content")
     return Trace(
-        row[0], row[1], row[2], row[3], row[4], row[5], row[6], tuple(Degraded(**note) for note in row[7]), tuple(spans),
-        row[8], row[9], row[10], row[11],
-        outcome=TraceOutcome(**_tuples(row[12])) if row[12] else None,
-        content=Content(**_tuples(row[13])) if row[13] else None,
-        owner=row[14],
-    )  # fmt: skip
+        degraded=tuple(Degraded(**note) for note in values.pop("degraded")),
+        spans=tuple(spans),
+        outcome=TraceOutcome(**_with_tuples(outcome)) if outcome else None,
+        content=Content(**_with_tuples(content)) if content else None,
+        **values,
+    )
 
 
-def _tuples(kept: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()}
+def _with_tuples(stored: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
 
 
-async def sizes(database: Database) -> dict[str, Mapping[str, float]]:
-    """Of each thing how many in which state."""
+async def library_sizes(database: Database) -> dict[str, Mapping[str, float]]:
+    """Return the numbers of documents, chunks, jobs and connections by state."""
     found: dict[str, dict[str, float]] = {"documents": {}, "chunks": {}, "jobs": {}}
     async with database.transaction("") as connection:
-        for thing, state, amount in await rows(connection, "select thing, state, amount from library_sizes()"):
+        for thing, state, amount in await fetch_all(connection, "select thing, state, amount from library_sizes()"):
             found[thing][state] = float(amount)
     return {**found, "connections": database.connections()}

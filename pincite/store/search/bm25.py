@@ -1,4 +1,4 @@
-"""BM25 over postings as the store hands them out: packed, a word's together."""
+"""BM25 over packed postings, term by term."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ import numpy.typing as npt
 from pincite.core.protocols import Match
 
 POSTING = np.dtype([("chunk", ">u4"), ("frequency", ">u2"), ("words", ">u2")])
-"""A posting: the chunk's key, how often the word is in it, how many words it has."""
+"""A packed posting: the chunk's key, the frequency of the term in it, and the chunk's number of words."""
 
-SPARSE = 64
-"""Where keys lie further apart on average, they are sorted; else each is added to at its place."""
+SPARSE_KEY_GAP = 64
+"""Average gap between keys above which scores are summed by sorting the keys; below it, in an array indexed by key."""
 
-STRETCH = 64
-"""Keys whose best score stands for all of them where it is decided which to look at."""
+KEYS_PER_BLOCK = 64
+"""Consecutive keys whose maximum score represents them when the score threshold is estimated."""
 
 Keys = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
@@ -23,19 +23,19 @@ Scores = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What scores depend on beside the postings: how many chunks there are, of how many words, and the two constants."""
+    """The inputs of a score besides the postings: the number of chunks and words, and BM25's `k1` and `b`."""
 
     chunks: int
     words: int
     k1: float
     b: float
 
-    def weight(self, found: int) -> float:
-        """How much a word says that so many chunks have."""
-        return float(np.log1p(max(0.0, self.chunks - found + 0.5) / (found + 0.5)))
+    def weight(self, frequency: int) -> float:
+        """Return the inverse document frequency of a term that `frequency` chunks contain."""
+        return float(np.log1p(max(0.0, self.chunks - frequency + 0.5) / (frequency + 0.5)))
 
     def scores(self, postings: np.ndarray, weight: float) -> Scores:
-        """What a word of this weight adds to each chunk that has it."""
+        """Return the score that a term of this weight adds to each chunk that contains it."""
         frequency = postings["frequency"].astype(np.float64)
         lengths = postings["words"].astype(np.float64)
         lengths *= self.k1 * self.b * self.chunks / max(1, self.words)
@@ -45,10 +45,10 @@ class Corpus:
         return frequency
 
 
-def best(
+def best_matches(
     found: Mapping[str, Sequence[bytes]], weights: Mapping[str, float], corpus: Corpus, gone: bytes, limit: int
 ) -> list[Match]:
-    """The chunks that score highest, by each word's packed postings; the keys in `gone` count for nothing."""
+    """Return the chunks with the highest scores from each term's packed postings; chunk keys in `gone` are excluded."""
     hidden = np.frombuffer(gone, ">u4")
     keys: list[Keys] = []
     scores: list[Scores] = []
@@ -65,35 +65,35 @@ def best(
         scores.append(corpus.scores(postings, weight))
     if not keys:
         return []
-    chunks, totals = _summed(np.concatenate(keys), np.concatenate(scores), limit)
+    chunks, totals = _sum_by_key(np.concatenate(keys), np.concatenate(scores), limit)
     order = np.lexsort((chunks, -totals))[:limit]
     return [Match(key, score, most) for key, score in zip(chunks[order].tolist(), totals[order].tolist(), strict=True)]
 
 
-def without(postings: bytes, chunks: Sequence[int]) -> bytes:
-    """Packed postings without those of some chunks."""
+def without_chunks(postings: bytes, chunks: Sequence[int]) -> bytes:
+    """Return packed postings without those of the given chunks."""
     every = np.frombuffer(postings, POSTING)
     return every[~np.isin(every["chunk"], np.array(chunks, np.uint32))].tobytes()
 
 
-def _summed(keys: Keys, scores: Scores, limit: int) -> tuple[Keys, Scores]:
-    """Each key once, with the sum of its scores; those that cannot be among the best are left out where that is quick."""
+def _sum_by_key(keys: Keys, scores: Scores, limit: int) -> tuple[Keys, Scores]:
+    """Return each key once with the sum of its scores; in dense arrays, keys below the threshold are dropped."""
     first = int(keys.min())
-    if int(keys.max()) - first > SPARSE * len(keys):
+    if int(keys.max()) - first > SPARSE_KEY_GAP * len(keys):
         unique, places = np.unique(keys, return_inverse=True)
-        return unique, _added(places, scores)
-    totals = _added(keys - first, scores)
-    places = np.flatnonzero(totals >= _reached(totals, limit))
+        return unique, _sum_at(places, scores)
+    totals = _sum_at(keys - first, scores)
+    places = np.flatnonzero(totals >= _score_threshold(totals, limit))
     return places.astype(np.int64) + first, totals[places]
 
 
-def _reached(totals: Scores, limit: int) -> float:
-    """A score above 0 that so many chunks reach, if so many score at all: from the best of every stretch of keys."""
-    peaks = np.maximum.reduceat(totals, np.arange(0, len(totals), STRETCH))
+def _score_threshold(totals: Scores, limit: int) -> float:
+    """Return a positive score that at least `limit` chunks reach, if as many match: from each block's maximum."""
+    peaks = np.maximum.reduceat(totals, np.arange(0, len(totals), KEYS_PER_BLOCK))
     reached = float(np.partition(peaks, len(peaks) - limit)[len(peaks) - limit]) if len(peaks) > limit else 0.0
     return max(reached, float(np.nextafter(0, 1)))
 
 
-def _added(places: Keys, scores: Scores) -> Scores:
-    """What lies at each place, added up."""
+def _sum_at(places: Keys, scores: Scores) -> Scores:
+    """Return the sum of the scores at each array position."""
     return np.bincount(places, scores).astype(np.float64, copy=False)

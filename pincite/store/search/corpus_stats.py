@@ -1,4 +1,4 @@
-"""What a search will meet: how much there is and in which languages, remembered until the documents change."""
+"""Corpus statistics of a scope: chunks, words, vectors and languages; cached until the documents change."""
 
 import time
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from pincite.core.query.question import Filters
 from pincite.store.database import Connection, Database
 from pincite.store.search import scope_sql
 
-FRESH_S = 2.0
-"""So long what was remembered is good enough to choose how to search; to score by, it must be of this very moment."""
+MAX_AGE_S = 2.0
+"""Age in seconds up to which cached statistics may choose the search method; scores need the exact revision."""
 
-MOST = 1000
-"""Surveys that are remembered; people see different things, and some leave."""
+MAX_CACHED_SCOPES = 1000
+"""Cached entries, one per scope; the cache is cleared when it is full."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusStats:
-    """The sizes of the admitted documents, from their own totals, and what they are written in.
+    """The totals and the languages of the documents within a scope and filters, at a revision of the corpus.
 
-    `revision` is the state of the documents it was made in.
+    `narrowed` says whether filters restrict the scope.
     """
 
     chunks: int
@@ -33,49 +33,49 @@ class CorpusStats:
 
 
 class CorpusStatsCache:
-    """Remembers the survey of whole libraries, each for those who see the same; one under a filter is made anew."""
+    """Caches the statistics of unfiltered scopes; those under a filter are computed each time."""
 
     def __init__(self) -> None:
-        self._made: dict[Scope, tuple[float, CorpusStats]] = {}
+        self._cached: dict[Scope, tuple[float, CorpusStats]] = {}
         self._vectors = (0.0, 0)
 
-    def remembered(self, scope: Scope, filters: Filters) -> CorpusStats | None:
-        """What was found last; who scores by it makes sure that its revision is the one he searches."""
-        made = None if scope_sql.narrowed(filters) else self._made.get(scope)
-        return made[1] if made else None
+    def cached(self, scope: Scope, filters: Filters) -> CorpusStats | None:
+        """Return the cached statistics of any age; callers that compute scores must compare the revision."""
+        cached = None if scope_sql.is_filtered(filters) else self._cached.get(scope)
+        return cached[1] if cached else None
 
-    async def make(self, database: Database, scope: Scope, filters: Filters) -> CorpusStats:
-        """Look anew."""
-        query = sql.SQL(_SURVEY).format(library=scope_sql.library(filters), documents=scope_sql.documents(filters))
-        [[row]] = await database.at_once(scope.person, query, values=scope_sql.values(scope, filters))
-        narrowed = scope_sql.narrowed(filters)
-        survey = CorpusStats(row[0], row[1], row[2], narrowed, tuple(sorted(row[3])), int(row[4]))
+    async def compute(self, database: Database, scope: Scope, filters: Filters) -> CorpusStats:
+        """Compute the statistics from the database, and cache them unless they are filtered."""
+        query = sql.SQL(_STATS).format(library=scope_sql.library(filters), documents=scope_sql.documents(filters))
+        [[row]] = await database.run_batch(scope.person, query, values=scope_sql.values(scope, filters))
+        narrowed = scope_sql.is_filtered(filters)
+        stats = CorpusStats(row[0], row[1], row[2], narrowed, tuple(sorted(row[3])), int(row[4]))
         if not narrowed:
-            if len(self._made) >= MOST:
-                self._made.clear()
-            self._made[scope] = time.monotonic(), survey
-        return survey
+            if len(self._cached) >= MAX_CACHED_SCOPES:
+                self._cached.clear()
+            self._cached[scope] = time.monotonic(), stats
+        return stats
 
-    async def rough(self, database: Database, scope: Scope, filters: Filters) -> CorpusStats:
-        """A survey that may be a moment old: good enough to choose how to search, not to score by."""
-        made = None if scope_sql.narrowed(filters) else self._made.get(scope)
-        if made and time.monotonic() - made[0] < FRESH_S:
-            return made[1]
-        return await self.make(database, scope, filters)
+    async def recent(self, database: Database, scope: Scope, filters: Filters) -> CorpusStats:
+        """Return statistics up to `MAX_AGE_S` old: exact enough to choose the search method, not to compute scores."""
+        cached = None if scope_sql.is_filtered(filters) else self._cached.get(scope)
+        if cached and time.monotonic() - cached[0] < MAX_AGE_S:
+            return cached[1]
+        return await self.compute(database, scope, filters)
 
     async def vectors(self, database: Database) -> int:
-        """How many vectors the library has, whoever they belong to: what a walk through the index may meet."""
-        made, count = self._vectors
-        if time.monotonic() - made >= FRESH_S or not made:
-            [[(count,)]] = await database.at_once("", "select all_vectors()", values={})
+        """Return the number of vectors in the library, of all owners: those that an HNSW search may visit."""
+        counted_at, count = self._vectors
+        if time.monotonic() - counted_at >= MAX_AGE_S or not counted_at:
+            [[(count,)]] = await database.run_batch("", "select all_vectors()", values={})
             self._vectors = time.monotonic(), count
         return count
 
 
-async def changed(connection: Connection, realm: int) -> None:
-    """Say that the served documents of a realm are others now.
+async def bump_revision(connection: Connection, realm: int) -> None:
+    """Increment the revision of a realm's corpus after its served documents changed.
 
-    The last statement of the transaction that changes them: whoever else changes this realm waits for its end.
+    It must be the last statement of the transaction: other transactions that change this realm wait for its end.
     """
     await connection.execute(
         "insert into corpus (realm) values (%s) on conflict (realm) do update set revision = corpus.revision + 1",
@@ -83,7 +83,7 @@ async def changed(connection: Connection, realm: int) -> None:
     )
 
 
-_SURVEY = """
+_STATS = """
     with admitted as (select chunks, words, vectors, languages from {library} as document where {documents})
     select coalesce(sum(chunks), 0)::bigint, coalesce(sum(words), 0)::bigint, coalesce(sum(vectors), 0)::bigint,
            array(select distinct unnest(languages) from (select distinct languages from admitted) d),

@@ -1,7 +1,8 @@
-"""The pages of a version: kept with its text, read where a span of it or a place is asked for."""
+"""The pages of a version: stored with its text, read by span, by number or by name."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Parsed
@@ -9,14 +10,14 @@ from pincite.core.documents.pages import Page, pack, unpack
 from pincite.core.documents.positions import PageText, TextSpan, leaves
 from pincite.store.database import Connection, Database
 
-LONG = 8 * 1024
-"""Bytes of packed marks from which on a page is kept in parts."""
-PART = 512
-"""Marks of such a part."""
+MAX_MARKS_BYTES = 8 * 1024
+"""Size of the packed marks in bytes from which a page is stored in several parts."""
+MARKS_PER_PART = 512
+"""Marks in one part of a page that is stored in parts."""
 
 
-async def keep_pages(connection: Connection, version: int, parsed: Parsed) -> None:
-    """Keep the pages of a version's text in place of those it had; a file without any never had some."""
+async def store_pages(connection: Connection, version: int, parsed: Parsed) -> None:
+    """Replace the stored pages of a version by those of the parsed text; a file without pages has none to replace."""
     if not parsed.pages:
         return
     columns = await asyncio.to_thread(_columns, parsed)
@@ -44,20 +45,20 @@ def _columns(parsed: Parsed) -> dict[str, list[object]]:
 
 
 def _parts(leaf: PageText) -> Iterator[PageText]:
-    """The page, or where it is long its parts, which begin with a mark each."""
+    """Yield the page, or the parts of a long page; each part after the first begins at a mark."""
     page = leaf.page
-    if len(page.marks) < LONG:
+    if len(page.marks) < MAX_MARKS_BYTES:
         yield leaf
         return
     marks = unpack(page.marks)
-    cuts = [marks[first : first + PART] for first in range(0, len(marks), PART)]
+    cuts = [marks[first : first + MARKS_PER_PART] for first in range(0, len(marks), MARKS_PER_PART)]
     starts = [page.start, *(cut[0].start for cut in cuts[1:]), leaf.end]
     for cut, start, end in zip(cuts, starts, starts[1:], strict=False):
         yield PageText(leaf.number, Page(start, page.kind, page.name, page.width, page.height, pack(cut)), end)
 
 
-async def touched(database: Database, extracts: Sequence[TextSpan], scope: Scope) -> list[list[PageText]]:
-    """The pages that each of these spans touches, or the parts of a long one that it does."""
+async def pages_of_spans(database: Database, extracts: Sequence[TextSpan], scope: Scope) -> list[list[PageText]]:
+    """Return the pages that each span overlaps; of a long page, only the overlapping parts."""
     found: list[list[PageText]] = [[] for _ in extracts]
     values = {
         "documents": [one.document_id for one in extracts],
@@ -66,27 +67,30 @@ async def touched(database: Database, extracts: Sequence[TextSpan], scope: Scope
         "ends": [one.end for one in extracts],
         "realms": list(scope.realms),
     }
-    [rows] = await database.at_once(scope.person, _TOUCHED, values=values)
+    [rows] = await database.run_batch(scope.person, _PAGES_OF_SPANS, values=values)
     for nth, *row in rows:
-        found[nth - 1].append(_leaf(row))
+        found[nth - 1].append(_page_of(row))
     return found
 
 
 class Pages:
-    """Pages of documents by their number or name, always for one person."""
+    """Reads pages of documents by span, number or name, within the scope of one person."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def touched(self, scope: Scope, extract: TextSpan) -> list[PageText]:
-        """The pages that a span touches."""
-        [found] = await touched(self._database, [extract], scope)
+        """Return the pages that a span overlaps."""
+        [found] = await pages_of_spans(self._database, [extract], scope)
         return found
 
     async def of(
         self, scope: Scope, extract: TextSpan, *, number: int | None = None, name: str | None = None
     ) -> tuple[list[PageText], int]:
-        """The parts of one page that a span touches, and how many pages there are; of all where none is named."""
+        """Return the parts of one page that a span overlaps, and the number of pages of the version.
+
+        Without a number and a name, the parts of every page that the span overlaps are returned.
+        """
         values: dict[str, object] = {"document": extract.document_id, "version": extract.version}
         values |= {
             "number": number,
@@ -95,13 +99,13 @@ class Pages:
             "end": extract.end,
             "realms": list(scope.realms),
         }
-        counted, rows = await self._database.at_once(scope.person, _COUNT, _OF, values=values)
-        return [_leaf(row) for row in rows], counted[0][0] or 0
+        counted, rows = await self._database.run_batch(scope.person, _COUNT, _PAGE_PARTS, values=values)
+        return [_page_of(row) for row in rows], counted[0][0] or 0
 
 
-def _leaf(row: Sequence[object]) -> PageText:
+def _page_of(row: Sequence[Any]) -> PageText:
     number, kind, name, width, height, start, end, marks = row
-    return PageText(number, Page(start, kind, name, width, height, bytes(marks)), end)  # type: ignore[arg-type, call-overload]
+    return PageText(number, Page(start, kind, name, width, height, bytes(marks)), end)
 
 
 _INSERT = """
@@ -110,7 +114,7 @@ _INSERT = """
         %(number)s::int[], %(part)s::int[], %(kind)s::text[], %(name)s::text[], %(width)s::real[], %(height)s::real[],
         %(start)s::int[], %(end)s::int[], %(marks)s::bytea[]) as p
 """
-_TOUCHED = """
+_PAGES_OF_SPANS = """
     select w.nth, p.number, p.kind, p.name, p.width, p.height, p.start_char, p.end_char, p.marks
     from unnest(%(documents)s::text[], %(versions)s::text[], %(starts)s::int[], %(ends)s::int[])
          with ordinality as w (document_id, version, low, high, nth)
@@ -120,12 +124,14 @@ _TOUCHED = """
 """
 _COUNT = """
     select max(p.number) from version v join page p on p.version = v.key
-    where v.document_id = %(document)s and v.id = %(version)s and v.realm = any(%(realms)s) and p.realm = any(%(realms)s)
+    where v.document_id = %(document)s and v.id = %(version)s
+      and v.realm = any(%(realms)s) and p.realm = any(%(realms)s)
 """
-_OF = """
+_PAGE_PARTS = """
     select p.number, p.kind, p.name, p.width, p.height, p.start_char, p.end_char, p.marks
     from version v join page p on p.version = v.key
-    where v.document_id = %(document)s and v.id = %(version)s and v.realm = any(%(realms)s) and p.realm = any(%(realms)s)
+    where v.document_id = %(document)s and v.id = %(version)s
+      and v.realm = any(%(realms)s) and p.realm = any(%(realms)s)
       and (%(number)s::int is null or p.number = %(number)s)
       and (%(name)s::text is null or lower(p.name) = lower(%(name)s))
       and p.start_char <= %(end)s and p.end_char >= %(start)s

@@ -1,4 +1,4 @@
-"""The postings of a question's words, from packs and from what is not packed, as of one moment."""
+"""The postings of a query's terms, from packs and from unpacked rows, in one snapshot."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from psycopg import sql
 
 from pincite.core.accounts.access import Scope
 from pincite.core.query.question import Filters
-from pincite.store.database import REMEMBER, Database
+from pincite.store.database import CACHE_PERMISSIONS, Database
 from pincite.store.search import scope_sql
 from pincite.store.search.packed_postings import GAPS, POSTING
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """What was found: each word's postings in pieces, keys that count for nothing, and the state of the documents."""
+class FoundPostings:
+    """Each term's packed postings, the keys of chunks to exclude (`gone`), and the revision of the corpus."""
 
     postings: Mapping[str, list[bytes]]
     gone: bytes
@@ -23,14 +23,14 @@ class Looked:
 
     @property
     def size(self) -> int:
-        """How many postings there are."""
+        """The number of postings."""
         return sum(len(piece) for pieces in self.postings.values() for piece in pieces) // 8
 
 
-async def look_up(database: Database, terms: Iterable[str], scope: Scope, filters: Filters) -> Looked:
-    """The postings of these words in what may be searched."""
+async def find_postings(database: Database, terms: Iterable[str], scope: Scope, filters: Filters) -> FoundPostings:
+    """Return the postings of these terms within the scope and the filters."""
     values = {**scope_sql.values(scope, filters), "terms": list(terms)}
-    local = _PLANNED if scope_sql.narrowed(filters) else _PLANNED_ONCE
+    local = _PLANNER if scope_sql.is_filtered(filters) else _PLANNER_GENERIC
     async with database.transaction(scope.person, local=local) as connection:
         found = await (await connection.execute(_statement(scope_sql.shape(filters)), values, binary=True)).fetchall()
     postings: dict[str, list[bytes]] = {}
@@ -42,57 +42,61 @@ async def look_up(database: Database, terms: Iterable[str], scope: Scope, filter
             gone = piece or b""
         else:
             revision = int.from_bytes(piece)
-    return Looked(postings, gone, revision)
+    return FoundPostings(postings, gone, revision)
 
 
 @lru_cache(maxsize=64)
 def _statement(filters: Filters) -> bytes:
-    """What is asked under a filter of this shape: the same for every question, and taken apart only once."""
+    """Return the statement for filters of this shape; it is the same for every query, so it is built once."""
     realms = sql.SQL(scope_sql.REALMS)
     packed = sql.SQL(_PACKED).format(realms=realms)
-    statement = sql.SQL(_NARROWED if scope_sql.narrowed(filters) else _WHOLE).format(
-        loose=sql.SQL(_LOOSE).format(posting=sql.SQL(POSTING)),
+    statement = sql.SQL(_FILTERED if scope_sql.is_filtered(filters) else _UNFILTERED).format(
+        unpacked=sql.SQL(_UNPACKED).format(posting=sql.SQL(POSTING)),
         gaps=sql.SQL(GAPS).format(realms=sql.SQL("array({})").format(packed)),
         packless=sql.SQL("select unnest(%(realms)s::int[]) except {}").format(packed),
         postings=scope_sql.postings(filters),
         admitted=scope_sql.editions("p.edition", filters),
         revision=sql.SQL(_REVISION).format(realms=realms),
-        astray=sql.SQL(scope_sql.ASTRAY),
+        misplaced=sql.SQL(scope_sql.MISPLACED_EDITIONS),
         realms=realms,
     )
     return statement.as_bytes(None)
 
 
-# The planner takes a question's postings for a handful and would sort them, on disk where they are many.
-_PLANNED = {"enable_sort": "off", "work_mem": "64MB", **REMEMBER}
-# To plan the look-up in all that may be searched takes longer than to run it, and its plan never depends on the words: it is
-# made once for a connection. Under a filter it does depend on what that admits.
-_PLANNED_ONCE = {**_PLANNED, "plan_cache_mode": "force_generic_plan"}
-_LOOSE = "select 'word', p.term, string_agg({posting}, '')"
+# The planner underestimates the number of postings and would sort them, on disk where they are many.
+_PLANNER = {"enable_sort": "off", "work_mem": "64MB", **CACHE_PERMISSIONS}
+# Without a filter, planning takes longer than execution and the plan does not depend on the terms: a generic plan is
+# made once per connection. Under a filter, the plan depends on how much the filter admits.
+_PLANNER_GENERIC = {**_PLANNER, "plan_cache_mode": "force_generic_plan"}
+_UNPACKED = "select 'word', p.term, string_agg({posting}, '')"
 _REVISION = """
     select 'revision', null, int8send(coalesce(sum(revision), 0)::bigint) from corpus where realm = any ({realms})
 """
-# Under a filter the packs are of no use: what it admits is little, and found by its editions.
-_NARROWED = """
-    {loose} from {postings} p where p.term = any(%(terms)s) and p.realm = any(%(realms)s) and {admitted} group by p.term
+# Under a filter, packs are not used: the filter admits few chunks, and their postings are found by edition.
+_FILTERED = """
+    {unpacked} from {postings} p
+    where p.term = any(%(terms)s) and p.realm = any(%(realms)s) and {admitted} group by p.term
     union all {revision}
 """
-# Somebody may read a thousand realms, few of which are large enough for packs; the rest are looked up together.
+# A person may read a thousand realms, few of which are large enough for packs; the others are read in one lookup.
 _PACKED = "select distinct realm from pack where realm = any ({realms}) and state = 'ready'"
-# A pack still holds what was replaced and not yet cleared: such chunks are few, and named. The offset keeps the planner
-# from joining all postings of these words with the gaps.
-_WHOLE = """
+# A pack still contains chunks that were replaced and not yet removed: they are few, and are listed as `gone`.
+# `offset 0` keeps the planner from joining all postings of these terms with the gaps.
+_UNFILTERED = """
     select 'word', k.term, k.postings from packed k where k.realm = any ({realms}) and k.term = any(%(terms)s)
     union all
-    {loose} from posting p where p.realm = any (array({packless})) and p.term = any(%(terms)s) and {admitted} group by p.term
+    {unpacked} from posting p
+    where p.realm = any (array({packless})) and p.term = any(%(terms)s) and {admitted} group by p.term
     union all
-    {loose} from ({gaps}) g cross join lateral (
+    {unpacked} from ({gaps}) g cross join lateral (
         select p.term, p.chunk, p.frequency, p.words from posting p
-        where p.realm = g.realm and p.term = any(%(terms)s) and p.edition > g.low and p.edition < g.high and {admitted} offset 0
+        where p.realm = g.realm and p.term = any(%(terms)s) and p.edition > g.low and p.edition < g.high
+          and {admitted} offset 0
     ) p group by p.term
     union all
     select 'gone', null, string_agg(int4send(c.key), '') from chunk c where c.edition = any (array(
-        select e.key from edition e where e.state in ('writing', 'retired', 'ready') and e.state = 'retired' and e.realm = any ({realms})
-        union all {astray}))
+        select e.key from edition e
+        where e.state in ('writing', 'retired', 'ready') and e.state = 'retired' and e.realm = any ({realms})
+        union all {misplaced}))
     union all {revision}
 """

@@ -1,4 +1,4 @@
-"""What a search may look into: the scope's predicate, made here and nowhere else."""
+"""The SQL of a search's scope and filters: the only place where these predicates are made."""
 
 from datetime import datetime
 
@@ -8,24 +8,26 @@ from pincite.core.accounts.access import Scope
 from pincite.core.query.question import Filters
 
 REALMS = "(select %(realms)s::int[])::int[]"
-"""The scope where it is compared with an index or with few rows: as a subquery, for the planner would look every one of a
-thousand realms up in its statistics, each time it is named. Where many rows are compared, a plain list is hashed."""
-ASTRAY = "select key from edition where astray and realm <> all ((select own_realms())::int[])"
-"""Editions of documents that have other readers now, which their rows have yet to follow: till then for their owner alone."""
-HIDDEN = (
+"""The realms of the scope as a subquery, for comparisons with an index or with few rows.
+
+With a plain list, the planner looks each realm up in its statistics, which is slow for a thousand realms. Where many
+rows are compared, a plain list is better: PostgreSQL hashes it."""
+MISPLACED_EDITIONS = "select key from edition where astray and realm <> all ((select own_realms())::int[])"
+"""Editions whose document moved to another realm while their rows have not yet: only their owner sees them."""
+HIDDEN_EDITIONS = (
     "select key from edition where state in ('writing', 'retired', 'ready')"
     " union all select key from edition where astray and realm <> all ((select own_realms())::int[])"
 )
-"""Editions whose words and vectors lie among those that are searched and are not to be found; the indexes are for this."""
+"""Editions in the searched tables that must not be found; partial indexes cover this query."""
 
 
-def narrowed(filters: Filters) -> bool:
-    """Whether a filter leaves a part of what the scope admits, or asks for another time or another index."""
+def is_filtered(filters: Filters) -> bool:
+    """Whether the filters restrict the scope, or select another time or another index."""
     return filters != Filters()
 
 
 def shape(filters: Filters) -> Filters:
-    """A filter without its values: whatever two of one shape admit, they are asked for in the same words."""
+    """Return the filters without their values: filters of the same shape share the same SQL statement."""
     return Filters(
         folder=None if filters.folder is None else "",
         document_ids=None if filters.document_ids is None else (),
@@ -36,7 +38,7 @@ def shape(filters: Filters) -> Filters:
 
 
 def documents(filters: Filters) -> sql.Composed:
-    """The documents a search may look into."""
+    """Return the condition on the documents that a search may read."""
     conditions = ["realm = any(%(realms)s)", "served is not null"]
     if filters.folder is not None:
         conditions.append("(folder = %(folder)s or starts_with(folder, %(below)s))")
@@ -48,40 +50,40 @@ def documents(filters: Filters) -> sql.Composed:
 
 
 def library(filters: Filters) -> sql.SQL:
-    """The documents as a search takes them, each with the edition it is found in: today's, or that of another time.
+    """Return the documents with the edition to search: the current one, or that of another time or another index.
 
-    In an index beside the one that is searched, a document that has no part of it is found as it is today.
+    In another index, a document without an edition there is searched in its current edition.
     """
     if filters.as_of is not None:
-        return sql.SQL(_THEN)
-    return sql.SQL("document" if filters.index is None else _BESIDE)
+        return sql.SQL(_AS_OF)
+    return sql.SQL("document" if filters.index is None else _OTHER_INDEX)
 
 
 def postings(filters: Filters) -> sql.SQL:
-    """Where the words lie; those of earlier versions lie apart."""
+    """Return the table of postings; those of earlier versions are in a separate table."""
     return sql.SQL("posting" if filters.as_of is None else "(table posting union all table past_posting)")
 
 
 def vectors(filters: Filters) -> sql.SQL:
-    """Where the vectors lie."""
+    """Return the table of vectors; those of earlier versions are in a separate table."""
     return sql.SQL("vector" if filters.as_of is None else "(table vector union all table past_vector)")
 
 
 def serving(filters: Filters) -> sql.Composed:
-    """Whether edition `e` of document `d` is the one a search finds."""
+    """Return the condition that edition `e` of document `d` is the one to search."""
     if filters.as_of is None and filters.index is None:
         return sql.SQL("e.state = {} and d.served = e.key").format("served")
     return editions("e.key", filters)
 
 
 def editions(column: str, filters: Filters, *, listed: bool = False) -> sql.Composed:
-    """Which editions a search may find in: those of the documents a filter names, else all that are served.
+    """Return the condition on the editions to search: those of the filtered documents, else all served editions.
 
-    An edition that is being written, or was replaced and not yet cleared, is nobody's to find; such are few, so
-    they are named rather than the served ones. `listed` is the form that makes an exact scan go by the index.
+    Without a filter, the hidden editions (being written, or replaced and not yet removed) are excluded, because they
+    are far fewer than the served ones. `listed` is the form that makes an exact scan use the index.
     """
-    if not narrowed(filters):
-        return sql.SQL("{} <> all (array({}))").format(sql.SQL(column), sql.SQL(HIDDEN))
+    if not is_filtered(filters):
+        return sql.SQL("{} <> all (array({}))").format(sql.SQL(column), sql.SQL(HIDDEN_EDITIONS))
     form = (
         "{} = any (array(select served from {} as document where {}))"
         if listed or filters.as_of is not None
@@ -91,7 +93,7 @@ def editions(column: str, filters: Filters, *, listed: bool = False) -> sql.Comp
 
 
 def values(scope: Scope, filters: Filters) -> dict[str, object]:
-    """What the predicates compare with."""
+    """Return the parameters of the predicates."""
     return {
         "realms": list(scope.realms),
         "folder": filters.folder,
@@ -103,8 +105,8 @@ def values(scope: Scope, filters: Filters) -> dict[str, object]:
     }
 
 
-# Of each document the newest version that had come by then and was indexed, with the totals of its edition.
-_THEN = """(
+# For each document, the newest indexed version that existed at that time, with the totals of its edition.
+_AS_OF = """(
     select distinct on (d.id) d.id, d.realm, d.folder, d.name, d.called, d.tags, e.key as served, e.model, e.languages,
            e.chunks, e.words, e.vectors
     from document d join version v on v.document_id = d.id and v.created_at <= %(as_of)s
@@ -112,7 +114,7 @@ _THEN = """(
     where d.realm = any(%(realms)s)
     order by d.id, v.key desc, e.state = 'served' desc, e.key desc
 )"""
-_BESIDE = """(
+_OTHER_INDEX = """(
     select distinct on (d.id) d.id, d.realm, d.folder, d.name, d.called, d.tags, e.key as served, e.model, e.languages,
            e.chunks, e.words, e.vectors
     from document d join edition s on s.key = d.served join edition e on e.version = s.version

@@ -71,7 +71,7 @@ async def best(pincite: AsyncPincite, text: str, **filters: Any) -> tuple[str, b
 
 
 async def now(pincite: AsyncPincite) -> Any:
-    [[(moment,)]] = await pincite.services.database.at_once("", "select clock_timestamp()", values={})
+    [[(moment,)]] = await pincite.services.database.run_batch("", "select clock_timestamp()", values={})
     return moment
 
 

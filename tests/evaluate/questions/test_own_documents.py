@@ -77,14 +77,14 @@ def test_a_run_is_kept_and_the_next_one_knows_what_changed(library: Callable[...
         lexical = settings_to_try(pincite.settings, {"rag.alpha": 0})
         first = await run_set(pincite, questions, lexical, report=silent)
         assert (first.state, first.set_version, first.settings) == ("done", 1, {"rag.alpha": 0.0})
-        assert await pincite.services.evaluations.before(scope, first) is None
+        assert await pincite.services.evaluations.previous_run(scope, first) is None
         assert first.outcome is not None
         assert set(first.outcome.ranks) == {one.id for one in questions.questions}
         assert next(iter(first.outcome.measures)) == "nDCG@10"
         assert first.outcome.measures["recall@100"].value > 0.9
         assert await pincite.services.evaluations.get(scope, first.id) == first
         meaning = await run_set(pincite, questions, settings_to_try(pincite.settings, {"rag.alpha": 1}), report=silent)
-        assert await pincite.services.evaluations.before(scope, meaning) == first
+        assert await pincite.services.evaluations.previous_run(scope, meaning) == first
         told = change(first, meaning)
         assert told.questions == 30
         assert told.measures["nDCG@10"].verdict == "worse"  # the scripted embedder knows no meaning

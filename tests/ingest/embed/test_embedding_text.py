@@ -70,7 +70,7 @@ def test_equal_texts_of_two_documents_are_embedded_once_and_under_labels_twice(
                 added = await pincite.documents.upload(Upload(name, b"Cats purr."))
                 await pincite.documents.wait([added.document.id])
             query = "select count(distinct hash) from vector v join document d on d.served = v.edition"
-            [[(found,)]] = await pincite.services.database.at_once("local", query, values={})
+            [[(found,)]] = await pincite.services.database.run_batch("local", query, values={})
             assert (await pincite.search("Cats purr.")).hits[0].chunk.vectorized_text is None
             assert found == expected
 

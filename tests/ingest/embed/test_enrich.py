@@ -85,7 +85,7 @@ def test_an_equal_passage_is_not_asked_about_again_and_what_was_written_goes_wit
 
 async def kept(pincite: Any) -> dict[str, int]:
     query = "select document_id, count(*) from enrichment group by document_id"
-    [found] = await pincite.services.database.at_once("local", query, values={})
+    [found] = await pincite.services.database.run_batch("local", query, values={})
     return dict(found)
 
 

@@ -7,9 +7,9 @@ from pincite.errors import NotFound, Unauthorized
 from pincite.store.access.api_keys import ApiKeys
 
 
-def test_a_key_is_known_until_it_is_revoked(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        keys = ApiKeys(shelf.database)
+def test_a_key_is_known_until_it_is_revoked(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        keys = ApiKeys(store.database)
         key, key_id = await keys.create("local", "laptop", "reader", None)
         caller = await keys.recognise(key)
         assert (caller.person, caller.role, caller.key_id) == ("local", "reader", key_id)
@@ -20,21 +20,21 @@ def test_a_key_is_known_until_it_is_revoked(with_shelf: Any) -> None:
         with pytest.raises(NotFound):
             await keys.revoke("stranger", key_id)
 
-    with_shelf(test)
+    with_store(test)
 
 
 @pytest.mark.parametrize("wrong", ["", "pc_", "pc_wrong", "\x00", "ü" * 1000])
-def test_an_unknown_key_counts_for_nothing(with_shelf: Any, wrong: str) -> None:
-    async def test(shelf: Any) -> None:
+def test_an_unknown_key_is_refused(with_store: Any, wrong: str) -> None:
+    async def test(store: Any) -> None:
         with pytest.raises(Unauthorized):
-            await ApiKeys(shelf.database).recognise(wrong)
+            await ApiKeys(store.database).recognise(wrong)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_key_ends_by_itself(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        keys = ApiKeys(shelf.database)
+def test_a_key_expires(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        keys = ApiKeys(store.database)
         key, _ = await keys.create("local", "short", "reader", 0)
         await asyncio.sleep(0.01)
         with pytest.raises(Unauthorized):
@@ -42,15 +42,15 @@ def test_a_key_ends_by_itself(with_shelf: Any) -> None:
         lasting, _ = await keys.create("local", "long", "reader", 1)
         assert await keys.recognise(lasting)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_the_key_itself_is_nowhere_in_the_database(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        key, _ = await ApiKeys(shelf.database).create("local", "laptop", "reader", None)
+def test_the_key_itself_is_nowhere_in_the_database(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        key, _ = await ApiKeys(store.database).create("local", "laptop", "reader", None)
         assert len(key) > 40
-        async with shelf.database.transaction("local") as connection:
+        async with store.database.transaction("local") as connection:
             rows = await (await connection.execute("select * from api_key")).fetchall()
         assert key not in repr(rows)
 
-    with_shelf(test)
+    with_store(test)

@@ -1,4 +1,4 @@
-"""The audit log in the database: written with what it tells, read by administrators, changed by nobody."""
+"""The audit log: written in the transaction of its event, read by administrators, changed by nobody."""
 
 import asyncio
 from typing import Any
@@ -9,20 +9,20 @@ import pytest
 from pincite.core.accounts.audit import Anchor, AuditEntry, AuditFilter, read_anchor
 from pincite.core.request_context import RequestOrigin
 from pincite.errors import Invalid, NotAllowed
-from pincite.store.access import audit_log as store
+from pincite.store.access import audit_log
 from pincite.store.access.api_keys import ApiKeys
-from pincite.store.access.audit_log import AuditLog, note_from, record
+from pincite.store.access.audit_log import AuditLog, record, record_from
 from pincite.store.access.users import Users
-from pincite.store.database import rows
+from pincite.store.database import fetch_all
 
 
-def test_events_tell_who_did_what_to_whom(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        people, audit = Users(shelf.database), AuditLog(shelf.database)
+def test_events_record_person_action_and_subject(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        people, audit = Users(store.database), AuditLog(store.database)
         await people.add("local", "anna", "administrator")
         await people.add("local", "bob", "reader")
         await people.change_role("anna", "bob", "editor")
-        _, key_id = await ApiKeys(shelf.database).create("anna", "k", "reader", None, by="local")
+        _, key_id = await ApiKeys(store.database).create("anna", "k", "reader", None, by="local")
         events, following = await audit.list("local", AuditFilter())
         told = [(one.event, one.person, one.subject, one.outcome) for one in events]
         assert told == [
@@ -35,12 +35,12 @@ def test_events_tell_who_did_what_to_whom(with_shelf: Any) -> None:
         assert following is None
         assert [one.number for one in events] == [4, 3, 2, 1]
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_list_is_filtered_and_goes_on_page_by_page(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        people, audit = Users(shelf.database), AuditLog(shelf.database)
+def test_the_list_is_filtered_and_paged(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        people, audit = Users(store.database), AuditLog(store.database)
         for name in ("anna", "bob"):
             await people.add("local", name, "reader")
         await people.suspend("local", "bob", suspended=True)
@@ -60,28 +60,28 @@ def test_a_list_is_filtered_and_goes_on_page_by_page(with_shelf: Any) -> None:
         with pytest.raises(Invalid, match="cursor"):
             await audit.list("local", AuditFilter(cursor="x"))
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_what_is_undone_was_not_noted(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
+def test_an_event_of_a_rolled_back_transaction_is_not_recorded(with_store: Any) -> None:
+    async def test(store: Any) -> None:
         async def half() -> None:
-            async with shelf.database.transaction("local") as connection:
+            async with store.database.transaction("local") as connection:
                 await record(connection, AuditEntry("logout"))
                 await connection.execute("select 1 / 0")
 
         with pytest.raises(psycopg.errors.DivisionByZero):
             await half()
-        assert await AuditLog(shelf.database).list("local", AuditFilter()) == ([], None)
-        assert (await AuditLog(shelf.database).verify("local")).fault is None
+        assert await AuditLog(store.database).list("local", AuditFilter()) == ([], None)
+        assert (await AuditLog(store.database).verify("local")).fault is None
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_only_administrators_read_it_and_nobody_changes_it(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        audit = AuditLog(shelf.database)
-        await Users(shelf.database).add("local", "bob", "editor")
+def test_only_administrators_read_the_audit_log_and_nobody_changes_it(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        audit = AuditLog(store.database)
+        await Users(store.database).add("local", "bob", "editor")
         for by in ("bob", "", "nobody"):
             assert (await audit.list(by, AuditFilter()))[0] == []
             with pytest.raises(NotAllowed):
@@ -95,23 +95,23 @@ def test_only_administrators_read_it_and_nobody_changes_it(with_shelf: Any) -> N
             "delete from audit_head",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                async with shelf.database.transaction("local") as connection:
+                async with store.database.transaction("local") as connection:
                     await connection.execute(statement)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_somebody_else_cannot_be_named_as_who_did_it(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        async with shelf.database.transaction("local") as connection:
+def test_an_event_cannot_be_recorded_for_another_person(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        async with store.database.transaction("local") as connection:
             await connection.execute(
                 """select note_events('[{"event": "logout", "person": "eve", "at": "1999-01-01", "outcome": "done",
                 "subject": null, "address": "", "key_id": null, "request_id": "", "details": {}}]')"""
             )
-        [event], _ = await AuditLog(shelf.database).list("local", AuditFilter())
+        [event], _ = await AuditLog(store.database).list("local", AuditFilter())
         assert (event.person, event.at.year > 2000) == ("local", True)
 
-    with_shelf(test)
+    with_store(test)
 
 
 @pytest.mark.parametrize(
@@ -123,81 +123,87 @@ def test_somebody_else_cannot_be_named_as_who_did_it(with_shelf: Any) -> None:
         ("delete from audit_event where number = 2", "event 2 is missing"),
         ("delete from audit_event where number = 4", "it ends after event 3, and 4 were written"),
         ("delete from audit_event", "it ends after event 0, and 4 were written"),
-        ("insert into audit_event (number, content, hash) select 5, content, hash from audit_event where number = 4",
-         "event 5 was"),
-        ("update audit_head set number = 3, hash = (select hash from audit_event where number = 3)",
-         "it goes on after event 3"),
+        (
+            "insert into audit_event (number, content, hash) select 5, content, hash from audit_event where number = 4",
+            "event 5 was",
+        ),
+        (
+            "update audit_head set number = 3, hash = (select hash from audit_event where number = 3)",
+            "it goes on after event 3",
+        ),
     ],
-)  # fmt: skip
-def test_what_the_owner_of_the_database_does_to_it_is_noticed(with_shelf: Any, tampering: str, fault: str) -> None:
-    async def test(shelf: Any) -> None:
-        audit = AuditLog(shelf.database)
+)
+def test_manual_changes_of_the_audit_log_are_detected(with_store: Any, tampering: str, fault: str) -> None:
+    async def test(store: Any) -> None:
+        audit = AuditLog(store.database)
         for name in ("a", "b", "c", "d"):
-            await Users(shelf.database).add("local", name, "reader")
+            await Users(store.database).add("local", name, "reader")
         held = await audit.verify("local")
         assert (held.fault, held.reached.number) == (None, 4)
-        async with shelf.database.administrator() as admin:
+        async with store.database.administrator() as admin:
             await admin.execute("set search_path = pincite")
             await admin.execute("set row_security = off")
             await admin.execute(tampering)
         assert fault in ((await audit.verify("local")).fault or "")
         assert (await audit.verify("local", read_anchor(str(held.reached)))).fault
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_events_at_the_same_time_make_one_chain(with_shelf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "PAGE", 7)
+def test_concurrent_events_form_one_chain(with_store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_log, "EVENTS_PER_PAGE", 7)
 
-    async def test(shelf: Any) -> None:
-        audit = AuditLog(shelf.database)
+    async def test(store: Any) -> None:
+        audit = AuditLog(store.database)
         await asyncio.gather(*(audit.record("local", AuditEntry("logout", f"user:{n}")) for n in range(50)))
         verdict = await audit.verify("local")
         assert (verdict.fault, verdict.reached.number) == (None, 50)
-        async with shelf.database.transaction("local") as connection:
-            subjects = {subject for (subject,) in await rows(connection, "select subject from audit_event")}
+        async with store.database.transaction("local") as connection:
+            subjects = {subject for (subject,) in await fetch_all(connection, "select subject from audit_event")}
         assert subjects == {f"user:{n}" for n in range(50)}
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_whoever_stops_in_the_middle_does_not_keep_others_from_noting_something(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        async with shelf.database.transaction("local") as connection:
+def test_an_idle_transaction_that_recorded_an_event_times_out(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        async with store.database.transaction("local") as connection:
             await record(connection, AuditEntry("logout"))
             patience = "select current_setting('idle_in_transaction_session_timeout'), current_setting('lock_timeout')"
-            assert await rows(connection, patience) == [("10s", "15s")]
-        async with shelf.database.transaction("local") as connection:
-            assert await rows(connection, "select current_setting('idle_in_transaction_session_timeout')") == [("0",)]
+            assert await fetch_all(connection, patience) == [("10s", "15s")]
+        async with store.database.transaction("local") as connection:
+            assert await fetch_all(connection, "select current_setting('idle_in_transaction_session_timeout')") == [
+                ("0",)
+            ]
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_files_that_come_in_together_are_one_event(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        ids = await asyncio.gather(*(shelf.accept(f"{n}.md", f"number {n}") for n in range(20)))
-        events, _ = await AuditLog(shelf.database).list("local", AuditFilter(event="document.add"))
+def test_concurrent_uploads_are_one_audit_event(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        ids = await asyncio.gather(*(store.accept(f"{n}.md", f"number {n}") for n in range(20)))
+        events, _ = await AuditLog(store.database).list("local", AuditFilter(event="document.add"))
         assert len(events) < 20
         assert sorted(one for event in events for one in event.details["documents"]) == sorted(ids)
-        await shelf.accept("0.md", "another text")
-        [changed], _ = await AuditLog(shelf.database).list("local", AuditFilter(event="document.change"))
+        await store.accept("0.md", "another text")
+        [changed], _ = await AuditLog(store.database).list("local", AuditFilter(event="document.change"))
         assert (changed.subject, changed.details) == (f"document:{ids[0]}", {"changed": ["file"]})
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_what_comes_from_several_places_keeps_them_apart(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
+def test_events_of_several_requests_keep_their_origins(with_store: Any) -> None:
+    async def test(store: Any) -> None:
         places = [RequestOrigin("10.0.0.1", "k1", "r1"), RequestOrigin("10.0.0.2")]
-        async with shelf.database.transaction("local") as connection:
-            await note_from(connection, [(place, AuditEntry("logout")) for place in places])
-        events, _ = await AuditLog(shelf.database).list("local", AuditFilter())
+        async with store.database.transaction("local") as connection:
+            await record_from(connection, [(place, AuditEntry("logout")) for place in places])
+        events, _ = await AuditLog(store.database).list("local", AuditFilter())
         assert [RequestOrigin(one.address, one.key_id, one.request_id) for one in reversed(events)] == places
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_head_is_read_as_it_is_printed() -> None:
+def test_an_anchor_is_parsed_as_it_is_printed() -> None:
     anchor = Anchor(12, bytes(range(32)))
     assert read_anchor(str(anchor)) == anchor
     for wrong in ("", "12", "12:", "x:00", "-1:" + "00" * 32, "1:" + "00" * 31, "1:zz"):

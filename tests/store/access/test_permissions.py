@@ -10,9 +10,9 @@ from pincite.core.documents.document import Access, DocumentChange, Listing, Upl
 from pincite.core.query.question import Filters
 from pincite.errors import Conflict, Invalid, NotFound
 from pincite.store.access import permissions as module
-from pincite.store.access.permissions import Permissions, refile
+from pincite.store.access.permissions import Permissions, assign_realms
 from pincite.store.access.users import Users
-from pincite.store.database import REMEMBER, rows
+from pincite.store.database import CACHE_PERMISSIONS, fetch_all
 from pincite.store.documents.folders import Folders
 from pincite.store.documents.rename import DocumentEditor
 from pincite.store.operations.integrity import inspect
@@ -22,8 +22,8 @@ from pincite.store.search.vocabulary import PostgresVocabulary
 ALL = Filters()
 
 
-async def people(shelf: Any, *names: str, **groups: Sequence[str]) -> None:
-    everybody = Users(shelf.database)
+async def people(store: Any, *names: str, **groups: Sequence[str]) -> None:
+    everybody = Users(store.database)
     for name in names:
         await everybody.add("local", name, "reader")
     for group, members in groups.items():
@@ -32,152 +32,157 @@ async def people(shelf: Any, *names: str, **groups: Sequence[str]) -> None:
             await everybody.join("local", group, member)
 
 
-async def found(shelf: Any, person: str, words: str) -> set[str]:
-    """The documents that a person finds, by words and by meaning; both ways agree."""
-    scope = await shelf.library.scope(person)
-    by_words = await shelf.index.lexical(words, scope=scope, filters=ALL, limit=50)
-    by_meaning = await shelf.index.dense(await shelf.vector(words), scope=scope, filters=ALL, limit=50)
-    read = await shelf.index.fetch([m.key for m in (*by_words, *by_meaning)], [], scope=scope)
-    listed, _ = await shelf.library.documents(scope, Listing())
+async def found(store: Any, person: str, words: str) -> set[str]:
+    """Return the documents that a person finds; lexical and dense search must agree."""
+    scope = await store.library.scope(person)
+    by_words = await store.index.lexical(words, scope=scope, filters=ALL, limit=50)
+    by_meaning = await store.index.dense(await store.vector(words), scope=scope, filters=ALL, limit=50)
+    read = await store.index.fetch([m.key for m in (*by_words, *by_meaning)], [], scope=scope)
+    listed, _ = await store.library.documents(scope, Listing())
     assert {chunk.document_id for chunk in read.chunks.values()} <= {document.id for document in listed}
     return {read.chunks[match.key].document_id for match in by_words if match.key in read.chunks}
 
 
-async def share(shelf: Any, document_id: str, **wish: Any) -> None:
-    rights, scope = Permissions(shelf.database), await shelf.scope()
+async def share(store: Any, document_id: str, **wish: Any) -> None:
+    rights, scope = Permissions(store.database), await store.scope()
     await rights.share(scope, document_id, await rights.readers(scope, ShareRequest(**wish)))
 
 
-async def realm_mismatches(shelf: Any) -> list[Any]:
-    """Rows that lie elsewhere than their document."""
+async def realm_mismatches(store: Any) -> list[Any]:
+    """Return the rows in another realm than their document."""
     wrong: list[Any] = []
-    async with shelf.database.administrator() as admin:
+    async with store.database.administrator() as admin:
         for table in ("chunk", "vector", "posting", "past_posting", "past_vector"):
             query = (
                 f"select t.* from pincite.{table} t join pincite.edition e on e.key = t.edition join pincite.document d"
             )
             query += " on d.id = e.document_id where t.realm <> d.realm or e.realm <> d.realm"
-            wrong += await rows(admin, query)  # type: ignore[arg-type]
+            wrong += await fetch_all(admin, query)  # type: ignore[arg-type]
     return wrong
 
 
 @pytest.mark.parametrize(
     "wish", [{"users": ("bob",)}, {"groups": ("staff",)}, {"everyone": True}], ids=["user", "group", "everyone"]
 )
-def test_what_is_shared_is_found_and_what_is_taken_back_is_not(with_shelf: Any, wish: dict[str, Any]) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob", "carol", staff=["bob"])
-        shared = await shelf.put("a.md", "the heron stands in the reeds")
-        kept = await shelf.put("b.md", "the heron flies over the lake")
-        assert await found(shelf, "bob", "heron") == set()
-        await share(shelf, shared, **wish)
-        assert await found(shelf, "bob", "heron") == {shared}
-        assert await found(shelf, "carol", "heron") == ({shared} if "everyone" in wish else set())
-        assert await found(shelf, "local", "heron") == {shared, kept}
-        assert await realm_mismatches(shelf) == []
-        await share(shelf, shared)
-        assert await found(shelf, "bob", "heron") == set()
-        assert await found(shelf, "local", "heron") == {shared, kept}
+def test_shared_documents_are_found_until_the_share_is_revoked(with_store: Any, wish: dict[str, Any]) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob", "carol", staff=["bob"])
+        shared = await store.put("a.md", "the heron stands in the reeds")
+        kept = await store.put("b.md", "the heron flies over the lake")
+        assert await found(store, "bob", "heron") == set()
+        await share(store, shared, **wish)
+        assert await found(store, "bob", "heron") == {shared}
+        assert await found(store, "carol", "heron") == ({shared} if "everyone" in wish else set())
+        assert await found(store, "local", "heron") == {shared, kept}
+        assert await realm_mismatches(store) == []
+        await share(store, shared)
+        assert await found(store, "bob", "heron") == set()
+        assert await found(store, "local", "heron") == {shared, kept}
         with pytest.raises(NotFound):
-            await shelf.library.get(await shelf.library.scope("bob"), shared)
+            await store.library.get(await store.library.scope("bob"), shared)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_statistics_and_words_are_those_of_what_one_may_read(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob")
-        shared = await shelf.put("a.md", "otters swim", "otters sleep")
-        bob = await shelf.library.scope("bob")
-        await share(shelf, shared, users=("bob",))
-        bob = await shelf.library.scope("bob")
-        alone = await shelf.index.lexical("otters swim", scope=bob, filters=ALL, limit=10)
+def test_statistics_and_vocabulary_cover_only_readable_documents(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob")
+        shared = await store.put("a.md", "otters swim", "otters sleep")
+        bob = await store.library.scope("bob")
+        await share(store, shared, users=("bob",))
+        bob = await store.library.scope("bob")
+        alone = await store.index.lexical("otters swim", scope=bob, filters=ALL, limit=10)
         for n in range(5):
-            await shelf.put(f"h{n}.md", "otters hoard a secretword swim swim")
-        again = await shelf.index.lexical("otters swim", scope=await shelf.library.scope("bob"), filters=ALL, limit=10)
+            await store.put(f"h{n}.md", "otters hoard a secretword swim swim")
+        again = await store.index.lexical("otters swim", scope=await store.library.scope("bob"), filters=ALL, limit=10)
         assert alone == again  # the same scores, though others own more of it
-        words = PostgresVocabulary(shelf.database)
-        assert await words.held(["secretword", "otters"], scope=bob) == {"otters"}
-        assert await words.held(["secretword", "otters"], scope=await shelf.scope()) == {"secretword", "otters"}
+        words = PostgresVocabulary(store.database)
+        assert await words.known_words(["secretword", "otters"], scope=bob) == {"otters"}
+        assert await words.known_words(["secretword", "otters"], scope=await store.scope()) == {"secretword", "otters"}
 
-    with_shelf(test)
-
-
-def test_words_go_with_the_last_document_that_holds_them(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob")
-        one = await shelf.put("a.md", "kingfisher")
-        await shelf.put("b.md", "cormorant")
-        await share(shelf, one, users=("bob",))
-        await share(shelf, one)
-        words = PostgresVocabulary(shelf.database)
-        assert await words.held(["kingfisher", "cormorant"], scope=await shelf.library.scope("bob")) == frozenset()
-        assert await words.held(["kingfisher", "cormorant"], scope=await shelf.scope()) == {"kingfisher", "cormorant"}
-
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_packed_document_that_is_taken_back_is_found_by_nobody_else(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob")
-        documents = [await shelf.put(f"{n}.md", f"common word number{n}") for n in range(6)]
+def test_words_of_a_document_move_with_its_realm(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob")
+        one = await store.put("a.md", "kingfisher")
+        await store.put("b.md", "cormorant")
+        await share(store, one, users=("bob",))
+        await share(store, one)
+        words = PostgresVocabulary(store.database)
+        assert (
+            await words.known_words(["kingfisher", "cormorant"], scope=await store.library.scope("bob")) == frozenset()
+        )
+        assert await words.known_words(["kingfisher", "cormorant"], scope=await store.scope()) == {
+            "kingfisher",
+            "cormorant",
+        }
+
+    with_store(test)
+
+
+def test_a_packed_document_is_hidden_after_its_share_is_revoked(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob")
+        documents = [await store.put(f"{n}.md", f"common word number{n}") for n in range(6)]
         for document in documents:
-            await share(shelf, document, users=("bob",))
-        await PackedPostings(shelf.database, least=1).make()
-        assert await found(shelf, "bob", "common") == set(documents)
-        await share(shelf, documents[2])
-        assert await found(shelf, "bob", "common") == set(documents) - {documents[2]}
-        assert await found(shelf, "local", "common") == set(documents)
-        assert await realm_mismatches(shelf) == []
+            await share(store, document, users=("bob",))
+        await PackedPostings(store.database, least=1).make()
+        assert await found(store, "bob", "common") == set(documents)
+        await share(store, documents[2])
+        assert await found(store, "bob", "common") == set(documents) - {documents[2]}
+        assert await found(store, "local", "common") == set(documents)
+        assert await realm_mismatches(store) == []
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_folder_passes_its_rights_on_unless_something_nearer_says_otherwise(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob", "carol", staff=["bob"])
-        rights, scope = Permissions(shelf.database), await shelf.scope()
-        top = await shelf.put("a.md", "crane", folder="hr")
-        deep = await shelf.put("b.md", "crane", folder="hr/pay")
-        own = await shelf.put("c.md", "crane", folder="hr/pay")
-        await shelf.put("d.md", "crane", folder="hrx")
-        await share(shelf, own, users=("carol",))
+def test_readers_of_a_folder_apply_below_it_unless_overridden(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob", "carol", staff=["bob"])
+        rights, scope = Permissions(store.database), await store.scope()
+        top = await store.put("a.md", "crane", folder="hr")
+        deep = await store.put("b.md", "crane", folder="hr/pay")
+        own = await store.put("c.md", "crane", folder="hr/pay")
+        await store.put("d.md", "crane", folder="hrx")
+        await share(store, own, users=("carol",))
         await rights.share_folder(scope, "hr", await rights.readers(scope, ShareRequest(groups=("staff",))))
-        assert await found(shelf, "bob", "crane") == {top, deep}
-        assert await found(shelf, "carol", "crane") == {own}
-        later = await shelf.put("e.md", "crane", folder="hr")
-        assert await found(shelf, "bob", "crane") == {top, deep, later}
+        assert await found(store, "bob", "crane") == {top, deep}
+        assert await found(store, "carol", "crane") == {own}
+        later = await store.put("e.md", "crane", folder="hr")
+        assert await found(store, "bob", "crane") == {top, deep, later}
         await rights.share_folder(scope, "hr/pay", ())
-        assert await found(shelf, "bob", "crane") == {top, later}
+        assert await found(store, "bob", "crane") == {top, later}
         await rights.share_folder(scope, "hr", None)
-        assert await found(shelf, "bob", "crane") == set()
-        await rights.share(await shelf.scope(), own, None)
-        assert await found(shelf, "carol", "crane") == set()
-        assert await realm_mismatches(shelf) == []
+        assert await found(store, "bob", "crane") == set()
+        await rights.share(await store.scope(), own, None)
+        assert await found(store, "carol", "crane") == set()
+        assert await realm_mismatches(store) == []
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_rights_follow_a_document_or_folder_that_is_moved(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob")
-        rights, scope = Permissions(shelf.database), await shelf.scope()
+def test_a_moved_document_or_folder_gets_the_readers_of_its_new_folder(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob")
+        rights, scope = Permissions(store.database), await store.scope()
         await rights.share_folder(scope, "open", await rights.readers(scope, ShareRequest(users=("bob",))))
-        one = await shelf.put("a.md", "stork", folder="shut")
-        await shelf.put("b.md", "stork", folder="elsewhere")
-        await DocumentEditor(shelf.database).refile(await shelf.scope(), one, DocumentChange(folder="open"))
-        assert await found(shelf, "bob", "stork") == {one}
-        await Folders(shelf.database).move(await shelf.scope(), "open", "moved")
-        assert await found(shelf, "bob", "stork") == {one}  # what a folder says goes with it
-        await DocumentEditor(shelf.database).refile(await shelf.scope(), one, DocumentChange(folder="shut"))
-        assert await found(shelf, "bob", "stork") == set()
-        assert await realm_mismatches(shelf) == []
+        one = await store.put("a.md", "stork", folder="shut")
+        await store.put("b.md", "stork", folder="elsewhere")
+        await DocumentEditor(store.database).update(await store.scope(), one, DocumentChange(folder="open"))
+        assert await found(store, "bob", "stork") == {one}
+        await Folders(store.database).move(await store.scope(), "open", "moved")
+        assert await found(store, "bob", "stork") == {one}  # the prompt and label move with the folder
+        await DocumentEditor(store.database).update(await store.scope(), one, DocumentChange(folder="shut"))
+        assert await found(store, "bob", "stork") == set()
+        assert await realm_mismatches(store) == []
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_what_is_shared_while_it_is_being_read_lies_where_its_readers_look(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
+def test_a_document_shared_while_it_is_indexed_is_found_by_its_readers(with_store: Any) -> None:
+    async def test(store: Any) -> None:
         from collections import Counter
 
         from pincite.core.documents.document import Parsed
@@ -186,229 +191,229 @@ def test_what_is_shared_while_it_is_being_read_lies_where_its_readers_look(with_
         from pincite.text.sentences import fingerprint
         from tests.builders import chunk
 
-        await people(shelf, "bob")
-        await shelf.put("other.md", "nothing of it")
-        document_id = await shelf.accept("a.md", "swan")
-        job = await shelf.jobs.claim("tester", 60)
-        edition = await shelf.indexing.begin(await shelf.indexing.target(job))
-        entry = ChunkRow(chunk(0, "swan"), fingerprint("swan"), Counter(["swan"]), b"h", [await shelf.vector("swan")])
-        await share(shelf, document_id, users=("bob",))
-        await shelf.indexing.write(edition, [entry])
-        await shelf.indexing.serve(edition, ParsedVersion(Parsed("swan", "markdown")))
-        assert await realm_mismatches(shelf) == []
-        assert await found(shelf, "bob", "swan") == {document_id}
+        await people(store, "bob")
+        await store.put("other.md", "nothing of it")
+        document_id = await store.accept("a.md", "swan")
+        job = await store.jobs.claim("tester", 60)
+        edition = await store.indexing.begin(await store.indexing.target(job))
+        entry = ChunkRow(chunk(0, "swan"), fingerprint("swan"), Counter(["swan"]), b"h", [await store.vector("swan")])
+        await share(store, document_id, users=("bob",))
+        await store.indexing.write(edition, [entry])
+        await store.indexing.serve(edition, ParsedVersion(Parsed("swan", "markdown")))
+        assert await realm_mismatches(store) == []
+        assert await found(store, "bob", "swan") == {document_id}
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_change_that_was_cut_off_counts_and_is_finished_later(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob")
-        one = await shelf.put("a.md", "egret")
-        await shelf.put("b.md", "egret")
-        await share(shelf, one, users=("bob",))
-        other = await shelf.put("c.md", "egret")
-        await share(shelf, other, users=("bob",))
-        async with shelf.database.transaction("local") as connection:  # and then the process dies
+def test_an_interrupted_permission_change_is_effective_and_finished_later(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob")
+        one = await store.put("a.md", "egret")
+        await store.put("b.md", "egret")
+        await share(store, one, users=("bob",))
+        other = await store.put("c.md", "egret")
+        await share(store, other, users=("bob",))
+        async with store.database.transaction("local") as connection:  # and then the process dies
             await connection.execute("update document set readers = '{}' where id = %s", (one,))
-            assert await refile(connection, "local", [one]) == [one]
-        assert await realm_mismatches(shelf) != []
-        assert await found(shelf, "bob", "egret") == {other}  # nothing of it is read back
-        assert await Permissions(shelf.database).settle() == 1
-        assert await realm_mismatches(shelf) == []
-        assert await found(shelf, "local", "egret") >= {one, other}
+            assert await assign_realms(connection, "local", [one]) == [one]
+        assert await realm_mismatches(store) != []
+        assert await found(store, "bob", "egret") == {other}  # nothing of it is read back
+        assert await Permissions(store.database).finish_moves() == 1
+        assert await realm_mismatches(store) == []
+        assert await found(store, "local", "egret") >= {one, other}
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_reader_changes_nothing_even_where_a_check_was_forgotten(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob")
-        one = await shelf.put("a.md", "bittern")
-        await share(shelf, one, users=("bob",))
+def test_the_database_refuses_changes_by_readers(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob")
+        one = await store.put("a.md", "bittern")
+        await share(store, one, users=("bob",))
         for table in ("document", "version", "edition", "chunk", "vector", "posting", "vocabulary", "corpus"):
-            async with shelf.database.transaction("bob") as connection:
-                assert await rows(connection, f"select 1 from {table} limit 1")  # type: ignore[arg-type]
+            async with store.database.transaction("bob") as connection:
+                assert await fetch_all(connection, f"select 1 from {table} limit 1")  # type: ignore[arg-type]
                 assert (await connection.execute(f"update {table} set realm = realm")).rowcount == 0
                 assert (await connection.execute(f"delete from {table}")).rowcount == 0
-        bob = await shelf.library.scope("bob")
+        bob = await store.library.scope("bob")
         for call in (
-            shelf.removal.remove(bob, one),
-            DocumentEditor(shelf.database).refile(bob, one, DocumentChange(title="mine now")),
-            Permissions(shelf.database).share(bob, one, ("everyone",)),
+            store.removal.remove(bob, one),
+            DocumentEditor(store.database).update(bob, one, DocumentChange(title="mine now")),
+            Permissions(store.database).share(bob, one, ("everyone",)),
         ):
             with pytest.raises(NotFound):
                 await call
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_only_the_owner_is_told_who_else_may_read(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob", "carol", staff=["bob"])
-        one = await shelf.put("a.md", "wren")
-        await share(shelf, one, users=("bob", "carol"), groups=("staff",))
-        assert (await shelf.library.get(await shelf.scope(), one)).access == Access(
+def test_only_the_owner_sees_the_other_readers(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob", "carol", staff=["bob"])
+        one = await store.put("a.md", "wren")
+        await share(store, one, users=("bob", "carol"), groups=("staff",))
+        assert (await store.library.get(await store.scope(), one)).access == Access(
             "local", ("bob", "carol"), ("staff",)
         )
-        assert (await shelf.library.get(await shelf.library.scope("bob"), one)).access == Access("local")
+        assert (await store.library.get(await store.library.scope("bob"), one)).access == Access("local")
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_somebody_unknown_cannot_be_shared_with(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob")
-        rights, scope = Permissions(shelf.database), await shelf.scope()
+def test_sharing_with_an_unknown_user_is_refused(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob")
+        rights, scope = Permissions(store.database), await store.scope()
         for wish in (ShareRequest(users=("bob", "nobody")), ShareRequest(groups=("bob",))):
             with pytest.raises(Invalid):
                 await rights.readers(scope, wish)
         assert await rights.readers(scope, ShareRequest(users=("BOB", "local"))) == ("user:bob",)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_an_upload_may_say_itself_who_reads_it(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob")
-        rights, scope = Permissions(shelf.database), await shelf.scope()
+def test_an_upload_may_set_its_readers(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob")
+        rights, scope = Permissions(store.database), await store.scope()
         await rights.share_folder(scope, "open", ("everyone",))
         for name, readers in (("shut.md", ()), ("bobs.md", ("user:bob",)), ("open.md", None)):
             upload = Upload(name, b"text", "open", readers=readers)
-            await shelf.intake.accept(scope, upload, mime="text/markdown", checksum=name)
-        listed, _ = await shelf.library.documents(await shelf.library.scope("bob"), Listing())
+            await store.intake.accept(scope, upload, mime="text/markdown", checksum=name)
+        listed, _ = await store.library.documents(await store.library.scope("bob"), Listing())
         assert {document.name for document in listed} == {"bobs.md", "open.md"}
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_an_upload_is_never_caught_in_a_realm_that_is_being_shared(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob")
-        first = await shelf.put("first.md", "teal")
+def test_a_concurrent_upload_does_not_become_readable_by_a_share(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob")
+        first = await store.put("first.md", "teal")
         for n in range(10):
-            upload = shelf.intake.accept(
-                await shelf.scope(), Upload(f"{n}.md", b"text %d" % n), mime="text/markdown", checksum=f"{n}"
+            upload = store.intake.accept(
+                await store.scope(), Upload(f"{n}.md", b"text %d" % n), mime="text/markdown", checksum=f"{n}"
             )
             wish = {"users": ("bob",)} if n % 2 == 0 else {}
-            await asyncio.gather(upload, share(shelf, first, **wish))
-            listed, _ = await shelf.library.documents(await shelf.library.scope("bob"), Listing())
+            await asyncio.gather(upload, share(store, first, **wish))
+            listed, _ = await store.library.documents(await store.library.scope("bob"), Listing())
             assert {document.id for document in listed} <= {first}
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_an_inspection_counts_what_is_shared_once(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob")
-        await share(shelf, await shelf.put("a.md", "plover"), everyone=True)
-        looked = await inspect(shelf.database, shelf.files, lambda _: None)
+def test_an_integrity_check_counts_shared_documents_once(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob")
+        await share(store, await store.put("a.md", "plover"), everyone=True)
+        looked = await inspect(store.database, store.files, lambda _: None)
         assert (looked.documents, looked.wrong) == (1, ())
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_nobody_and_whoever_is_suspended_see_nothing(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob")
-        await share(shelf, await shelf.put("a.md", "rail"), everyone=True)
-        assert (await shelf.library.scope("bob")).realms
-        await Users(shelf.database).suspend("local", "bob", suspended=True)
-        assert await shelf.library.scope("bob") == Scope("bob", ())
-        assert await shelf.library.scope("") == Scope("", ())
-        assert await shelf.library.scope("never heard of") == Scope("never heard of", ())
+def test_unknown_and_suspended_people_see_nothing(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob")
+        await share(store, await store.put("a.md", "rail"), everyone=True)
+        assert (await store.library.scope("bob")).realms
+        await Users(store.database).suspend("local", "bob", suspended=True)
+        assert await store.library.scope("bob") == Scope("bob", ())
+        assert await store.library.scope("") == Scope("", ())
+        assert await store.library.scope("never heard of") == Scope("never heard of", ())
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_what_is_remembered_of_rights_is_one_persons_and_ends_with_the_transaction(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob", "carol")
-        one = await shelf.put("a.md", "avocet")
-        await shelf.put("b.md", "avocet")
-        await share(shelf, one, users=("bob",))
-        async with shelf.database.transaction("bob", local=REMEMBER) as connection:
-            assert await rows(connection, "select id from document") == [(one,)]
+def test_cached_permissions_are_per_person_and_transaction(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob", "carol")
+        one = await store.put("a.md", "avocet")
+        await store.put("b.md", "avocet")
+        await share(store, one, users=("bob",))
+        async with store.database.transaction("bob", local=CACHE_PERMISSIONS) as connection:
+            assert await fetch_all(connection, "select id from document") == [(one,)]
             for other in ("carol", ""):
                 await connection.execute("select set_config('pincite.person', %s, true)", (other,))
-                assert await rows(connection, "select id from document") == []
+                assert await fetch_all(connection, "select id from document") == []
             await connection.execute("select set_config('pincite.person', 'bob', true)")
-            assert await rows(connection, "select id from document") == [(one,)]
-        await share(shelf, one)
-        for local in (REMEMBER, {}):
-            async with shelf.database.transaction("bob", local=local) as connection:
-                assert await rows(connection, "select id from document") == []
+            assert await fetch_all(connection, "select id from document") == [(one,)]
+        await share(store, one)
+        for local in (CACHE_PERMISSIONS, {}):
+            async with store.database.transaction("bob", local=local) as connection:
+                assert await fetch_all(connection, "select id from document") == []
 
-    with_shelf(test)
+    with_store(test)
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_many_documents_follow_in_batches_to_wherever_each_belongs(
-    with_shelf: Any, monkeypatch: pytest.MonkeyPatch, packed: bool
+def test_index_rows_of_many_documents_are_moved_in_batches(
+    with_store: Any, monkeypatch: pytest.MonkeyPatch, packed: bool
 ) -> None:
-    monkeypatch.setattr(module, "AT_A_TIME", 6)
+    monkeypatch.setattr(module, "CHUNKS_PER_TRANSACTION", 6)
 
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob", "carol", staff=["bob"])
-        rights, scope = Permissions(shelf.database), await shelf.scope()
-        moved = [await shelf.put(f"{n}.md", f"ibis number{n}", "ibis again", folder="hr") for n in range(10)]
-        own = await shelf.put("own.md", "ibis alone", folder="hr")
-        kept = [await shelf.put(f"k{n}.md", f"ibis kept{n}") for n in range(3)]
+    async def test(store: Any) -> None:
+        await people(store, "bob", "carol", staff=["bob"])
+        rights, scope = Permissions(store.database), await store.scope()
+        moved = [await store.put(f"{n}.md", f"ibis number{n}", "ibis again", folder="hr") for n in range(10)]
+        own = await store.put("own.md", "ibis alone", folder="hr")
+        kept = [await store.put(f"k{n}.md", f"ibis kept{n}") for n in range(3)]
         if packed:
-            await PackedPostings(shelf.database, least=1).make()
-        await share(shelf, own, users=("carol",))
+            await PackedPostings(store.database, least=1).make()
+        await share(store, own, users=("carol",))
         await rights.share_folder(scope, "hr", await rights.readers(scope, ShareRequest(groups=("staff",))))
-        assert await found(shelf, "bob", "ibis") == set(moved)
-        assert await found(shelf, "carol", "ibis") == {own}
-        assert await found(shelf, "local", "ibis") == {*moved, own, *kept}
-        assert await realm_mismatches(shelf) == []
-        words = PostgresVocabulary(shelf.database)
-        bob = await shelf.library.scope("bob")
-        assert await words.held(["number3", "kept1", "alone"], scope=bob) == {"number3"}
+        assert await found(store, "bob", "ibis") == set(moved)
+        assert await found(store, "carol", "ibis") == {own}
+        assert await found(store, "local", "ibis") == {*moved, own, *kept}
+        assert await realm_mismatches(store) == []
+        words = PostgresVocabulary(store.database)
+        bob = await store.library.scope("bob")
+        assert await words.known_words(["number3", "kept1", "alone"], scope=bob) == {"number3"}
         await rights.share_folder(scope, "hr", None)
-        assert await found(shelf, "bob", "ibis") == set()
-        assert await found(shelf, "local", "ibis") == {*moved, own, *kept}
-        assert await realm_mismatches(shelf) == []
+        assert await found(store, "bob", "ibis") == set()
+        assert await found(store, "local", "ibis") == {*moved, own, *kept}
+        assert await realm_mismatches(store) == []
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_whole_document_is_never_divided_and_a_batch_holds_only_so_much() -> None:
+def test_batches_are_limited_and_never_split_a_document() -> None:
     sizes = [("a", 1500), ("b", 400), ("c", 400), ("d", 9000), ("e", 0), ("f", 0)]
     assert module._batches(sizes) == [["a", "b"], ["c"], ["d"], ["e", "f"]]
     assert module._batches([]) == []
 
 
-def test_whoever_reads_nothing_finds_nothing_whatever_they_ask(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "bob")
-        one = await shelf.put("a.md", "dunlin")
-        nobody, vector = await shelf.library.scope("bob"), await shelf.vector("dunlin")
+def test_a_person_without_readable_documents_finds_nothing(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob")
+        one = await store.put("a.md", "dunlin")
+        nobody, vector = await store.library.scope("bob"), await store.vector("dunlin")
         assert nobody == Scope("bob", ())
         filters = (ALL, Filters(document_ids=(one,)), Filters(folder=""), Filters(tags=("x",)))
         for each in filters:
-            assert await shelf.index.lexical("dunlin", scope=nobody, filters=each, limit=9) == []
-            assert await shelf.index.dense(vector, scope=nobody, filters=each, limit=9) == []
-            assert await shelf.index.titled(["a.md"], vector, scope=nobody, filters=each) == []
-            assert await shelf.index.within([one], vector, scope=nobody, filters=each, limit=9) == []
-        assert (await shelf.index.fetch([1, 2, 3], [vector], scope=nobody)).chunks == {}
-        assert await PostgresVocabulary(shelf.database).held(["dunlin"], scope=nobody) == frozenset()
+            assert await store.index.lexical("dunlin", scope=nobody, filters=each, limit=9) == []
+            assert await store.index.dense(vector, scope=nobody, filters=each, limit=9) == []
+            assert await store.index.documents_named(["a.md"], vector, scope=nobody, filters=each) == []
+            assert await store.index.nearest_in_documents([one], vector, scope=nobody, filters=each, limit=9) == []
+        assert (await store.index.fetch([1, 2, 3], [vector], scope=nobody)).chunks == {}
+        assert await PostgresVocabulary(store.database).known_words(["dunlin"], scope=nobody) == frozenset()
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_what_somebody_leaves_behind_is_given_to_an_heir_and_read_by_the_same_people(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        await people(shelf, "ada", "bob", "carol", staff=["bob"])
-        everybody, rights = Users(shelf.database), Permissions(shelf.database)
+def test_documents_are_transferred_to_an_heir_with_their_readers(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "ada", "bob", "carol", staff=["bob"])
+        everybody, rights = Users(store.database), Permissions(store.database)
         ids = {}
         for name, folder in (("private", ""), ("shared", "open/deep"), ("heirs", "")):
-            ids[name] = await shelf.put(f"{name}.md", f"osprey {name}", folder=folder)
-        scope = await shelf.scope()
+            ids[name] = await store.put(f"{name}.md", f"osprey {name}", folder=folder)
+        scope = await store.scope()
         await rights.share_folder(scope, "open", await rights.readers(scope, ShareRequest(groups=("staff",))))
-        await share(shelf, ids["heirs"], users=("carol",))
+        await share(store, ids["heirs"], users=("carol",))
         ada, carol = await everybody.get("local", "ada"), await everybody.get("local", "carol")
-        async with shelf.database.administrator() as admin:  # ada has all of it, and carol something of her own
+        async with store.database.administrator() as admin:  # ada owns the documents, and carol has one of her own
             await admin.execute("update pincite.document set owner = 'ada'")
             await admin.execute("update pincite.folder set owner = 'ada'")
             await admin.execute("update pincite.realm set owner = 'ada'")
@@ -423,25 +428,25 @@ def test_what_somebody_leaves_behind_is_given_to_an_heir_and_read_by_the_same_pe
             (_BUSY, "delete from pincite.job"),
         )
         for block, free in blocked:
-            async with shelf.database.administrator() as admin:
+            async with store.database.administrator() as admin:
                 await admin.execute(block)
                 with pytest.raises(Conflict):
                     await rights.hand_over("local", ada, carol)
                 await admin.execute(free)
         assert await rights.hand_over("local", ada, carol) == 3
-        assert await found(shelf, "carol", "osprey") == set(ids.values())
-        assert await found(shelf, "bob", "osprey") == {ids["shared"]}
-        assert await found(shelf, "ada", "osprey") == set()
-        assert await realm_mismatches(shelf) == []
-        given = await shelf.library.get(await shelf.library.scope("carol"), ids["shared"])
+        assert await found(store, "carol", "osprey") == set(ids.values())
+        assert await found(store, "bob", "osprey") == {ids["shared"]}
+        assert await found(store, "ada", "osprey") == set()
+        assert await realm_mismatches(store) == []
+        given = await store.library.get(await store.library.scope("carol"), ids["shared"])
         assert (given.folder, given.access.owner, given.access.groups) == ("ada/open/deep", "carol", ("staff",))
-        assert await rows_of(shelf, _MARKED) == []
+        assert await rows_of(store, _MARKED) == []
         await everybody.remove("local", "ada")
-        async with shelf.database.transaction("carol") as connection:
+        async with store.database.transaction("carol") as connection:
             with pytest.raises(InsufficientPrivilege):
                 await connection.execute("select hand_over('local', 'carol', 'x')")
 
-    with_shelf(test)
+    with_store(test)
 
 
 _MARKED = """
@@ -454,6 +459,6 @@ _BUSY = """
 """
 
 
-async def rows_of(shelf: Any, query: str) -> list[Any]:
-    async with shelf.database.administrator() as admin:
-        return await rows(admin, query)  # type: ignore[arg-type]
+async def rows_of(store: Any, query: str) -> list[Any]:
+    async with store.database.administrator() as admin:
+        return await fetch_all(admin, query)  # type: ignore[arg-type]

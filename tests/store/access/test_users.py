@@ -8,12 +8,12 @@ from pincite.errors import Conflict, Invalid, NotAllowed, NotFound, Unauthorized
 from pincite.store.access.api_keys import ApiKeys
 from pincite.store.access.permissions import Permissions
 from pincite.store.access.users import Users
-from pincite.store.database import rows
+from pincite.store.database import fetch_all
 
 
-def test_people_are_added_and_found_by_name_whatever_its_case(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        people = Users(shelf.database)
+def test_users_are_found_by_name_in_any_case(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        people = Users(store.database)
         made = await people.add("local", "  Anna  Weber ", "editor")
         assert (made.id, made.name, made.role, made.suspended) == ("Anna Weber", "Anna Weber", "editor", False)
         assert await people.get("local", "anna weber") == made
@@ -25,12 +25,12 @@ def test_people_are_added_and_found_by_name_whatever_its_case(with_shelf: Any) -
             with pytest.raises(Invalid):
                 await people.add("local", name, "reader")
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_only_administrators_manage_people_even_where_a_check_was_forgotten(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        people = Users(shelf.database)
+def test_the_database_lets_only_administrators_manage_users(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        people = Users(store.database)
         await people.add("local", "bob", "editor")
         await people.add_group("local", "staff")
         for by in ("bob", "", "nobody"):
@@ -40,32 +40,32 @@ def test_only_administrators_manage_people_even_where_a_check_was_forgotten(with
                 await people.get(by, "bob")
             assert await people.all(by) == []
             assert await people.groups(by) == []
-        async with shelf.database.transaction("bob") as connection:
+        async with store.database.transaction("bob") as connection:
             assert (await connection.execute("update person set role = 'administrator'")).rowcount == 0
             assert (await connection.execute("delete from membership")).rowcount == 0
-            assert await rows(connection, "select id from person") == [("bob",)]
-            assert await rows(connection, "select * from password") == []
-            assert await rows(connection, "select * from reader") == []
-        assert (await people.oneself("bob", "reader")).role == "reader"
+            assert await fetch_all(connection, "select id from person") == [("bob",)]
+            assert await fetch_all(connection, "select * from password") == []
+            assert await fetch_all(connection, "select * from reader") == []
+        assert (await people.own_profile("bob", "reader")).role == "reader"
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_an_administrator_may_step_back(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        people = Users(shelf.database)
+def test_an_administrator_may_give_up_the_role(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        people = Users(store.database)
         await people.add("local", "bob", "administrator")
         assert (await people.change_role("bob", "bob", "reader")).role == "reader"
         assert (await people.get("local", "bob")).role == "reader"
         with pytest.raises(NotFound):
             await people.change_role("bob", "bob", "administrator")
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_key_is_worth_no_more_than_its_owner(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        people, keys = Users(shelf.database), ApiKeys(shelf.database)
+def test_a_key_has_at_most_the_role_of_its_owner(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        people, keys = Users(store.database), ApiKeys(store.database)
         await people.add("local", "bob", "administrator")
         key, _ = await keys.create("bob", "k", "administrator", None, by="local")
         metrics, _ = await keys.create("bob", "m", "metrics", None, by="local")
@@ -85,15 +85,15 @@ def test_a_key_is_worth_no_more_than_its_owner(with_shelf: Any) -> None:
             await keys.recognise(key)
         with pytest.raises(NotFound):
             await people.get("local", "bob")
-        with pytest.raises(Conflict):  # what they changed names them: nobody else shall be taken for them
+        with pytest.raises(Conflict):  # the history names them, so the name is not reused
             await people.add("local", "bob", "reader")
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_nobody_shuts_out_the_owner_of_the_data_folder(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        people = Users(shelf.database)
+def test_the_owner_of_the_data_folder_cannot_be_suspended_or_removed(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        people = Users(store.database)
         await people.add("local", "boss", "administrator")
         for change in (
             people.remove("boss", "local"),
@@ -103,43 +103,43 @@ def test_nobody_shuts_out_the_owner_of_the_data_folder(with_shelf: Any) -> None:
             with pytest.raises(Conflict):
                 await change
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_somebody_who_owns_documents_is_not_removed(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
+def test_a_user_who_owns_documents_is_not_removed(with_store: Any) -> None:
+    async def test(store: Any) -> None:
         from pincite.core.documents.document import Upload
 
-        people = Users(shelf.database)
+        people = Users(store.database)
         await people.add("local", "bob", "editor")
-        scope = await shelf.library.scope("bob")
-        await shelf.intake.accept(scope, Upload("a.md", b"x"), mime="text/markdown", checksum="x")
+        scope = await store.library.scope("bob")
+        await store.intake.accept(scope, Upload("a.md", b"x"), mime="text/markdown", checksum="x")
         with pytest.raises(Conflict, match="owns documents"):
             await people.remove("local", "bob")
-        listed, _ = await shelf.library.documents(await shelf.scope(), Listing())
+        listed, _ = await store.library.documents(await store.scope(), Listing())
         assert listed == []  # an administrator does not see it for being one
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_group_of_the_same_name_inherits_nothing(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        people, rights = Users(shelf.database), Permissions(shelf.database)
+def test_a_group_of_the_same_name_inherits_nothing(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        people, rights = Users(store.database), Permissions(store.database)
         await people.add("local", "bob", "reader")
         await people.add_group("local", "staff")
         await people.join("local", "staff", "bob")
-        one = await shelf.put("a.md", "dunlin", folder="hr")
-        staff = await rights.readers(await shelf.scope(), ShareRequest(groups=("staff",)))
-        await rights.share(await shelf.scope(), one, staff)
-        await rights.share_folder(await shelf.scope(), "hr", staff)
-        assert (await shelf.library.get(await shelf.scope(), one)).access.groups == ("staff",)
-        assert (await shelf.library.scope("bob")).realms
+        one = await store.put("a.md", "dunlin", folder="hr")
+        staff = await rights.readers(await store.scope(), ShareRequest(groups=("staff",)))
+        await rights.share(await store.scope(), one, staff)
+        await rights.share_folder(await store.scope(), "hr", staff)
+        assert (await store.library.get(await store.scope(), one)).access.groups == ("staff",)
+        assert (await store.library.scope("bob")).realms
         assert (await people.leave("local", "staff", "bob")).members == ()
-        assert not (await shelf.library.scope("bob")).realms
+        assert not (await store.library.scope("bob")).realms
         await people.remove_group("local", "staff")
         await people.add_group("local", "staff")
         await people.join("local", "staff", "bob")
-        assert not (await shelf.library.scope("bob")).realms
-        assert (await shelf.library.get(await shelf.scope(), one)).access.groups == ()
+        assert not (await store.library.scope("bob")).realms
+        assert (await store.library.get(await store.scope(), one)).access.groups == ()
 
-    with_shelf(test)
+    with_store(test)

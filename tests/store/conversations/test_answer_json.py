@@ -6,27 +6,28 @@ from pincite.store.conversations.answer_json import from_json, to_json, without_
 from tests.builders import answer, source
 
 
-def test_an_answer_comes_back_as_it_was() -> None:
+def test_an_answer_is_read_as_it_was_stored() -> None:
     made = answer("Yes. [Source 1]", sources=(source(1, "d1", "Yes."),))
     made = replace(made, metadata=replace(made.metadata, usage=Usage(1, 2), durations_ms={"ground": 1.5}))
     assert from_json(to_json(made)) == made
 
 
-def test_an_answer_of_another_release_comes_back_with_what_is_known() -> None:
+def test_an_answer_of_another_release_is_read_with_its_known_fields() -> None:
     stored = to_json(answer("Yes."))
     del stored["intent"]
     assert from_json({**stored, "invented_later": [1]}) == answer("Yes.")
 
 
-def test_what_the_database_cannot_hold_is_replaced_one_for_one() -> None:
+def test_characters_that_the_database_cannot_store_are_replaced() -> None:
     assert to_json(answer("a\0b\ud800c"))["text"] == "a b?c"
 
 
-def test_sentences_copied_from_a_removed_document_go_and_the_others_keep_their_places() -> None:
+def test_copied_sentences_of_a_removed_document_become_gaps_and_citations_shift() -> None:
     made = answer(
         "Cats purr. [Source 1] Dogs bark. [Source 2] Cats sleep. [Source 1]",
-        sources=(source(1, "d1", "Cats purr."), source(2, "d2", "Dogs bark.")), by="code",
-    )  # fmt: skip
+        sources=(source(1, "d1", "Cats purr."), source(2, "d2", "Dogs bark.")),
+        by="code",
+    )
     turn, gone = without_document(KeptTurn("q", "q", made.text, made, True, "t"), "d1")
     assert turn.words == "[…] [Source 1] Dogs bark. [Source 2] […] [Source 1]"
     assert turn.answer is not None

@@ -9,7 +9,7 @@ from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import KeptTurn
 from pincite.core.query.question import Exchange
 from pincite.errors import Invalid, NotFound
-from pincite.store.conversations import sessions as store
+from pincite.store.conversations import sessions as sessions_module
 from pincite.store.conversations.sessions import Sessions
 from tests.builders import answer, source
 from tests.store.waiting import somebody_waits
@@ -22,14 +22,14 @@ def turn(question: str = "What is it?", words: str = "A cat. [Source 1]", **more
     return KeptTurn(question, f"{question} (alone)", words, **values)
 
 
-def test_a_session_is_kept_with_its_turns_and_named_after_its_first_question(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
+def test_a_session_stores_its_turns_and_gets_its_title_from_the_first_question(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
         session = await sessions.create(scope)
         assert (session.title, session.turn_count) == ("", 0)
         await sessions.keep(scope, session.id, turn("What purrs at night " + "and walks " * 20))
         await sessions.keep(scope, session.id, turn("And in Germany?\0", "Same.", complete=False))
-        found = await Sessions(shelf.database).get(scope, session.id)  # nothing is held in memory
+        found = await Sessions(store.database).get(scope, session.id)  # nothing is held in memory
         assert found.title.startswith("What purrs at night and walks")
         assert found.title.endswith("…")
         assert len(found.title) <= 80
@@ -38,44 +38,48 @@ def test_a_session_is_kept_with_its_turns_and_named_after_its_first_question(wit
         assert found.turns[0].answer == answer("A cat. [Source 1]")
         assert found.updated_at > session.updated_at
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_cut_answer_is_remembered_as_a_question_only(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
+def test_of_an_incomplete_answer_only_the_question_is_remembered(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
         session = await sessions.create(scope)
         for number in range(4):
             await sessions.keep(scope, session.id, turn(f"q{number}", f"a{number}", complete=number != 3))
         assert await sessions.recent(scope, session.id, 2) == (
-            Exchange("q2", "q2 (alone)", "a2"), Exchange("q3", "q3 (alone)", ""),
-        )  # fmt: skip
+            Exchange("q2", "q2 (alone)", "a2"),
+            Exchange("q3", "q3 (alone)", ""),
+        )
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_session_of_somebody_else_is_as_good_as_missing(with_shelf: Any, database_url: str) -> None:
-    async def test(shelf: Any) -> None:
+def test_another_persons_session_is_not_found(with_store: Any, database_url: str) -> None:
+    async def test(store: Any) -> None:
         with psycopg.connect(database_url, autocommit=True) as admin:
             admin.execute("insert into pincite.person (id, name, role) values ('stranger', 's', 'reader')")
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
+        sessions, scope = Sessions(store.database), await store.scope()
         mine = (await sessions.create(scope, "mine")).id
         for call in (
-            sessions.get(STRANGER, mine), sessions.rename(STRANGER, mine, "x"), sessions.remove(STRANGER, mine),
-            sessions.recent(STRANGER, mine, 3), sessions.keep(STRANGER, mine, turn()),
-        ):  # fmt: skip
+            sessions.get(STRANGER, mine),
+            sessions.rename(STRANGER, mine, "x"),
+            sessions.remove(STRANGER, mine),
+            sessions.recent(STRANGER, mine, 3),
+            sessions.keep(STRANGER, mine, turn()),
+        ):
             with pytest.raises(NotFound, match=f"no session '{mine}'"):
                 await call
         assert await sessions.list(STRANGER) == ([], None)
         assert await sessions.remove_all(STRANGER) == 0
         assert (await sessions.get(scope, mine)).title == "mine"
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_sessions_are_listed_page_by_page_and_found_by_their_words(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
+def test_sessions_are_paged_and_searched(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
         ids = [(await sessions.create(scope, f"Session {n}")).id for n in range(5)]
         await sessions.keep(scope, ids[1], turn("When does the 100% cable car run?", "From NINE on."))
         first, cursor = await sessions.list(scope, limit=3)
@@ -87,12 +91,12 @@ def test_sessions_are_listed_page_by_page_and_found_by_their_words(with_shelf: A
         with pytest.raises(Invalid, match="cursor"):
             await sessions.list(scope, cursor="bm90aGluZw==")
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_sessions_are_renamed_and_removed(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
+def test_sessions_are_renamed_and_removed(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
         first, second = (await sessions.create(scope)).id, (await sessions.create(scope)).id
         await sessions.keep(scope, first, turn())
         assert (await sessions.rename(scope, first, " The\ncat ")).title == "The cat"
@@ -104,13 +108,13 @@ def test_sessions_are_renamed_and_removed(with_shelf: Any) -> None:
         assert (await sessions.get(scope, second)).turns == ()
         assert await sessions.remove_all(scope) == 1
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_removing_a_document_takes_its_quotes_out_of_the_history(with_shelf: Any, database_url: str) -> None:
-    async def test(shelf: Any) -> None:
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
-        gone, kept = await shelf.put("a.md", "canary sentence"), await shelf.put("b.md", "kept sentence")
+def test_removing_a_document_removes_its_quotes_from_sessions(with_store: Any, database_url: str) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
+        gone, kept = await store.put("a.md", "canary sentence"), await store.put("b.md", "kept sentence")
         session = (await sessions.create(scope)).id
         both = answer(
             "My words. [Source 1] Others. [Source 2]",
@@ -119,8 +123,8 @@ def test_removing_a_document_takes_its_quotes_out_of_the_history(with_shelf: Any
         await sessions.keep(scope, session, turn(words=both.text, answer=both, documents=(gone, kept)))
         await sessions.keep(scope, session, turn(words="canary so far", answer=None, complete=False, documents=(gone,)))
         await sessions.keep(scope, session, turn("unrelated", "Stays."))
-        receipt = await shelf.removal.remove(scope, gone)
-        assert (receipt.quotes, receipt.verified) == (3, True)  # a quote, its snippet and the words of the cut one
+        receipt = await store.removal.remove(scope, gone)
+        assert (receipt.quotes, receipt.verified) == (3, True)  # quote, snippet, incomplete answer
         first, cut, other = (await sessions.get(scope, session)).turns
         assert first.answer is not None
         assert first.words == both.text
@@ -135,48 +139,49 @@ def test_removing_a_document_takes_its_quotes_out_of_the_history(with_shelf: Any
         assert row is not None
         assert "canary" not in row[0]
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_an_answer_kept_after_its_document_was_removed_quotes_nothing(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
-        gone = await shelf.put("a.md", "canary sentence")
+def test_an_answer_stored_after_its_document_was_removed_has_no_quotes(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
+        gone = await store.put("a.md", "canary sentence")
         session = (await sessions.create(scope)).id
         late = answer("My words. [Source 1]", sources=(source(1, gone, "canary sentence"),))
         late_turn = turn(words=late.text, answer=late, documents=(gone,))
-        await shelf.removal.remove(scope, gone)
+        await store.removal.remove(scope, gone)
         await sessions.keep(scope, session, late_turn)
         [kept] = (await sessions.get(scope, session)).turns
         assert kept.answer is not None
         assert (kept.removed, kept.documents, kept.answer.sources[0].snippet) == (True, (), "")
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_keeping_a_turn_and_removing_its_document_at_once_leaves_no_quote(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
+def test_a_turn_written_while_its_document_is_removed_has_no_quotes(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
         session = (await sessions.create(scope)).id
         for number in range(10):
-            gone = await shelf.put(f"{number}.md", "canary sentence")
+            gone = await store.put(f"{number}.md", "canary sentence")
             said = answer("My words. [Source 1]", sources=(source(1, gone, "canary sentence"),))
             kept = turn(words=said.text, answer=said, documents=(gone,))
             await asyncio.gather(
-                sessions.keep(scope, session, kept), sessions.keep(scope, session, replace(kept, question="again")),
-                shelf.removal.remove(scope, gone),
-            )  # fmt: skip
+                sessions.keep(scope, session, kept),
+                sessions.keep(scope, session, replace(kept, question="again")),
+                store.removal.remove(scope, gone),
+            )
         found = await sessions.get(scope, session)
         assert found.turn_count == 20
         assert {t.answer.sources[0].snippet for t in found.turns if t.answer} == {""}
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_quotes_go_from_everybodys_history(with_shelf: Any, database_url: str) -> None:
-    async def test(shelf: Any) -> None:
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
-        gone = await shelf.put("a.md", "canary sentence")
+def test_quotes_are_removed_from_the_sessions_of_everyone(with_store: Any, database_url: str) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
+        gone = await store.put("a.md", "canary sentence")
         with psycopg.connect(database_url, autocommit=True) as admin:
             admin.execute("insert into pincite.person (id, name, role) values ('stranger', 's', 'reader')")
             theirs = (await sessions.create(STRANGER)).id
@@ -186,20 +191,18 @@ def test_quotes_go_from_everybodys_history(with_shelf: Any, database_url: str) -
                 "insert into pincite.turn_document select %s, id, owner from pincite.turn where owner = 'stranger'",
                 (gone,),
             )
-        receipt = await shelf.removal.remove(scope, gone)
+        receipt = await store.removal.remove(scope, gone)
         assert (receipt.quotes, receipt.verified) == (2, True)
         [kept] = (await sessions.get(STRANGER, theirs)).turns
         assert kept.removed
         assert "canary" not in str(kept)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_turn_is_written_even_if_its_asker_leaves_and_closing_waits_for_it(
-    with_shelf: Any, database_url: str
-) -> None:
-    async def test(shelf: Any) -> None:
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
+def test_a_turn_is_written_after_cancellation_and_close_waits_for_it(with_store: Any, database_url: str) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
         session = await sessions.create(scope)
         with psycopg.connect(database_url) as other:
             other.execute("lock table pincite.turn")
@@ -212,12 +215,12 @@ def test_a_turn_is_written_even_if_its_asker_leaves_and_closing_waits_for_it(
         await sessions.close()
         assert (await sessions.get(scope, session.id)).turn_count == 1
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_only_a_session_in_which_nothing_was_said_is_removed_as_empty(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
+def test_only_a_session_without_turns_is_removed_as_empty(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
         empty, used = await sessions.create(scope), await sessions.create(scope)
         await sessions.keep(scope, used.id, turn())
         assert not await sessions.remove_if_empty(STRANGER, empty.id)
@@ -226,12 +229,12 @@ def test_only_a_session_in_which_nothing_was_said_is_removed_as_empty(with_shelf
             await sessions.get(scope, empty.id)
         assert (await sessions.get(scope, used.id)).turn_count == 1
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_turn_that_is_being_written_saves_its_session(with_shelf: Any, database_url: str) -> None:
-    async def test(shelf: Any) -> None:
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
+def test_a_session_with_a_pending_turn_is_not_removed_as_empty(with_store: Any, database_url: str) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
         session = await sessions.create(scope)
         with psycopg.connect(database_url) as other:
             other.execute(
@@ -246,28 +249,28 @@ def test_a_turn_that_is_being_written_saves_its_session(with_shelf: Any, databas
         assert not await removing
         assert (await sessions.get(scope, session.id)).turn_count == 1
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_long_session_is_shown_with_its_last_turns(with_shelf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "MOST_TURNS", 2)
+def test_a_long_session_is_shown_with_its_last_turns(with_store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions_module, "MAX_TURNS", 2)
 
-    async def test(shelf: Any) -> None:
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
         session = await sessions.create(scope)
         for number in range(3):
             await sessions.keep(scope, session.id, turn(f"q{number}"))
         found = await sessions.get(scope, session.id)
         assert ([one.question for one in found.turns], found.turn_count) == (["q1", "q2"], 3)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_sessions_are_searched_for_so_many_words_only(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        sessions, scope = Sessions(shelf.database), await shelf.scope()
+def test_the_number_of_search_words_for_sessions_is_limited(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
         assert await sessions.list(scope, q="word " * 20) == ([], None)
         with pytest.raises(Invalid, match="at most 20 words"):
             await sessions.list(scope, q="word " * 21)
 
-    with_shelf(test)
+    with_store(test)

@@ -6,7 +6,7 @@ from pincite.errors import DataFolderError
 from pincite.store.documents.blob_files import BlobFiles
 
 
-def test_bytes_come_back_and_only_the_owner_may_read_them(tmp_path: Path) -> None:
+def test_files_are_read_as_written_and_private(tmp_path: Path) -> None:
     files = BlobFiles(tmp_path, "lib")
     files.write("doc", "v1", b"\x00bytes")
     assert files.read("doc", "v1") == b"\x00bytes"
@@ -23,7 +23,7 @@ def test_removing_takes_all_versions(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "files" / "lib").iterdir()] == [".place"]
 
 
-def test_a_place_is_named_once(tmp_path: Path) -> None:
+def test_a_data_folder_keeps_its_id(tmp_path: Path) -> None:
     assert BlobFiles(tmp_path, "lib").place == BlobFiles(tmp_path, "lib").place != BlobFiles(tmp_path, "other").place
 
 

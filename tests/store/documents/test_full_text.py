@@ -12,11 +12,11 @@ from pincite.store.documents.full_text import FullTextReader
 ALL = Filters()
 
 
-def test_a_document_is_opened_with_its_text_and_passages_in_order(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        document_id = await shelf.put("a.md", "# A\n\nCats purr.\n")
-        volume = await FullTextReader(shelf.database).open(
-            ReadRequest(document_id), scope=await shelf.scope(), filters=ALL
+def test_a_document_is_opened_with_its_text_and_passages_in_order(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        document_id = await store.put("a.md", "# A\n\nCats purr.\n")
+        volume = await FullTextReader(store.database).open(
+            ReadRequest(document_id), scope=await store.scope(), filters=ALL
         )
         assert volume.text.document_id == document_id
         assert "Cats purr." in volume.text.text
@@ -25,19 +25,23 @@ def test_a_document_is_opened_with_its_text_and_passages_in_order(with_shelf: An
             assert volume.text.text[passage.start_char : passage.end_char] == passage.text
             assert passage.id.startswith(f"{document_id}.{volume.text.version}.")
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_what_the_scope_or_a_filter_leaves_out_is_as_if_it_were_not_there(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        document_id = await shelf.put("a.md", "mine", folder="hr")
-        volumes, scope = FullTextReader(shelf.database), await shelf.scope()
+def test_a_document_outside_scope_or_filter_is_not_found(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        document_id = await store.put("a.md", "mine", folder="hr")
+        volumes, scope = FullTextReader(store.database), await store.scope()
         said = set()
         out = [
-            (Scope("stranger", scope.realms), ALL), (Scope("stranger", ()), ALL), (Scope("local", ()), ALL),
-            (scope, Filters(folder="it")), (scope, Filters(document_ids=("other",))), (scope, Filters(tags=("t",))),
+            (Scope("stranger", scope.realms), ALL),
+            (Scope("stranger", ()), ALL),
+            (Scope("local", ()), ALL),
+            (scope, Filters(folder="it")),
+            (scope, Filters(document_ids=("other",))),
+            (scope, Filters(tags=("t",))),
             (scope, Filters(as_of=datetime.now(UTC) - timedelta(days=9))),
-        ]  # fmt: skip
+        ]
         for who, filters in out:
             with pytest.raises(NotFound) as raised:
                 await volumes.open(ReadRequest(document_id), scope=who, filters=filters)
@@ -48,4 +52,4 @@ def test_what_the_scope_or_a_filter_leaves_out_is_as_if_it_were_not_there(with_s
         inside = Filters(folder="hr", document_ids=(document_id,), as_of=datetime.now(UTC) + timedelta(days=1))
         assert (await volumes.open(ReadRequest(document_id), scope=scope, filters=inside)).text.text == "mine"
 
-    with_shelf(test)
+    with_store(test)

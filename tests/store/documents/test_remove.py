@@ -11,29 +11,29 @@ from pincite.providers.scripted import Options, ScriptedLLM
 from tests.builders import answering
 
 
-def test_removing_leaves_nothing_and_says_what_went(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope = await shelf.scope()
-        kept = await shelf.put("b.md", "kept words")
-        gone = await shelf.put("a.md", "first passage", "second passage")
-        receipt = await shelf.removal.remove(scope, gone)
+def test_a_removal_leaves_nothing_and_returns_a_receipt(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope = await store.scope()
+        kept = await store.put("b.md", "kept words")
+        gone = await store.put("a.md", "first passage", "second passage")
+        receipt = await store.removal.remove(scope, gone)
         assert (receipt.versions, receipt.chunks, receipt.vectors, receipt.postings) == (1, 2, 2, 4)
         assert receipt.file
         assert receipt.verified
-        assert not list(shelf.files._folder.glob(f"{gone}*"))
+        assert not list(store.files._folder.glob(f"{gone}*"))
         with pytest.raises(NotFound):
-            await shelf.library.get(scope, gone)
+            await store.library.get(scope, gone)
         with pytest.raises(NotFound):
-            await shelf.removal.remove(scope, gone)
-        assert (await shelf.library.get(scope, kept)).chunks == 1
+            await store.removal.remove(scope, gone)
+        assert (await store.library.get(scope, kept)).chunks == 1
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_an_answer_left_in_a_trace_is_not_called_removed(with_shelf: Any, database_url: str) -> None:
-    async def test(shelf: Any) -> None:
-        scope, document_id = await shelf.scope(), await shelf.put("a.md", "text")
-        remove = shelf.files.remove
+def test_a_removal_is_not_verified_while_a_trace_has_the_answer(with_store: Any, database_url: str) -> None:
+    async def test(store: Any) -> None:
+        scope, document_id = await store.scope(), await store.put("a.md", "text")
+        remove = store.files.remove
 
         def meanwhile(document_id: str, version_id: str) -> bool:
             with psycopg.connect(database_url) as other:
@@ -44,39 +44,39 @@ def test_an_answer_left_in_a_trace_is_not_called_removed(with_shelf: Any, databa
                 )
             return bool(remove(document_id, version_id))
 
-        shelf.files.remove = meanwhile
-        assert not (await shelf.removal.remove(scope, document_id)).verified
+        store.files.remove = meanwhile
+        assert not (await store.removal.remove(scope, document_id)).verified
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_the_same_file_added_again_while_removed_keeps_its_bytes(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope = await shelf.scope()
-        document_id = await shelf.put("a.md", "text")
-        remove, gone, added = shelf.files.remove, threading.Event(), threading.Event()
+def test_the_same_file_added_again_while_removed_keeps_its_bytes(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope = await store.scope()
+        document_id = await store.put("a.md", "text")
+        remove, gone, added = store.files.remove, threading.Event(), threading.Event()
 
         def slow(document_id: str, version_id: str) -> bool:
-            gone.set()  # from the database, and not from the disk yet
+            gone.set()  # removed from the database, not yet from disk
             assert added.wait(60)
             return bool(remove(document_id, version_id))
 
-        shelf.files.remove = slow
-        removing = asyncio.create_task(shelf.removal.remove(scope, document_id))
+        store.files.remove = slow
+        removing = asyncio.create_task(store.removal.remove(scope, document_id))
         assert await asyncio.to_thread(gone.wait, 60)
-        assert await shelf.accept("a.md", "text") == document_id
+        assert await store.accept("a.md", "text") == document_id
         added.set()
         assert (await removing).verified
-        assert (await shelf.library.raw(scope, document_id))[1] == b"text"
+        assert (await store.library.raw(scope, document_id))[1] == b"text"
 
-    with_shelf(test)
+    with_store(test)
 
 
 CANARY = "qvarntz"
 
 
 def _columns_with(database_url: str, word: str) -> set[str]:
-    """Every column of every table in which a word stands, whatever its type; tables yet to come included."""
+    """Return every column of every table that contains a word, whatever its type; future tables included."""
     found = set()
     with psycopg.connect(database_url) as connection:
         columns = connection.execute(
@@ -94,9 +94,7 @@ def _columns_with(database_url: str, word: str) -> set[str]:
     return found
 
 
-def test_no_column_of_any_table_holds_a_word_of_what_was_removed(
-    open_pincite: Any, database_url: str, tmp_path: Path
-) -> None:
+def test_no_column_of_any_table_contains_removed_words(open_pincite: Any, database_url: str, tmp_path: Path) -> None:
     from pincite.core.query.question import Question
     from pincite.evaluate.questions.own_documents import EvalRequest, make_set
     from pincite.store.search.packed_postings import PackedPostings
@@ -112,7 +110,7 @@ def test_no_column_of_any_table_holds_a_word_of_what_was_removed(
                     + body.format(CANARY)
                 )
                 document = await pincite.add(paper, folder=f"about/{CANARY}")
-            await pincite._tidy()
+            await pincite.services._tidy()
             (tmp_path / "kept.md").write_text("# Kept\n\nThe cat is fed at half past six.")
             await pincite.add(tmp_path / "kept.md")
             assert await PackedPostings(pincite.services.database, least=1).make()
@@ -136,10 +134,24 @@ def test_no_column_of_any_table_holds_a_word_of_what_was_removed(
 
     before, receipt = asyncio.run(use())
     assert before >= {
-        "document.title", "document.name", "document.tags", "document.folder", "version.text", "chunk.text", "posting.term",
-        "past_posting.term", "packed.term", "vocabulary.word", "turn.words", "turn.answer", "trace.content",
-        "evaluation_question.text", "enrichment.summary", "piece.bytes", "cached_answer.answer",
-    }  # fmt: skip
+        "document.title",
+        "document.name",
+        "document.tags",
+        "document.folder",
+        "version.text",
+        "chunk.text",
+        "posting.term",
+        "past_posting.term",
+        "packed.term",
+        "vocabulary.word",
+        "turn.words",
+        "turn.answer",
+        "trace.content",
+        "evaluation_question.text",
+        "enrichment.summary",
+        "piece.bytes",
+        "cached_answer.answer",
+    }
     assert _columns_with(database_url, CANARY) == set()
     assert (receipt.versions, receipt.cache_entries, receipt.file, receipt.verified) == (2, 2, True, True)
     assert min(receipt.chunks, receipt.vectors, receipt.postings, receipt.quotes) > 0

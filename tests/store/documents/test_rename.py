@@ -1,4 +1,4 @@
-"""Documents filed anew."""
+"""Changing title, tags, folder and name of documents."""
 
 from typing import Any
 
@@ -9,48 +9,48 @@ from pincite.errors import Conflict, NotFound
 from pincite.store.documents.rename import DocumentEditor
 
 
-def test_a_document_gets_another_title_tags_folder_and_name_and_keeps_its_id(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope, filing = await shelf.scope(), DocumentEditor(shelf.database)
-        document_id = await shelf.put("a.md", "Cats purr.", folder="old")
-        await filing.refile(scope, document_id, DocumentChange("Cats", ("x", "y"), "new/place", "b.md"))
-        found = await shelf.library.get(scope, document_id)
+def test_a_document_gets_another_title_tags_folder_and_name_and_keeps_its_id(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope, filing = await store.scope(), DocumentEditor(store.database)
+        document_id = await store.put("a.md", "Cats purr.", folder="old")
+        await filing.update(scope, document_id, DocumentChange("Cats", ("x", "y"), "new/place", "b.md"))
+        found = await store.library.get(scope, document_id)
         assert (found.title, found.tags, found.folder, found.name) == ("Cats", ("x", "y"), "new/place", "b.md")
-        await filing.refile(scope, document_id, DocumentChange(tags=()))
-        found = await shelf.library.get(scope, document_id)
+        await filing.update(scope, document_id, DocumentChange(tags=()))
+        found = await store.library.get(scope, document_id)
         assert (found.title, found.tags, found.folder) == ("Cats", (), "new/place")
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_title_that_is_the_files_name_follows_it(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope, document_id = await shelf.scope(), await shelf.put("a.md", "Cats purr.")
-        assert (await shelf.library.get(scope, document_id)).title == "a.md"
-        await DocumentEditor(shelf.database).refile(scope, document_id, DocumentChange(name="b.md"))
-        assert (await shelf.library.get(scope, document_id)).title == "b.md"
+def test_a_title_equal_to_the_file_name_changes_with_it(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope, document_id = await store.scope(), await store.put("a.md", "Cats purr.")
+        assert (await store.library.get(scope, document_id)).title == "a.md"
+        await DocumentEditor(store.database).update(scope, document_id, DocumentChange(name="b.md"))
+        assert (await store.library.get(scope, document_id)).title == "b.md"
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_no_document_takes_anothers_place(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope, filing = await shelf.scope(), DocumentEditor(shelf.database)
-        first, _ = await shelf.put("a.md", "Cats."), await shelf.put("a.md", "Dogs.", folder="other")
+def test_a_document_cannot_be_moved_onto_an_existing_name(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope, filing = await store.scope(), DocumentEditor(store.database)
+        first, _ = await store.put("a.md", "Cats."), await store.put("a.md", "Dogs.", folder="other")
         with pytest.raises(Conflict, match="same name in the folder 'other'"):
-            await filing.refile(scope, first, DocumentChange(folder="other"))
+            await filing.update(scope, first, DocumentChange(folder="other"))
         with pytest.raises(NotFound):
-            await filing.refile(scope, "nonesuch", DocumentChange(folder="other"))
+            await filing.update(scope, "nonesuch", DocumentChange(folder="other"))
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_the_same_file_may_come_in_again_where_one_was_moved_away(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope, first = await shelf.scope(), await shelf.put("a.md", "Cats purr.")
-        await DocumentEditor(shelf.database).refile(scope, first, DocumentChange(folder="away"))
-        second = await shelf.put("a.md", "Cats purr.")
+def test_a_file_can_be_uploaded_again_after_its_document_was_moved(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope, first = await store.scope(), await store.put("a.md", "Cats purr.")
+        await DocumentEditor(store.database).update(scope, first, DocumentChange(folder="away"))
+        second = await store.put("a.md", "Cats purr.")
         assert second != first
-        assert (await shelf.library.get(scope, first)).folder == "away"
+        assert (await store.library.get(scope, first)).folder == "away"
 
-    with_shelf(test)
+    with_store(test)

@@ -1,4 +1,4 @@
-"""Who the server runs as: ordinary users among each other, and root, who may not be one."""
+"""The account of the server: for ordinary users, and for root, which PostgreSQL refuses."""
 
 import os
 import pwd
@@ -39,7 +39,7 @@ root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as s
 
 @pytest.fixture(scope="module")
 def open_to_all() -> Iterator[Path]:
-    """A folder that every user can reach; pytest's own are closed to others."""
+    """A folder that every user can access; pytest's own folders are private."""
     folder = Path(tempfile.mkdtemp(prefix="test-pincite-"))
     folder.chmod(0o755)
     yield folder
@@ -48,7 +48,7 @@ def open_to_all() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def python() -> str:
-    """An interpreter that other users can run, with our libraries."""
+    """A Python interpreter with the installed packages that other users can run."""
     for candidate in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"):
         trial = [candidate, "-c", "import pincite.store.embedded.server"]
         try:
@@ -117,7 +117,7 @@ def test_a_folder_that_cannot_be_written_is_refused(python: str, open_to_all: Pa
 
 @root_only
 @pytest.mark.slow
-def test_a_user_without_a_name_is_told_so(python: str, open_to_all: Path) -> None:
+def test_a_user_without_a_name_is_refused(python: str, open_to_all: Path) -> None:
     folder = Path(tempfile.mkdtemp(dir=open_to_all))
     os.chown(folder, 12345, 12345)
     assert said(sharer(python, 12345, folder)).startswith("user 12345 has no name on this machine")
@@ -125,7 +125,7 @@ def test_a_user_without_a_name_is_told_so(python: str, open_to_all: Path) -> Non
 
 @root_only
 @pytest.mark.slow
-def test_root_shares_a_users_server_and_takes_nothing_away(python: str, open_to_all: Path) -> None:
+def test_root_shares_a_users_server_without_changing_owners(python: str, open_to_all: Path) -> None:
     data = folder_of("nobody", open_to_all)
     with EmbeddedServer.open(data) as server:
         assert {path.owner() for path in data.iterdir()} == {"nobody"}
@@ -137,10 +137,10 @@ def test_root_shares_a_users_server_and_takes_nothing_away(python: str, open_to_
 
 @root_only
 @pytest.mark.slow
-def test_root_runs_it_as_an_ordinary_user_out_of_closed_folders(
+def test_root_runs_the_server_as_an_ordinary_user_in_closed_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The programs and the data both lie where that user cannot go, and no folder is opened for it."""
+    """Programs and data are in folders that the user cannot enter, and their permissions stay unchanged."""
     package = cluster.programs().parents[1]
     programs = tmp_path / "closed" / package.name / cluster.programs().parent.name / "bin"
     shutil.copytree(cluster.programs().parent, programs.parent)
@@ -159,7 +159,7 @@ def test_root_runs_it_as_an_ordinary_user_out_of_closed_folders(
 
 
 @root_only
-def test_root_keeps_the_account_a_database_has(tmp_path: Path) -> None:
+def test_root_uses_the_account_of_an_existing_database(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
     os.chown(tmp_path / "postgres", 4321, 4321)
     account = account_for(tmp_path, tmp_path / "postgres")

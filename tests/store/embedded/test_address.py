@@ -1,4 +1,4 @@
-"""Where the socket goes, and whose folder is not taken for it."""
+"""The folder of the socket, and refused folders."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ from pincite.store.embedded.cluster import Cluster
 
 @pytest.fixture
 def short() -> Iterator[Path]:
-    """A folder whose path is short, whatever the name of whoever runs the tests."""
+    """A folder with a short path, independent of the user's name."""
     with tempfile.TemporaryDirectory(prefix="p") as folder:
         yield Path(folder)
 
@@ -29,17 +29,17 @@ def cluster_in(folder: Path) -> Cluster:
     return Cluster(folder, account, "a%b/c", "pincite-test")
 
 
-def test_it_is_in_the_data_folder_if_it_fits(short: Path) -> None:
+def test_the_socket_is_in_the_data_folder_if_the_path_fits(short: Path) -> None:
     assert address.socket_folder(cluster_in(short)) == short / "postgres.socket"
     assert list(short.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["d" * 80, "dé" * 30, "a,b"])
-def test_it_is_elsewhere_if_the_path_is_too_long_or_would_be_two_hosts(tmp_path: Path, name: str) -> None:
+def test_the_socket_is_in_tmp_if_the_path_is_too_long_or_has_a_comma(tmp_path: Path, name: str) -> None:
     assert address.socket_folder(cluster_in(tmp_path / name)) == Path("/tmp/pincite-test")
 
 
-def test_it_is_elsewhere_if_the_file_system_has_no_sockets(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_socket_is_in_tmp_if_the_file_system_has_no_sockets(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "socket", lambda _: FailingSocket(errno.EOPNOTSUPP))
     assert address.socket_folder(cluster_in(short)) == Path("/tmp/pincite-test")
     monkeypatch.setattr(socket, "socket", lambda _: FailingSocket(errno.ENOSPC))
@@ -48,7 +48,7 @@ def test_it_is_elsewhere_if_the_file_system_has_no_sockets(short: Path, monkeypa
 
 
 class FailingSocket(socket.socket):
-    """Fails to bind, as on some file systems."""
+    """A socket that fails to bind, as on some file systems."""
 
     def __init__(self, number: int) -> None:
         super().__init__(socket.AF_UNIX)
@@ -64,7 +64,7 @@ def test_the_url_survives_odd_characters(tmp_path: Path) -> None:
     assert parts == {"user": "pincite", "password": "a%b/c", "dbname": "pincite", "host": str(folder), "port": "5432"}
 
 
-def test_a_folder_of_ours_is_made_anew(tmp_path: Path) -> None:
+def test_an_own_socket_folder_is_recreated(tmp_path: Path) -> None:
     folder = tmp_path / "postgres.socket"
     folder.mkdir(0o755)
     (folder / ".s.PGSQL.5432.lock").write_text("stale")
@@ -73,7 +73,7 @@ def test_a_folder_of_ours_is_made_anew(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_a_link_or_a_file_is_not_taken(tmp_path: Path) -> None:
+def test_a_symlink_or_file_is_refused_as_socket_folder(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir(0o700)
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "file").write_text("")

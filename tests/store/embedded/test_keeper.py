@@ -1,4 +1,4 @@
-"""Locks, and the stopping of servers."""
+"""File locks, and stopping servers."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ from pincite.store.embedded import keeper
 
 @pytest.fixture
 def two(tmp_path: Path) -> Iterator[tuple[int, int]]:
-    """One file, opened twice: each has its own locks."""
+    """One file opened twice; each descriptor has its own locks."""
     path = tmp_path / "lock"
     path.touch()
     files = (os.open(path, os.O_RDWR), os.open(path, os.O_RDWR))
@@ -31,7 +31,7 @@ def test_a_lock_is_shared_or_exclusive(two: tuple[int, int]) -> None:
     assert not keeper.try_lock(first, keeper.EXCLUSIVE)
 
 
-def test_waiting_ends(two: tuple[int, int]) -> None:
+def test_waiting_for_a_lock_times_out(two: tuple[int, int]) -> None:
     first, second = two
     assert keeper.try_lock(first, keeper.EXCLUSIVE)
     begin = time.monotonic()
@@ -51,7 +51,7 @@ def test_a_process_is_alive_as_long_as_it_holds_the_lock(two: tuple[int, int]) -
     assert not keeper.is_alive(asked)
 
 
-def test_stopping_what_does_not_run_is_done_at_once(two: tuple[int, int]) -> None:
+def test_stopping_a_stopped_server_returns_immediately(two: tuple[int, int]) -> None:
     assert keeper.stop(two[0], "pincite-none")
     assert keeper.try_lock(two[1], keeper.EXCLUSIVE), "no lock is left behind"
 
@@ -66,8 +66,8 @@ def test_a_server_that_cannot_be_seen_is_not_claimed_to_be_stopped(
 
 
 @pytest.mark.slow
-def test_every_step_is_harder(two: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A master that ignores the polite signal is ended by the last one; its namesake is left alone."""
+def test_a_server_is_stopped_by_stronger_signals(two: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A main process that ignores the first signals is killed by the last one; one with a similar name is not."""
     stubborn = "import signal; [signal.signal(s, signal.SIG_IGN) for s in (2, 3)]; print(flush=True); signal.pause()"
     assert keeper.try_lock(two[0], keeper.EXCLUSIVE)
     command = [sys.executable, "-c", stubborn, "cluster_name=pincite-one", "end"]
@@ -77,7 +77,9 @@ def test_every_step_is_harder(two: tuple[int, int], monkeypatch: pytest.MonkeyPa
     os.dup2(two[1], two[0])
     assert server.stdout is not None
     server.stdout.readline()
-    monkeypatch.setattr(keeper, "STEPS", [(number, 0.1) for number, _ in keeper.STEPS[:2]] + [keeper.STEPS[2]])
+    monkeypatch.setattr(
+        keeper, "STOP_SIGNALS", [(number, 0.1) for number, _ in keeper.STOP_SIGNALS[:2]] + [keeper.STOP_SIGNALS[2]]
+    )
     try:
         assert keeper.stop(two[1], "pincite-one")
         assert server.wait(5) == -9

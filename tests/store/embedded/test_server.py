@@ -1,4 +1,4 @@
-"""The embedded server, for real: started, shared, crashed, misused."""
+"""The embedded server: started, shared, crashed and misused."""
 
 import os
 import shutil
@@ -34,14 +34,14 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
-    """One server for the tests that only look."""
+    """One server for all tests that change nothing."""
     with EmbeddedServer.open(tmp_path_factory.mktemp("looked at") / "new" / "data") as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder whose server has run once: copying it is quicker than making one."""
+    """A data folder whose server has run once: copying it is faster than creating one."""
     folder = tmp_path_factory.mktemp("made") / "data"
     EmbeddedServer.open(folder).close()
     return folder
@@ -49,7 +49,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def data(made: Path, tmp_path: Path) -> Iterator[Path]:
-    """A data folder of one's own, with a database."""
+    """A new data folder with a database."""
     folder = tmp_path / "data"
     shutil.copytree(made, folder)
     yield folder
@@ -58,7 +58,7 @@ def data(made: Path, tmp_path: Path) -> Iterator[Path]:
 
 @contextmanager
 def sharer(data: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process that shares the server, until its input ends or it is killed."""
+    """Another process that shares the server until its input ends or it is killed."""
     process = subprocess.Popen(
         [sys.executable, "-c", SHARER, str(data)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -129,16 +129,16 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_it_answers(running: EmbeddedServer) -> None:
+def test_the_server_answers(running: EmbeddedServer) -> None:
     assert ask(running, "select 1") == 1
     assert ask(running, "select current_user || ' ' || current_database()") == "pincite pincite"
 
 
-def test_letters_of_all_languages_are_letters(running: EmbeddedServer) -> None:
+def test_the_database_lowercases_letters_of_all_languages(running: EmbeddedServer) -> None:
     assert ask(running, "select lower('ÄΩЖ') || ' ' || current_setting('server_encoding')") == "äωж UTF8"
 
 
-def test_what_is_acknowledged_is_durable(running: EmbeddedServer) -> None:
+def test_an_acknowledged_upload_is_durable(running: EmbeddedServer) -> None:
     names = ("fsync", "synchronous_commit", "full_page_writes", "data_checksums")
     assert [ask(running, f"show {name}") for name in names] == ["on"] * 4
 
@@ -158,7 +158,7 @@ def current_umask() -> int:
     return mask
 
 
-def test_only_the_password_opens(running: EmbeddedServer) -> None:
+def test_the_server_requires_the_password(running: EmbeddedServer) -> None:
     rules = (running.folder / "postgres" / "pg_hba.conf").read_text()
     assert rules == "local all all scram-sha-256\n"
     secret = (running.folder / "postgres.secret").read_text()
@@ -167,12 +167,12 @@ def test_only_the_password_opens(running: EmbeddedServer) -> None:
         psycopg.connect(running.url.replace(secret, secret[::-1]))
 
 
-def test_it_listens_on_no_network(running: EmbeddedServer) -> None:
+def test_the_server_does_not_listen_on_the_network(running: EmbeddedServer) -> None:
     assert ask(running, "show listen_addresses") == ""
     assert ask(running, "show unix_socket_directories") == f'"{socket_folder(running)}"'
 
 
-def test_shares_in_one_process(data: Path) -> None:
+def test_one_process_can_open_several_shares(data: Path) -> None:
     first = EmbeddedServer.open(data)
     second = EmbeddedServer.open(data)
     pid = master(data)
@@ -186,7 +186,7 @@ def test_shares_in_one_process(data: Path) -> None:
         assert master(data) != pid
 
 
-def test_it_survives_killed_sharers_and_stops_after_the_last(data: Path) -> None:
+def test_the_server_survives_killed_users_and_stops_after_the_last(data: Path) -> None:
     with sharer(data) as first, sharer(data) as second:
         pid = master(data)
         first.kill()
@@ -225,7 +225,7 @@ def test_a_killed_keeper_is_replaced(data: Path) -> None:
 
 
 def keeper_of(data: Path) -> int:
-    """The process that holds the keeper's lock, by the cluster's name on its command line."""
+    """Return the keeper process, found by the cluster's name on its command line."""
     arguments = subprocess.run(["ps", "-axwwo", "pid=,args="], capture_output=True, text=True, check=True).stdout
     (name,) = {
         word.removeprefix("cluster_name=")
@@ -247,7 +247,7 @@ def test_a_crashed_server_comes_back_with_what_was_committed(data: Path) -> None
             assert ask(first, "select sum(n) from kept") == 500500
 
 
-def test_processes_left_behind_by_a_dead_master_are_ended(data: Path) -> None:
+def test_orphaned_server_processes_are_ended(data: Path) -> None:
     with EmbeddedServer.open(data) as server, closing(psycopg.connect(server.url)) as busy:
         busy.pgconn.send_query(b"select count(*) from generate_series(1, 100000000) a, generate_series(1, 1000) b")
         assert wait_for(lambda: ask(server, "select count(*) from pg_stat_activity where state = 'active'") == 2)
@@ -258,7 +258,7 @@ def test_processes_left_behind_by_a_dead_master_are_ended(data: Path) -> None:
             assert ask(again, "select 1") == 1
 
 
-def test_a_stale_process_id_now_used_by_another_is_not_believed(data: Path) -> None:
+def test_a_stale_process_id_is_ignored(data: Path) -> None:
     with EmbeddedServer.open(data) as server:
         socket = socket_folder(server) / ".s.PGSQL.5432.lock"
         owner = (data / "postgres").stat().st_uid
@@ -334,12 +334,12 @@ def test_a_server_whose_folder_was_deleted_still_stops(data: Path) -> None:
 def test_a_database_of_another_version_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
     (tmp_path / "postgres" / "PG_VERSION").write_text("16\n")
-    with pytest.raises(DataFolderError, match=r"made by PostgreSQL 16, and this pincite brings 18: back it up"):
+    with pytest.raises(DataFolderError, match=r"created by PostgreSQL 16, and this pincite has 18: back it up"):
         EmbeddedServer.open(tmp_path)
     assert [path.name for path in sorted(tmp_path.rglob("*"))] == ["postgres", "PG_VERSION"]
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_database_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
     (tmp_path / "postgres" / "notes.txt").write_text("mine")
     with pytest.raises(DataFolderError, match="is not a PostgreSQL database"):
@@ -347,7 +347,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "postgres" / "notes.txt").read_text() == "mine"
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
+def test_a_file_is_refused_as_data_folder(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("")
     with pytest.raises(DataFolderError, match="is a file, and a folder is needed: choose another folder"):
         EmbeddedServer.open(tmp_path / "data")
@@ -363,12 +363,12 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
 
 
-def test_a_full_disk_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_in_one_line(tmp_path: Path) -> None:
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))" + SHARER
     result = subprocess.run(
         [sys.executable, "-c", limited, str(tmp_path / "data")], capture_output=True, text=True, check=False
     )
-    assert result.stderr.splitlines()[-1].startswith("pincite.errors.DataFolderError: no database can be made in")
+    assert result.stderr.splitlines()[-1].startswith("pincite.errors.DataFolderError: no database can be created in")
     assert "File too large" in result.stderr.splitlines()[-1]
     assert not (tmp_path / "data" / "postgres.new").exists()
     with EmbeddedServer.open(tmp_path / "data") as server:
@@ -383,21 +383,21 @@ def test_a_server_that_cannot_start_says_why(data: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_lost_secret_is_missed(tmp_path: Path) -> None:
+def test_a_missing_secret_is_reported(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
     (tmp_path / "postgres" / "PG_VERSION").write_text("18\n")
     with pytest.raises(DataFolderError, match=r"postgres\.secret is missing"):
         EmbeddedServer.open(tmp_path)
 
 
-def test_windows_is_pointed_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_windows_the_embedded_database_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     with pytest.raises(DataFolderError, match="PINCITE_DATABASE_URL"):
         EmbeddedServer.open(tmp_path)
 
 
-def test_a_server_told_to_stop_when_all_have_left_is_started_anew(tmp_path: Path) -> None:
-    """SIGTERM makes PostgreSQL wait for its clients and refuse new ones: nobody may have to wait for that."""
+def test_a_server_in_smart_shutdown_is_restarted(tmp_path: Path) -> None:
+    """SIGTERM makes PostgreSQL wait for its clients and refuse new ones; pincite must not wait for that."""
     data = tmp_path / "data"
     with EmbeddedServer.open(data) as server, closing(psycopg.connect(server.url)):
         os.kill(int((data / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""What a model wrote about passages, in the database."""
+"""Enrichments in the database."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from pincite.store.indexing.enrichments import Enrichments
 WRITTEN = {b"h1": Enriched("About cats.", ("Who purrs?",)), b"h2": Enriched("", ())}
 
 
-def test_what_was_kept_is_known_to_its_owner_alone(open_pincite: Callable[..., Any]) -> None:
+def test_enrichments_are_visible_to_their_owner_only(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.documents.upload(Upload("cats.md", b"Cats purr.", author="Ann", tags=("a",)))
@@ -27,14 +27,14 @@ def test_what_was_kept_is_known_to_its_owner_alone(open_pincite: Callable[..., A
                 ("a",),
             )
             await store.keep(job, WRITTEN)
-            await store.keep(job, WRITTEN)  # twice is once
+            await store.keep(job, WRITTEN)  # a second call changes nothing
             assert await store.known("local", [b"h1", b"h2", b"h3"]) == WRITTEN
             assert await store.known("somebody else", [b"h1", b"h2"]) == {}
 
     asyncio.run(go())
 
 
-def test_a_document_that_is_gone_keeps_nothing(open_pincite: Callable[..., Any]) -> None:
+def test_nothing_is_stored_for_a_removed_document(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.documents.upload(Upload("cats.md", b"Cats purr."))

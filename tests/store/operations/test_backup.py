@@ -1,4 +1,4 @@
-"""Backing up and restoring: everything comes back another_database_url, and a damaged file changes nothing."""
+"""Backup and restore: everything is restored in another database, and a damaged file changes nothing."""
 
 import asyncio
 import tarfile
@@ -33,7 +33,7 @@ def settings_for(url: str, data: Path) -> dict[str, Any]:
 
 
 async def fill(pincite: AsyncPincite, folder: Path) -> str:
-    """Documents, one with two versions, a conversation, a key, a changed setting; returns the session's id."""
+    """Add documents, one with two versions, a session, a key and a changed setting; return the session's id."""
     for name, text in (
         ("cat.md", "# Cat\n\nThe cat is fed at half past six."),
         ("key.md", "# Key\n\nThe key hangs behind the blue cup."),
@@ -55,7 +55,7 @@ def indexes_of(url: str) -> list[Any]:
 
 
 def rows_of(url: str) -> dict[str, list[Any]]:
-    """Every row of every table in words, but for what tells where and when."""
+    """Return every row of every table as text, without columns of place and time."""
     with psycopg.connect(url) as connection:
         tables = connection.execute(
             "select tablename from pg_tables where schemaname = 'pincite' order by 1"
@@ -69,7 +69,7 @@ def rows_of(url: str) -> dict[str, list[Any]]:
         }
 
 
-def test_everything_comes_back_elsewhere_with_the_same_ids(
+def test_a_backup_is_restored_elsewhere_with_the_same_ids(
     database_url: str, another_database_url: str, tmp_path: Path
 ) -> None:
     target = tmp_path / "library.backup"
@@ -105,14 +105,14 @@ def test_everything_comes_back_elsewhere_with_the_same_ids(
             assert pincite.settings.rag.top_k == 7
             assert (await pincite.services.sessions.get(await pincite.scope(), session)).turns
             (tmp_path / "new.md").write_text("The well is behind the hut.")
-            new = await pincite.add(tmp_path / "new.md")  # numbers go on where they were
+            new = await pincite.add(tmp_path / "new.md")  # sequences continue
             assert new.chunks == 1
 
     asyncio.run(use())
 
 
 @pytest.mark.slow
-def test_files_beside_an_embedded_database_come_along(tmp_path: Path) -> None:
+def test_files_of_an_embedded_database_are_backed_up(tmp_path: Path) -> None:
     from pincite.config.sources import load_settings
     from pincite.store.operations.open_bare import address, library
 
@@ -132,7 +132,7 @@ def test_files_beside_an_embedded_database_come_along(tmp_path: Path) -> None:
             assert (await back_up(database, files, target, traces=False, report=silent)).files == 1
             gone.write_text("The cat is fed at half past seven.")
             assert [line.rpartition(": ")[2] for line in (await inspect(database, files, silent)).wrong] == [
-                "its file is not what came in"
+                "its file differs from the uploaded one"
             ]
             gone.unlink()
             assert "its file is missing" in (await inspect(database, files, silent)).wrong[0]
@@ -148,59 +148,57 @@ def test_files_beside_an_embedded_database_come_along(tmp_path: Path) -> None:
 
 
 def test_a_document_removed_while_files_are_copied_is_not_in_the_backup(
-    with_shelf: Any, database_url: str, another_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    with_store: Any, database_url: str, another_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target, add_file = tmp_path / "library.backup", Writer.add_file
 
-    async def test(shelf: Any) -> None:
-        kept, gone = [await shelf.put(name, f"text of {name}") for name in ("kept.md", "gone.md")]
+    async def test(store: Any) -> None:
+        kept, gone = [await store.put(name, f"text of {name}") for name in ("kept.md", "gone.md")]
 
         def meanwhile(writer: Writer, name: str, path: Path) -> None:
             add_file(writer, name, path)
             with psycopg.connect(database_url) as other:
                 for (version,) in other.execute("select id from pincite.version where document_id = %s", (gone,)):
-                    shelf.files.remove(gone, version)
+                    store.files.remove(gone, version)
                 other.execute("delete from pincite.document where id = %s", (gone,))
 
         monkeypatch.setattr(Writer, "add_file", meanwhile)
-        done = await back_up(shelf.database, shelf.files, target, traces=True, report=silent)
+        done = await back_up(store.database, store.files, target, traces=True, report=silent)
         assert (done.documents, done.files, done.missing) == (1, 1, ())
         await restore(another_database_url, tmp_path / "there", target, read_backup(target, silent), silent)
         with psycopg.connect(another_database_url) as connection:
             assert connection.execute("select id from pincite.document").fetchall() == [(kept,)]
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_file_that_is_not_there_is_named(with_shelf: Any, tmp_path: Path) -> None:
-    async def test(shelf: Any) -> None:
-        document_id = await shelf.put("a.md", "text")
-        [version] = await shelf.library.versions(await shelf.scope(), document_id)
-        shelf.files.path(document_id, version.id).unlink()
-        done = await back_up(shelf.database, shelf.files, tmp_path / "b", traces=True, report=silent)
+def test_a_missing_file_is_listed_in_the_backup(with_store: Any, tmp_path: Path) -> None:
+    async def test(store: Any) -> None:
+        document_id = await store.put("a.md", "text")
+        [version] = await store.library.versions(await store.scope(), document_id)
+        store.files.path(document_id, version.id).unlink()
+        done = await back_up(store.database, store.files, tmp_path / "b", traces=True, report=silent)
         assert (done.files, done.missing) == (0, (f"{document_id}/{version.id}",))
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_library_that_is_not_empty_is_left_alone(with_shelf: Any, database_url: str, tmp_path: Path) -> None:
-    async def test(shelf: Any) -> None:
-        await shelf.put("a.md", "text")
-        await back_up(shelf.database, shelf.files, tmp_path / "b", traces=True, report=silent)
+def test_a_restore_refuses_a_library_with_content(with_store: Any, database_url: str, tmp_path: Path) -> None:
+    async def test(store: Any) -> None:
+        await store.put("a.md", "text")
+        await back_up(store.database, store.files, tmp_path / "b", traces=True, report=silent)
         before = rows_of(database_url)
         with pytest.raises(Conflict, match="the library is not empty"):
             await restore(database_url, tmp_path, tmp_path / "b", read_backup(tmp_path / "b", silent), silent)
         assert rows_of(database_url) == before
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_library_that_was_opened_and_never_used_gives_way(
-    with_shelf: Any, another_database_url: str, tmp_path: Path
-) -> None:
-    async def test(shelf: Any) -> None:
-        await shelf.put("a.md", "text")
-        await back_up(shelf.database, shelf.files, tmp_path / "b", traces=True, report=silent)
+def test_a_restore_replaces_an_unused_library(with_store: Any, another_database_url: str, tmp_path: Path) -> None:
+    async def test(store: Any) -> None:
+        await store.put("a.md", "text")
+        await back_up(store.database, store.files, tmp_path / "b", traces=True, report=silent)
         async with AsyncPincite(settings=settings_for(another_database_url, tmp_path / "there")):
             pass
         manifest = read_backup(tmp_path / "b", silent)
@@ -208,15 +206,15 @@ def test_a_library_that_was_opened_and_never_used_gives_way(
         with psycopg.connect(another_database_url) as connection:
             assert connection.execute("select name from pincite.document").fetchall() == [("a.md",)]
 
-    with_shelf(test)
+    with_store(test)
 
 
 def test_a_restore_that_fails_leaves_an_empty_library_and_can_be_done_again(
-    with_shelf: Any, another_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    with_store: Any, another_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def test(shelf: Any) -> None:
-        await shelf.put("a.md", "text")
-        await back_up(shelf.database, shelf.files, tmp_path / "b", traces=True, report=silent)
+    async def test(store: Any) -> None:
+        await store.put("a.md", "text")
+        await back_up(store.database, store.files, tmp_path / "b", traces=True, report=silent)
         manifest, there = read_backup(tmp_path / "b", silent), tmp_path / "there"
 
         async def fail(*_: Any) -> None:
@@ -229,41 +227,41 @@ def test_a_restore_that_fails_leaves_an_empty_library_and_can_be_done_again(
         assert not [path for path in there.rglob("*") if path.is_file()]
         assert (await restore(another_database_url, there, tmp_path / "b", manifest, silent)).files == 1
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_backup_never_takes_the_place_of_a_file_and_is_whole_or_not_there(
-    with_shelf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_backup_never_replaces_a_file_and_is_complete_or_absent(
+    with_store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "backups"
     folder.mkdir()
     (folder / "a").write_text("mine")
 
-    async def test(shelf: Any) -> None:
-        await shelf.put("a.md", "text")
+    async def test(store: Any) -> None:
+        await store.put("a.md", "text")
         with pytest.raises(Invalid, match="exists already"):
-            await back_up(shelf.database, shelf.files, folder / "a", traces=True, report=silent)
+            await back_up(store.database, store.files, folder / "a", traces=True, report=silent)
 
         async def fail(*_: Any) -> None:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(backup_module, "_manifest", fail)
         with pytest.raises(DataFolderError, match="No space left"):
-            await back_up(shelf.database, shelf.files, folder / "b", traces=True, report=silent)
+            await back_up(store.database, store.files, folder / "b", traces=True, report=silent)
 
-    with_shelf(test)
+    with_store(test)
     assert [path.name for path in folder.iterdir()] == ["a"]
     assert (folder / "a").read_text() == "mine"
 
 
 def test_a_large_table_is_copied_in_parts(
-    with_shelf: Any, another_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    with_store: Any, another_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backup_module, "PART", 100)
+    monkeypatch.setattr(backup_module, "PART_BYTES", 100)
 
-    async def test(shelf: Any) -> None:
-        await shelf.put("a.md", *(f"passage {n} of many" for n in range(50)))
-        await back_up(shelf.database, shelf.files, tmp_path / "b", traces=True, report=silent)
+    async def test(store: Any) -> None:
+        await store.put("a.md", *(f"passage {n} of many" for n in range(50)))
+        await back_up(store.database, store.files, tmp_path / "b", traces=True, report=silent)
         with tarfile.open(tmp_path / "b") as tar:
             assert sum(name.startswith("tables/posting/") for name in tar.getnames()) > 10
         await restore(
@@ -272,17 +270,17 @@ def test_a_large_table_is_copied_in_parts(
         with psycopg.connect(another_database_url) as connection:
             assert connection.execute("select count(*) from pincite.chunk where level = 2").fetchone() == (50,)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_backup_of_an_earlier_schema_is_brought_up_to_date(
-    with_shelf: Any, another_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_backup_of_an_earlier_schema_is_migrated(
+    with_store: Any, another_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later = (9999, "9999_later.sql", "alter table document add column later text not null default 'yes'")
 
-    async def test(shelf: Any) -> None:
-        await shelf.put("a.md", "text")
-        await back_up(shelf.database, shelf.files, tmp_path / "b", traces=True, report=silent)
+    async def test(store: Any) -> None:
+        await store.put("a.md", "text")
+        await back_up(store.database, store.files, tmp_path / "b", traces=True, report=silent)
         known = [*migration_files(), later]
         monkeypatch.setattr(schema_module, "migration_files", lambda: known)
         manifest = read_backup(tmp_path / "b", silent)
@@ -290,24 +288,26 @@ def test_a_backup_of_an_earlier_schema_is_brought_up_to_date(
         with psycopg.connect(another_database_url) as connection:
             assert connection.execute("select name, later from pincite.document").fetchall() == [("a.md", "yes")]
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_user_who_may_not_see_all_rows_is_told(with_shelf: Any, database_url: str, tmp_path: Path) -> None:
-    async def test(shelf: Any) -> None:
-        await shelf.put("a.md", "text")
+def test_a_database_user_without_access_to_all_rows_is_refused(
+    with_store: Any, database_url: str, tmp_path: Path
+) -> None:
+    async def test(store: Any) -> None:
+        await store.put("a.md", "text")
         name = psycopg.conninfo.conninfo_to_dict(database_url)["dbname"]
         with psycopg.connect(database_url, autocommit=True) as connection:
             connection.execute(f"create role reader_{name} login password 'x'")
             connection.execute(f"grant usage on schema pincite to reader_{name}")
             connection.execute(f"grant select on all tables in schema pincite to reader_{name}")
             try:
-                shelf.database._url = psycopg.conninfo.make_conninfo(database_url, user=f"reader_{name}", password="x")
-                with pytest.raises(NotAllowed, match="give it BYPASSRLS"):
-                    await back_up(shelf.database, shelf.files, tmp_path / "b", traces=True, report=silent)
+                store.database._url = psycopg.conninfo.make_conninfo(database_url, user=f"reader_{name}", password="x")
+                with pytest.raises(NotAllowed, match="grant it BYPASSRLS"):
+                    await back_up(store.database, store.files, tmp_path / "b", traces=True, report=silent)
             finally:
                 connection.execute(f"drop owned by reader_{name}")
                 connection.execute(f"drop role reader_{name}")
         assert not (tmp_path / "b").exists()
 
-    with_shelf(test)
+    with_store(test)

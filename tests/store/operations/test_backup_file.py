@@ -1,4 +1,4 @@
-"""The file of a backup: read as it was written, or refused."""
+"""The backup file: read as it was written, or refused."""
 
 import io
 import os
@@ -15,9 +15,15 @@ from pincite.store.operations.backup_file import Writer, check, members
 from pincite.store.operations.restore import read_backup
 
 MANIFEST = BackupManifest(
-    pincite="0.1.0", schema=1, library="lib", made_at="2026-01-01T00:00:00+00:00", documents=1,
-    tables=(BackupTable("document", ("id", "name"), 1),), sequences={"job_id_seq": 7}, missing=(),
-)  # fmt: skip
+    pincite="0.1.0",
+    schema=1,
+    library="lib",
+    made_at="2026-01-01T00:00:00+00:00",
+    documents=1,
+    tables=(BackupTable("document", ("id", "name"), 1),),
+    sequences={"job_id_seq": 7},
+    missing=(),
+)
 CONTENT = {"files/doc-1/v_1": os.urandom(5000), "tables/document/000000": b"rows", "tables/document/000001": b""}
 
 
@@ -31,7 +37,7 @@ def write(path: Path, manifest: BackupManifest | None = MANIFEST) -> Path:
 
 
 def written(path: Path, *names: str, kind: bytes = tarfile.REGTYPE) -> Path:
-    """A tar made by somebody else."""
+    """A tar file that pincite did not write."""
     with tarfile.open(path, "w:gz") as tar:
         for name in names:
             header = tarfile.TarInfo(name)
@@ -44,7 +50,7 @@ def checked(path: Path) -> BackupManifest:
     return check(path, lambda _done, _whole: None)
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_a_backup_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = write(tmp_path / "b")
     found = checked(path)
     assert found == replace(MANIFEST, members=3, sha256=found.sha256)
@@ -61,15 +67,15 @@ def test_a_file_is_added_from_the_disk(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
-def test_one_that_was_cut_is_refused(tmp_path: Path, share: float) -> None:
+def test_a_truncated_backup_is_refused(tmp_path: Path, share: float) -> None:
     path = write(tmp_path / "b")
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * share)])
-    with pytest.raises(Unreadable, match="is no backup of pincite, or is damaged"):
+    with pytest.raises(Unreadable, match="is not a backup of pincite, or is damaged"):
         checked(path)
 
 
-def test_one_without_its_last_page_is_refused(tmp_path: Path) -> None:
+def test_a_backup_without_its_end_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Unreadable, match="its end is missing"):
         checked(write(tmp_path / "b", manifest=None))
 
@@ -86,30 +92,41 @@ def test_a_single_wrong_byte_is_found(tmp_path: Path, place: int) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["../../etc/passwd", "/etc/passwd", "files/../x", "files/a/b/c", "files/..", "tables/x/../000000", "notes.txt",
-     "files/.place/x", "files/a/\n", "tables/DOCUMENT/000000", "files/a/b\n"],
-)  # fmt: skip
-def test_names_that_are_no_ids_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(Unreadable, match="it holds what no backup has"):
+    [
+        "../../etc/passwd",
+        "/etc/passwd",
+        "files/../x",
+        "files/a/b/c",
+        "files/..",
+        "tables/x/../000000",
+        "notes.txt",
+        "files/.place/x",
+        "files/a/\n",
+        "tables/DOCUMENT/000000",
+        "files/a/b\n",
+    ],
+)
+def test_member_names_that_are_no_ids_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(Unreadable, match="it has unknown content"):
         checked(written(tmp_path / "b", name))
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE])
 def test_links_folders_and_pipes_are_refused(tmp_path: Path, kind: bytes) -> None:
-    with pytest.raises(Unreadable, match="it holds what no backup has"):
+    with pytest.raises(Unreadable, match="it has unknown content"):
         checked(written(tmp_path / "b", "files/a/b", kind=kind))
 
 
-def test_what_comes_after_the_manifest_is_refused(tmp_path: Path) -> None:
+def test_a_member_after_the_manifest_is_refused(tmp_path: Path) -> None:
     with open(tmp_path / "b", "wb") as file, Writer(file) as writer:
         writer.seal(MANIFEST)
         writer.add("files/d/v", b"x")
-    with pytest.raises(Unreadable, match="it holds what no backup has"):
+    with pytest.raises(Unreadable, match="it has unknown content"):
         checked(tmp_path / "b")
 
 
 @pytest.mark.parametrize("manifest", [b"", b"[]", b"{}", b'{"format": 1}', b'{"format": 1, "tables": [{}]}', b"\xff"])
-def test_a_manifest_that_says_nothing_is_refused(tmp_path: Path, manifest: bytes) -> None:
+def test_an_invalid_manifest_is_refused(tmp_path: Path, manifest: bytes) -> None:
     with tarfile.open(tmp_path / "b", "w:gz") as tar:
         header = tarfile.TarInfo("manifest.json")
         header.size = len(manifest)
@@ -118,19 +135,19 @@ def test_a_manifest_that_says_nothing_is_refused(tmp_path: Path, manifest: bytes
         checked(tmp_path / "b")
 
 
-def test_another_format_and_a_newer_schema_say_what_to_do(tmp_path: Path) -> None:
+def test_another_format_and_a_newer_schema_are_refused_with_advice(tmp_path: Path) -> None:
     with pytest.raises(Unreadable, match="install a newer one"):
         checked(write(tmp_path / "a", replace(MANIFEST, format=BACKUP_FORMAT + 1)))
     with pytest.raises(DataFolderError, match="made by a newer pincite"):
         read_backup(write(tmp_path / "b", replace(MANIFEST, schema=9999)), lambda _progress: None)
 
 
-def test_a_library_that_is_a_path_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="names no library"):
+def test_a_library_id_that_is_a_path_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match="has no valid library id"):
         checked(write(tmp_path / "b", replace(MANIFEST, library="../../elsewhere")))
 
 
-def test_what_is_no_backup_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_backup_is_refused(tmp_path: Path) -> None:
     (tmp_path / "letter").write_text("Dear all")
     for path in (tmp_path / "letter", tmp_path / "nothing", tmp_path):
         with pytest.raises(Unreadable, match=re.escape(str(path))):

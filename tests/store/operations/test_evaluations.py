@@ -1,4 +1,4 @@
-"""Question sets and their runs."""
+"""Evaluation sets and their runs."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ def question(document_id: str, text: str = "What is it?", **more: Any) -> SetQue
     return SetQuestion(text, "cloze", "en", Place(document_id, 0, 5), more.pop("version", "v"), 0, (twin,), **more)
 
 
-def test_passages_are_those_of_served_versions_in_reading_order_or_a_sample(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        evaluations, scope = Evaluations(shelf.database), await shelf.scope()
-        first = await shelf.put("a.md", "One passage.", "Another passage.")
-        await shelf.put("b.md", "Ein Absatz.", language="de")
-        await shelf.accept("c.md", "Not indexed yet.")
+def test_passages_are_those_of_served_versions_in_reading_order_or_a_sample(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        evaluations, scope = Evaluations(store.database), await store.scope()
+        first = await store.put("a.md", "One passage.", "Another passage.")
+        await store.put("b.md", "Ein Absatz.", language="de")
+        await store.accept("c.md", "Not indexed yet.")
         found = await evaluations.passages(scope, 0, 100)
         assert [one.text for one in found if one.document_id == first] == ["One passage.", "Another passage."]
         assert len(found) == 3
@@ -37,13 +37,13 @@ def test_passages_are_those_of_served_versions_in_reading_order_or_a_sample(with
         assert await evaluations.passages(Scope("stranger", scope.realms), 0, 100) == []
         assert await evaluations.passages(Scope("local", ()), 0, 100) == []
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_set_comes_back_as_it_was_kept_and_versions_count(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        evaluations, scope = Evaluations(shelf.database), await shelf.scope()
-        document_id = await shelf.put("a.md", "One passage.")
+def test_a_set_is_read_as_it_was_stored_and_versions_increase(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        evaluations, scope = Evaluations(store.database), await store.scope()
+        document_id = await store.put("a.md", "One passage.")
         [passage] = await evaluations.passages(scope, 0, 10)
         asked = [question(document_id, "one?", version=passage.version), question(document_id, "two?")]
         first = await evaluations.keep_set(scope, "words", 7, [*asked, question("gone")])
@@ -60,27 +60,27 @@ def test_a_set_comes_back_as_it_was_kept_and_versions_count(with_shelf: Any) -> 
         with pytest.raises(NotFound):
             await evaluations.remove_set(scope, second.id)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_documents_questions_go_with_it(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        evaluations, scope = Evaluations(shelf.database), await shelf.scope()
-        gone, stays = await shelf.put("a.md", "One passage."), await shelf.put("b.md", "Another passage.")
+def test_questions_are_removed_with_their_document(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        evaluations, scope = Evaluations(store.database), await store.scope()
+        gone, stays = await store.put("a.md", "One passage."), await store.put("b.md", "Another passage.")
         kept = await evaluations.keep_set(scope, "words", 0, [question(gone, "secret words?"), question(stays)])
-        await shelf.removal.remove(scope, gone)
+        await store.removal.remove(scope, gone)
         assert [one.place.document_id for one in (await evaluations.get_set(scope, kept.id)).questions] == [stays]
-        async with shelf.database.transaction("local") as connection:
+        async with store.database.transaction("local") as connection:
             left = await (await connection.execute("select text from evaluation_question")).fetchall()
         assert left == [("What is it?",)]
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_run_goes_on_and_ends_well_or_badly(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        evaluations, scope = Evaluations(shelf.database), await shelf.scope()
-        document_id = await shelf.put("a.md", "One passage.")
+def test_a_run_reports_progress_and_succeeds_or_fails(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        evaluations, scope = Evaluations(store.database), await store.scope()
+        document_id = await store.put("a.md", "One passage.")
         kept = await evaluations.keep_set(scope, "words", 0, [question(document_id)])
         run = await evaluations.begin(scope, kept.id, 4, {"rag.alpha": 0.3})
         assert (run.state, run.progress, run.revision, run.settings) == ("running", 0.0, 4, {"rag.alpha": 0.3})
@@ -96,26 +96,26 @@ def test_a_run_goes_on_and_ends_well_or_badly(with_shelf: Any) -> None:
         await evaluations.fail(scope, later.id, "it broke\0")
         failed = await evaluations.get(scope, later.id)
         assert (failed.state, failed.error, failed.set_id, failed.outcome) == ("failed", "it broke ", kept.id, None)
-        assert await evaluations.before(scope, failed) == done
-        assert await evaluations.before(scope, done) is None
+        assert await evaluations.previous_run(scope, failed) == done
+        assert await evaluations.previous_run(scope, done) is None
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_run_that_fell_silent_was_interrupted(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        evaluations, scope = Evaluations(shelf.database), await shelf.scope()
+def test_a_run_without_reports_counts_as_interrupted(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        evaluations, scope = Evaluations(store.database), await store.scope()
         run = await evaluations.begin(scope, None, 0, {})
-        async with shelf.database.transaction("local") as connection:
+        async with store.database.transaction("local") as connection:
             await connection.execute("update evaluation set seen_at = now() - interval '2 minutes'")
         assert (await evaluations.get(scope, run.id)).state == "interrupted"
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_lists_go_on_where_they_stopped(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        evaluations, scope = Evaluations(shelf.database), await shelf.scope()
+def test_lists_are_paged(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        evaluations, scope = Evaluations(store.database), await store.scope()
         runs = [(await evaluations.begin(scope, None, number, {})).id for number in range(5)]
         seen, cursor = list[str](), None
         while True:
@@ -127,13 +127,13 @@ def test_lists_go_on_where_they_stopped(with_shelf: Any) -> None:
         with pytest.raises(BadRequest, match="cursor"):
             await evaluations.list(scope, 2, "nonsense")
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_nobody_sees_or_writes_what_is_anothers(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        evaluations, scope = Evaluations(shelf.database), await shelf.scope()
-        document_id = await shelf.put("a.md", "One passage.")
+def test_row_level_security_hides_and_protects_rows_of_others(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        evaluations, scope = Evaluations(store.database), await store.scope()
+        document_id = await store.put("a.md", "One passage.")
         kept = await evaluations.keep_set(scope, "words", 0, [question(document_id)])
         run = await evaluations.begin(scope, kept.id, 0, {})
         stranger = Scope("stranger", scope.realms)
@@ -142,13 +142,14 @@ def test_nobody_sees_or_writes_what_is_anothers(with_shelf: Any) -> None:
         for look in (evaluations.get_set(stranger, kept.id), evaluations.get(stranger, run.id)):
             with pytest.raises(NotFound):
                 await look
-        async with shelf.database.transaction("stranger") as connection:
+        async with store.database.transaction("stranger") as connection:
             for table in ("evaluation_set", "evaluation_question", "evaluation"):
                 found = await (await connection.execute(f"select count(*) from {table}")).fetchone()
                 assert found == (0,)
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 await connection.execute(
-                    "insert into evaluation_set (id, owner, version, made_by, seed) values ('x', 'local', 9, 'words', 0)"
+                    "insert into evaluation_set (id, owner, version, made_by, seed)"
+                    " values ('x', 'local', 9, 'words', 0)"
                 )
 
-    with_shelf(test)
+    with_store(test)

@@ -1,4 +1,4 @@
-"""Purging, by looking for the bytes: in every file of the data folder, before and after."""
+"""Purge, verified by searching every file of the data folder before and after."""
 
 import asyncio
 import random
@@ -21,13 +21,13 @@ WORD = re.compile("(?:{}){{6}}".format("|".join(SYLLABLES)).encode())
 
 
 def invented(words: int) -> list[str]:
-    """Words of six syllables that stand nowhere else, the same every time."""
+    """Made-up words of six syllables that occur nowhere else, always the same."""
     numbers = random.Random(1).sample(range(10**6), words)
     return ["".join(SYLLABLES[int(digit)] for digit in f"{number:06}") for number in numbers]
 
 
 def where(folder: Path, words: list[str]) -> dict[str, int]:
-    """In which files how many of the words are found as they stand."""
+    """Return for each file how many of the words it contains literally."""
     wanted = {word.encode() for word in words}
     held = {
         path: len(wanted.intersection(WORD.findall(path.read_bytes()))) for path in folder.rglob("*") if path.is_file()
@@ -44,7 +44,7 @@ UNCOMPRESSED = """
         end loop;
     end $$
 """
-"""Long values are compressed where they are stored, and then no word of them is found as it stands: so they are not."""
+"""Long values are stored uncompressed, because words are not found literally in compressed ones."""
 
 
 def silent(_progress: Progress) -> None:
@@ -63,10 +63,10 @@ def settings(tmp_path: Path) -> dict[str, object]:
 
 
 @pytest.mark.slow
-def test_after_a_purge_no_file_of_the_data_folder_holds_the_words(settings: dict[str, object], tmp_path: Path) -> None:
+def test_after_a_purge_no_file_contains_the_removed_words(settings: dict[str, object], tmp_path: Path) -> None:
     data, words = tmp_path / "data", invented(800)
     secret, kept = words[:400], words[400:]
-    theirs = secret[:20] + secret[23:]  # what was asked for are the asker's own words
+    theirs = secret[:20] + secret[23:]  # the question is the asker's own text
     for name, words in (("secret.md", secret), ("kept.md", kept)):
         lines = [" ".join(words[n : n + 10]) + "." for n in range(0, len(words), 10)]
         (tmp_path / name).write_text(f"# {words[0]}\n\n" + "\n\n".join(lines))
@@ -102,29 +102,29 @@ def test_after_a_purge_no_file_of_the_data_folder_holds_the_words(settings: dict
     assert set(steps) == {"rewriting", "renewing the log"}
 
 
-def test_one_purges_at_a_time(database_url: str, tmp_path: Path) -> None:
+def test_only_one_purge_runs_at_a_time(database_url: str, tmp_path: Path) -> None:
     async def both() -> None:
         database = await Database.open(database_url, pool_size=2)
         with psycopg.connect(database_url) as other:
             other.execute("select pg_advisory_lock(%s)", (LOCK,))
-            with pytest.raises(Conflict, match="somebody else is purging"):
+            with pytest.raises(Conflict, match="another purge of this library is running"):
                 await purge(database, BlobFiles(tmp_path, "lib"), embedded=False, report=silent)
         await database.close()
 
     asyncio.run(both())
 
 
-def test_whoever_still_sees_what_was_removed_is_waited_for_and_told(
+def test_a_purge_waits_for_old_transactions_and_reports_them(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(purge_module, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(purge_module, "MAX_WAIT_S", 0.3)
 
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)
         with psycopg.connect(database_url) as other:
             other.execute("set transaction isolation level repeatable read")
             other.execute("select count(*) from pincite.document")
-            with pytest.raises(StoreDown, match="still sees what was removed"):
+            with pytest.raises(StoreDown, match="still sees removed rows"):
                 await purge(database, BlobFiles(tmp_path, "lib"), embedded=False, report=silent)
         done = await purge(database, BlobFiles(tmp_path, "lib"), embedded=False, report=silent)
         assert not done.log
@@ -133,12 +133,13 @@ def test_whoever_still_sees_what_was_removed_is_waited_for_and_told(
     asyncio.run(look())
 
 
-def test_samples_of_an_empty_table_are_forgotten(database_url: str, tmp_path: Path) -> None:
+def test_statistics_of_an_empty_table_are_cleared(database_url: str, tmp_path: Path) -> None:
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)
         with psycopg.connect(database_url, autocommit=True) as other:
             other.execute(
-                "insert into pincite.vocabulary (realm, word, term) select 1, 'canary' || n, 'canary' from generate_series(1, 50) n"
+                "insert into pincite.vocabulary (realm, word, term)"
+                " select 1, 'canary' || n, 'canary' from generate_series(1, 50) n"
             )
             other.execute("analyze pincite.vocabulary")
             other.execute("delete from pincite.vocabulary")

@@ -1,4 +1,4 @@
-"""The database's changes: one writer at a time, a history nobody rewrites, word of each change."""
+"""Settings in the database: one writer at a time, an immutable history, notifications of changes."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from pincite.core.accounts.access import LOCAL, Caller
-from pincite.store.database import Database, one
+from pincite.store.database import Database, fetch_one
 from pincite.store.migrate import migration_files
 from pincite.store.operations.settings import SettingsChange, Stored, StoredSettings
 
@@ -39,7 +39,7 @@ def wish(kind: Any = "set", undoes: int | None = None, **values: Any) -> Callabl
     return decide
 
 
-def test_what_is_written_is_read_and_what_changes_nothing_is_not_written(with_store: Run) -> None:
+def test_settings_are_written_and_read_and_unchanged_values_are_not_written(with_store: Run) -> None:
     async def go(store: StoredSettings, _: Database) -> None:
         [change] = await store.revise(LOCAL, wish(a=5))
         assert (change.batch, change.key, change.before, change.after, change.person) == (1, "a", None, 5, "local")
@@ -54,9 +54,9 @@ def test_what_is_written_is_read_and_what_changes_nothing_is_not_written(with_st
     with_store(go)
 
 
-def test_many_writers_lose_nothing(with_store: Run) -> None:
+def test_concurrent_changes_of_settings_are_all_stored(with_store: Run) -> None:
     async def go(store: StoredSettings, database: Database) -> None:
-        other = StoredSettings(database)  # as another process: it does not wait for the first one's turn
+        other = StoredSettings(database)  # like another process: it does not share the local lock
 
         async def add(writer: StoredSettings) -> None:
             async def decide(stored: Stored) -> SettingsChange:
@@ -72,7 +72,7 @@ def test_many_writers_lose_nothing(with_store: Run) -> None:
     with_store(go)
 
 
-def test_a_wish_that_fails_leaves_nothing(with_store: Run) -> None:
+def test_a_refused_change_writes_nothing(with_store: Run) -> None:
     async def go(store: StoredSettings, _: Database) -> None:
         async def refuse(stored: Stored) -> SettingsChange:
             raise LookupError("no")
@@ -92,9 +92,11 @@ def test_the_history_goes_by_batches_and_knows_what_was_undone(with_store: Run) 
         await store.revise(Caller("local", "administrator", "k1"), wish("undo", a=2, b=2, undoes=3))
         found = await store.history("local", limit=2)
         assert [(one.batch, one.kind, one.key, one.undone, one.key_id) for one in found] == [
-            (4, "undo", "a", False, "k1"), (4, "undo", "b", False, "k1"), (3, "set", "a", True, None),
+            (4, "undo", "a", False, "k1"),
+            (4, "undo", "b", False, "k1"),
+            (3, "set", "a", True, None),
             (3, "set", "b", True, None),
-        ]  # fmt: skip
+        ]
         assert {one.batch for one in await store.history("local", limit=9, before=3)} == {1, 2}
 
         async def look(stored: Stored) -> SettingsChange:
@@ -117,14 +119,14 @@ def test_only_administrators_write_or_see_the_history(with_store: Run, database_
         assert (await store.current()).values == {"a": 1}
         async with database.transaction("local") as connection:
             for statement in ("delete from setting_change", "update setting_change set after = '9'"):
-                assert (await connection.execute(statement)).rowcount == 0  # nobody rewrites history
-            row = await one(connection, "select after from setting_change")
+                assert (await connection.execute(statement)).rowcount == 0  # the history is immutable
+            row = await fetch_one(connection, "select after from setting_change")
         assert row == (1,)
 
     with_store(go)
 
 
-def test_documents_indexed_before_know_the_model_of_their_vectors(
+def test_a_migration_sets_the_embedding_model_of_existing_documents(
     empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
@@ -153,7 +155,7 @@ def test_documents_indexed_before_know_the_model_of_their_vectors(
     asyncio.run(go())
 
 
-def test_followers_hear_of_a_change_and_outlive_a_lost_connection(with_store: Run, database_url: str) -> None:
+def test_followers_are_notified_and_survive_a_lost_connection(with_store: Run, database_url: str) -> None:
     async def go(store: StoredSettings, _: Database) -> None:
         heard: asyncio.Queue[int] = asyncio.Queue()
         following = asyncio.create_task(store.follow(heard.put))
@@ -180,10 +182,10 @@ def test_followers_hear_of_a_change_and_outlive_a_lost_connection(with_store: Ru
 
 
 @pytest.mark.slow
-def test_a_connection_that_says_nothing_any_more_is_made_anew(
+def test_an_unresponsive_connection_is_replaced(
     with_store: Run, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pincite.store.operations.settings.LOOK_S", 0.5)
+    monkeypatch.setattr("pincite.store.operations.settings.QUERY_TIMEOUT_S", 0.5)
     listening = (
         "select pid from pg_stat_activity where datname = current_database() and query like '%settings_revision()'"
     )

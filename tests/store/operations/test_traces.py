@@ -11,8 +11,8 @@ from pincite.core.query.answer import Degraded
 from pincite.core.traces import Content, Span, Trace, TraceFilter, TraceOutcome
 from pincite.errors import Invalid, NotFound
 from pincite.store.access.users import Users
-from pincite.store.database import one
-from pincite.store.operations.traces import TraceStore, sizes
+from pincite.store.database import fetch_one
+from pincite.store.operations.traces import TraceStore, library_sizes
 from tests.store.waiting import somebody_waits
 
 NOW = datetime.now(UTC)
@@ -26,21 +26,29 @@ def trace(trace_id: str, started: datetime = NOW, **more: Any) -> Trace:
     )
     return replace(
         Trace(
-            trace_id, "query", started, 15.0, "hybrid", degraded=(Degraded("query_embedding", "down"),), spans=spans,
-            request_id="r" * 16, options={"top_k": 3}, settings={"rag.fusion": "rrf"},
+            trace_id,
+            "query",
+            started,
+            15.0,
+            "hybrid",
+            degraded=(Degraded("query_embedding", "down"),),
+            spans=spans,
+            request_id="r" * 16,
+            options={"top_k": 3},
+            settings={"rag.fusion": "rrf"},
             outcome=TraceOutcome(0.5, "medium", 1.0, ("d.v.0",), ("d.v.0",), 12, "m", "stop"),
         ),
         **more,
-    )  # fmt: skip
+    )
 
 
 async def listed(traces: TraceStore, scope: Scope, wanted: TraceFilter = ANY) -> list[str]:
     return [found.id for found in (await traces.list(scope, wanted))[0]]
 
 
-def test_a_trace_comes_back_as_it_was(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        traces, scope = TraceStore(shelf.database), await shelf.scope()
+def test_a_trace_is_read_as_it_was_stored(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        traces, scope = TraceStore(store.database), await store.scope()
         content = Content("q", ("also",), "q alone", "be brief", "an answer")
         kept = trace("t1", content=content, owner="local")
         await traces.keep("local", kept)
@@ -48,12 +56,12 @@ def test_a_trace_comes_back_as_it_was(with_shelf: Any) -> None:
         assert await listed(traces, scope) == ["t1"]
         assert (await traces.list(scope, ANY))[0] == [replace(kept, spans=())]
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_nobody_sees_the_traces_of_others(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        traces, scope = TraceStore(shelf.database), await shelf.scope()
+def test_nobody_sees_the_traces_of_others(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        traces, scope = TraceStore(store.database), await store.scope()
         await traces.keep("local", trace("t1", remote=f"{'a' * 32}-{'b' * 16}"))
         stranger = Scope("stranger", scope.realms)
         assert await listed(traces, stranger) == []
@@ -61,13 +69,13 @@ def test_nobody_sees_the_traces_of_others(with_shelf: Any) -> None:
             with pytest.raises(NotFound):
                 await traces.get(stranger, trace_id)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_administrators_see_that_others_asked_and_the_database_keeps_the_words_from_them(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        traces, scope = TraceStore(shelf.database), await shelf.scope()
-        await Users(shelf.database).add("local", "anna", "administrator")
+def test_administrators_see_traces_of_others_without_their_texts(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        traces, scope = TraceStore(store.database), await store.scope()
+        await Users(store.database).add("local", "anna", "administrator")
         content = Content("q", (), "q alone", "be brief", "an answer")
         of_folders = {"category_labels": {"hr": "Secret"}, "rag.top_k": 5}
         await traces.keep("local", trace("t1", content=content, options={"folder": "hr"}, settings=of_folders))
@@ -77,18 +85,18 @@ def test_administrators_see_that_others_asked_and_the_database_keeps_the_words_f
         assert (seen.owner, seen.content, seen.options, seen.settings) == ("local", None, {}, {"rag.top_k": 5})
         assert (await traces.get(anna, "t1", everybody=True)).spans
         assert (await traces.list(anna, ANY))[0] == []
-        await Users(shelf.database).change_role("local", "anna", "editor")
-        assert (await traces.list(anna, everybody))[0] == []  # even where a check was forgotten
-        async with shelf.database.transaction("local") as connection:
+        await Users(store.database).change_role("local", "anna", "editor")
+        assert (await traces.list(anna, everybody))[0] == []  # the database itself refuses it
+        async with store.database.transaction("local") as connection:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 await connection.execute("delete from told_trace")
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_clients_own_trace_finds_the_newest_request_in_it(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        traces, scope = TraceStore(shelf.database), await shelf.scope()
+def test_a_client_trace_id_returns_its_newest_request(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        traces, scope = TraceStore(store.database), await store.scope()
         remote = f"{'a' * 32}-{'b' * 16}"
         await traces.keep("local", trace("old", NOW - timedelta(seconds=5), remote=remote))
         await traces.keep("local", trace("new", remote=remote))
@@ -96,12 +104,12 @@ def test_a_clients_own_trace_finds_the_newest_request_in_it(with_shelf: Any) -> 
         with pytest.raises(NotFound):
             await traces.get(scope, "%")
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_lists_are_filtered_and_go_on_where_they_stopped(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        traces, scope = TraceStore(shelf.database), await shelf.scope()
+def test_lists_are_filtered_and_paged(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        traces, scope = TraceStore(store.database), await store.scope()
         for number in range(5):
             await traces.keep("local", trace(f"t{number}", NOW - timedelta(minutes=number)))
         await traces.keep("local", trace("same", NOW))
@@ -124,31 +132,31 @@ def test_lists_are_filtered_and_go_on_where_they_stopped(with_shelf: Any) -> Non
             with pytest.raises(Invalid, match="cursor"):
                 await traces.list(scope, TraceFilter(cursor=wrong))
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_an_answers_words_go_with_the_documents_it_stood_on(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        traces, scope = TraceStore(shelf.database), await shelf.scope()
-        document_id = await shelf.put("a.md", "One passage.")
-        other_id = await shelf.put("b.md", "Another passage.")
+def test_the_answer_in_a_trace_is_removed_with_its_documents(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        traces, scope = TraceStore(store.database), await store.scope()
+        document_id = await store.put("a.md", "One passage.")
+        other_id = await store.put("b.md", "Another passage.")
         shown = ({"role": "user", "content": "[Source 1] One passage."},)
         words = Content("q", answer="One passage. [Source 1]", prompt=shown)
         await traces.keep("local", trace("t1", content=words, hits=[[f"{document_id}.v.0", 1.0]]))
         await traces.keep("local", trace("t2", content=words, hits=[[f"{other_id}.v.0", 1.0]]))
-        await shelf.removal.remove(scope, document_id)
+        await store.removal.remove(scope, document_id)
         assert (await traces.get(scope, "t1")).content == Content("q")
         assert (await traces.get(scope, "t2")).content == words
         await traces.keep("local", trace("late", content=words, hits=[[f"{document_id}.v.0", 1.0]]))
         assert (await traces.get(scope, "late")).content == Content("q")
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_trace_that_is_written_while_its_document_goes_keeps_no_answer(with_shelf: Any, database_url: str) -> None:
-    async def test(shelf: Any) -> None:
-        traces, scope = TraceStore(shelf.database), await shelf.scope()
-        document_id = await shelf.put("a.md", "One passage.")
+def test_a_trace_written_while_its_document_is_removed_has_no_answer(with_store: Any, database_url: str) -> None:
+    async def test(store: Any) -> None:
+        traces, scope = TraceStore(store.database), await store.scope()
+        document_id = await store.put("a.md", "One passage.")
         words = Content("q", answer="One passage. [Source 1]")
         with psycopg.connect(database_url) as other:
             other.execute("delete from pincite.document where id = %s", (document_id,))
@@ -160,45 +168,45 @@ def test_a_trace_that_is_written_while_its_document_goes_keeps_no_answer(with_sh
         await keeping
         assert (await traces.get(scope, "late")).content == Content("q")
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_old_traces_are_forgotten_with_their_spans(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        traces, scope = TraceStore(shelf.database), await shelf.scope()
+def test_old_traces_are_removed_with_their_spans(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        traces, scope = TraceStore(store.database), await store.scope()
         await traces.keep("local", trace("old", NOW - timedelta(days=31)))
         await traces.keep("local", trace("new"))
-        assert await traces.forget_old(30) == 1
+        assert await traces.remove_old(30) == 1
         assert await listed(traces, scope) == ["new"]
-        async with shelf.database.transaction("local") as connection:
-            assert await one(connection, "select count(distinct trace_id) from span") == (1,)
+        async with store.database.transaction("local") as connection:
+            assert await fetch_one(connection, "select count(distinct trace_id) from span") == (1,)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_nobody_writes_a_trace_in_anothers_name(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        async with shelf.database.transaction("stranger") as connection:
+def test_a_trace_cannot_be_written_for_another_person(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        async with store.database.transaction("stranger") as connection:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 await connection.execute(
                     "insert into trace (id, owner, kind, started_at, duration_ms) values ('x', 'local', 'q', now(), 1)"
                 )
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_things_are_counted_by_their_state(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        assert (await sizes(shelf.database))["chunks"] == {"served": 0}
-        await shelf.put("a.md", "One.", "Two.")
-        await shelf.accept("b.md", "Waits.")
-        await shelf.accept("c.md", "Is worked on.")
-        await shelf.jobs.claim("w", 60)
-        found = await sizes(shelf.database)
+def test_documents_chunks_and_jobs_are_counted_by_state(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        assert (await library_sizes(store.database))["chunks"] == {"served": 0}
+        await store.put("a.md", "One.", "Two.")
+        await store.accept("b.md", "Waits.")
+        await store.accept("c.md", "Is worked on.")
+        await store.jobs.claim("w", 60)
+        found = await library_sizes(store.database)
         assert found["documents"] == {"completed": 1, "pending": 2}
         assert found["chunks"] == {"served": 2}
         assert found["jobs"] == {"running": 1, "waiting": 1}
         assert set(found["connections"]) == {"open", "idle", "most", "waited_for"}
         assert found["connections"]["most"] == 6
 
-    with_shelf(test)
+    with_store(test)

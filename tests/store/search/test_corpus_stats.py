@@ -6,66 +6,66 @@ from pincite.store.search.corpus_stats import CorpusStatsCache
 ALL = Filters()
 
 
-def test_a_survey_counts_what_is_admitted_and_its_languages(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope, surveys = await shelf.scope(), CorpusStatsCache()
-        nothing = await surveys.make(shelf.database, scope, ALL)
+def test_statistics_count_the_admitted_documents_and_their_languages(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope, cache = await store.scope(), CorpusStatsCache()
+        nothing = await cache.compute(store.database, scope, ALL)
         assert (nothing.chunks, nothing.words, nothing.vectors, nothing.languages) == (0, 0, 0, ())
-        await shelf.put("a.md", "one two three", "four", folder="in")
-        await shelf.put("b.md", "eins zwei", language="de")
-        whole = await surveys.make(shelf.database, scope, ALL)
+        await store.put("a.md", "one two three", "four", folder="in")
+        await store.put("b.md", "eins zwei", language="de")
+        whole = await cache.compute(store.database, scope, ALL)
         assert (whole.chunks, whole.words, whole.vectors, whole.languages) == (3, 6, 3, ("de", "en"))
-        part = await surveys.make(shelf.database, scope, Filters(folder="in"))
+        part = await cache.compute(store.database, scope, Filters(folder="in"))
         assert (part.chunks, part.words, part.languages, part.narrowed) == (2, 4, ("en",), True)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_whatever_changes_the_documents_raises_the_revision(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope, surveys = await shelf.scope(), CorpusStatsCache()
+def test_whatever_changes_the_documents_raises_the_revision(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope, cache = await store.scope(), CorpusStatsCache()
 
         async def revision() -> int:
-            return (await surveys.make(shelf.database, scope, ALL)).revision
+            return (await cache.compute(store.database, scope, ALL)).revision
 
         seen = [await revision()]
-        first = await shelf.put("a.md", "one")
+        first = await store.put("a.md", "one")
         seen.append(await revision())
-        await shelf.put("a.md", "one, changed")
+        await store.put("a.md", "one, changed")
         seen.append(await revision())
-        await shelf.removal.remove(scope, first)
+        await store.removal.remove(scope, first)
         seen.append(await revision())
-        await shelf.indexing.clear_abandoned()
+        await store.indexing.clear_abandoned()
         assert seen == sorted(set(seen))
         assert await revision() == seen[-1]
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_only_whole_libraries_are_remembered_each_for_its_own_scope(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope, surveys = await shelf.scope(), CorpusStatsCache()
-        await shelf.put("a.md", "one", folder="in")
-        assert surveys.remembered(scope, ALL) is None
-        await surveys.make(shelf.database, scope, Filters(folder="in"))
-        assert surveys.remembered(scope, ALL) is None
-        made = await surveys.make(shelf.database, scope, ALL)
-        assert surveys.remembered(scope, ALL) == await surveys.rough(shelf.database, scope, ALL) == made
-        assert surveys.remembered(scope, Filters(folder="in")) is None
-        assert surveys.remembered(type(scope)("somebody", scope.realms), ALL) is None
+def test_only_unfiltered_statistics_are_cached_per_scope(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope, cache = await store.scope(), CorpusStatsCache()
+        await store.put("a.md", "one", folder="in")
+        assert cache.cached(scope, ALL) is None
+        await cache.compute(store.database, scope, Filters(folder="in"))
+        assert cache.cached(scope, ALL) is None
+        made = await cache.compute(store.database, scope, ALL)
+        assert cache.cached(scope, ALL) == await cache.recent(store.database, scope, ALL) == made
+        assert cache.cached(scope, Filters(folder="in")) is None
+        assert cache.cached(type(scope)("somebody", scope.realms), ALL) is None
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_search_by_words_never_scores_by_what_is_remembered_of_yesterday(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope = await shelf.scope()
-        assert await shelf.index.lexical("houses", scope=scope, filters=ALL, limit=5) == []
-        document = await shelf.put("a.md", "many houses")
-        assert len(await shelf.index.lexical("houses", scope=scope, filters=ALL, limit=5)) == 1
-        await shelf.put("b.md", "viele Häuser und eine Wohnung", language="de")  # a language not seen before
-        assert len(await shelf.index.lexical("Wohnungen", scope=scope, filters=ALL, limit=5)) == 1
-        await shelf.removal.remove(scope, document)
-        assert await shelf.index.lexical("houses", scope=scope, filters=ALL, limit=5) == []
+def test_lexical_search_never_scores_by_outdated_statistics(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope = await store.scope()
+        assert await store.index.lexical("houses", scope=scope, filters=ALL, limit=5) == []
+        document = await store.put("a.md", "many houses")
+        assert len(await store.index.lexical("houses", scope=scope, filters=ALL, limit=5)) == 1
+        await store.put("b.md", "viele Häuser und eine Wohnung", language="de")  # a new language
+        assert len(await store.index.lexical("Wohnungen", scope=scope, filters=ALL, limit=5)) == 1
+        await store.removal.remove(scope, document)
+        assert await store.index.lexical("houses", scope=scope, filters=ALL, limit=5) == []
 
-    with_shelf(test)
+    with_store(test)

@@ -7,7 +7,7 @@ import pytest
 
 from pincite.core.accounts.access import Scope
 from pincite.core.query.question import Question
-from pincite.store.search.parents import MOST
+from pincite.store.search.parents import MAX_PARENT_CHARS
 
 LONG = "\n\n".join(f"Paragraph {n} tells of ordinary things and of nothing else at all." for n in range(400))
 TEXT = f"""# Harbour
@@ -28,7 +28,7 @@ The lighthouse keeper was called Wenzel.
 
 @pytest.fixture
 def searched(open_pincite: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
-    """Adds the document and runs a search on it; gives the hits and the document's text."""
+    """Return a function that adds the document and searches it; it returns the hits, and the parents for a stranger."""
     (tmp_path / "harbour.md").write_text(TEXT, encoding="utf-8")
 
     def search(question: Question) -> Any:
@@ -36,7 +36,7 @@ def searched(open_pincite: Callable[..., Any], tmp_path: Path) -> Callable[..., 
             async with open_pincite(chunking__size=100, chunking__overlap=10) as pincite:
                 await pincite.add(tmp_path / "harbour.md")
                 found = (await pincite.search(question)).hits
-                nobody = await pincite.services.tools.index(pincite.settings.rag).around(
+                nobody = await pincite.services.tools.index(pincite.settings.rag).parents(
                     [hit.chunk.key for hit in found], 1, scope=Scope("stranger", ())
                 )
                 return found, nobody
@@ -46,7 +46,7 @@ def searched(open_pincite: Callable[..., Any], tmp_path: Path) -> Callable[..., 
     return search
 
 
-def test_sections_come_whole_with_their_own_offsets(searched: Callable[..., Any]) -> None:
+def test_sections_are_returned_whole_with_their_offsets(searched: Callable[..., Any]) -> None:
     hits, nobody = searched(Question("What does a boat pay a night?", levels=(1,), top_k=3))
     assert {hit.chunk.level for hit in hits} == {1}
     fees = next(hit.chunk for hit in hits if hit.chunk.heading_path[-1] == "Fees")
@@ -59,12 +59,12 @@ def test_sections_come_whole_with_their_own_offsets(searched: Callable[..., Any]
     assert nobody == {}
 
 
-def test_of_a_long_document_as_much_as_is_useful_is_given_around_its_best_passage(searched: Callable[..., Any]) -> None:
+def test_of_a_long_document_an_excerpt_around_its_best_passage_is_returned(searched: Callable[..., Any]) -> None:
     hits, _ = searched(Question("Who was the lighthouse keeper called?", levels=(0,)))
     [document] = [hit.chunk for hit in hits]
     assert document.level == 0
     assert "Wenzel" in document.text
-    assert len(document.text) <= MOST < len(TEXT)
+    assert len(document.text) <= MAX_PARENT_CHARS < len(TEXT)
     assert TEXT[document.start_char : document.end_char] == document.text
     lines = TEXT.splitlines()
     assert document.text.splitlines() == lines[document.start_line - 1 : document.end_line]

@@ -12,7 +12,12 @@ from pincite.core.query.question import Filters
 from pincite.store.access.permissions import Permissions
 from pincite.store.access.users import Users
 from pincite.store.search.corpus_stats import CorpusStats
-from pincite.store.search.postgres_index import NAMESAKES, WINDOW_FACTOR, PostgresIndex, _window_factor
+from pincite.store.search.postgres_index import (
+    MAX_DOCUMENTS_PER_NAME,
+    MAX_ROWS_PER_CHUNK,
+    PostgresIndex,
+    _rows_per_chunk,
+)
 from pincite.text.terms import terms
 
 ALL = Filters()
@@ -25,7 +30,7 @@ def texts(count: int, seed: int = 1) -> list[str]:
 
 
 def bm25(query: str, corpus: dict[int, str], k1: float = Rag().bm25_k1, b: float = Rag().bm25_b) -> list[int]:
-    """BM25 as the textbook has it, over exactly this corpus."""
+    """Return the ranking of textbook BM25 over exactly this corpus."""
     counts = {key: Counter(terms(text, "en")) for key, text in corpus.items()}
     average = sum(sum(c.values()) for c in counts.values()) / len(counts)
     scores: Counter[int] = Counter()
@@ -39,125 +44,125 @@ def bm25(query: str, corpus: dict[int, str], k1: float = Rag().bm25_k1, b: float
     return sorted(scores, key=lambda key: (-round(scores[key], 9), key))[:10]
 
 
-async def keys_of(shelf: Any) -> dict[str, int]:
-    async with shelf.database.transaction("local") as connection:
+async def keys_of(store: Any) -> dict[str, int]:
+    async with store.database.transaction("local") as connection:
         return dict(await (await connection.execute("select text, key from chunk where level = 2")).fetchall())
 
 
-def test_lexical_search_is_bm25_before_and_after_deletes(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope = await shelf.scope()
-        ids = {n: await shelf.put(f"{n}.md", *texts(8, seed=n)) for n in range(12)}
+def test_lexical_search_is_bm25_before_and_after_deletes(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope = await store.scope()
+        ids = {n: await store.put(f"{n}.md", *texts(8, seed=n)) for n in range(12)}
         for gone in (None, 3, 7):
             if gone is not None:
-                await shelf.removal.remove(scope, ids[gone])
-            corpus = {key: text for text, key in (await keys_of(shelf)).items()}
+                await store.removal.remove(scope, ids[gone])
+            corpus = {key: text for text, key in (await keys_of(store)).items()}
             for query in texts(10, seed=99):
-                found = await shelf.index.lexical(query, scope=scope, filters=ALL, limit=10)
+                found = await store.index.lexical(query, scope=scope, filters=ALL, limit=10)
                 assert [match.key for match in found] == bm25(query, corpus)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_lexical_search_under_a_filter_is_bm25_over_what_that_admits(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope = await shelf.scope()
+def test_lexical_search_under_a_filter_is_bm25_over_the_admitted_chunks(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope = await store.scope()
         for n in range(12):
-            await shelf.put(f"{n}.md", *texts(8, seed=n), folder="in" if n % 3 else "out")
+            await store.put(f"{n}.md", *texts(8, seed=n), folder="in" if n % 3 else "out")
         admitted = {text for n in range(12) if n % 3 for text in texts(8, seed=n)}
-        corpus = {key: text for text, key in (await keys_of(shelf)).items() if text in admitted}
+        corpus = {key: text for text, key in (await keys_of(store)).items() if text in admitted}
         for query in texts(10, seed=99):
-            found = await shelf.index.lexical(query, scope=scope, filters=Filters(folder="in"), limit=10)
+            found = await store.index.lexical(query, scope=scope, filters=Filters(folder="in"), limit=10)
             assert [match.key for match in found] == bm25(query, corpus)
 
-    with_shelf(test)
+    with_store(test)
 
 
 @pytest.mark.parametrize(
-    ("vectors", "factor"), [(0, 1), (100, 1), (101, 2), (150, 2), (200, 3), (201, 4), (900, WINDOW_FACTOR)]
+    ("vectors", "factor"), [(0, 1), (100, 1), (101, 2), (150, 2), (200, 3), (201, 4), (900, MAX_ROWS_PER_CHUNK)]
 )
 def test_more_rows_are_read_the_more_vectors_a_chunk_has(vectors: int, factor: int) -> None:
-    assert _window_factor(CorpusStats(chunks=100, words=1, vectors=vectors, narrowed=False)) == factor
+    assert _rows_per_chunk(CorpusStats(chunks=100, words=1, vectors=vectors, narrowed=False)) == factor
 
 
 @pytest.mark.parametrize("exact_rows", [0, 20_000], ids=["hnsw", "exact"])
-def test_dense_search_finds_the_nearest(with_shelf: Any, exact_rows: int) -> None:
-    async def test(shelf: Any) -> None:
-        scope = await shelf.scope()
+def test_dense_search_finds_the_nearest(with_store: Any, exact_rows: int) -> None:
+    async def test(store: Any) -> None:
+        scope = await store.scope()
         for n in range(10):
-            await shelf.put(f"{n}.md", *texts(10, seed=n))
-        keys = await keys_of(shelf)
+            await store.put(f"{n}.md", *texts(10, seed=n))
+        keys = await keys_of(store)
         for query in texts(10, seed=99):
-            vector = await shelf.vector(query)
+            vector = await store.vector(query)
             cosine = {
-                key: sum(a * b for a, b in zip(vector, await shelf.vector(text), strict=True))
+                key: sum(a * b for a, b in zip(vector, await store.vector(text), strict=True))
                 for text, key in keys.items()
             }
-            found = await shelf.index.dense(vector, scope=scope, filters=ALL, limit=5)
+            found = await store.index.dense(vector, scope=scope, filters=ALL, limit=5)
             best = sorted(cosine.values(), reverse=True)[:5]
             assert [match.score for match in found] == pytest.approx(best, abs=2e-3)
 
-    with_shelf(test, exact_rows=exact_rows)
+    with_store(test, exact_rows=exact_rows)
 
 
 @pytest.mark.parametrize("exact_rows", [0, 20_000], ids=["hnsw", "exact"])
-def test_filters_work_inside_the_search(with_shelf: Any, exact_rows: int) -> None:
-    async def test(shelf: Any) -> None:
-        scope = await shelf.scope()
-        ids = [await shelf.put(f"{n}.md", *texts(10, seed=n), folder="hr/a" if n == 4 else "other") for n in range(10)]
-        vector = await shelf.vector("word59 word58")
+def test_filters_work_inside_the_search(with_store: Any, exact_rows: int) -> None:
+    async def test(store: Any) -> None:
+        scope = await store.scope()
+        ids = [await store.put(f"{n}.md", *texts(10, seed=n), folder="hr/a" if n == 4 else "other") for n in range(10)]
+        vector = await store.vector("word59 word58")
         for filters in (Filters(folder="hr"), Filters(folder="hr/a"), Filters(document_ids=(ids[4],))):
-            dense = await shelf.index.dense(vector, scope=scope, filters=filters, limit=10)
-            lexical = await shelf.index.lexical("word59 word58", scope=scope, filters=filters, limit=10)
+            dense = await store.index.dense(vector, scope=scope, filters=filters, limit=10)
+            lexical = await store.index.lexical("word59 word58", scope=scope, filters=filters, limit=10)
             assert len(dense) == 10
             assert lexical
-            fetched = await shelf.index.fetch([m.key for m in dense + lexical], [vector], scope=scope)
+            fetched = await store.index.fetch([m.key for m in dense + lexical], [vector], scope=scope)
             assert {chunk.document_id for chunk in fetched.chunks.values()} == {ids[4]}
         for filters in (Filters(folder="h"), Filters(document_ids=()), Filters(document_ids=("nope",))):
-            assert await shelf.index.dense(vector, scope=scope, filters=filters, limit=10) == []
-            assert await shelf.index.lexical("word59", scope=scope, filters=filters, limit=10) == []
+            assert await store.index.dense(vector, scope=scope, filters=filters, limit=10) == []
+            assert await store.index.lexical("word59", scope=scope, filters=filters, limit=10) == []
 
-    with_shelf(test, exact_rows=exact_rows)
+    with_store(test, exact_rows=exact_rows)
 
 
-def test_a_walk_that_ends_too_early_under_a_filter_is_not_trusted(with_shelf: Any) -> None:
+def test_an_incomplete_hnsw_search_under_a_filter_is_repeated_exactly(with_store: Any) -> None:
     class Lame(PostgresIndex):
         async def _nearest(self, *asked: Any, exact: bool, **options: Any) -> list[Match]:
             found = await super()._nearest(*asked, exact=exact, **options)
             return found if exact else found[:3]
 
-    async def test(shelf: Any) -> None:
-        scope, vector = await shelf.scope(), await shelf.vector("word59 word58")
+    async def test(store: Any) -> None:
+        scope, vector = await store.scope(), await store.vector("word59 word58")
         for n in range(4):
-            await shelf.put(f"{n}.md", *texts(10, seed=n), folder="in" if n else "out")
-        index = Lame(shelf.database, 1, 32, Rag(exact_rows=0))
+            await store.put(f"{n}.md", *texts(10, seed=n), folder="in" if n else "out")
+        index = Lame(store.database, 1, 32, Rag(exact_rows=0))
         assert len(await index.dense(vector, scope=scope, filters=ALL, limit=10)) == 3
         assert len(await index.dense(vector, scope=scope, filters=Filters(folder="in"), limit=10)) == 10
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_walk_that_ends_too_early_among_what_others_own_is_not_trusted(with_shelf: Any) -> None:
+def test_an_incomplete_hnsw_search_among_others_documents_is_repeated_exactly(with_store: Any) -> None:
     class Lame(PostgresIndex):
         async def _nearest(self, *asked: Any, exact: bool, **options: Any) -> list[Match]:
             found = await super()._nearest(*asked, exact=exact, **options)
             return found if exact else found[:3]
 
-    async def test(shelf: Any) -> None:
-        vector = await shelf.vector("word59 word58")
-        documents = [await shelf.put(f"{n}.md", *texts(10, seed=n)) for n in range(4)]
-        await Users(shelf.database).add("local", "bob", "reader")
+    async def test(store: Any) -> None:
+        vector = await store.vector("word59 word58")
+        documents = [await store.put(f"{n}.md", *texts(10, seed=n)) for n in range(4)]
+        await Users(store.database).add("local", "bob", "reader")
         for document in documents[1:]:
-            await Permissions(shelf.database).share(await shelf.scope(), document, ("user:bob",))
-        index = Lame(shelf.database, 1, 32, Rag(exact_rows=0))
-        bob = await shelf.library.scope("bob")
+            await Permissions(store.database).share(await store.scope(), document, ("user:bob",))
+        index = Lame(store.database, 1, 32, Rag(exact_rows=0))
+        bob = await store.library.scope("bob")
         assert len(await index.dense(vector, scope=bob, filters=ALL, limit=10)) == 10
-        assert len(await index.dense(vector, scope=await shelf.scope(), filters=ALL, limit=10)) == 3
+        assert len(await index.dense(vector, scope=await store.scope(), filters=ALL, limit=10)) == 3
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_what_a_filter_admits_is_all_compared_where_it_is_a_small_part_of_the_library(with_shelf: Any) -> None:
+def test_a_small_filtered_part_of_the_library_is_compared_exactly(with_store: Any) -> None:
     asked: list[bool] = []
 
     class Watched(PostgresIndex):
@@ -165,27 +170,27 @@ def test_what_a_filter_admits_is_all_compared_where_it_is_a_small_part_of_the_li
             asked.append(exact)
             return await super()._nearest(*values, exact=exact, **options)
 
-    async def test(shelf: Any) -> None:
-        scope, vector = await shelf.scope(), await shelf.vector("word59 word58")
+    async def test(store: Any) -> None:
+        scope, vector = await store.scope(), await store.vector("word59 word58")
         for n in range(10):
-            await shelf.put(f"{n}.md", *texts(2, seed=n), folder="in" if n else "out")
-        index = Watched(shelf.database, 1, 32, Rag(exact_rows=4))  # 20 vectors, of which a folder has 2 or 18
+            await store.put(f"{n}.md", *texts(2, seed=n), folder="in" if n else "out")
+        index = Watched(store.database, 1, 32, Rag(exact_rows=4))  # 20 vectors, of which a folder has 2 or 18
         for folder in ("out", "in", None):
             await index.dense(vector, scope=scope, filters=Filters(folder=folder), limit=2)
         assert asked == [True, False, False]
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_documents_are_found_by_what_texts_call_them(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope, vector = await shelf.scope(), await shelf.vector("green leaves")
-        green = await shelf.put("Green (album)", "some words", "green leaves")
-        await shelf.put("Blue", "blue sky", folder="in")
-        keys = await keys_of(shelf)
+def test_documents_are_found_by_name_without_the_qualifier(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope, vector = await store.scope(), await store.vector("green leaves")
+        green = await store.put("Green (album)", "some words", "green leaves")
+        await store.put("Blue", "blue sky", folder="in")
+        keys = await keys_of(store)
 
         async def found(*names: str, filters: Filters = ALL) -> list[tuple[str, str, int]]:
-            titled = await shelf.index.titled(names, vector, scope=scope, filters=filters)
+            titled = await store.index.documents_named(names, vector, scope=scope, filters=filters)
             return [(one.name, one.document_id, one.nearest.key) for one in titled]
 
         assert await found("Green", "green", "Gr", "Green (album)", "'; drop table document; --") == [
@@ -193,22 +198,22 @@ def test_documents_are_found_by_what_texts_call_them(with_shelf: Any) -> None:
         ]
         assert [name for name, *_ in await found("Green", "Blue", filters=Filters(folder="in"))] == ["Blue"]
         assert await found() == []
-        for number in range(NAMESAKES):
-            await shelf.put(f"Green ({number})", f"number {number}")
-        assert await found("Green") == []  # too many are called that
+        for number in range(MAX_DOCUMENTS_PER_NAME):
+            await store.put(f"Green ({number})", f"number {number}")
+        assert await found("Green") == []  # too many documents have this name
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_the_nearest_chunks_of_a_document_are_found_and_of_no_other(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope, vector = await shelf.scope(), await shelf.vector("green leaves")
-        one = await shelf.put("one.md", "some words", "green leaves", "green words", folder="in")
-        other = await shelf.put("other.md", "green leaves fall")
-        keys = await keys_of(shelf)
+def test_the_nearest_chunks_of_a_document_are_found_and_of_no_other(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope, vector = await store.scope(), await store.vector("green leaves")
+        one = await store.put("one.md", "some words", "green leaves", "green words", folder="in")
+        other = await store.put("other.md", "green leaves fall")
+        keys = await keys_of(store)
 
         async def found(*documents: str, limit: int = 2, filters: Filters = ALL) -> list[int]:
-            near = await shelf.index.within(documents, vector, scope=scope, filters=filters, limit=limit)
+            near = await store.index.nearest_in_documents(documents, vector, scope=scope, filters=filters, limit=limit)
             assert [match.score for match in near] == sorted((match.score for match in near), reverse=True)
             return [match.key for match in near]
 
@@ -217,44 +222,46 @@ def test_the_nearest_chunks_of_a_document_are_found_and_of_no_other(with_shelf: 
         assert await found(one, other, "nope", filters=Filters(folder="in"), limit=1) == [keys["green leaves"]]
         assert await found() == []
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_what_a_score_could_have_been_at_most_is_told(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope = await shelf.scope()
-        await shelf.put("a.md", *texts(8), " ".join(["word1"] * 500))
-        [best, *_] = await shelf.index.lexical("word1 unheard", scope=scope, filters=ALL, limit=10)
+def test_the_maximum_possible_score_is_returned(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope = await store.scope()
+        await store.put("a.md", *texts(8), " ".join(["word1"] * 500))
+        [best, *_] = await store.index.lexical("word1 unheard", scope=scope, filters=ALL, limit=10)
         assert 0.9 * best.most < best.score < best.most
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_no_scope_finds_nothing_however_it_is_asked(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        document = await shelf.put("a.md", "secret words")
-        [realm] = (await shelf.scope()).realms
-        vector = await shelf.vector("secret words")
-        [(_, key)] = (await keys_of(shelf)).items()
+def test_without_a_scope_no_search_finds_anything(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        document = await store.put("a.md", "secret words")
+        [realm] = (await store.scope()).realms
+        vector = await store.vector("secret words")
+        [(_, key)] = (await keys_of(store)).items()
         for scope in (Scope("local", ()), Scope("stranger", ()), Scope("stranger", (realm,)), Scope("", (realm,))):
-            assert await shelf.index.dense(vector, scope=scope, filters=ALL, limit=5) == []
-            assert await shelf.index.lexical("secret words", scope=scope, filters=ALL, limit=5) == []
-            assert (await shelf.index.fetch([key], [vector], scope=scope)).chunks == {}
-            assert await shelf.index.titled(["a.md"], vector, scope=scope, filters=ALL) == []
-            assert await shelf.index.within([document], vector, scope=scope, filters=ALL, limit=5) == []
-        assert await shelf.index.within([document], vector, scope=await shelf.scope(), filters=ALL, limit=5)
-        assert await shelf.index.titled(["a.md"], vector, scope=await shelf.scope(), filters=ALL)
+            assert await store.index.dense(vector, scope=scope, filters=ALL, limit=5) == []
+            assert await store.index.lexical("secret words", scope=scope, filters=ALL, limit=5) == []
+            assert (await store.index.fetch([key], [vector], scope=scope)).chunks == {}
+            assert await store.index.documents_named(["a.md"], vector, scope=scope, filters=ALL) == []
+            assert await store.index.nearest_in_documents([document], vector, scope=scope, filters=ALL, limit=5) == []
+        assert await store.index.nearest_in_documents(
+            [document], vector, scope=await store.scope(), filters=ALL, limit=5
+        )
+        assert await store.index.documents_named(["a.md"], vector, scope=await store.scope(), filters=ALL)
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_an_edition_being_written_or_replaced_is_not_found(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope = await shelf.scope()
-        document_id = await shelf.put("a.md", "old words here")
-        await shelf.accept("a.md", "brand fresh content")
-        job = await shelf.jobs.claim("w", 60)
-        edition = await shelf.indexing.begin(await shelf.indexing.target(job))
+def test_an_edition_being_written_or_replaced_is_not_found(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope = await store.scope()
+        document_id = await store.put("a.md", "old words here")
+        await store.accept("a.md", "brand fresh content")
+        job = await store.jobs.claim("w", 60)
+        edition = await store.indexing.begin(await store.indexing.target(job))
         from collections import Counter
 
         from pincite.core.documents.document import Parsed
@@ -263,65 +270,65 @@ def test_an_edition_being_written_or_replaced_is_not_found(with_shelf: Any) -> N
         from tests.builders import chunk
 
         text = "brand fresh content"
-        entry = ChunkRow(chunk(0, text), "c", Counter(terms(text, "en")), b"h", [await shelf.vector(text)])
-        await shelf.indexing.write(edition, [entry])
+        entry = ChunkRow(chunk(0, text), "c", Counter(terms(text, "en")), b"h", [await store.vector(text)])
+        await store.indexing.write(edition, [entry])
         for query, expected in (("old words", 1), ("brand fresh", 0)):
-            assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
-        [match] = await shelf.index.dense(await shelf.vector(text), scope=scope, filters=ALL, limit=5)
-        assert (await shelf.index.fetch([match.key], [], scope=scope)).chunks[match.key].text == "old words here"
-        await shelf.indexing.serve(edition, ParsedVersion(Parsed(text, "markdown")))
+            assert len(await store.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
+        [match] = await store.index.dense(await store.vector(text), scope=scope, filters=ALL, limit=5)
+        assert (await store.index.fetch([match.key], [], scope=scope)).chunks[match.key].text == "old words here"
+        await store.indexing.serve(edition, ParsedVersion(Parsed(text, "markdown")))
         for query, expected in (("old words", 0), ("brand fresh", 1)):
-            assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
-        assert (await shelf.index.fetch([match.key], [], scope=scope)).chunks == {}
-        assert await shelf.indexing.clear_abandoned() == 1
-        assert (await shelf.library.get(scope, document_id)).chunks == 1
+            assert len(await store.index.lexical(query, scope=scope, filters=ALL, limit=5)) == expected
+        assert (await store.index.fetch([match.key], [], scope=scope)).chunks == {}
+        assert await store.indexing.clear_abandoned() == 1
+        assert (await store.library.get(scope, document_id)).chunks == 1
 
-    with_shelf(test)
+    with_store(test)
 
 
 @pytest.mark.parametrize(
     "query", ["'; drop table chunk; --", "a & b | !c", "%_\\", "🎉🎉", "to be or not to be", "a" * 4000]
 )
-def test_operators_are_words(with_shelf: Any, query: str) -> None:
-    async def test(shelf: Any) -> None:
-        await shelf.put("a.md", "some words")
-        assert await shelf.index.lexical(query, scope=await shelf.scope(), filters=ALL, limit=5) == []
+def test_operators_in_a_query_are_plain_words(with_store: Any, query: str) -> None:
+    async def test(store: Any) -> None:
+        await store.put("a.md", "some words")
+        assert await store.index.lexical(query, scope=await store.scope(), filters=ALL, limit=5) == []
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_languages_meet_in_one_library(with_shelf: Any) -> None:
-    async def test(shelf: Any) -> None:
-        scope = await shelf.scope()
-        await shelf.put("en.md", "The houses were painted blue.", language="en")
-        await shelf.put("de.md", "Die Häuser wurden gestrichen.", language="de")
+def test_documents_of_several_languages_are_searched_together(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope = await store.scope()
+        await store.put("en.md", "The houses were painted blue.", language="en")
+        await store.put("de.md", "Die Häuser wurden gestrichen.", language="de")
         for query, count in (("house painting", 1), ("Haus streichen gestrichen", 1), ("haeuser", 1)):
-            assert len(await shelf.index.lexical(query, scope=scope, filters=ALL, limit=5)) == count, query
+            assert len(await store.index.lexical(query, scope=scope, filters=ALL, limit=5)) == count, query
 
-    with_shelf(test)
+    with_store(test)
 
 
-def test_a_passage_in_another_language_than_its_document_is_found_by_its_words(with_shelf: Any) -> None:
+def test_a_passage_in_another_language_than_its_document_is_found_by_its_words(with_store: Any) -> None:
     from pincite.core.documents.document import Parsed
     from pincite.store.indexing.chunk_rows import ChunkRow
     from pincite.store.indexing.publish import ParsedVersion
     from tests.builders import chunk
 
-    async def test(shelf: Any) -> None:
-        await shelf.accept("a.md", "mixed")
-        job = await shelf.jobs.claim("w", 60)
-        edition = await shelf.indexing.begin(await shelf.indexing.target(job))
+    async def test(store: Any) -> None:
+        await store.accept("a.md", "mixed")
+        job = await store.jobs.claim("w", 60)
+        edition = await store.indexing.begin(await store.indexing.target(job))
         entries = []
         for n, (text, language) in enumerate(
             [("The notice is short.", "en"), ("Die Kündigungsfristen sind lang.", "de")]
         ):
             found_by = Counter(terms(text, language))
             entries.append(
-                ChunkRow(chunk(n, text, language=language), "c", found_by, b"%d" % n, [await shelf.vector(text)])
+                ChunkRow(chunk(n, text, language=language), "c", found_by, b"%d" % n, [await store.vector(text)])
             )
-        await shelf.indexing.write(edition, entries)
-        await shelf.indexing.serve(edition, ParsedVersion(Parsed("mixed", "markdown")))
-        found = await shelf.index.lexical("Kündigungsfrist", scope=await shelf.scope(), filters=ALL, limit=5)
+        await store.indexing.write(edition, entries)
+        await store.indexing.serve(edition, ParsedVersion(Parsed("mixed", "markdown")))
+        found = await store.index.lexical("Kündigungsfrist", scope=await store.scope(), filters=ALL, limit=5)
         assert len(found) == 1
 
-    with_shelf(test)
+    with_store(test)

@@ -13,28 +13,28 @@ def test_every_predicate_begins_with_the_scope() -> None:
         assert scope_sql.values(SCOPE, filters)["realms"] == [1, 2]
 
 
-def test_a_folder_admits_what_lies_below_it_and_not_what_begins_like_it() -> None:
+def test_a_folder_filter_includes_subfolders_and_not_similar_names() -> None:
     values = scope_sql.values(SCOPE, Filters(folder="hr"))
     assert (values["folder"], values["below"]) == ("hr", "hr/")
     assert "starts_with(folder, %(below)s)" in scope_sql.documents(Filters(folder="hr")).as_string()
 
 
-def test_without_a_filter_the_few_editions_not_served_are_named() -> None:
-    assert not scope_sql.narrowed(Filters())
+def test_without_a_filter_the_hidden_editions_are_listed() -> None:
+    assert not scope_sql.is_filtered(Filters())
     assert (
         "<> all (array(select key from edition where state in" in scope_sql.editions("p.edition", Filters()).as_string()
     )
 
 
-def test_under_a_filter_the_admitted_editions_are_named_even_where_there_are_none() -> None:
+def test_under_a_filter_the_admitted_editions_are_listed_even_if_none() -> None:
     for filters in (Filters(folder=""), Filters(document_ids=())):
-        assert scope_sql.narrowed(filters)
+        assert scope_sql.is_filtered(filters)
         assert "select served from document" in scope_sql.editions("p.edition", filters).as_string()
     listed = scope_sql.editions("v.edition", Filters(folder="hr"), listed=True).as_string()
     assert listed.startswith("v.edition = any (array(select served")
 
 
-def test_filters_of_one_shape_are_asked_for_in_the_same_words_and_keep_none_of_their_values() -> None:
+def test_filters_of_one_shape_share_a_statement_without_values() -> None:
     for one, other in (
         (Filters(folder="hr"), Filters(folder="it")),
         (Filters(document_ids=("a",)), Filters(document_ids=())),
