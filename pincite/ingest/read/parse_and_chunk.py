@@ -21,7 +21,7 @@ from pincite.ingest.chunk.window import window
 from pincite.parsers import PARSERS
 from pincite.text.tokens import Tokenizer
 
-MAX_TEXT = 64 * 1024 * 1024
+MAX_TEXT_CHARS = 64 * 1024 * 1024
 """Characters a document may have at most."""
 _LARGEST_PAGE = 1e6
 """Points; a PDF may claim any number, or none at all."""
@@ -42,8 +42,8 @@ class Prepared:
 def parse_and_chunk(data: bytes, parser: str, chunking: Chunking, cuts: Collection[int] | None = None) -> Prepared:
     """Parse the bytes with the parser of this name and cut the text into chunks; `cuts` are where the subject changes."""
     parsed = _storable(plugins.load(Parser, PARSERS, parser, {}).parse(data))
-    if len(parsed.text) > MAX_TEXT:
-        raise Unreadable(f"its text has more than {MAX_TEXT} characters; split it", code="limit")
+    if len(parsed.text) > MAX_TEXT_CHARS:
+        raise Unreadable(f"its text has more than {MAX_TEXT_CHARS} characters; split it", code="limit")
     tokenizer, parts = _tokenizer(chunking.tokenizer), sections(parsed)
     if chunking.strategy == "semantic" and cuts is None and (found := runs(parsed, parts, chunking, tokenizer)):
         return Prepared(parsed, (), found)

@@ -64,7 +64,7 @@ def test_an_unknown_parser_is_named():
 
 
 def test_endless_text_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "MAX_TEXT", 5)
+    monkeypatch.setattr(module, "MAX_TEXT_CHARS", 5)
     with pytest.raises(Unreadable) as caught:
         parse_and_chunk(b"longer", "plain", CHUNKING)
     assert caught.value.code == "limit"

@@ -23,7 +23,7 @@ HOSTILE = """
 import ctypes, os, signal, socket, struct, sys, threading, time
 from dataclasses import dataclass
 from pincite.core.documents.document import Parsed
-from pincite.core.progress import tell
+from pincite.core.progress import report_progress
 
 
 def replies():
@@ -106,7 +106,7 @@ class Hostile:
             signal.raise_signal(signal.SIGKILL)
         elif what == "pace":
             for page in range(1, 6):
-                tell("page", page, 5)
+                report_progress("page", page, 5)
                 time.sleep(0.3)
         elif what == "garbage":
             os.write(replies(), b"x" * 100)
@@ -207,8 +207,8 @@ def test_a_hostile_file_fails_alone(hostile: str, cases: dict[bytes, tuple[str, 
 
 @pytest.mark.slow
 def test_a_child_that_talks_nonsense_is_ended_and_the_next_file_read(hostile: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(reader_pool, "_END_S", 0.1)  # it sleeps, and would be waited for
-    monkeypatch.setattr(reader_pool, "_MOST_TOLD", 5_000)
+    monkeypatch.setattr(reader_pool, "_EXIT_TIMEOUT_S", 0.1)  # the child sleeps: do not wait for it to exit
+    monkeypatch.setattr(reader_pool, "_MAX_PROGRESS_FRAMES", 5_000)
     asyncio.run(
         fail_alone(hostile, dict.fromkeys((b"garbage", b"endless", b"flood"), ("crashed", "crashed the parser")))
     )
