@@ -167,7 +167,7 @@ class Services:
         await self._let_go()
 
     async def _let_go(self) -> None:
-        await self.tools_pool.let_go([shop.lane for shop in (*self.workers.in_hand, *self._beside)])
+        await self.tools_pool.let_go([kit.bulk_embedder for kit in (*self.workers.kits_in_use, *self._beside)])
 
     def _adopt(self, _settings: Settings) -> None:
         """Work by what was prepared from now on; what is under way keeps what it began with."""
@@ -194,7 +194,7 @@ class Services:
     async def _ingest_kit_beside(self, index: int) -> IngestKit:
         """Where documents are made part of an index that is not searched yet."""
         settings, bench, signature = await self.index_switch.beside(index)
-        if not any(shop.settings == settings and shop.lane is bench.lane for shop in self._beside):
+        if not any(kit.settings == settings and kit.bulk_embedder is bench.lane for kit in self._beside):
             # The documents that are under way together share one, so that they are written together, too.
             self._beside = [
                 self._ingest_kit_of(settings, bench, EditionWriter(self.database, bench.model, signature, beside=True))

@@ -214,7 +214,7 @@ def test_a_document_waits_for_an_embedder_that_is_left_alone(
 ) -> None:
     (tmp_path / "cats.md").write_text("# Cats\n\nCats purr when they are content.\n")
     monkeypatch.setattr(app, "STALLED_S", 1.0)
-    monkeypatch.setattr(worker, "PROBE_S", 0.1)
+    monkeypatch.setattr(worker, "PROBE_INTERVAL_S", 0.1)
 
     async def go() -> None:
         with StubLLM(faults=["500"]) as stub:

@@ -20,11 +20,11 @@ def replaced(monkeypatch: pytest.MonkeyPatch, *behaviours: Any) -> list[int]:
     """The pipeline fails as told, call by call; after that it works."""
     real, tries = worker.ingest, list[int]()
 
-    async def ingest(shop: Any, job: Any) -> None:
+    async def ingest(kit: Any, job: Any) -> None:
         tries.append(job.attempts)
         if len(tries) <= len(behaviours):
             raise behaviours[len(tries) - 1]
-        await real(shop, job)
+        await real(kit, job)
 
     monkeypatch.setattr(worker, "ingest", ingest)
     return tries
@@ -73,7 +73,7 @@ def test_stopping_gives_the_job_back_at_once(open_pincite: Callable[..., Any], m
     async def go() -> None:
         started = asyncio.Event()
 
-        async def slow(shop: Any, job: Any) -> None:
+        async def slow(kit: Any, job: Any) -> None:
             started.set()
             await asyncio.sleep(60)
 
@@ -96,7 +96,7 @@ def test_stopping_gives_back_all_it_has_in_hand_however_slow_that_is(
         async with open_pincite(ingest__workers=2) as pincite:
             begun, real = list[int](), pincite.services.jobs.give_back
 
-            async def ingest(shop: Any, job: Any) -> None:
+            async def ingest(kit: Any, job: Any) -> None:
                 begun.append(job.id)
                 await asyncio.sleep(3600)
 
@@ -123,7 +123,7 @@ def test_a_worker_that_lost_its_lease_stops(open_pincite: Callable[..., Any], mo
     async def go() -> None:
         stopped = asyncio.Event()
 
-        async def slow(shop: Any, job: Any) -> None:
+        async def slow(kit: Any, job: Any) -> None:
             try:
                 await asyncio.sleep(60)
             except asyncio.CancelledError:
@@ -173,7 +173,7 @@ def test_an_embedder_that_is_down_is_waited_for_and_no_try_is_spent(
     """More failures than there are tries, and other documents are left in peace meanwhile."""
 
     async def go() -> None:
-        monkeypatch.setattr(worker, "SHORTEST_PAUSE_S", 0.01)
+        monkeypatch.setattr(worker, "MIN_STALL_PAUSE_S", 0.01)
         async with open_pincite(ingest__attempts=1) as pincite:
             tries = replaced(monkeypatch, *(ProviderBusy("cannot be reached") for _ in range(4)))
             assert (await processed(pincite)).status == "completed"
@@ -220,7 +220,7 @@ def test_when_the_embedder_is_back_all_that_waited_for_it_is_tried_at_once(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
-        monkeypatch.setattr(worker, "PROBE_S", 0.01)
+        monkeypatch.setattr(worker, "PROBE_INTERVAL_S", 0.01)
         async with open_pincite() as pincite:
             replaced(monkeypatch, *(ProviderBusy("busy", retry_after_s=200) for _ in range(3)))
             ids = [(await pincite.documents.upload(Upload(f"{n}.md", b"Some words."))).document.id for n in range(4)]
@@ -237,7 +237,7 @@ def test_a_job_cancelled_by_another_process_is_let_go_at_the_next_heartbeat(
     async def go() -> None:
         begun, stopped = asyncio.Event(), asyncio.Event()
 
-        async def slow(shop: Any, job: Any) -> None:
+        async def slow(kit: Any, job: Any) -> None:
             begun.set()
             try:
                 await asyncio.sleep(60)
@@ -259,7 +259,7 @@ def test_a_job_cancelled_by_another_process_is_let_go_at_the_next_heartbeat(
 
 def test_a_full_disk_is_waited_for(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     async def go() -> None:
-        monkeypatch.setattr(worker, "SHORTEST_PAUSE_S", 0.01)
+        monkeypatch.setattr(worker, "MIN_STALL_PAUSE_S", 0.01)
         async with open_pincite(ingest__attempts=1) as pincite:
             tries = replaced(monkeypatch, DataFolderError("the database's disk is full"))
             assert (await processed(pincite)).status == "completed"

@@ -34,7 +34,7 @@ def stuck(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Workers that take a document and never finish; the event says that one did, and was stopped when it is cleared."""
     taken = threading.Event()
 
-    async def slow(shop: Any, job: Any) -> None:
+    async def slow(kit: Any, job: Any) -> None:
         taken.set()
         try:
             await asyncio.sleep(60)
