@@ -17,7 +17,7 @@ from pincite.engine.reader.document_reader import FilteredReader
 from pincite.engine.reader.page_locator import Locator
 from pincite.engine.sso import SingleSignOn
 from pincite.errors import DataFolderError, PinciteError
-from pincite.ingest.embed.enrich import Enriching
+from pincite.ingest.embed.enrich import EnrichmentTools
 from pincite.ingest.pipeline import IngestKit
 from pincite.ingest.read.reader_pool import Reader
 from pincite.ingest.worker import Workers
@@ -185,7 +185,9 @@ class Services:
         self.settings = prepared.settings
 
     def _ingest_kit_of(self, settings: Settings, bench: IndexTools, indexing: EditionWriter) -> IngestKit:
-        enriching = Enriching(settings.enrichment, lambda: bench.toolbox.model(settings), Enrichments(self.database))
+        enriching = EnrichmentTools(
+            settings.enrichment, lambda: bench.toolbox.model(settings), Enrichments(self.database)
+        )
         return IngestKit(
             settings, self.blobs, self.reader_pool, bench.lane, bench.embedder.name, indexing, self.jobs, self.postings,
             enriching, self.trace_sink.keep, self._ingest_kit_beside,

@@ -11,7 +11,7 @@ from pincite.ingest import pipeline
 LONG = "\n\n".join(f"# Part {n}\n\nWords about number {n}." for n in range(100))
 
 
-def test_a_big_document_is_written_in_batches_and_served_once(
+def test_a_large_document_is_written_in_batches_and_published_once(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
@@ -34,14 +34,14 @@ def test_a_big_document_is_written_in_batches_and_served_once(
             job = await pincite.services.jobs.claim("tester", 60)
             await pipeline.ingest(kit, job)
             writes = [found for what, found in seen if what == "write"]
-            assert len(writes) == -(-201 // pipeline.BATCH)
+            assert len(writes) == -(-201 // pipeline.BATCH_CHUNKS)
             assert set(writes) == {0}
             assert seen[-1] == ("serve", 10)
 
     asyncio.run(go())
 
 
-def test_what_fails_on_the_way_leaves_nothing_to_be_found(
+def test_a_document_that_fails_midway_is_not_searchable(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
@@ -72,7 +72,7 @@ def test_what_fails_on_the_way_leaves_nothing_to_be_found(
     asyncio.run(go())
 
 
-def test_a_job_that_was_overtaken_is_dropped(open_pincite: Callable[..., Any]) -> None:
+def test_the_job_of_an_outdated_version_is_dropped(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.documents.upload(Upload("a.md", b"old"))
@@ -89,7 +89,7 @@ def test_a_job_that_was_overtaken_is_dropped(open_pincite: Callable[..., Any]) -
 
 
 @pytest.mark.parametrize("strategy", ["structure", "window", "semantic"])
-def test_a_document_is_cut_by_the_strategy_in_force(open_pincite: Callable[..., Any], strategy: str) -> None:
+def test_a_document_is_chunked_by_the_configured_strategy(open_pincite: Callable[..., Any], strategy: str) -> None:
     text = "# Pets\n\n" + "Cats purr softly. " * 60 + "\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
 
     async def go() -> None:
@@ -107,7 +107,7 @@ def test_a_document_is_cut_by_the_strategy_in_force(open_pincite: Callable[..., 
     asyncio.run(go())
 
 
-def test_a_document_cut_by_meaning_says_so_where_its_sentences_cannot_be_embedded(
+def test_semantic_chunking_fails_the_document_where_its_sentences_cannot_be_embedded(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:

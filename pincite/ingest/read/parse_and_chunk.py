@@ -13,11 +13,11 @@ from pincite.core.documents.document import Chunk, ChunkLevel, Parsed, Section
 from pincite.core.documents.pages import Page
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
-from pincite.ingest.chunk.positions import placed
+from pincite.ingest.chunk.positions import with_positions
 from pincite.ingest.chunk.sections import sections
-from pincite.ingest.chunk.semantic import Run, runs, semantic
-from pincite.ingest.chunk.structure import chunk
-from pincite.ingest.chunk.window import window
+from pincite.ingest.chunk.semantic import Run, semantic_chunks, sentence_runs
+from pincite.ingest.chunk.structure import structure_chunks
+from pincite.ingest.chunk.window import window_chunks
 from pincite.parsers import PARSERS
 from pincite.text.tokens import Tokenizer
 
@@ -48,22 +48,26 @@ def parse_and_chunk(data: bytes, parser: str, chunking: Chunking, cuts: Collecti
     if len(parsed.text) > MAX_TEXT_CHARS:
         raise Unreadable(f"its text has more than {MAX_TEXT_CHARS} characters; split the file", code="limit")
     tokenizer, parts = _tokenizer(chunking.tokenizer), sections(parsed)
-    if chunking.strategy == "semantic" and cuts is None and (found := runs(parsed, parts, chunking, tokenizer)):
+    if (
+        chunking.strategy == "semantic"
+        and cuts is None
+        and (found := sentence_runs(parsed, parts, chunking, tokenizer))
+    ):
         return Prepared(parsed, (), found)
     rows = _cut(parsed, parts, chunking, tokenizer, cuts or ())
     if not rows:
         raise Unreadable("there is no text in the file", code="empty")
-    return Prepared(parsed, placed(rows, parsed))
+    return Prepared(parsed, with_positions(rows, parsed))
 
 
 def _cut(
     parsed: Parsed, parts: Sequence[Section], chunking: Chunking, tokenizer: Tokenizer, cuts: Collection[int]
 ) -> list[Chunk]:
     if chunking.strategy == "window":
-        return window(parsed, parts, chunking, tokenizer)
+        return window_chunks(parsed, parts, chunking, tokenizer)
     if chunking.strategy == "semantic":
-        return semantic(parsed, parts, chunking, tokenizer, cuts)
-    return chunk(parsed, parts, size=chunking.size, overlap=chunking.overlap, tokenizer=tokenizer)
+        return semantic_chunks(parsed, parts, chunking, tokenizer, cuts)
+    return structure_chunks(parsed, parts, size=chunking.size, overlap=chunking.overlap, tokenizer=tokenizer)
 
 
 def _with_storable_metadata(parsed: Parsed) -> Parsed:
@@ -113,7 +117,7 @@ def from_json(message: Mapping[str, Any]) -> Prepared:
         for start, kind, name, width, height, marks in message["pages"]
     )
     parsed = Parsed(**fields | lists | {"pages": pages})
-    found = tuple(tuple((start, end) for start, end in run) for run in message["runs"])
+    found = tuple(tuple((start, end) for start, end in run) for run in message["sentence_runs"])
     return Prepared(parsed, tuple(_chunk(row, parsed.text) for row in message["chunks"]), found)
 
 

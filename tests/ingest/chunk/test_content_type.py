@@ -7,7 +7,7 @@ import pytest
 
 from pincite.config.branches.ingestion import Chunking
 from pincite.core.documents.document import ChunkLevel, ContentType
-from pincite.ingest.chunk.content_type import label
+from pincite.ingest.chunk.content_type import content_type_of
 from pincite.ingest.read.parse_and_chunk import parse_and_chunk
 
 GLOSSARIES = [
@@ -86,13 +86,13 @@ ORDINARY = [
     ],
 )  # fmt: skip
 def test_a_passage_gets_the_label_that_fits_and_no_other(name: ContentType, text: str, path: tuple[str, ...]) -> None:
-    assert label(text, path, "prose") == name
+    assert content_type_of(text, path, "prose") == name
 
 
 def test_what_no_label_fits_stays_what_it_is_made_of_and_code_always_does() -> None:
-    assert label("| a | b |\n|---|---|\n| 1 | 2 |", ("Figures",), "table") == "table"
-    assert label("- one\n- two", ("Steps",), "list") == "list"
-    assert label("HTTP = 1\nSQL = 2", ("Glossary",), "code") == "code"
+    assert content_type_of("| a | b |\n|---|---|\n| 1 | 2 |", ("Figures",), "table") == "table"
+    assert content_type_of("- one\n- two", ("Steps",), "list") == "list"
+    assert content_type_of("HTTP = 1\nSQL = 2", ("Glossary",), "code") == "code"
 
 
 def test_labels_reach_the_chunks_of_a_file_and_never_the_whole_document() -> None:
@@ -118,5 +118,5 @@ def test_the_sample_documents_raise_no_false_alarm() -> None:
 def test_blanks_dots_and_brackets_take_no_time() -> None:
     began = time.perf_counter()
     for run in (" ", ".", " .", "\t", "[" * 5, "[a](#"):
-        label("\n".join(["Total" + run * 20_000 + "euros"] * 5), (), "prose")
+        content_type_of("\n".join(["Total" + run * 20_000 + "euros"] * 5), (), "prose")
     assert time.perf_counter() - began < 10

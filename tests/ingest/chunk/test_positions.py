@@ -1,13 +1,13 @@
 from pincite.core.documents.document import ChunkLevel, Parsed
 from pincite.core.documents.pages import Page, PageMark, pack
-from pincite.ingest.chunk.positions import placed
+from pincite.ingest.chunk.positions import with_positions
 from tests.builders import chunk
 
 
 def test_passages_of_pages_say_from_which_to_which() -> None:
     parsed = Parsed("a" * 30, "markdown", pages=(Page(0), Page(10), Page(20)))
     rows = [chunk(0, level=ChunkLevel.DOCUMENT, start=0, end=30), chunk(1, start=2, end=9), chunk(2, start=8, end=25)]
-    assert [row.place for row in placed(rows, parsed)] == [None, "page 1", "pages 1–3"]
+    assert [row.place for row in with_positions(rows, parsed)] == [None, "page 1", "pages 1–3"]
 
 
 def test_a_passage_of_a_file_without_pages_is_told_by_its_paragraphs() -> None:
@@ -16,14 +16,14 @@ def test_a_passage_of_a_file_without_pages_is_told_by_its_paragraphs() -> None:
     )
     parsed = Parsed("a" * 30, "markdown", pages=(Page(0, "text", marks=marks),))
     rows = [chunk(1, start=0, end=19), chunk(2, start=21, end=30)]
-    assert [row.place for row in placed(rows, parsed)] == ["paragraphs 1–2", "table 1, row 1"]
+    assert [row.place for row in with_positions(rows, parsed)] == ["paragraphs 1–2", "table 1, row 1"]
 
 
 def test_a_blank_page_is_no_place() -> None:
     parsed = Parsed("a" * 20, "markdown", pages=(Page(0), Page(10), Page(10)))
-    assert [row.place for row in placed([chunk(1, start=10, end=20)], parsed)] == ["page 3"]
+    assert [row.place for row in with_positions([chunk(1, start=10, end=20)], parsed)] == ["page 3"]
 
 
 def test_text_that_knows_no_place_is_left_alone() -> None:
     rows = [chunk(1, start=0, end=5)]
-    assert placed(rows, Parsed("aaaaa", "plain")) == tuple(rows)
+    assert with_positions(rows, Parsed("aaaaa", "plain")) == tuple(rows)

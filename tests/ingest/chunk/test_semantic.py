@@ -11,7 +11,7 @@ from pincite.config.branches.ingestion import Chunking
 from pincite.core.documents.document import Chunk, ChunkLevel, Parsed
 from pincite.errors import ProviderError
 from pincite.ingest.chunk.sections import sections
-from pincite.ingest.chunk.semantic import cuts, runs, semantic
+from pincite.ingest.chunk.semantic import semantic_chunks, sentence_runs, topic_changes
 from pincite.text.tokens import Tokenizer
 
 TOKENIZER = Tokenizer()
@@ -29,9 +29,9 @@ async def by_subject(passages: Sequence[tuple[str, str]]) -> list[list[list[floa
 def rows(text: str, chunking: Chunking = CHUNKING, markup: str = "markdown") -> list[Chunk]:
     parsed = Parsed(text, markup)  # type: ignore[arg-type]
     parts = sections(parsed)
-    found = runs(parsed, parts, chunking, TOKENIZER)
-    turns = asyncio.run(cuts(text, found, chunking.breakpoint_percentile, by_subject))
-    return semantic(parsed, parts, chunking, TOKENIZER, turns)
+    found = sentence_runs(parsed, parts, chunking, TOKENIZER)
+    turns = asyncio.run(topic_changes(text, found, chunking.breakpoint_percentile, by_subject))
+    return semantic_chunks(parsed, parts, chunking, TOKENIZER, turns)
 
 
 def passages(text: str, chunking: Chunking = CHUNKING) -> list[str]:
@@ -75,11 +75,11 @@ def test_an_embedder_that_fails_is_told():
         raise ProviderError("the embedder is down")
 
     with pytest.raises(ProviderError, match="down"):
-        asyncio.run(cuts("A. B.", [((0, 2), (3, 5))], 95, broken))
+        asyncio.run(topic_changes("A. B.", [((0, 2), (3, 5))], 95, broken))
 
 
 def test_nothing_to_compare_asks_for_no_cut():
-    assert asyncio.run(cuts("A.", [((0, 2),)], 95, by_subject)) == []
+    assert asyncio.run(topic_changes("A.", [((0, 2),)], 95, by_subject)) == []
 
 
 @given(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pincite.config.branches.ingestion import Chunking
 from pincite.core.documents.document import Chunk, ChunkLevel, Parsed
 from pincite.ingest.chunk.sections import sections
-from pincite.ingest.chunk.window import window
+from pincite.ingest.chunk.window import window_chunks
 from pincite.text.tokens import Tokenizer
 
 TOKENIZER = Tokenizer()
@@ -19,7 +19,7 @@ SMALL = Chunking(strategy="window", window_chars=100, window_overlap_chars=20)
 
 def rows(text: str, chunking: Chunking = SMALL, **fields: object) -> list[Chunk]:
     parsed = Parsed(text, "markdown", **fields)  # type: ignore[arg-type]
-    return window(parsed, sections(parsed), chunking, TOKENIZER)
+    return window_chunks(parsed, sections(parsed), chunking, TOKENIZER)
 
 
 def passages(text: str, chunking: Chunking = SMALL) -> list[Chunk]:
