@@ -1,4 +1,5 @@
-"""Word documents: headings by style, lists with their numbers, tables, notes; changes accepted, comments left out."""
+"""Parses Word documents: headings by style, numbered lists, tables, notes. Tracked changes count as accepted; comments
+are left out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,11 +16,11 @@ _OPEN = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Nothing to choose."""
+    """This parser has no options."""
 
 
 class Docx:
-    """Reads Word documents as Markdown. Macros, templates elsewhere, headers and footers are not looked at."""
+    """Parses Word documents to Markdown. Macros, external templates, headers and footers are ignored."""
 
     @property
     def reads(self) -> Mapping[str, str]:
@@ -31,12 +32,12 @@ class Docx:
         }
 
     def parse(self, data: bytes) -> Parsed:
-        """The text of the body, with the paragraph, row or note that each piece stands in."""
+        """The text of the body; each block has a reference to its paragraph, table row or note."""
         office = Office(data, "document")
         out = MarkdownWriter()
         out.page("text")
         story = Story(office, out)
-        story.tell(child(office.document, "body"))
+        story.write(child(office.document, "body"))
         text, pages = out.done()
         if not text.strip():
             raise Unreadable("there is no text in the file", code="empty")
@@ -44,5 +45,5 @@ class Docx:
 
 
 def make_parser(options: Options) -> Parser:
-    """Build the parser."""
+    """Return the parser."""
     return Docx()

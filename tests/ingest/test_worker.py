@@ -69,7 +69,9 @@ def test_a_file_that_kills_workers_fails_after_its_attempts(open_pincite: Callab
     asyncio.run(go())
 
 
-def test_stopping_returns_the_job_to_the_queue_at_once(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopping_returns_the_job_to_the_queue_at_once(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def go() -> None:
         started = asyncio.Event()
 
@@ -182,7 +184,9 @@ def test_a_job_waits_for_an_embedder_that_is_down_without_spending_an_attempt(
     asyncio.run(go())
 
 
-def test_a_stalled_document_reports_what_it_waits_for(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stalled_document_reports_what_it_waits_for(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             failing_pipeline(monkeypatch, ProviderBusy("http://there cannot be reached"))

@@ -80,7 +80,7 @@ class Story:
         self._told: set[Note] = set()
         self._bold_heads = False
 
-    def tell(self, body: Element | None) -> None:
+    def write(self, body: Element | None) -> None:
         """Write the whole of a body."""
         if body is None:
             return

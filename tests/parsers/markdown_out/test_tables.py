@@ -3,7 +3,7 @@
 import pytest
 
 from pincite.errors import Unreadable
-from pincite.parsers.markdown_out.tables import has_header, tell
+from pincite.parsers.markdown_out.tables import has_header, write_tables
 from pincite.parsers.markdown_out.writer import MarkdownWriter
 
 
@@ -16,7 +16,7 @@ def told(*rows: str, first: int = 1, side_by_side: bool = True) -> tuple[str, li
     ]
     out = MarkdownWriter()
     out.page("sheet")
-    tell(cells, out, side_by_side=side_by_side)
+    write_tables(cells, out, side_by_side=side_by_side)
     text, (page,) = out.done()
     return text, [mark.ref for mark in page.placed()]
 
@@ -77,7 +77,7 @@ def test_a_table_that_would_be_mostly_blank_and_huge_is_refused():
     wide = (1, dict.fromkeys(range(1, 16_000), "x"))
     out = MarkdownWriter()
     with pytest.raises(Unreadable, match="10001 rows and 15999 columns"):
-        tell([wide, *((number, {1: "x", 2: "y"}) for number in range(2, 10_002))], out)
+        write_tables([wide, *((number, {1: "x", 2: "y"}) for number in range(2, 10_002))], out)
 
 
 def test_a_few_texts_below_each_other_are_paragraphs_and_many_are_a_table():
@@ -124,5 +124,5 @@ def test_many_blank_rows_cost_no_more_than_the_others():
     rows = [(number * 2, {1: f"{number}", 2: "x"}) for number in range(20_000)]
     out = MarkdownWriter()
     out.page("sheet")
-    tell(rows, out)
+    write_tables(rows, out)
     assert len(out.done()[1][0].placed()) == 20_000
