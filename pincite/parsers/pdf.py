@@ -83,7 +83,7 @@ def _no_text_error(scanned: int) -> Unreadable:
         return Unreadable("its pages are empty", code="empty")
     if not ocr.available():
         return Unreadable(f"its pages are scanned; {ocr.MISSING} to read them", code="scanned")
-    return Unreadable("its pages are pictures, and no text can be recognized in them", code="scanned")
+    return Unreadable("its pages are pictures, and no text can be read in them", code="scanned")
 
 
 def _read_pages(document: Any) -> tuple[list[PageWords], int]:

@@ -253,8 +253,8 @@ def test_a_job_cancelled_by_another_process_stops_at_the_next_heartbeat(
             added = await pincite.documents.upload(Upload("a.md", b"Some words."))
             pincite.services.workers.start()
             await asyncio.wait_for(begun.wait(), 10)
-            [job], _ = await other.queue.page(await other.scope(), limit=10)
-            assert (await other.cancel(job.id)).was == "running"
+            [job], _ = await other.services.job_list.page(await other.scope(), limit=10)
+            assert (await other.documents.cancel(job.id)).was == "running"
             await asyncio.wait_for(stopped.wait(), 10)
             assert (await pincite.get(added.document.id)).error.code == "cancelled"
 

@@ -60,7 +60,7 @@ def test_a_million_columns_are_refused():
 
 
 def test_a_quote_that_never_ends_is_told():
-    with pytest.raises(Unreadable, match="mend its quotes"):
+    with pytest.raises(Unreadable, match="fix its quotes"):
         parse('a,b\n1,"' + "x" * 200_000)
 
 

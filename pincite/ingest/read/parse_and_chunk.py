@@ -117,7 +117,7 @@ def from_json(message: Mapping[str, Any]) -> Prepared:
         for start, kind, name, width, height, marks in message["pages"]
     )
     parsed = Parsed(**fields | lists | {"pages": pages})
-    found = tuple(tuple((start, end) for start, end in run) for run in message["sentence_runs"])
+    found = tuple(tuple((start, end) for start, end in run) for run in message["runs"])
     return Prepared(parsed, tuple(_chunk(row, parsed.text) for row in message["chunks"]), found)
 
 

@@ -60,7 +60,7 @@ KINDS = {
 
 @pytest.mark.parametrize(("words", "data"), KINDS.items(), ids=list(KINDS))
 def test_bytes_are_told_by_what_they_hold(words: str, data: bytes):
-    assert kind_of(data).words == words
+    assert kind_of(data).description == words
 
 
 @pytest.mark.parametrize(
