@@ -8,7 +8,7 @@ from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.parsers.markdown_out.writer import MarkdownWriter
-from pincite.parsers.office.docx_body import Story
+from pincite.parsers.office.docx_body import BodyWriter
 from pincite.parsers.office.package import Office, child
 
 _OPEN = "application/vnd.openxmlformats-officedocument.wordprocessingml"
@@ -36,12 +36,12 @@ class Docx:
         office = Office(data, "document")
         out = MarkdownWriter()
         out.page("text")
-        story = Story(office, out)
-        story.write(child(office.document, "body"))
+        body = BodyWriter(office, out)
+        body.write(child(office.document, "body"))
         text, pages = out.done()
         if not text.strip():
             raise Unreadable("there is no text in the file", code="empty")
-        return office.about().parsed(text, pages, title=story.title or story.first_heading)
+        return office.metadata().parsed(text, pages, title=body.title or body.first_heading)
 
 
 def make_parser(options: Options) -> Parser:

@@ -41,7 +41,7 @@ class Image:
     def parse(self, data: bytes) -> Parsed:
         """The text of the image, page by page where it has several."""
         if not ocr.available():
-            raise Unreadable(f"it is an image or scanned; {ocr.MISSING} to read it", code="scanned")
+            raise Unreadable(f"it is an image or scanned; {ocr.INSTALL_HINT} to read it", code="scanned")
         document = build_document(list(_read_pages(data)))
         if not document.text:
             raise Unreadable("no text can be read in the image", code="empty")

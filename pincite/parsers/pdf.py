@@ -11,9 +11,9 @@ from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.parsers.layout import ocr
-from pincite.parsers.layout.document import Book, build_document
+from pincite.parsers.layout.document import DocumentText, build_document
 from pincite.parsers.layout.outline import Bookmark
-from pincite.parsers.layout.pdfium import is_scan, read_leaf
+from pincite.parsers.layout.pdfium import is_scan, read_page
 from pincite.parsers.layout.words import PageWords
 from pincite.parsers.markdown_out.writer import one_line
 
@@ -66,7 +66,7 @@ def make_parser(options: Options) -> Parser:
     return Pdf()
 
 
-def _parsed(book: Book, metadata: Mapping[str, str]) -> Parsed:
+def _parsed(book: DocumentText, metadata: Mapping[str, str]) -> Parsed:
     title = one_line(metadata.get("Title", ""))
     return Parsed(
         text=book.text,
@@ -82,7 +82,7 @@ def _no_text_error(scanned: int) -> Unreadable:
     if not scanned:
         return Unreadable("its pages are empty", code="empty")
     if not ocr.available():
-        return Unreadable(f"its pages are scanned; {ocr.MISSING} to read them", code="scanned")
+        return Unreadable(f"its pages are scanned; {ocr.INSTALL_HINT} to read them", code="scanned")
     return Unreadable("its pages are pictures, and no text can be read in them", code="scanned")
 
 
@@ -93,7 +93,7 @@ def _read_pages(document: Any) -> tuple[list[PageWords], int]:
     pages: list[PageWords] = []
     chars = scanned = 0
     for number in range(len(document)):
-        page = read_leaf(document, number)
+        page = read_page(document, number)
         if is_scan(document, number, page):
             scanned += 1
             page = max(page, _recognize_page(document, number), key=_count_chars) if ocr.available() else page

@@ -16,13 +16,13 @@ from pincite.parsers.office.package import (
     child,
     children,
     links_of,
-    local,
-    picture,
+    local_name,
+    picture_text,
     relation_id,
 )
 from pincite.parsers.office.pptx_graphics import chart_rows, chart_title, diagram_texts, table_rows
 from pincite.parsers.office.pptx_shapes import Layers, Shape, shapes
-from pincite.parsers.office.pptx_text import paragraphs, plain, written
+from pincite.parsers.office.pptx_text import markdown_blocks, paragraphs, plain_text
 
 MAX_SLIDES = 5_000
 """Maximum number of slides."""
@@ -63,7 +63,7 @@ class Pptx:
         text, pages = out.done()
         if not text.strip():
             raise Unreadable("there is no text on its slides", code="empty")
-        return office.about().parsed(text, pages, title=next(filter(None, names), ""))
+        return office.metadata().parsed(text, pages, title=next(filter(None, names), ""))
 
 
 def make_parser(options: Options) -> Parser:
@@ -79,7 +79,7 @@ def _slides(office: Office) -> Iterator[str]:
         raise Unreadable(f"it has {len(listed)} slides; at most {MAX_SLIDES} are read", code="limit")
     for one in listed:
         relation = relations.get(relation_id(one))
-        if relation and not relation.outside and relation.target in office.archive:
+        if relation and not relation.external and relation.target in office.archive:
             yield relation.target
 
 
@@ -101,12 +101,12 @@ class _Slide:
     def write(self) -> str:
         """Write the slide and return its title."""
         found = shapes(child(self.root, "cSld", "spTree"), self.layers)
-        titles = [plain(child(shape.element, "txBody"), self.links) for shape in found if shape.is_title]
+        titles = [plain_text(child(shape.element, "txBody"), self.links) for shape in found if shape.is_title]
         title = next(filter(None, titles), "")
         self.out.page("slide", title)
         self._write_title(title)
         for shape in found:
-            if not shape.is_title or plain(child(shape.element, "txBody"), self.links) != title:
+            if not shape.is_title or plain_text(child(shape.element, "txBody"), self.links) != title:
                 self._write_shape(shape)
         self._write_notes()
         return title
@@ -131,30 +131,30 @@ class _Slide:
         self.out.lines(lines)
 
     def _write_shape(self, shape: Shape) -> None:
-        name = local(shape.element)
+        name = local_name(shape.element)
         if name == "grpSp":
             for inner in shapes(shape.element, self.layers):
                 self._write_shape(inner)
         elif name == "pic":
             number = self._count("picture")
-            self._put(picture(child(shape.element, "nvPicPr", "cNvPr")), f"picture {number}")
+            self._put(picture_text(child(shape.element, "nvPicPr", "cNvPr")), f"picture {number}")
         elif name == "graphicFrame":
             self._write_graphic(child(shape.element, "graphic", "graphicData"))
         else:
-            for text in written(paragraphs(child(shape.element, "txBody"), self.links, shape.styles)):
+            for text in markdown_blocks(paragraphs(child(shape.element, "txBody"), self.links, shape.styles)):
                 self._put(text, "text")
 
     def _write_graphic(self, data: Element | None) -> None:
         """Write a table, chart or diagram."""
         for one in () if data is None else data:
-            if local(one) == "tbl":
+            if local_name(one) == "tbl":
                 self._write_table("table", table_rows(one, self.links))
-            elif local(one) == "chart" and (root := self._related(relation_id(one))) is not None:
+            elif local_name(one) == "chart" and (root := self._related(relation_id(one))) is not None:
                 title, rows = chart_title(root), chart_rows(root)
                 if rows or title:
                     self._put(title, f"chart {self.counts.get('chart', 0) + 1}")
                     self._write_table("chart", rows)
-            elif local(one) == "relIds" and (root := self._related(attribute(one, "dm"))) is not None:
+            elif local_name(one) == "relIds" and (root := self._related(attribute(one, "dm"))) is not None:
                 number = self._count("diagram")
                 self._put("\n".join(f"- {text}" for text in diagram_texts(root)), f"diagram {number}")
 
@@ -171,7 +171,7 @@ class _Slide:
             links = links_of(self.office, part)
             tree = child(self.office.archive.xml(part), "cSld", "spTree")
             bodies = [one for one in children(tree, "sp") if _is_notes(one)]
-            texts = [text for one in bodies for text in written(paragraphs(child(one, "txBody"), links))]
+            texts = [text for one in bodies for text in markdown_blocks(paragraphs(child(one, "txBody"), links))]
             if texts:
                 self._put(_NOTES, "")
             for text in texts:
@@ -179,7 +179,7 @@ class _Slide:
 
     def _related(self, name: str) -> Element | None:
         relation = self.relations.get(name)
-        if relation is None or relation.outside or relation.target not in self.office.archive:
+        if relation is None or relation.external or relation.target not in self.office.archive:
             return None
         return self.office.archive.xml(relation.target)
 

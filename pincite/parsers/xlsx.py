@@ -11,7 +11,7 @@ from pincite.errors import Unreadable
 from pincite.parsers.markdown_out.tables import MAX_COLUMNS, write_tables
 from pincite.parsers.markdown_out.writer import MarkdownWriter, heading, link
 from pincite.parsers.office.package import Office, attribute, child, children, links_of, relation_id
-from pincite.parsers.office.xlsx_cells import Reader, Sheet
+from pincite.parsers.office.xlsx_cells import Sheet, WorkbookReader
 
 MAX_SHEETS = 1_000
 """Maximum number of sheets."""
@@ -48,7 +48,7 @@ class Workbook:
         listed = list(children(child(office.document, "sheets"), "sheet"))
         if len(listed) > MAX_SHEETS:
             raise Unreadable(f"it has {len(listed)} sheets; at most {MAX_SHEETS} are read", code="limit")
-        reader, out, has_cells = Reader(office), MarkdownWriter(), False
+        reader, out, has_cells = WorkbookReader(office), MarkdownWriter(), False
         for element in listed:
             name = attribute(element, "name")
             relation = relations.get(relation_id(element))
@@ -60,7 +60,7 @@ class Workbook:
         if not has_cells:
             raise Unreadable("its sheets are empty", code="empty")
         text, pages = out.done()
-        return office.about().parsed(text, pages)
+        return office.metadata().parsed(text, pages)
 
 
 def make_parser(options: Options) -> Parser:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pincite.core.documents.pages import Box
 from pincite.parsers.layout.pdf_chars import View
-from pincite.parsers.layout.words import Word, turned
+from pincite.parsers.layout.words import Word, rotate_box
 from pincite.parsers.markdown_out.writer import one_line
 
 _MAX_NOTES = 5_000
@@ -17,7 +17,7 @@ _ADVANCE = 0.5
 """Times the size: how wide a letter is, about."""
 
 
-def notes(page: Any, view: View) -> list[Word]:
+def annotation_words(page: Any, view: View) -> list[Word]:
     """The words of filled fields and text notes, in boxes that divide the note's own: PDFium does not say more."""
     from pypdfium2 import raw
 
@@ -28,7 +28,7 @@ def notes(page: Any, view: View) -> list[Word]:
             if (text := _text(note)) and raw.FPDFAnnot_GetRect(note, byref(rect)):
                 box = view.box(rect.left, rect.bottom, rect.right, rect.top)
                 if view.shows(box):
-                    found += _words(text, turned(view.clipped(box), view.turn(1, 0), view.width, view.height))
+                    found += _words(text, rotate_box(view.clipped(box), view.turn(1, 0), view.width, view.height))
             raw.FPDFPage_CloseAnnot(note)
     return found
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from statistics import median
 
 from pincite.parsers.layout.lines import LinePiece, piece, pieces, rows
-from pincite.parsers.layout.reading_order import Item, order
-from pincite.parsers.layout.tables import Table, aligned, ruled
+from pincite.parsers.layout.reading_order import Item, reading_regions
+from pincite.parsers.layout.tables import Table, aligned_tables, ruled_tables
 from pincite.parsers.layout.words import Sheet
 
-_NOTE_SIZE = 0.92
+_MAX_NOTE_SIZE = 0.92
 """Footnotes are at most this many times as large as what they stand under."""
 _NOTE = re.compile(r"\d{1,3}(?!\d)|[*∗†‡§¶]")
 
@@ -31,17 +31,17 @@ Flow = list[Line | Table]
 """What is on a page, in the order it is read."""
 
 
-def items(sheet: Sheet) -> list[Item]:
+def page_items(sheet: Sheet) -> list[Item]:
     """What stands on a sheet: tables, and pieces of lines that are in none."""
-    found, words = ruled(sheet)
+    found, words = ruled_tables(sheet)
     return [*pieces(words), *found]
 
 
-def flow(found: Sequence[Item]) -> Flow:
+def to_flow(found: Sequence[Item]) -> Flow:
     """The items in the order they are read; footnotes of a column come after all columns."""
     done: Flow = []
     notes: Flow = []
-    regions = order(found) if found else []
+    regions = reading_regions(found) if found else []
     for number, region in enumerate(map(_region, regions), 1):
         cut = _notes_from(region) if number < len(regions) else len(region)
         for part, whole in ((region[:cut], done), (region[cut:], notes)):
@@ -58,7 +58,7 @@ def _notes_from(region: Flow) -> int:
     start = len(region)
     for index in range(len(region) - 1, 0, -1):
         item = region[index]
-        if not isinstance(item, Line) or item.piece.size > _NOTE_SIZE * usual:
+        if not isinstance(item, Line) or item.piece.size > _MAX_NOTE_SIZE * usual:
             break
         start = index if _NOTE.match(item.piece.text) else start
     return start
@@ -69,7 +69,7 @@ def _region(region: Sequence[Item]) -> Flow:
     lines = rows(item for item in region if isinstance(item, LinePiece))
     parts: list[tuple[float, Line | Table]] = [(item.box[1], item) for item in region if isinstance(item, Table)]
     position = 0
-    for start, end, table in [*aligned(lines), (len(lines), len(lines), None)]:
+    for start, end, table in [*aligned_tables(lines), (len(lines), len(lines), None)]:
         for row in lines[position:start]:
             whole = row[0] if len(row) == 1 else piece([word for item in row for word in item.words])
             parts.append((whole.box[1], Line(whole)))

@@ -46,7 +46,7 @@ class Grid:
 def grids(across: Sequence[Rule], down: Sequence[Rule]) -> list[Grid]:
     """The grids of at least two rows and two columns, from top to bottom."""
     found: list[Grid] = []
-    across, down = _merged(across), _merged(down)
+    across, down = _merge_rules(across), _merge_rules(down)
     for flat, steep in _components(across, down):
         xs = _edges([rule.at for rule in steep], [edge for rule in flat for edge in (rule.start, rule.end)])
         ys = _edges([rule.at for rule in flat], [edge for rule in steep for edge in (rule.start, rule.end)])
@@ -55,7 +55,7 @@ def grids(across: Sequence[Rule], down: Sequence[Rule]) -> list[Grid]:
     return sorted(found, key=lambda grid: grid.box[1])
 
 
-def _merged(rules: Sequence[Rule]) -> list[Rule]:
+def _merge_rules(rules: Sequence[Rule]) -> list[Rule]:
     """Rules on one line that touch are one."""
     lines: dict[int, list[Rule]] = defaultdict(list)
     last, line = float("-inf"), 0
@@ -128,12 +128,12 @@ def _cells(
         middle = (ys[row] + ys[row + 1]) / 2
         for column in range(len(xs) - 1):
             centre = (xs[column] + xs[column + 1]) / 2
-            if row and not _covered(above[row], centre):
+            if row and not _is_covered(above[row], centre):
                 first[row][column] = first[row - 1][column]
-            elif column and not _covered(before[column], middle):
+            elif column and not _is_covered(before[column], middle):
                 first[row][column] = first[row][column - 1]
     return tuple(map(tuple, first))
 
 
-def _covered(rules: Sequence[Rule], place: float) -> bool:
+def _is_covered(rules: Sequence[Rule], place: float) -> bool:
     return any(rule.start - _SNAP <= place <= rule.end + _SNAP for rule in rules)

@@ -12,7 +12,7 @@ Item = LinePiece | Table
 
 _MARGIN = 0.12
 """Share of the page's height at its top and bottom in which these stand."""
-_DRIFT = 4.0
+_MAX_DRIFT = 4.0
 """Points by which their height may differ from page to page."""
 _MIN_PAGES = 3
 _NUMBER = re.compile(r"\d{1,9}|\b[ivxlcdm]{1,9}\b")
@@ -32,7 +32,7 @@ class _Sheet:
     items: Sequence[Item]
 
 
-def without_running(pages: Sequence[Sequence[Item]], heights: Sequence[float]) -> list[list[Item]]:
+def remove_running_lines(pages: Sequence[Sequence[Item]], heights: Sequence[float]) -> list[list[Item]]:
     """The pages without what is repeated at their top or bottom, but for a number that grows from page to page.
 
     Where there are only two pages, what is the same on both may be a letterhead: only numbers that grow go.
@@ -40,27 +40,29 @@ def without_running(pages: Sequence[Sequence[Item]], heights: Sequence[float]) -
     sheets = [_Sheet(number, *sheet) for number, sheet in enumerate(zip(heights, pages, strict=True))]
     seen: Counter[_Key] = Counter()
     for sheet in sheets:
-        seen.update({key for item in _marginal(sheet) for key in _keys(item, sheet)})
-    return [_kept(sheet, seen, len(pages)) for sheet in sheets]
+        seen.update({key for item in _margin_items(sheet) for key in _keys(item, sheet)})
+    return [_without_repeated(sheet, seen, len(pages)) for sheet in sheets]
 
 
-def _kept(sheet: _Sheet, seen: Mapping[_Key, int], pages: int) -> list[Item]:
+def _without_repeated(sheet: _Sheet, seen: Mapping[_Key, int], pages: int) -> list[Item]:
     """A page without what is repeated and what stands beside its number, such as a chapter's name; never nothing."""
-    marginal = list(_marginal(sheet))
+    marginal = list(_margin_items(sheet))
     gone = [item for item in marginal if _is_repeated(_keys(item, sheet), seen, pages)]
     numbers = [item for item in gone if isinstance(item, LinePiece) and item.text.isdecimal()]
     out = {id(item) for item in gone}
-    out |= {id(item) for item in marginal if isinstance(item, LinePiece) and any(_beside(item, one) for one in numbers)}
+    out |= {
+        id(item) for item in marginal if isinstance(item, LinePiece) and any(_is_next_to(item, one) for one in numbers)
+    }
     return [item for item in sheet.items if id(item) not in out] or list(sheet.items)
 
 
 def _is_repeated(keys: Sequence[_Key], seen: Mapping[_Key, int], pages: int) -> bool:
     if pages >= _MIN_PAGES:
-        return any(_times(key, seen) >= _MIN_PAGES for key in keys)
-    return pages > 1 and any(_times(key, seen) >= pages for key in keys[1:])
+        return any(_count_near(key, seen) >= _MIN_PAGES for key in keys)
+    return pages > 1 and any(_count_near(key, seen) >= pages for key in keys[1:])
 
 
-def _times(key: _Key, seen: Mapping[_Key, int]) -> int:
+def _count_near(key: _Key, seen: Mapping[_Key, int]) -> int:
     at_top, text, step = key
     return sum(seen[at_top, text, near] for near in (step - 1, step, step + 1))
 
@@ -74,7 +76,7 @@ def _keys(item: Item, sheet: _Sheet) -> list[_Key]:
     said = [text]
     for found in _NUMBER.finditer(text):
         said.append(f"{text[: found.start()]}#{_value(found[0]) - sheet.number}{text[found.end() :]}")
-    return [(item.box[3] < sheet.height / 2, one, round(item.box[1] / _DRIFT)) for one in said]
+    return [(item.box[3] < sheet.height / 2, one, round(item.box[1] / _MAX_DRIFT)) for one in said]
 
 
 def _value(number: str) -> int:
@@ -84,11 +86,11 @@ def _value(number: str) -> int:
     return sum(-one if one < two else one for one, two in zip(worth, [*worth[1:], 0], strict=True))
 
 
-def _beside(item: LinePiece, number: LinePiece) -> bool:
-    return abs(item.base - number.base) < _DRIFT / 2 and abs(item.size - number.size) < 1
+def _is_next_to(item: LinePiece, number: LinePiece) -> bool:
+    return abs(item.base - number.base) < _MAX_DRIFT / 2 and abs(item.size - number.size) < 1
 
 
-def _marginal(sheet: _Sheet) -> Iterator[Item]:
+def _margin_items(sheet: _Sheet) -> Iterator[Item]:
     """What lies in the margins."""
     for item in sheet.items:
         inside = _MARGIN * sheet.height < item.box[3] and item.box[1] < (1 - _MARGIN) * sheet.height

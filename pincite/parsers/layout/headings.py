@@ -10,10 +10,10 @@ from statistics import median
 
 from pincite.parsers.layout.blocks import Flow, Line
 from pincite.parsers.layout.lines import LinePiece
-from pincite.parsers.layout.outline import Bookmark, Place, find
+from pincite.parsers.layout.outline import Bookmark, Place, find_headings
 from pincite.parsers.layout.tables import Table
 
-_LARGER = 1.15
+_MIN_SIZE_RATIO = 1.15
 """A heading is at least this many times larger than the body's text …"""
 _MAX_CHARS = 120
 """… and at most this long."""
@@ -26,7 +26,7 @@ _NUMBERED = re.compile(
 )
 _CAPTION = re.compile(r"(?:table|figure|fig|tabelle|abbildung|abb)\b", re.IGNORECASE)
 _SENTENCE_END = (".", ",", ";", ":", "?", "!")
-_BOLD_TEXT = 0.3
+_MAX_BOLD_SHARE = 0.3
 """Where more of the text is bold, that tells nothing."""
 _MAX_LINES = 4
 _MAX_PITCH = 3.0
@@ -50,18 +50,18 @@ def style_of(pages: Sequence[Flow]) -> Style:
         bold += len(line.piece.text) * line.piece.bold
     if not weights:
         return Style(0.0, 1.2, False)
-    return Style(weights.most_common(1)[0][0], _pitch(pages), bold > _BOLD_TEXT * weights.total())
+    return Style(weights.most_common(1)[0][0], _pitch(pages), bold > _MAX_BOLD_SHARE * weights.total())
 
 
 def with_headings(pages: Sequence[Flow], style: Style, outline: Sequence[Bookmark]) -> list[Flow]:
     """The pages with the level of each heading."""
-    sizes = _levels({line.piece.size for line in _lines(pages) if _is_larger(line.piece, style)})
-    named = find(pages, outline)
+    sizes = _size_levels({line.piece.size for line in _lines(pages) if _is_larger(line.piece, style)})
+    named = find_headings(pages, outline)
     if len(set(named.values())) > 1:
         named = _under_title(pages, named, sizes)
-        level_of = _agreed(pages, named, sizes)
+        level_of = _size_levels_from_outline(pages, named, sizes)
     else:  # an outline of one level says what is a heading, and nothing of levels
-        named = _by_size(pages, named, sizes)
+        named = _levels_by_size(pages, named, sizes)
         level_of = dict(sizes)
     lowest = max([*level_of.values(), *named.values()], default=0) + 1
     done: list[Flow] = []
@@ -76,17 +76,17 @@ def with_headings(pages: Sequence[Flow], style: Style, outline: Sequence[Bookmar
                     level = lowest
                 item = replace(item, level=min(level, 6))
             flow.append(item)
-        done.append(_short(flow, number, named))
-    return [_merged(page) for page in _numbered(done, style)]
+        done.append(_without_long_runs(flow, number, named))
+    return [_merge_headings(page) for page in _with_numbered_headings(done, style)]
 
 
-def _short(page: Flow, number: int, named: Mapping[Place, int]) -> Flow:
+def _without_long_runs(page: Flow, number: int, named: Mapping[Place, int]) -> Flow:
     """The page without headings that go on for line after line: larger letters do not make these headings."""
     done = list(page)
     start = 0
     for index in range(len(page) + 1):
         one, two = page[index - 1] if index else None, page[index] if index < len(page) else None
-        if isinstance(one, Line) and isinstance(two, Line) and one.level and _goes_on(one, two):
+        if isinstance(one, Line) and isinstance(two, Line) and one.level and _continues(one, two):
             continue
         run = range(start, index)
         if len(run) > _MAX_LINES and not any((number, place) in named for place in run):
@@ -95,7 +95,7 @@ def _short(page: Flow, number: int, named: Mapping[Place, int]) -> Flow:
     return done
 
 
-def _numbered(pages: Sequence[Flow], style: Style) -> list[Flow]:
+def _with_numbered_headings(pages: Sequence[Flow], style: Style) -> list[Flow]:
     """The pages with headings told by their numbers: `3.1.2 Costs` is one where `3.1` is, and stands below it."""
     levels: dict[str, int] = {}
     done: list[Flow] = []
@@ -114,7 +114,7 @@ def _numbered(pages: Sequence[Flow], style: Style) -> list[Flow]:
     return done
 
 
-def _goes_on(one: Line, two: Line) -> bool:
+def _continues(one: Line, two: Line) -> bool:
     """Whether a heading may go on with the line below it."""
     near = 0 < two.piece.base - one.piece.words[-1].base < 2 * two.piece.size
     return near and one.level == two.level and abs(one.piece.size - two.piece.size) < 1 and not two.fresh
@@ -136,7 +136,7 @@ def _pitch(pages: Sequence[Flow]) -> float:
 
 
 def _is_larger(piece: LinePiece, style: Style) -> bool:
-    if not style.size or piece.size < style.size * _LARGER or len(piece.text) > _MAX_CHARS:
+    if not style.size or piece.size < style.size * _MIN_SIZE_RATIO or len(piece.text) > _MAX_CHARS:
         return False
     return sum(map(str.isalpha, piece.text)) > 1 and not _is_entry(piece)
 
@@ -179,7 +179,7 @@ def _stands_alone(page: Flow, index: int, style: Style) -> bool:
     return line.piece.base - above.piece.base > 1.25 * style.pitch * style.size
 
 
-def _levels(sizes: set[float]) -> dict[float, int]:
+def _size_levels(sizes: set[float]) -> dict[float, int]:
     """Sizes, the nearly equal ones together, numbered from the largest."""
     levels: dict[float, int] = {}
     top, level = math.inf, 0
@@ -190,7 +190,7 @@ def _levels(sizes: set[float]) -> dict[float, int]:
     return levels
 
 
-def _by_size(pages: Sequence[Flow], named: Mapping[Place, int], sizes: Mapping[float, int]) -> dict[Place, int]:
+def _levels_by_size(pages: Sequence[Flow], named: Mapping[Place, int], sizes: Mapping[float, int]) -> dict[Place, int]:
     """The levels of these lines by their size; those in letters of the usual size are below all others."""
     lowest = max(sizes.values(), default=0) + 1
     lines = {place: pages[place[0]][place[1]] for place in named}
@@ -206,7 +206,9 @@ def _under_title(pages: Sequence[Flow], named: dict[Place, int], sizes: Mapping[
     return {place: level + titled for place, level in named.items()}
 
 
-def _agreed(pages: Sequence[Flow], named: Mapping[Place, int], sizes: Mapping[float, int]) -> dict[float, int]:
+def _size_levels_from_outline(
+    pages: Sequence[Flow], named: Mapping[Place, int], sizes: Mapping[float, int]
+) -> dict[float, int]:
     """The level of each size: what the outline says of its lines, where that says something."""
     told: dict[float, list[int]] = defaultdict(list)
     for (number, index), level in named.items():
@@ -216,12 +218,12 @@ def _agreed(pages: Sequence[Flow], named: Mapping[Place, int], sizes: Mapping[fl
     return {size: round(median(told[size])) if size in told else level for size, level in sizes.items()}
 
 
-def _merged(page: Flow) -> Flow:
+def _merge_headings(page: Flow) -> Flow:
     """A heading that runs over several lines is one."""
     done: Flow = []
     for item in page:
         last = done[-1] if done else None
-        if isinstance(item, Line) and isinstance(last, Line) and item.level and _goes_on(last, item):
+        if isinstance(item, Line) and isinstance(last, Line) and item.level and _continues(last, item):
             words = (*last.piece.words, *item.piece.words)
             whole = replace(last, piece=replace(last.piece, words=words))
             if len(whole.piece.text) <= _MAX_CHARS:

@@ -26,7 +26,7 @@ class Bookmark:
     page: int
 
 
-def find(pages: Sequence[Flow], outline: Sequence[Bookmark]) -> dict[Place, int]:
+def find_headings(pages: Sequence[Flow], outline: Sequence[Bookmark]) -> dict[Place, int]:
     """Page and place of the lines that the outline names, with its level; one of several lines is named by each."""
     found: dict[Place, int] = {}
     keys: dict[int, list[_Keys]] = {}
@@ -38,7 +38,9 @@ def find(pages: Sequence[Flow], outline: Sequence[Bookmark]) -> dict[Place, int]
             keys[mark.page] = [_keys(item) for item in pages[mark.page]]
         said = keys[mark.page]
         for index in range(len(said)):
-            if (mark.page, index) not in found and (count := _named(said[index : index + _MAX_LINES], wanted)):
+            if (mark.page, index) not in found and (
+                count := _count_title_lines(said[index : index + _MAX_LINES], wanted)
+            ):
                 found |= {(mark.page, index + extra): mark.level for extra in range(count)}
                 break
     return found
@@ -50,7 +52,7 @@ def _keys(item: Line | Table) -> _Keys:
     return _key(text), _key(_NUMBER.sub("", text, count=1))
 
 
-def _named(said: Sequence[_Keys], wanted: str) -> int:
+def _count_title_lines(said: Sequence[_Keys], wanted: str) -> int:
     """How many of these lines, from the first on, make the title that is wanted; 0 where they do not."""
     whole, less = said[0]
     for begun in {whole, less} - {""}:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pincite.core.documents.pages import Box
-from pincite.parsers.layout.words import SLANTED, Word, around, turned
+from pincite.parsers.layout.words import SLANTED, Word, bounding_box, rotate_box
 
 _TOKEN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ufffe]+")
 _HYPHEN = ("\x02", "\ufffe")
@@ -22,17 +22,17 @@ _BULLETS = str.maketrans(dict.fromkeys("\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf0a8", "
 _BOLD = re.compile(r"bold|black|heavy|(?:^|[-,+])(?:cmbx|sfbx|ecbx|nimbus\w*-?medi)|-(?:bd|demi)", re.IGNORECASE)
 _BOLD_WEIGHT = 600
 _NAME_BYTES = 128
-_MAX_SIZE = 20_000.0
+_MAX_POINTS = 20_000.0
 """Points: a page can be hardly larger than this."""
-_ILLEGIBLE = 0.5
+_MAX_ILLEGIBLE = 0.5
 """A font with this share of illegible words to legible ones is left out as a whole."""
 _MAX_SLANT = math.radians(20)
 _ASCENT, _DESCENT = 0.8, 0.2
-_SAME = 0.02
-_SPACED = 0.2
+_SAME_HEIGHT = 0.02
+_MIN_REAL_SPACES = 0.2
 """Share of the spaces that are in the file, for it to count as one that has spaces."""
-_SAMPLE = 50
-_NARROW = 0.19
+_SPACE_SAMPLE = 50
+_MIN_SPACE = 0.19
 """Times the letters' size: what is narrower is no space in any font."""
 
 Links = tuple[tuple[Box, str], ...]
@@ -92,7 +92,7 @@ class View:
         return SLANTED if abs(angle - quarters * math.pi / 2) > _MAX_SLANT else quarters % 4
 
 
-class Letters:
+class PageChars:
     """Reads the words of one page; what is the same for all words of a line is asked once."""
 
     def __init__(self, content: Any, view: View, links: Links) -> None:
@@ -113,12 +113,12 @@ class Letters:
     def words(self) -> dict[int, list[Word]]:
         """The words by the direction they run in, each in the order of the file."""
         lines = list(self._lines())
-        self.spaced = self.spaces[False] > _SPACED * self.spaces.total()
+        self.spaced = self.spaces[False] > _MIN_REAL_SPACES * self.spaces.total()
         read = [pair for line in lines for pair in self._read(line)]
         used = Counter(face.font for face, _ in read)
         found: dict[int, list[Word]] = defaultdict(list)
         for face, word in read:
-            if self.illegible[face.font] < _ILLEGIBLE * used[face.font]:
+            if self.illegible[face.font] < _MAX_ILLEGIBLE * used[face.font]:
                 found[face.turn].append(word)
         return dict(found)
 
@@ -146,7 +146,7 @@ class Letters:
         self.raw.FPDFText_GetText(self.content, 0, self.count, cast(buffer, POINTER(c_ushort)))
         text = buffer.raw[:-2].decode("utf-16-le", "surrogatepass")
         # Where it left a letter out, or wrote one as two, places would shift.
-        if len(text) == self.count and "\0" not in text and not _has_halves(text):
+        if len(text) == self.count and "\0" not in text and not _has_surrogates(text):
             return text
         codes = (self.raw.FPDFText_GetUnicode(self.content, index) for index in range(self.count))
         return "".join(chr(code) if code < 0x110000 else " " for code in codes)
@@ -164,12 +164,12 @@ class Letters:
             own, at = face, base
             if height is None:
                 height = box[1], box[3]
-            elif face != last or face.turn or abs(box[1] - height[0]) + abs(box[3] - height[1]) > _SAME:
+            elif face != last or face.turn or abs(box[1] - height[0]) + abs(box[3] - height[1]) > _SAME_HEIGHT:
                 own = self._face(start)
                 at = self._base(start, own.turn)
             word = self._word(text, box, at, own)
             if guessed and self.spaced and done and self._close(done[-1][1], word):
-                done[-1] = done[-1][0], _one(done[-1][1], word)
+                done[-1] = done[-1][0], _join(done[-1][1], word)
             else:
                 done.append((own, word))
         return done
@@ -177,7 +177,7 @@ class Letters:
     def _word(self, text: str, box: Box, base: float, face: _Face) -> Word:
         link = self._link(box) if self.links else ""
         box = self.view.clipped(box)
-        box = turned(box, face.turn, self.view.width, self.view.height) if face.turn else box
+        box = rotate_box(box, face.turn, self.view.width, self.view.height) if face.turn else box
         # Fonts may lie about their height.
         if face.turn != SLANTED and not 0.3 * face.size < box[3] - box[1] < 3 * face.size:
             box = (box[0], base - _ASCENT * face.size, box[2], base + _DESCENT * face.size)
@@ -185,14 +185,14 @@ class Letters:
 
     def _guessed(self, index: int) -> bool:
         """Whether a space is PDFium's guess; where a file has spaces of its own, a narrow guess is a wrong one."""
-        if self.spaces[True] > _SAMPLE and not self.spaces[False]:
+        if self.spaces[True] > _SPACE_SAMPLE and not self.spaces[False]:
             return True
         guessed = bool(self.raw.FPDFText_IsGenerated(self.content, index))
         self.spaces[guessed] += 1
         return guessed
 
     def _close(self, one: Word, other: Word) -> bool:
-        return one.base == other.base and abs(other.box[0] - one.box[2]) < _NARROW * other.size
+        return one.base == other.base and abs(other.box[0] - one.box[2]) < _MIN_SPACE * other.size
 
     def _legible(self, text: str, index: int) -> bool:
         """Whether the file says what its letters mean; those of a font without names come out as other letters."""
@@ -211,7 +211,7 @@ class Letters:
             self.scales[key] = math.hypot(matrix.c, matrix.d), self.view.turn(matrix.a, matrix.b)
         scale, turn = self.scales[key]
         size = float(raw.FPDFText_GetFontSize(self.content, index)) * scale
-        size = round(size, 1) if 0 < size < _MAX_SIZE else 1.0  # files may say anything
+        size = round(size, 1) if 0 < size < _MAX_POINTS else 1.0  # files may say anything
         raw.FPDFText_GetFontInfo(self.content, index, self.name, _NAME_BYTES, byref(self.flags))
         name = self.name.value
         if name not in self.bold:
@@ -223,8 +223,8 @@ class Letters:
         """The baseline that a letter stands on, in the direction it is read."""
         self.raw.FPDFText_GetCharOrigin(self.content, index, byref(self.x), byref(self.y))
         x, y = self.view.point(self.x.value, self.y.value)
-        base = turned((x, y, x, y), turn, self.view.width, self.view.height)[1] if turn else y
-        return base if abs(base) < _MAX_SIZE else 0.0
+        base = rotate_box((x, y, x, y), turn, self.view.width, self.view.height)[1] if turn else y
+        return base if abs(base) < _MAX_POINTS else 0.0
 
     def _box(self, first: int, last: int) -> Box:
         rect, ask = self.rect, self.raw.FPDFText_GetLooseCharBox
@@ -244,11 +244,11 @@ class Letters:
         return next((uri for (x0, y0, x1, y1), uri in self.links if x0 <= x <= x1 and y0 <= y <= y1), "")
 
 
-def _one(one: Word, other: Word) -> Word:
-    return replace(one, text=one.text + other.text, box=around((one.box, other.box)))
+def _join(one: Word, other: Word) -> Word:
+    return replace(one, text=one.text + other.text, box=bounding_box((one.box, other.box)))
 
 
-def _has_halves(text: str) -> bool:
+def _has_surrogates(text: str) -> bool:
     """Whether there are halves of pairs."""
     return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in set(text))
 

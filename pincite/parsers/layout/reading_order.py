@@ -11,15 +11,15 @@ Item = LinePiece | Table
 
 _MIN_LINES = 3
 """A column has at least so many."""
-_EDGE = 4.0
+_EDGE_TOLERANCE = 4.0
 """Points: lines of a column begin no further apart."""
-_REACH = 0.12
+_MIN_SPAN_SHARE = 0.12
 """Share of a column's width that a line must reach over a gutter to count as spanning it."""
-_TEXT_CHARS = 18
+_MIN_TEXT_CHARS = 18
 """Running text has at least so many characters in a line …"""
-_TEXT_WIDTH = 0.6
+_MIN_TEXT_WIDTH = 0.6
 """… and lines that fill this share of the column."""
-_ALIGNED = 0.5
+_MAX_ALIGNED_SHARE = 0.5
 """Where fewer of a column's lines stand beside one of the other, they are columns even if they are short."""
 _SAME_LINE = 2.0
 _MAX_DEPTH = 8
@@ -28,7 +28,7 @@ _MAX_ITEMS = 3_000
 _MAX_GUTTERS = 8
 
 
-def order(items: Sequence[Item], depth: int = 0) -> list[list[Item]]:
+def reading_regions(items: Sequence[Item], depth: int = 0) -> list[list[Item]]:
     """The items in regions, each to be read line by line before the next."""
     best: tuple[float, list[list[Item]]] | None = None
     if 2 * _MIN_LINES <= len(items) <= _MAX_ITEMS and depth < _MAX_DEPTH:
@@ -39,16 +39,20 @@ def order(items: Sequence[Item], depth: int = 0) -> list[list[Item]]:
                     best = score, parts
     if best is None:
         return [list(items)]
-    return [region for part in best[1] if part for region in order(part, depth + 1)]
+    return [region for part in best[1] if part for region in reading_regions(part, depth + 1)]
 
 
 def _gutters(items: Sequence[Item]) -> list[float]:
     """Where a column may begin: just before the left edge that several lines share."""
     left = min(item.box[0] for item in items)
-    edges = Counter(round(item.box[0] / _EDGE) for item in items)
+    edges = Counter(round(item.box[0] / _EDGE_TOLERANCE) for item in items)
     near = {edge: edges[edge - 1] + count + edges[edge + 1] for edge, count in edges.items()}
     often = sorted((edge for edge, count in near.items() if count >= _MIN_LINES), key=lambda edge: -near[edge])
-    return [edge * _EDGE - _EDGE for edge in often if edge * _EDGE > left + 2 * _EDGE][:_MAX_GUTTERS]
+    return [
+        edge * _EDGE_TOLERANCE - _EDGE_TOLERANCE
+        for edge in often
+        if edge * _EDGE_TOLERANCE > left + 2 * _EDGE_TOLERANCE
+    ][:_MAX_GUTTERS]
 
 
 def _splits(items: Sequence[Item], gutter: float) -> Iterator[tuple[float, list[list[Item]]]]:
@@ -62,14 +66,14 @@ def _splits(items: Sequence[Item], gutter: float) -> Iterator[tuple[float, list[
             continue
         one = [each for each in run if _middle(each) < gutter]
         two = [each for each in run if _middle(each) >= gutter]
-        if len(one) >= _MIN_LINES and len(two) >= _MIN_LINES and _columnar(one, two):
+        if len(one) >= _MIN_LINES and len(two) >= _MIN_LINES and _are_columns(one, two):
             yield min(_height(one), _height(two)), [above, one, two, list(items[number:])]
         above, run = list(items[: number + 1]), []
 
 
 def _spans(item: Item, gutter: float, left: float, right: float) -> bool:
     before, after = gutter - item.box[0], item.box[2] - gutter
-    return before > _REACH * (gutter - left) and after > _REACH * (right - gutter)
+    return before > _MIN_SPAN_SHARE * (gutter - left) and after > _MIN_SPAN_SHARE * (right - gutter)
 
 
 def _middle(item: Item) -> float:
@@ -80,18 +84,18 @@ def _height(items: Sequence[Item]) -> float:
     return max(item.box[3] for item in items) - min(item.box[1] for item in items)
 
 
-def _columnar(one: Sequence[Item], two: Sequence[Item]) -> bool:
+def _are_columns(one: Sequence[Item], two: Sequence[Item]) -> bool:
     """Whether two sides are columns to be read one after the other, and not cells of rows."""
     if _overlap(one, two) < 0.5 * min(_height(one), _height(two)):
         return False
-    if _running(one) and _running(two):
+    if _is_running_text(one) and _is_running_text(two):
         return True
     few, many = sorted((one, two), key=len)
     bases = sorted(item.base for item in many if isinstance(item, LinePiece))
     beside = sum(
         1 for item in few if isinstance(item, LinePiece) and any(abs(item.base - base) < _SAME_LINE for base in bases)
     )
-    return beside < _ALIGNED * len(few) and (_running(one) or _running(two))
+    return beside < _MAX_ALIGNED_SHARE * len(few) and (_is_running_text(one) or _is_running_text(two))
 
 
 def _overlap(one: Sequence[Item], two: Sequence[Item]) -> float:
@@ -100,14 +104,14 @@ def _overlap(one: Sequence[Item], two: Sequence[Item]) -> float:
     return bottom - top
 
 
-def _running(items: Sequence[Item]) -> bool:
+def _is_running_text(items: Sequence[Item]) -> bool:
     """Whether this is running text: lines that are long and fill the width of their column."""
     lines = [item for item in items if isinstance(item, LinePiece)]
     if not lines:
         return True
-    edges = Counter(round(line.box[0] / _EDGE) for line in lines)
+    edges = Counter(round(line.box[0] / _EDGE_TOLERANCE) for line in lines)
     edge = edges.most_common(1)[0][0]  # there may be more columns on this side
-    own = [line for line in lines if abs(round(line.box[0] / _EDGE) - edge) <= 1]
+    own = [line for line in lines if abs(round(line.box[0] / _EDGE_TOLERANCE) - edge) <= 1]
     width = max(line.box[2] - line.box[0] for line in own)
-    filled = median(line.box[2] - line.box[0] for line in own) >= _TEXT_WIDTH * width
-    return filled and mean(len(line.text) for line in own) >= _TEXT_CHARS
+    filled = median(line.box[2] - line.box[0] for line in own) >= _MIN_TEXT_WIDTH * width
+    return filled and mean(len(line.text) for line in own) >= _MIN_TEXT_CHARS

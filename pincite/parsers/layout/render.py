@@ -14,9 +14,9 @@ from pincite.parsers.markdown_out.writer import escaped, rule
 
 _PARAGRAPH_GAP = 1.25
 """Times the usual distance of two lines: more is a new paragraph."""
-_INDENTED = (0.7, 6.0)
+_INDENT_RANGE = (0.7, 6.0)
 """Times the letters' size by which the first line of a paragraph may be indented."""
-_OTHER_SIZE = 0.88
+_MIN_SAME_SIZE = 0.88
 _SENTENCE_END = (".", "!", "?", ":", "”", '"')
 _SOFT = "\u00ad"
 _HYPHENS = f"-{_SOFT}\u2010"
@@ -40,7 +40,7 @@ class _Token:
 _Tokens = list[_Token]
 
 
-class Speller:
+class HyphenJoiner:
     """Undoes hyphenation: a divided word is joined unless both halves are words of the document and the whole is none."""
 
     def __init__(self, pages: Iterable[Flow]) -> None:
@@ -75,10 +75,10 @@ class Speller:
         return tokens
 
 
-def render(page: Flow, style: Style, speller: Speller, place: Place) -> tuple[str, list[PageMark]]:
+def render(page: Flow, style: Style, speller: HyphenJoiner, place: Place) -> tuple[str, list[PageMark]]:
     """A page's text and its marks; text that only looks like Markdown is escaped."""
-    scribe = _Scribe(place)
-    spelt = _spelt(page, speller)
+    scribe = _PageWriter(place)
+    spelt = _line_tokens(page, speller)
     begun = False
     items: list[float] = []
     for index, (item, tokens) in enumerate(zip(page, spelt, strict=True)):
@@ -88,15 +88,15 @@ def render(page: Flow, style: Style, speller: Speller, place: Place) -> tuple[st
             items = []
         elif tokens:
             marker = _marker(item, tokens)
-            apart = begun and _parted(page, index, style, bool(marker), items)
+            apart = begun and _starts_paragraph(page, index, style, bool(marker), items)
             scribe.put("\n\n" if apart else "\n" if begun else "")
-            items = _listed(items, item, bool(marker), apart)
+            items = _open_items(items, item, bool(marker), apart)
             _line(scribe, item, tokens, marker, len(items) - 1)
         begun = begun or bool(scribe.length)
     return scribe.text, scribe.marks
 
 
-class _Scribe:
+class _PageWriter:
     """Writes text and notes where its words stand."""
 
     def __init__(self, place: Place) -> None:
@@ -117,7 +117,7 @@ class _Scribe:
     def words(self, tokens: _Tokens, change: Callable[[str], str] = str) -> None:
         """Words with spaces between them; those that link to the same are one link."""
         begun = False
-        for link, run in _runs(tokens):
+        for link, run in _link_runs(tokens):
             for token in run:
                 self.put(" " if begun and not token.glued else "")
                 self.put("[" if link and token is run[0] else "")
@@ -131,7 +131,7 @@ class _Scribe:
                 begun = True
 
 
-def _runs(tokens: _Tokens) -> Iterator[tuple[str, _Tokens]]:
+def _link_runs(tokens: _Tokens) -> Iterator[tuple[str, _Tokens]]:
     """Tokens that link to the same, with where that is; nowhere where the text is the address itself."""
     for link, group in groupby(tokens, key=lambda token: token.word.link):
         run = list(group)
@@ -143,7 +143,7 @@ def _closed(link: str) -> str:
     return f"]({link.replace('(', '%28').replace(')', '%29')})"
 
 
-def _spelt(page: Flow, speller: Speller) -> list[_Tokens]:
+def _line_tokens(page: Flow, speller: HyphenJoiner) -> list[_Tokens]:
     """The tokens of each line; the second half of a divided word stands at the end of the line it began in."""
     lines = [speller.spelt(item.piece.words) if isinstance(item, Line) else [] for item in page]
     for index in range(len(page) - 1):
@@ -167,7 +167,7 @@ def _marker(line: Line, tokens: _Tokens) -> str:
     return first if _NUMBER.fullmatch(first) and len(tokens) > 1 else ""
 
 
-def _listed(items: list[float], line: Line, marked: bool, apart: bool) -> list[float]:
+def _open_items(items: list[float], line: Line, marked: bool, apart: bool) -> list[float]:
     """Where the markers of the list that a line is in begin, from the outermost to its own; empty outside of lists."""
     if not marked:
         return [] if apart else items
@@ -175,7 +175,7 @@ def _listed(items: list[float], line: Line, marked: bool, apart: bool) -> list[f
     return [*(place for place in items if place < left - 2), left]
 
 
-def _line(scribe: _Scribe, line: Line, tokens: _Tokens, marker: str, depth: int) -> None:
+def _line(scribe: _PageWriter, line: Line, tokens: _Tokens, marker: str, depth: int) -> None:
     if line.level:
         scribe.put("#" * line.level + " ")
     elif marker and marker in _BULLETS:
@@ -190,13 +190,13 @@ def _line(scribe: _Scribe, line: Line, tokens: _Tokens, marker: str, depth: int)
     scribe.words(tokens)
 
 
-def _parted(page: Flow, index: int, style: Style, marked: bool, items: Sequence[float]) -> bool:
+def _starts_paragraph(page: Flow, index: int, style: Style, marked: bool, items: Sequence[float]) -> bool:
     """Whether a line begins a new paragraph."""
     last, line = page[index - 1], page[index]
     if not isinstance(last, Line) or not isinstance(line, Line) or line.level or last.level:
         return True
     small, large = sorted((last.piece.size, line.piece.size))
-    if small < _OTHER_SIZE * large:
+    if small < _MIN_SAME_SIZE * large:
         return True
     if line.fresh or line.piece.base < last.piece.base:  # the next column: a paragraph goes on unless it has ended
         return marked or last.piece.text.endswith(_SENTENCE_END)
@@ -206,22 +206,22 @@ def _parted(page: Flow, index: int, style: Style, marked: bool, items: Sequence[
         return False
     if items:
         return line.piece.box[0] < items[-1] + 1
-    return _indented(page, index)
+    return _is_indented(page, index)
 
 
-def _indented(page: Flow, index: int) -> bool:
+def _is_indented(page: Flow, index: int) -> bool:
     """Whether a line begins further in than those around it, after a sentence has ended."""
     last, line = page[index - 1], page[index]
     after = page[index + 1] if index + 1 < len(page) else None
     if not isinstance(last, Line) or not isinstance(line, Line) or not last.piece.text.endswith(_SENTENCE_END):
         return False
-    least, most = (share * line.piece.size for share in _INDENTED)
+    least, most = (share * line.piece.size for share in _INDENT_RANGE)
     if not least < line.piece.box[0] - last.piece.box[0] < most:
         return False
     return not isinstance(after, Line) or after.fresh or line.piece.box[0] - after.piece.box[0] > least
 
 
-def _table(scribe: _Scribe, table: Table, speller: Speller) -> None:
+def _table(scribe: _PageWriter, table: Table, speller: HyphenJoiner) -> None:
     width = len(table.rows[0])
     for number, row in enumerate(table.rows):
         if number:

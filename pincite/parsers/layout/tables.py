@@ -10,25 +10,25 @@ from statistics import mean, median
 from pincite.core.documents.pages import Box
 from pincite.parsers.layout.grid import Grid, grids
 from pincite.parsers.layout.lines import LinePiece, pieces, rows
-from pincite.parsers.layout.words import Rule, Sheet, Word, around
+from pincite.parsers.layout.words import Rule, Sheet, Word, bounding_box
 
 Cell = tuple[Word, ...]
 """The words of a cell, in reading order."""
 
-_FILLED = 0.3
+_MIN_FILLED_SHARE = 0.3
 """Share of the cells that have words in them: a drawing has fewer."""
-_REGULAR = 0.45
+_MIN_REGULAR_SHARE = 0.45
 """Share of a grid's places that are cells of their own: boxes of a drawing that touch make fewer."""
-_LONG_CELL = 120
+_MAX_CELL_WORDS = 120
 """Words: a grid with a cell of more, and most of its words there, is a frame around text."""
-_COLUMN_GAP = 0.8
+_MIN_COLUMN_GAP = 0.8
 """Times the letters' size: what is between two columns of a table at least."""
 _SAME_EXTENT = 6.0
 _MARKER = re.compile(r"\w{1,3}[.):]|\(\w{1,3}\)|[^\w\s]|\d{1,2}(?:\.\d{1,2})*\.?")
 """What items of lists and headings begin with."""
 _LEADER = re.compile(r"(?:\. ?){4}|…{2}|_{4}")
-_MAX_CELL = 60
-_MAX_WORDS = 5
+_MAX_CELL_CHARS = 60
+_MAX_MEAN_WORDS = 5
 _MIN_ROWS = 3
 
 
@@ -45,7 +45,7 @@ class Table:
         return " ".join(word.text for row in self.rows for cell in row for word in cell)
 
 
-def ruled(sheet: Sheet) -> tuple[list[Table], list[Word]]:
+def ruled_tables(sheet: Sheet) -> tuple[list[Table], list[Word]]:
     """The tables that rules are drawn for, and the words that are in none of them."""
     left = list(sheet.words)
     found: list[Table] = []
@@ -56,7 +56,7 @@ def ruled(sheet: Sheet) -> tuple[list[Table], list[Word]]:
             taken = set(map(id, inside))
             left = [word for word in left if id(word) not in taken]
     for box in _between_rules(sheet.across):
-        inside = [word for word in left if _holds(box, word.box)]
+        inside = [word for word in left if _contains(box, word.box)]
         if inside and (table := _in_columns(rows(pieces(inside)))) and not _is_prose(table):
             found.append(table)
             taken = set(map(id, inside))
@@ -64,7 +64,7 @@ def ruled(sheet: Sheet) -> tuple[list[Table], list[Word]]:
     return found, left
 
 
-def aligned(lines: Sequence[list[LinePiece]]) -> list[tuple[int, int, Table]]:
+def aligned_tables(lines: Sequence[list[LinePiece]]) -> list[tuple[int, int, Table]]:
     """Which of these lines, from and to, make a table without rules: columns of short pieces, clear in every row."""
     found: list[tuple[int, int, Table]] = []
     start = 0
@@ -72,16 +72,19 @@ def aligned(lines: Sequence[list[LinePiece]]) -> list[tuple[int, int, Table]]:
         end = start
         while end < len(lines) and len(lines[end]) > 1 and not _LEADER.search(" ".join(p.text for p in lines[end])):
             end += 1
-        if end - start >= _MIN_ROWS and (table := _clear(lines[start:end])):
+        if end - start >= _MIN_ROWS and (table := _aligned_table(lines[start:end])):
             found.append((start, end, table))
         start = max(end, start + 1)
     return found
 
 
-def _clear(lines: Sequence[list[LinePiece]]) -> Table | None:
+def _aligned_table(lines: Sequence[list[LinePiece]]) -> Table | None:
     """The table of these rows if its columns cannot be mistaken: each with short cells that begin or end alike."""
     cells = [item for line in lines for item in line]
-    if median(len(item.text) for item in cells) > _MAX_CELL / 2 or max(len(item.text) for item in cells) > _MAX_CELL:
+    if (
+        median(len(item.text) for item in cells) > _MAX_CELL_CHARS / 2
+        or max(len(item.text) for item in cells) > _MAX_CELL_CHARS
+    ):
         return None
     if _are_items(lines):
         return None
@@ -90,7 +93,7 @@ def _clear(lines: Sequence[list[LinePiece]]) -> Table | None:
     columns = _columns([word for item in cells for word in item.words])
     if len(columns) < 2 or (len(columns) == 2 and len(lines) < _MIN_ROWS + 1):
         return None
-    in_columns = [[_at(columns, item.box) for item in line] for line in lines]
+    in_columns = [[_column_of(columns, item.box) for item in line] for line in lines]
     if any(len(set(places)) < len(places) for places in in_columns):
         return None
     for column in range(len(columns)):
@@ -100,7 +103,7 @@ def _clear(lines: Sequence[list[LinePiece]]) -> Table | None:
             for item, place in zip(line, at, strict=True)
             if place == column
         ]
-        if len(own) * 2 < len(lines) or not (_alike(own, 0) or _alike(own, 2)):
+        if len(own) * 2 < len(lines) or not (_is_aligned(own, 0) or _is_aligned(own, 2)):
             return None
     return _in_columns(lines)
 
@@ -110,7 +113,7 @@ def _are_items(lines: Sequence[list[LinePiece]]) -> bool:
     return all(_MARKER.fullmatch(line[0].text) for line in lines)
 
 
-def _alike(found: Sequence[LinePiece], edge: int) -> bool:
+def _is_aligned(found: Sequence[LinePiece], edge: int) -> bool:
     """Whether most begin, or end, at the same place."""
     usual = median(item.box[edge] for item in found)
     return sum(abs(item.box[edge] - usual) < 3.0 for item in found) >= 0.7 * len(found)
@@ -122,22 +125,22 @@ def _in_grid(grid: Grid, words: Sequence[Word]) -> Table | None:
         cells.setdefault(grid.cell(word.box), []).append(word)
     height, width = sorted({row for row, _ in cells}), sorted({column for _, column in cells})
     most = max(map(len, cells.values()))
-    if len(height) < 2 or len(width) < 2 or len(cells) < _FILLED * grid.cells or not _worded(words):
+    if len(height) < 2 or len(width) < 2 or len(cells) < _MIN_FILLED_SHARE * grid.cells or not _has_words(words):
         return None
-    if grid.cells < _REGULAR * (len(grid.xs) - 1) * (len(grid.ys) - 1):
+    if grid.cells < _MIN_REGULAR_SHARE * (len(grid.xs) - 1) * (len(grid.ys) - 1):
         return None
-    if most > _LONG_CELL and most * 2 > len(words):
+    if most > _MAX_CELL_WORDS and most * 2 > len(words):
         return None
-    if _open(grid, cells) and (table := _in_columns(rows(pieces(words)), grid.xs)):
+    if _has_missing_rules(grid, cells) and (table := _in_columns(rows(pieces(words)), grid.xs)):
         return table
     return Table(tuple(tuple(_cell(cells.get((row, column), ())) for column in width) for row in height), grid.box)
 
 
-def _worded(words: Sequence[Word]) -> bool:
+def _has_words(words: Sequence[Word]) -> bool:
     return sum(any(map(str.isalnum, word.text)) for word in words) * 2 > len(words)
 
 
-def _open(grid: Grid, cells: Mapping[tuple[int, int], Sequence[Word]]) -> bool:
+def _has_missing_rules(grid: Grid, cells: Mapping[tuple[int, int], Sequence[Word]]) -> bool:
     """Whether rules part only some rows and columns: cells hold columns, or all between two rules the same lines."""
     for row in {row for row, _ in cells}:
         beside = [(column, rows(pieces(words))) for (at, column), words in cells.items() if at == row]
@@ -184,7 +187,7 @@ def _between_rules(across: Sequence[Rule]) -> list[Box]:
 def _is_prose(table: Table) -> bool:
     """Whether all columns hold running text, as on a page with rules above and below its columns."""
     columns = [[len(cell) for cell in column if cell] for column in zip(*table.rows, strict=True)]
-    return all(mean(words) > _MAX_WORDS for words in columns if words)
+    return all(mean(words) > _MAX_MEAN_WORDS for words in columns if words)
 
 
 def _in_columns(lines: Sequence[list[LinePiece]], known: Sequence[float] = ()) -> Table | None:
@@ -200,7 +203,7 @@ def _in_columns(lines: Sequence[list[LinePiece]], known: Sequence[float] = ()) -
         row: list[list[Word]] = [[] for _ in columns]
         for item in line:
             for word in item.words:
-                row[_at(columns, word.box)].append(word)
+                row[_column_of(columns, word.box)].append(word)
         filled = sum(map(bool, row))
         if len(cells) > 1 and not row[0] and filled < sum(map(bool, cells[-1])):
             cells[-1] = [[*above, *below] for above, below in zip(cells[-1], row, strict=True)]
@@ -211,7 +214,7 @@ def _in_columns(lines: Sequence[list[LinePiece]], known: Sequence[float] = ()) -
     if not any(char.isalnum() for row in cells for word in row[0] for char in word.text):
         return None  # bullets
     boxes = [word.box for row in cells for cell in row for word in cell]
-    return Table(tuple(tuple(map(tuple, row)) for row in cells), around(boxes))
+    return Table(tuple(tuple(map(tuple, row)) for row in cells), bounding_box(boxes))
 
 
 def _by_count(lines: Sequence[list[LinePiece]]) -> Table | None:
@@ -219,19 +222,19 @@ def _by_count(lines: Sequence[list[LinePiece]]) -> Table | None:
     width = len(lines[0])
     if len(lines) < 2 or width < 2 or any(len(line) != width for line in lines):
         return None
-    columns = [around([line[place].box for line in lines]) for place in range(width)]
+    columns = [bounding_box([line[place].box for line in lines]) for place in range(width)]
     if any(left[2] > right[0] for left, right in pairwise(columns)):
         return None
     if width == 2 and _are_items(lines):
         return None
-    return Table(tuple(tuple(item.words for item in line) for line in lines), around(columns))
+    return Table(tuple(tuple(item.words for item in line) for line in lines), bounding_box(columns))
 
 
 def _columns(words: Sequence[Word], known: Sequence[float] = ()) -> list[float]:
     """Where each column begins: at a rule, or after a gap that no word reaches into."""
     if not words:
         return []
-    gap = _COLUMN_GAP * median(word.size for word in words)
+    gap = _MIN_COLUMN_GAP * median(word.size for word in words)
     spans = sorted((word.box[0], word.box[2]) for word in words)
     starts, end = [spans[0][0]], spans[0][1]
     for left, right in spans[1:]:
@@ -241,10 +244,10 @@ def _columns(words: Sequence[Word], known: Sequence[float] = ()) -> list[float]:
     return starts
 
 
-def _at(columns: Sequence[float], box: Box) -> int:
+def _column_of(columns: Sequence[float], box: Box) -> int:
     return max(bisect_right(columns, (box[0] + box[2]) / 2) - 1, 0)
 
 
-def _holds(box: Box, other: Box) -> bool:
+def _contains(box: Box, other: Box) -> bool:
     x, y = (other[0] + other[2]) / 2, (other[1] + other[3]) / 2
     return box[0] <= x <= box[2] and box[1] <= y <= box[3]

@@ -54,7 +54,7 @@ class PageWords:
     sheets: tuple[Sheet, ...] = ()
 
 
-def turned(box: Box, turn: int, width: float, height: float) -> Box:
+def rotate_box(box: Box, turn: int, width: float, height: float) -> Box:
     """A box of a page of this size as it stands when words that run `turn` quarter turns clockwise are read upright."""
     left, top, right, bottom = box
     if turn == 1:
@@ -66,13 +66,13 @@ def turned(box: Box, turn: int, width: float, height: float) -> Box:
     return box
 
 
-def shown(box: Box, sheet: Sheet) -> Box:
+def to_page_box(box: Box, sheet: Sheet) -> Box:
     """A box of a sheet as it stands on its page."""
     back = {1: 3, 3: 1}.get(sheet.turn, sheet.turn)
-    return turned(box, back, sheet.width, sheet.height)
+    return rotate_box(box, back, sheet.width, sheet.height)
 
 
-def around(boxes: Sequence[Box]) -> Box:
+def bounding_box(boxes: Sequence[Box]) -> Box:
     """The smallest box that holds all of them."""
     lefts, tops, rights, bottoms = zip(*boxes, strict=True)
     return min(lefts), min(tops), max(rights), max(bottoms)

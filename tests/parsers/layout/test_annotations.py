@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pypdfium2
 
-from pincite.parsers.layout.annotations import notes
+from pincite.parsers.layout.annotations import annotation_words
 from pincite.parsers.layout.pdf_chars import View
 from pincite.parsers.layout.words import Word
 from tests.pdf_maker import HEIGHT, Field, Link, Note, make_pdf
@@ -12,7 +12,7 @@ from tests.pdf_maker import HEIGHT, Field, Link, Note, make_pdf
 
 def found(*items) -> list[Word]:
     with closing(pypdfium2.PdfDocument(make_pdf([items]))) as document, closing(document[0]) as page:
-        return notes(page, View(page))
+        return annotation_words(page, View(page))
 
 
 def test_the_words_of_a_note_lie_in_its_box():

@@ -65,7 +65,7 @@ def test_a_single_letter_is_taken_for_a_drawing():
 
 @pytest.mark.slow
 def test_what_the_reader_is_not_sure_of_is_left_out(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ocr, "_SURE", 1.01)
+    monkeypatch.setattr(ocr, "_MIN_LINE_SCORE", 1.01)
     assert read(draw(LINES)).sheets == ()
 
 

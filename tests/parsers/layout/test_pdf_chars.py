@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pypdfium2
 
-from pincite.parsers.layout.pdf_chars import Letters, View, _clean
+from pincite.parsers.layout.pdf_chars import PageChars, View, _clean
 from pincite.parsers.layout.words import SLANTED, Word
 from tests.pdf_maker import Line, make_pdf
 
@@ -12,7 +12,7 @@ from tests.pdf_maker import Line, make_pdf
 def by_turn(data: bytes, links=()) -> dict[int, list[Word]]:
     document = pypdfium2.PdfDocument(data)
     with closing(document), closing(document[0]) as page, closing(page.get_textpage()) as content:
-        return dict(Letters(content, View(page), links).words())
+        return dict(PageChars(content, View(page), links).words())
 
 
 def words(data: bytes) -> list[Word]:
