@@ -1,6 +1,6 @@
 """The framing of messages between this process and its child processes: a kind, a length, then the body.
 
-Bodies are JSON or raw bytes, never pickled objects, so a child that was taken over by a hostile file can send data only.
+Bodies are JSON or raw bytes, never pickled objects, so a child taken over by a hostile file can send nothing but data.
 The receiver names the kinds it accepts and the size limit of each. Any other frame is a `FrameError`; the receiver
 then ends the child.
 """

@@ -21,7 +21,7 @@ _MAX_NORM_ERROR = 0.1
 
 
 async def embed_passages(embedder: Embedder, passages: Sequence[PassageText], batch: int) -> list[Windows]:
-    """Split passages into windows and embed the windows, `batch` at a time; raises ProviderError for invalid vectors."""
+    """Embed the windows of passages, `batch` windows at a time; raises ProviderError for invalid vectors."""
     windows = [embedder.windows(text, prefix) for prefix, text in passages]
     texts = list(itertools.chain.from_iterable(windows))
     vectors: list[list[float]] = []

@@ -1,4 +1,4 @@
-"""Limits file access of this process with Landlock, a Linux security module: named folders are readable, nothing else."""
+"""Limits file access of this process with Linux's Landlock: named folders are readable, nothing else is."""
 
 import ctypes
 import os
@@ -29,7 +29,7 @@ class _PathBeneath(ctypes.Structure):
 
 
 def allow_reading_only(paths: Iterable[str]) -> bool:
-    """Allow this process to read below these paths and deny all other file access, permanently; False if unsupported."""
+    """Allow this process to read below these paths and deny all other file access; False where that is unsupported."""
     if sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"):
         return False
     libc = ctypes.CDLL(None, use_errno=True)

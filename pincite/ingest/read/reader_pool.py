@@ -193,7 +193,8 @@ class _Child:
         with suppress(ProcessLookupError):
             self.process.kill()
         self.requests.close()
-        # asyncio waits for ever for a process whose output was not read to its end. RuntimeError: another task reads it.
+        # asyncio waits for ever for a process whose output was not read to its end.
+        # RuntimeError: another task is reading it.
         with suppress(RuntimeError):
             while await self.replies.read(_DRAIN_BYTES):
                 pass

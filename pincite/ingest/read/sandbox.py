@@ -23,7 +23,7 @@ NO_NETWORK, NO_WRITING, NO_OTHER_FILES, NO_PROGRAMS = (
     "no other programs",
 )
 WANTED = (NO_NETWORK, NO_WRITING, NO_OTHER_FILES, NO_PROGRAMS)
-"""The restrictions that should hold for every process that reads files, besides limits of memory, time and open files."""
+"""The restrictions that should hold for a process that reads files, besides limits of memory, time and open files."""
 
 _SYSTEM_PATHS = (
     *("/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share", "/lib", "/lib64", "/opt/homebrew", "/nix/store"),

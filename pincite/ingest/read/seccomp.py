@@ -1,4 +1,4 @@
-"""A seccomp filter: the kernel refuses all system calls that reading a file never needs, even to a parser taken over."""
+"""A seccomp filter: the kernel refuses all system calls that reading a file never needs."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Pages put together: what is the same on all of them decided once, then each written as Markdown."""
+"""Joins pages to one document: removes running headers, finds headings, and writes each page as Markdown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ _BREAK = "\n\n"
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """All pages as one text; the title is the first heading of the highest level."""
+    """The text of all pages; the title is the first heading of the highest level."""
 
     text: str
     pages: tuple[Page, ...]
@@ -26,26 +26,27 @@ class DocumentText:
 
 
 def build_document(leaves: Sequence[PageWords], outline: Sequence[Bookmark] = ()) -> DocumentText:
-    """The pages in their order, with a blank line between them."""
+    """The text of the pages in their order, with a blank line between them."""
     main = [page_items(leaf.sheets[0]) if leaf.sheets else [] for leaf in leaves]
     main = remove_running_lines(main, [leaf.sheets[0].height if leaf.sheets else leaf.height for leaf in leaves])
     flows = [to_flow(found) for found in main]
     style = style_of(flows)
     flows = with_headings(flows, style, outline)
-    speller = HyphenJoiner(flows)
-    written = [_render_page(leaf, page, style, speller) for leaf, page in zip(leaves, flows, strict=True)]
+    joiner = HyphenJoiner(flows)
+    written = [_render_page(leaf, page, style, joiner) for leaf, page in zip(leaves, flows, strict=True)]
     text, pages = _join_pages(leaves, written)
     return DocumentText(text, pages, _title(flows))
 
 
 Written = tuple[str, list[PageMark]]
+"""A text and the marks of its words."""
 
 
-def _render_page(leaf: PageWords, page: Flow, style: Style, speller: HyphenJoiner) -> Written:
-    """A page's text: first what most of it is, then what runs in other directions."""
-    parts = [render(page, style, speller, partial(to_page_box, sheet=leaf.sheets[0]))] if leaf.sheets else []
+def _render_page(leaf: PageWords, page: Flow, style: Style, joiner: HyphenJoiner) -> Written:
+    """The text of a page: first its main text direction, then text in other directions."""
+    parts = [render(page, style, joiner, partial(to_page_box, sheet=leaf.sheets[0]))] if leaf.sheets else []
     for sheet in leaf.sheets[1:]:
-        parts.append(render(to_flow(page_items(sheet)), style, speller, partial(to_page_box, sheet=sheet)))
+        parts.append(render(to_flow(page_items(sheet)), style, joiner, partial(to_page_box, sheet=sheet)))
     return _join_parts(parts)
 
 
@@ -63,7 +64,7 @@ def _shift(marks: Sequence[PageMark], by: int) -> list[PageMark]:
 
 
 def _join_pages(leaves: Sequence[PageWords], written: Sequence[Written]) -> tuple[str, tuple[Page, ...]]:
-    """The whole text, and where each page begins; one without text begins where it would."""
+    """The whole text, and the start of each page; an empty page starts where the next one does."""
     pages: list[Page] = []
     parts: list[str] = []
     start = 0
@@ -74,7 +75,7 @@ def _join_pages(leaves: Sequence[PageWords], written: Sequence[Written]) -> tupl
             start += len(text) + len(_BREAK)
     whole = _BREAK.join(parts)
     if normalise(whole) != whole:
-        raise ValueError("a page was written that is not normalised")
+        raise ValueError("the text of a page is not normalized")
     return whole, tuple(replace(page, start=min(page.start, len(whole))) for page in pages)
 
 

@@ -1,4 +1,4 @@
-"""Running headers, footers and page numbers: what stands at the same place on page after page."""
+"""Removes running headers, footers and page numbers: items at the same position on several pages."""
 
 import re
 from collections import Counter
@@ -11,21 +11,23 @@ from pincite.parsers.layout.tables import Table
 Item = LinePiece | Table
 
 _MARGIN = 0.12
-"""Share of the page's height at its top and bottom in which these stand."""
+"""Height of the top and bottom margin in which running lines are searched, relative to the page height."""
 _MAX_DRIFT = 4.0
-"""Points by which their height may differ from page to page."""
+"""Maximum difference in points of a running line's position from page to page."""
 _MIN_PAGES = 3
+"""Minimum number of pages on which a running line is repeated."""
 _NUMBER = re.compile(r"\d{1,9}|\b[ivxlcdm]{1,9}\b")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _MAX_CHARS = 200
+"""Maximum length of a running line."""
 
 _Key = tuple[bool, str, int]
-"""Whether it is at the top, what it says, and how far down it stands, in steps of `_DRIFT`."""
+"""Whether an item is at the top, its text, and its vertical position in steps of `_MAX_DRIFT`."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sheet:
-    """A page by its number, its height and what stands on it."""
+    """A page: its number, height and items."""
 
     number: int
     height: float
@@ -33,9 +35,9 @@ class _Sheet:
 
 
 def remove_running_lines(pages: Sequence[Sequence[Item]], heights: Sequence[float]) -> list[list[Item]]:
-    """The pages without what is repeated at their top or bottom, but for a number that grows from page to page.
+    """The pages without items that are repeated at their top or bottom, also with a rising page number in them.
 
-    Where there are only two pages, what is the same on both may be a letterhead: only numbers that grow go.
+    With only two pages, a repeated item may be a letterhead: there, only items with a rising number are removed.
     """
     sheets = [_Sheet(number, *sheet) for number, sheet in enumerate(zip(heights, pages, strict=True))]
     seen: Counter[_Key] = Counter()
@@ -45,7 +47,7 @@ def remove_running_lines(pages: Sequence[Sequence[Item]], heights: Sequence[floa
 
 
 def _without_repeated(sheet: _Sheet, seen: Mapping[_Key, int], pages: int) -> list[Item]:
-    """A page without what is repeated and what stands beside its number, such as a chapter's name; never nothing."""
+    """A page without repeated items and items next to its number, such as a chapter title; it is never emptied."""
     marginal = list(_margin_items(sheet))
     gone = [item for item in marginal if _is_repeated(_keys(item, sheet), seen, pages)]
     numbers = [item for item in gone if isinstance(item, LinePiece) and item.text.isdecimal()]
@@ -68,15 +70,15 @@ def _count_near(key: _Key, seen: Mapping[_Key, int]) -> int:
 
 
 def _keys(item: Item, sheet: _Sheet) -> list[_Key]:
-    """What an item is known by: what it says, and the same with each of its numbers counted from that of the page.
+    """The keys of an item: its text, and its text with each number replaced by the difference to the page index.
 
-    Other numbers that differ, as in the lines of a list that fills its pages, are no page numbers.
+    Page numbers have a constant difference. Other numbers, as in the lines of a long list, have not.
     """
     text = item.text.lower()
-    said = [text]
+    texts = [text]
     for found in _NUMBER.finditer(text):
-        said.append(f"{text[: found.start()]}#{_value(found[0]) - sheet.number}{text[found.end() :]}")
-    return [(item.box[3] < sheet.height / 2, one, round(item.box[1] / _MAX_DRIFT)) for one in said]
+        texts.append(f"{text[: found.start()]}#{_value(found[0]) - sheet.number}{text[found.end() :]}")
+    return [(item.box[3] < sheet.height / 2, one, round(item.box[1] / _MAX_DRIFT)) for one in texts]
 
 
 def _value(number: str) -> int:
@@ -91,7 +93,7 @@ def _is_next_to(item: LinePiece, number: LinePiece) -> bool:
 
 
 def _margin_items(sheet: _Sheet) -> Iterator[Item]:
-    """What lies in the margins."""
+    """The items in the margins of a page."""
     for item in sheet.items:
         inside = _MARGIN * sheet.height < item.box[3] and item.box[1] < (1 - _MARGIN) * sheet.height
         if not inside and len(item.text) <= _MAX_CHARS:

@@ -1,4 +1,4 @@
-"""Words in a picture of a page, read by RapidOCR, which the extra `ocr` brings along with its models."""
+"""Recognizes the words in a picture of a page with RapidOCR, which the extra `ocr` installs with its models."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,29 +14,33 @@ from pincite.parsers.layout.words import PageWords, Sheet, Word
 from pincite.parsers.markdown_out.writer import one_line
 
 INSTALL_HINT = "install pincite[ocr]"
+"""What to do where text recognition is missing, for messages."""
 
 _MIN_LINE_SCORE = 0.6
-"""How sure the reader must be of a line, between 0 and 1, for it to be taken."""
+"""Minimum confidence of a line, between 0 and 1; other lines are dropped."""
 _MIN_PAGE_SCORE = 0.8
-"""Where it is less sure of all lines together, the page may lie on its side or on its head."""
+"""Mean confidence below which the page is also tried in other rotations."""
 _TALL_RATIO = 1.5
+"""Ratio of height to width above which a line counts as vertical."""
 _LETTER_SHARE, _BELOW_SHARE = 0.72, 0.2
-"""Share of a line's box that its letters are high, and that lies below its baseline."""
+"""Height of the letters, and of the part below the baseline, relative to the height of the line's box."""
 _MIN_SPACE = 0.25
-"""Times the letters' size between two words at least; the reader's boxes are wider than the words."""
+"""Minimum space between two words relative to the font size; the recognized boxes are wider than the words."""
 _SAME_SIZE = 0.35
-"""Lines that differ by less from the usual height are of the same size."""
+"""Maximum deviation from the usual font size at which a line counts as having it."""
 _MAX_SIDE, _FIND_SIDE = 2400, 1280
-"""Pixels along the longer side in which letters are read, and in which lines are looked for; memory grows with it."""
+"""Maximum pixels of the longer side for recognizing letters, and for finding lines; memory grows with them."""
 _MIN_CHARS = 2
-"""A single letter is more likely a drawing."""
+"""Minimum number of letters and digits on a page; a single one is more likely a drawing."""
 _MAX_BAND_RATIO, _MAX_BANDS = 3.0, 30
-"""Times its width: a picture that is higher, such as that of a long web page, is read in bands, of which it may have so many."""
+"""Maximum ratio of height to width; a higher picture, such as one of a long web page, is read in bands. And the maximum
+number of bands."""
 _MIN_STRIP_PIXELS = 20
-"""Pixels: what is narrower when lines are looked for cannot hold any."""
+"""Minimum width in pixels, at the scale for finding lines; a narrower picture cannot contain any."""
 _THREADS = 2
+"""Threads of the recognition engine."""
 _MIN_CONTRAST = 12
-"""A picture whose brightest and darkest points differ by less is blank."""
+"""Minimum difference of the brightest and the darkest pixel; with less, the picture is blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ def available() -> bool:
 
 
 def read_picture(pixels: Any, width: float, height: float) -> PageWords:
-    """The page of this size that a picture shows, an array of rows of blue, green and red; turned if it must be."""
+    """The words in a picture of a page of this size; `pixels` is an array in BGR order. Rotated pages are detected."""
     import numpy
 
     if _is_strip(*pixels.shape[:2]) or int(pixels.max()) - int(pixels.min()) < _MIN_CONTRAST:
@@ -61,7 +65,7 @@ def read_picture(pixels: Any, width: float, height: float) -> PageWords:
     turn, lines = 0, [line for top, band in _bands(pixels) for line in _moved(_recognize(band), top)]
     sideways = _mostly_tall(lines)
     if lines and (sideways or _mean_score(lines) < _MIN_PAGE_SCORE):
-        # Read upright all the same, lines that stand are no rival: their order and their boxes would be wrong.
+        # Vertical lines that were recognized upright do not compete: their order and boxes would be wrong.
         tried = [] if sideways else [(turn, lines)]
         for other in (1, 3) if sideways else (2,):
             tried.append((other, _recognize(numpy.ascontiguousarray(numpy.rot90(pixels, other)))))
@@ -75,7 +79,7 @@ def read_picture(pixels: Any, width: float, height: float) -> PageWords:
 
 
 def _is_strip(height: int, width: int) -> bool:
-    """Whether a picture is too narrow to hold a line when lines are looked for."""
+    """Whether a picture is too narrow to contain a line."""
     longer = max(width, min(height, _MAX_BAND_RATIO * width))
     return (
         min(height, width) * min(1.0, _FIND_SIDE / longer) < _MIN_STRIP_PIXELS
@@ -84,7 +88,7 @@ def _is_strip(height: int, width: int) -> bool:
 
 
 def _bands(pixels: Any) -> Iterator[tuple[int, Any]]:
-    """The picture, or, where it is much higher than wide, bands of it that end where nothing stands, and their tops."""
+    """The picture, or bands of one that is much higher than wide, each with its top; bands end at blank rows."""
     height, width = pixels.shape[:2]
     top = 0
     while height - top > _MAX_BAND_RATIO * width:
@@ -118,7 +122,7 @@ def _mostly_tall(lines: Sequence[_Line]) -> bool:
 
 @cache
 def _engine() -> Any:
-    """The reader, made once; its models lie beside its code, and nothing is fetched."""
+    """The recognition engine, created once; its models are in its package, so nothing is downloaded."""
     import rapidocr
 
     models = Path(rapidocr.__file__).parent / "models"
@@ -144,7 +148,8 @@ def _recognize(pixels: Any) -> list[_Line]:
     try:
         found = _engine()(pixels, return_word_box=True)
     except ONNXRuntimeError as error:
-        raise MemoryError("no memory for recognising text") from error  # all that can go wrong with its own models
+        # With its own models, memory is all that can fail.
+        raise MemoryError("not enough memory to recognize text") from error
     if found.boxes is None or not found.txts:
         return []
     return [
@@ -162,7 +167,7 @@ def _bounding_box(corners: Any) -> Box:
 
 
 def _words(line: _Line, scale: float) -> list[Word]:
-    """The words of a line; where the reader parts them otherwise than its text, each gets its share of the line."""
+    """The words of a line; if the recognized boxes do not match the words, each word gets its share of the line."""
     tokens = line.text.split()
     left, top, right, bottom = (edge * scale for edge in line.box)
     size = round(_LETTER_SHARE * (bottom - top), 1)
@@ -185,7 +190,7 @@ def _words(line: _Line, scale: float) -> list[Word]:
 
 
 def _with_equal_sizes(words: Sequence[Word]) -> list[Word]:
-    """The words with nearly equal sizes made equal: a line's box depends on whether its letters reach up and down."""
+    """The words with nearly equal sizes made equal: the box of a line depends on its ascenders and descenders."""
     if not words:
         return []
     usual = median(word.size for word in words for _ in word.text)

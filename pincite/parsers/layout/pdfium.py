@@ -1,4 +1,4 @@
-"""A PDF page as PDFium tells it: its words and rules by the direction they run in, its links and notes."""
+"""Reads a PDF page with PDFium: words and ruling lines by text direction, links and annotations."""
 
 import re
 from collections.abc import Iterator
@@ -14,19 +14,21 @@ from pincite.parsers.layout.words import PageWords, Rule, Sheet, rotate_box
 
 _WEB = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f\x7f-\x9f<>]{1,2000}", re.IGNORECASE)
 _MAX_LINKS = 2_000
+"""Maximum number of links of a page."""
 _MAX_SCAN_CHARS = 40
-"""A page with less text, such as a stamped number, that is covered by a picture is a scan."""
+"""Characters from which a page is not a scan; a scan may have a few, such as a stamped number."""
 _MIN_IMAGE_SHARE = 0.6
+"""Minimum share of the page that the picture of a scan covers."""
 
 
 def read_page(document: Any, number: int) -> PageWords:
-    """The page of this number, counted from 0, with filled fields and text notes as part of it."""
+    """The words of a page, by its index from 0, with filled form fields and text annotations."""
     with closing(document[number]) as page:
         return _page_words(page, tuple(_links(document, page)))
 
 
 def is_scan(document: Any, number: int, leaf: PageWords) -> bool:
-    """Whether a page is a picture: it has next to no text, and something else is drawn on it."""
+    """Whether a page is a scan: it has almost no text, and a picture covers it."""
     from pypdfium2 import raw
 
     chars = sum(len(word.text) for sheet in leaf.sheets for word in sheet.words)
@@ -71,7 +73,7 @@ def _turned_rules(
 
 
 def _links(document: Any, page: Any) -> Iterator[tuple[Box, str]]:
-    """Where the page links to the web or to a mailbox, one box for each stretch of text."""
+    """The web and mail links of a page, with one box for each line of link text."""
     from pypdfium2 import raw
 
     view, position, link = View(page), c_int(0), raw.FPDF_LINK()

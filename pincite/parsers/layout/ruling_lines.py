@@ -1,4 +1,4 @@
-"""The straight lines drawn on a PDF page, from which ruled tables are made."""
+"""Reads the straight lines drawn on a PDF page, from which ruled tables are found."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -10,14 +10,18 @@ from pincite.core.documents.pages import Box
 from pincite.parsers.layout.words import Rule
 
 _MAX_THICKNESS = 3.0
-"""Points: what is no thicker is a rule; a wider rectangle has rules around it."""
+"""Maximum thickness of a rule in points; a thicker rectangle has rules around it."""
 _MIN_LENGTH = 4.0
+"""Minimum length of a rule in points."""
 _MAX_OBJECTS = 20_000
 _MAX_SEGMENTS = 400
+"""Maximum number of objects of a page, and of segments of a path, that are examined."""
 _MAX_RULES = 1_200
-"""A page with more is a drawing."""
+"""Maximum number of rules of a page; a page with more is a drawing."""
 _MAX_DEPTH = 4
+"""Maximum nesting of form objects."""
 _WHITE = 250
+"""Colour value from which a fill counts as white."""
 
 Line = tuple[float, float, float, float]
 Matrix = tuple[float, float, float, float, float, float]
@@ -27,7 +31,7 @@ _IDENTITY: Matrix = (1, 0, 0, 1, 0, 0)
 def find_rules(
     page: Any, seen: Callable[[float, float, float, float], Box]
 ) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
-    """The rules that run across and down, where they are `seen`; none where there are too many to be a table's."""
+    """The horizontal and vertical rules of a page; `seen` maps a rectangle to the displayed page. None for drawings."""
     across: list[Rule] = []
     down: list[Rule] = []
     for line in _lines(page):
@@ -52,7 +56,7 @@ def _lines(page: Any) -> Iterator[Line]:
 
 
 def _all_objects(objects: Iterator[Any], outer: Matrix, depth: int) -> Iterator[tuple[Any, Matrix]]:
-    """All objects, also those drawn as part of others, with what moves them to their place."""
+    """All objects, also those nested in form objects, with their transformation matrices."""
     from pypdfium2 import raw
 
     for item in objects:
@@ -63,7 +67,7 @@ def _all_objects(objects: Iterator[Any], outer: Matrix, depth: int) -> Iterator[
 
 
 def _path_lines(path: Any, outer: Matrix) -> Iterator[Line]:
-    """The straight lines of a path that is seen."""
+    """The straight lines of a visible path."""
     from pypdfium2 import raw
 
     fill, stroke = c_int(), c_int()
@@ -110,7 +114,7 @@ def _matrix(item: Any) -> Matrix:
 
 
 def _multiply(inner: Matrix, outer: Matrix) -> Matrix:
-    """First the inner, then the outer."""
+    """The product of two matrices: first the inner one is applied, then the outer one."""
     a, b, c, d, e, f = inner
     g, h, i, j, k, m = outer
     return (a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m)

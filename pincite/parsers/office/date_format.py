@@ -9,7 +9,8 @@ _IGNORED_CODES = re.compile(r'"[^"]*"?|\\.|_.|\*.|\[(?!(?:h+|m+|s+)\])[^\]]*\]',
 _DATE = re.compile(r"[ymdhs]|am/pm|a/p", re.IGNORECASE)
 _TOKEN = re.compile(
     r"""  "(?P<quoted>[^"]*)"? | \\(?P<escaped>.) | _. | \*. | \[(?P<elapsed>h+|m+|s+)\]
-      | \[\$[^\]-]*-(?P<locale>[^\]]*)\] | \[[^\]]*\] | (?P<half>am/pm|a/p) | (?P<field>y+|m+|d+|h+|s+) | (?P<part>\.0+) | (?P<other>.) """,
+      | \[\$[^\]-]*-(?P<locale>[^\]]*)\] | \[[^\]]*\]
+      | (?P<half>am/pm|a/p) | (?P<field>y+|m+|d+|h+|s+) | (?P<part>\.0+) | (?P<other>.) """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
 _LAST_DAY = 2_958_466

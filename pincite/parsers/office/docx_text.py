@@ -1,4 +1,4 @@
-"""Reads the text of a Word paragraph: tracked changes accepted, links kept, fields as their results, notes as references."""
+"""Reads the text of a Word paragraph: tracked changes accepted, links kept, fields as results, notes as references."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping

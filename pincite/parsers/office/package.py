@@ -60,7 +60,7 @@ class Metadata:
 
 
 class Office:
-    """The parts of an Office file. Elements are named without namespace, so that strict and transitional files are alike."""
+    """The parts of an Office file; element names have no namespace, so that strict and transitional files are alike."""
 
     def __init__(self, data: bytes, root: str) -> None:
         self.archive = Archive(data)

@@ -31,7 +31,7 @@ class Paragraph:
 
 
 def paragraphs(body: Element | None, links: Mapping[str, str], styles: Sequence[Element] = ()) -> list[Paragraph]:
-    """The paragraphs of a text body that are not empty; `styles` give the bullets that a paragraph does not set itself."""
+    """The paragraphs of a text body that are not empty; `styles` give the bullets that a paragraph does not set."""
     found: list[Paragraph] = []
     counts: dict[int, int] = {}
     for element in children(body, "p"):

@@ -1,4 +1,4 @@
-"""Opens ZIP archives safely, with checks before anything is unpacked, and parses XML without entities or network access.
+"""Opens ZIP archives, checked before anything is unpacked, and parses XML without entities or network access.
 
 Nothing is written to disk, and archives inside archives are not opened. An archive with unsafe names, sizes or overlaps
 is still refused: it is an attack or broken.
@@ -151,7 +151,7 @@ def _as_utf8(data: bytes) -> bytes:
 
 
 def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
-    """Refuse entries that are encrypted, packed in an unusual way, links or devices, or named outside of the archive."""
+    """Refuse entries that are encrypted, packed in an unusual way, links, devices, or named outside of the archive."""
     for entry in entries:
         name = entry.filename.replace("\\", "/")
         if entry.flag_bits & 1:
