@@ -77,7 +77,7 @@ def _rows(text: str) -> list[tuple[int, dict[int, str]]]:
 
 
 def _delimiter(text: str) -> tuple[str, int]:
-    """The delimiter and the start of the values: as named in the first line, else the delimiter with the most even rows."""
+    """The delimiter and the start of the values: as named in the first line, else the one with the most even rows."""
     first = text.partition("\n")[0]
     if first.lower().startswith(_SEPARATOR_LINE) and len(first) == len(_SEPARATOR_LINE) + 1:
         return first[-1], len(first) + 1

@@ -145,7 +145,7 @@ def _has_words(words: Sequence[Word]) -> bool:
 
 
 def _has_missing_rules(grid: Grid, cells: Mapping[tuple[int, int], Sequence[Word]]) -> bool:
-    """Whether rules are missing between rows or columns: a cell has columns, or the cells of a row have the same lines."""
+    """Whether rules are missing: a cell has several columns, or the cells of a row have the same lines."""
     for row in {row for row, _ in cells}:
         cells_of_row = [(column, rows(pieces(words))) for (at, column), words in cells.items() if at == row]
         if any(len(lines) > 1 and all(len(line) > 1 for line in lines) for _, lines in cells_of_row):
