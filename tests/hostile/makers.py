@@ -367,7 +367,19 @@ CASES = (
 )
 
 NAMES = (
-    "../../evil.md", "/tmp/evil.md", "..\\..\\evil.md", "C:\\evil.md", "nul\0byte.md", "a" * 4096 + ".md",
-    "\u202efdp.md", ".htaccess", "trailing.md.", "line\nbreak.md", "..", "con.md", "$(touch evil).md", "evil.md;rm -rf",
-)  # fmt: skip
+    "../../evil.md",
+    "/tmp/evil.md",
+    "..\\..\\evil.md",
+    "C:\\evil.md",
+    "nul\0byte.md",
+    "a" * 4096 + ".md",
+    "\u202efdp.md",
+    ".htaccess",
+    "trailing.md.",
+    "line\nbreak.md",
+    "..",
+    "con.md",
+    "$(touch evil).md",
+    "evil.md;rm -rf",
+)
 """File names that try to write elsewhere or to confuse."""

@@ -17,11 +17,24 @@ from tests.hostile.makers import CASES, NAMES, TRAP, Case
 
 pytestmark = pytest.mark.slow
 BY_COMMAND = (
-    "zip_bomb.docx", "zip_slip.docx", "zip_slip_absolute.docx", "symlink.docx", "external_file.docx",
-    "external_http.docx", "remote_template.docx", "billion_laughs.xlsx", "page_loop.pdf", "active.pdf", "polyglot.pdf",
+    "zip_bomb.docx",
+    "zip_slip.docx",
+    "zip_slip_absolute.docx",
+    "symlink.docx",
+    "external_file.docx",
+    "external_http.docx",
+    "remote_template.docx",
+    "billion_laughs.xlsx",
+    "page_loop.pdf",
+    "active.pdf",
+    "polyglot.pdf",
     "program.txt",
-    "deep_lists.md", "invalid.txt", "remote.html", "bomb.eml", "huge.png",
-)  # fmt: skip
+    "deep_lists.md",
+    "invalid.txt",
+    "remote.html",
+    "bomb.eml",
+    "huge.png",
+)
 """Files of every outcome for the command line; it reads files by the same code as HTTP."""
 
 

@@ -129,7 +129,8 @@ def test_tables_links_and_notes():
     slide.notes_slide.notes_text_frame.text = "Say\nthanks"
     parsed = deck.parse()
     assert parsed.text == (
-        "# Prices\n\n| Item | € |\n| --- | --- |\n| Tea | 2\\|50 |\n| Tea | 3 |\n\nsee [there](https://example.org/)\n\n"
+        "# Prices\n\n| Item | € |\n| --- | --- |\n| Tea | 2\\|50 |\n"
+        "| Tea | 3 |\n\nsee [there](https://example.org/)\n\n"
         "Speaker notes:\n\nSay\n\nthanks"
     )
     assert refs(parsed)["table 1, row 3"] == "| Tea | 3 |"
@@ -158,7 +159,7 @@ def test_charts_are_tables_of_their_numbers_as_shown():
     assert refs(parsed)["chart 2, row 2"] == "| 0.7 | 2.7 |"
 
 
-def test_what_was_written_about_pictures_is_kept():
+def test_alternative_texts_of_pictures_are_kept():
     deck = Deck()
     slide = deck.slide(TITLE_ONLY, "Places")
     for descr in ("The hut in snow", "A house\nDescription automatically generated"):
@@ -175,7 +176,7 @@ def test_diagrams_are_lists_of_their_boxes():
     assert diagram_texts(parse_xml(data.encode())) == ["Plan", "Build"]
 
 
-def test_a_presentation_without_words_says_so():
+def test_a_presentation_without_text_is_refused():
     deck = Deck()
     deck.slide(BLANK)
     with pytest.raises(Unreadable) as refusal:

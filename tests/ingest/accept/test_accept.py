@@ -103,8 +103,21 @@ def test_every_parser_has_a_limit_and_the_largest_is_known():
 
 @pytest.mark.parametrize(
     "name",
-    ["../x.md", "a/x.md", "a\\x.md", "x\0.md", "x\n.md", "x\u202etxt.md", "x\u2028.md", ".", "..", "", "  ", "x" * 253 + ".md"],
-)  # fmt: skip
+    [
+        "../x.md",
+        "a/x.md",
+        "a\\x.md",
+        "x\0.md",
+        "x\n.md",
+        "x\u202etxt.md",
+        "x\u2028.md",
+        ".",
+        "..",
+        "",
+        "  ",
+        "x" * 253 + ".md",
+    ],
+)
 def test_bad_names_are_refused(name: str):
     assert refused(Invalid, name).code == "bad_name"
 

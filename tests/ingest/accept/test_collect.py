@@ -18,8 +18,10 @@ def test_a_folder_is_added_under_its_own_name_in_order(tmp_path: Path) -> None:
     tree(tmp_path / "docs", "b.md", "a.txt", "guide/c.md", ".git/d.md", ".hidden.md", "image.gif")
     found = collect([tmp_path / "docs"], folder="hr")
     assert [(file.path.name, file.folder) for file in found.files] == [
-        ("a.txt", "hr/docs"), ("b.md", "hr/docs"), ("c.md", "hr/docs/guide"),
-    ]  # fmt: skip
+        ("a.txt", "hr/docs"),
+        ("b.md", "hr/docs"),
+        ("c.md", "hr/docs/guide"),
+    ]
     assert found.skipped == 1
     assert found.refused == []
 

@@ -90,11 +90,11 @@ def test_white_space_gives_no_rows():
         ("# Only a heading", "prose"),
     ],
 )
-def test_the_kind_is_what_dominates(text: str, kind: str):
+def test_the_content_type_is_that_of_most_characters(text: str, kind: str):
     assert passages(text)[0].content_type == kind
 
 
-def test_a_passage_in_another_language_says_so():
+def test_a_passage_in_another_language_gets_its_language():
     german = "Der Vertrag endet mit Ablauf des Monats, in dem die Kündigung zugegangen ist."
     english = "The contract ends at the end of the month in which the notice was received. " * 3
     found = {row.text[:3]: row.language for row in passages(f"# A\n\n{english}\n\n# B\n\n{german}\n\n# C\n\nok", 500)}
@@ -343,7 +343,7 @@ def documents(draw: st.DrawFn) -> Draft:
 
 
 def check_rows(text: str, found: list[Chunk], size: int, overlap: int) -> None:
-    """What holds for the rows of any text."""
+    """Check the invariants of the chunks of any text."""
     seen = bytearray(len(text))
     by_ordinal = {row.ordinal: row for row in found}
     assert len(by_ordinal) == len(found)
@@ -389,12 +389,33 @@ def test_no_document_breaks_the_rules(draft: Draft, size: int, overlap: int):
 @settings(max_examples=100, deadline=None)
 @given(
     st.lists(
-        st.sampled_from(["# H", "- a", "  - b", "1. c", "> q", "```", "~~~", "| a |", "|---|", "    x", "", "word " * 15, "S. " * 9, "===", "[r]: /u", "<div>", "\u3000z\u2028", "\fy"])
+        st.sampled_from(
+            [
+                "# H",
+                "- a",
+                "  - b",
+                "1. c",
+                "> q",
+                "```",
+                "~~~",
+                "| a |",
+                "|---|",
+                "    x",
+                "",
+                "word " * 15,
+                "S. " * 9,
+                "===",
+                "[r]: /u",
+                "<div>",
+                "\u3000z\u2028",
+                "\fy",
+            ]
+        )
     ),
     st.sampled_from(["\n", "\r\n", "\r", " \t\n"]),
     st.sampled_from(["markdown", "plain"]),
     st.integers(20, 40),
-)  # fmt: skip
-def test_no_mess_breaks_the_rules(lines: list[str], line_end: str, markup: str, size: int):
+)
+def test_no_random_text_breaks_the_rules(lines: list[str], line_end: str, markup: str, size: int):
     text = normalise(line_end.join(lines))
     check_rows(text, rows(text, size, 8, markup), size, 8)

@@ -90,7 +90,7 @@ def test_the_header_and_the_room_under_it():
 
 
 class Counting(Tokenizer):
-    """Counts, and says of which texts it was asked."""
+    """A tokenizer that records the texts it counts."""
 
     def __init__(self) -> None:
         super().__init__()

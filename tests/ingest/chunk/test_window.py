@@ -1,4 +1,4 @@
-"""Windows of so many characters."""
+"""Window chunking."""
 
 from itertools import pairwise
 
@@ -68,9 +68,7 @@ def test_a_word_longer_than_a_window_is_cut_where_the_window_ends():
 def test_every_window_is_a_slice_and_together_they_hold_all_but_white_space(
     text: str, size: int, overlap: int, header_aware: bool
 ):
-    chunking = Chunking(
-        strategy="window", window_chars=size, window_overlap_chars=overlap, header_aware=header_aware
-    )  # fmt: skip
+    chunking = Chunking(strategy="window", window_chars=size, window_overlap_chars=overlap, header_aware=header_aware)
     found = rows(text, chunking)
     covered: set[int] = set()
     for number, row in enumerate(found):

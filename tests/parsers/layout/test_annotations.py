@@ -29,7 +29,7 @@ def test_each_line_of_a_note_is_a_line():
     assert words[0].box[3] <= words[1].box[1]
 
 
-def test_what_is_filled_in_is_read_and_what_is_ticked_or_hidden_is_not():
+def test_filled_fields_are_read_but_not_check_boxes_or_hidden_ones():
     filled, ticked, hidden = Field("(Ida Renner)", 72, 400), Field("/Yes", 72, 300), Field("(secret)", 72, 200, flags=2)
     assert [word.text for word in found(filled, ticked, hidden, Link("https://example.org", 0, 0, 9, 9))] == [
         "Ida",

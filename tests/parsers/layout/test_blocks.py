@@ -1,4 +1,4 @@
-"""A page as it is read."""
+"""The reading order of lines and tables."""
 
 from pincite.parsers.layout.blocks import Line, page_items, to_flow
 from pincite.parsers.layout.lines import pieces
@@ -42,5 +42,5 @@ def test_footnotes_of_the_first_column_come_last(line):
     assert shown(to_flow([*columns, small]))[4] == small.text
 
 
-def test_nothing_is_read_as_nothing():
+def test_an_empty_page_gives_no_lines():
     assert to_flow([]) == []

@@ -23,12 +23,12 @@ def test_a_title_over_several_lines_is_found(line):
     }
 
 
-def test_titles_that_are_alike_name_one_line_each(line):
+def test_equal_titles_match_one_line_each(line):
     pages = [page(line, "Example", "Text.", "Example")]
     assert find_headings(pages, [Bookmark("Example", 1, 0), Bookmark("Example", 2, 0)]) == {(0, 0): 1, (0, 2): 2}
 
 
-def test_a_title_that_is_only_mentioned_names_nothing(line):
+def test_a_title_mentioned_within_a_line_does_not_match(line):
     pages = [page(line, "See Costs below."), page(line, "Costs")]
     assert (
         find_headings(

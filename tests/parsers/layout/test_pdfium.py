@@ -1,4 +1,4 @@
-"""A PDF page as PDFium tells it."""
+"""Reading a PDF page with PDFium."""
 
 from contextlib import closing
 
@@ -55,7 +55,7 @@ def test_rules_turn_with_the_page():
     assert [(round(rule.at), round(rule.start), round(rule.end)) for rule in sheet.across] == [(242, 72, 300)]
 
 
-def test_a_page_that_something_is_drawn_on_but_nothing_written_is_a_scan():
+def test_a_page_with_drawings_and_no_text_is_a_scan():
     for page, scan in (
         ([Rule(0, 0, 9, 9)], True),
         ([], False),

@@ -27,7 +27,7 @@ def test_three_columns_are_read_one_after_the_other(line):
     assert read(items) == [f"{TEXT} {side}{n}" for side in "lmr" for n in range(4)]
 
 
-def test_what_spans_the_columns_parts_them(line):
+def test_a_spanning_line_separates_columns(line):
     def block(top: float, name: str):
         return [
             line(f"{TEXT} {name}{side}{n}", x, top + 12 * n) for n in range(4) for side, x in (("l", 0), ("r", 230))

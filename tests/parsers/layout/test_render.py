@@ -90,6 +90,6 @@ def test_headings_have_blank_lines_around_them(line):
     assert written(page)[0] == "## Title\n\ntext\nmore"
 
 
-def test_marks_are_placed_where_the_page_is_shown(line):
+def test_marks_are_in_coordinates_of_the_displayed_page(line):
     _, marks = render(lines(line, "word"), STYLE, HyphenJoiner([]), lambda box: (1, 2, 3, 4))
     assert marks[0].box == (1, 2, 3, 4)

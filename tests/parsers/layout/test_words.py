@@ -1,4 +1,4 @@
-"""Words where they stand on a page."""
+"""Boxes of words on a page."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Dates and times as a spreadsheet shows them."""
+"""Date and time formats of spreadsheets."""
 
 import pytest
 
@@ -39,11 +39,11 @@ def test_some_workbooks_count_from_1904():
     assert format_date(0, "yyyy-mm-dd", since_1904=True) == "1904-01-01"
 
 
-def test_what_is_no_date_is_not_shown_as_one():
+def test_invalid_dates_are_not_formatted():
     assert format_date(-1, "yyyy", since_1904=False) == ""
     assert format_date(1e9, "yyyy", since_1904=False) == ""
 
 
 @pytest.mark.parametrize("code", ["0.00", "General", "#,##0", '"days" 0', "[Red]0", "@", "0%", "0.0E+00", r"\d0"])
-def test_formats_of_numbers_are_told_apart(code: str):
+def test_number_formats_are_not_taken_for_dates(code: str):
     assert not is_date(code)

@@ -1,4 +1,4 @@
-"""Numbers as a spreadsheet shows them."""
+"""Number formats of spreadsheets."""
 
 import pytest
 

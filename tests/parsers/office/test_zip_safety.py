@@ -1,4 +1,4 @@
-"""Archives that were made to do harm, and XML likewise."""
+"""Hostile ZIP archives and XML."""
 
 import io
 import stat
@@ -48,7 +48,7 @@ def test_a_gigabyte_of_zeros_is_refused_before_anything_is_unpacked():
     tracemalloc.stop()
 
 
-def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch):
+def test_archives_over_the_size_limit_are_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(zip_safety, "MAX_UNPACKED_BYTES", 100)
     assert refused(make_zip({"a.xml": "x" * 60, "b.xml": "y" * 60})) == "limit"
 
@@ -58,7 +58,7 @@ def test_too_many_entries_are_refused():
 
 
 @pytest.mark.parametrize("name", ["../evil.xml", "/etc/passwd", "a/../../b", "..\\evil.xml", "C:\\evil.xml"])
-def test_names_that_lead_elsewhere_are_refused(name: str):
+def test_names_that_lead_out_of_the_archive_are_refused(name: str):
     assert refused(make_zip({"[Content_Types].xml": "", name: "x"})) == "unsafe"
 
 
@@ -110,7 +110,7 @@ def test_unusual_packing_is_refused():
     assert refused(make_zip({"a.xml": "<a/>"}, zipfile.ZIP_BZIP2)) == "broken"
 
 
-def test_old_and_encrypted_office_files_are_told_apart():
+def test_old_and_encrypted_office_files_are_distinguished():
     old = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1000)
     assert refused(old) == "broken"
     assert refused(old + "EncryptedPackage".encode("utf-16-le")) == "encrypted"
