@@ -59,7 +59,7 @@ class Frame:
 
 
 def pack_header(kind: FrameKind, size: int) -> bytes:
-    """The header of a frame whose body has so many bytes; a large body can follow it without being copied."""
+    """The header of a frame with a body of `size` bytes; a large body can be written after it without a copy."""
     return FRAME_HEADER.pack(kind, size)
 
 

@@ -258,7 +258,7 @@ class Workers:
 
 
 async def _log_and_continue(work: Awaitable[None]) -> None:
-    """Await some work; an error is logged, and after a pause the worker goes on."""
+    """Await some work; an error is logged, and the worker continues after a pause."""
     try:
         await work
     except (StoreDown, DataFolderError) as error:

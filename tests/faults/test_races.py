@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from tests.faults.races import RACES, SETTINGS, Race
-from tests.faults.wholeness import HALF_THERE
+from tests.faults.wholeness import INCOMPLETE
 
 ROUNDS = 8
 """Rounds with different delays, so that the operations meet at different moments."""
@@ -27,4 +27,4 @@ def test_concurrent_operations_leave_a_consistent_library(
 
     asyncio.run(go())
     with psycopg.connect(database_url) as connection:
-        assert connection.execute(HALF_THERE).fetchall() == []
+        assert connection.execute(INCOMPLETE).fetchall() == []

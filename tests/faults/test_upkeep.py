@@ -21,7 +21,7 @@ from pincite.store.operations.purge import purge
 from pincite.store.operations.restore import read_backup, restore
 from tests.faults.dying import Mortal
 from tests.faults.restorer import POINTS, RENAMED, bring_back
-from tests.faults.wholeness import HALF_THERE, check_whole
+from tests.faults.wholeness import INCOMPLETE, check_whole
 
 SETTINGS = {"embedding.provider": "scripted", "ingest.workers": 2, "chunking.size": 40, "chunking.overlap": 5}
 NAMES = [f"{n:02}.md" for n in range(16)]
@@ -98,7 +98,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
             await pincite.documents.wait([document.id for document in await pincite.documents.all()])
             assert (await inspect(pincite.services.database, files, silent)).wrong == ()
             async with pincite.services.database.administrator() as admin:
-                assert await (await admin.execute(HALF_THERE)).fetchall() == []
+                assert await (await admin.execute(INCOMPLETE)).fetchall() == []
 
     asyncio.run(go())
     return base / "2"

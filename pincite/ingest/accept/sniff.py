@@ -18,7 +18,7 @@ _ZIP_END = struct.Struct("<4s6xH4x4xH")
 _ZIP_DIRECTORY = struct.Struct("<4s12xI")
 _ZIP_ENTRY = struct.Struct("<4s24xHHH12x")
 _ZIP_END_WITHIN = 65_535 + 22
-"""Bytes at the end of a file in which a ZIP archive's end record stands: the longest comment and the record."""
+"""Bytes at the end of a file that may hold a ZIP archive's end record: the longest comment and the record."""
 
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\b\x1b") + b"\x7f"
 _MAX_CONTROL_SHARE = 0.01

@@ -32,7 +32,7 @@ CONTENTS = _headings(
     "inhaltsverzeichnis, inhaltsübersicht, abbildungsverzeichnis, tabellenverzeichnis"
 )
 POSSIBLE_CONTENTS = _headings("contents, on this page, in this article, inhalt, auf dieser seite")
-"""Ambiguous: a list of what a box holds stands under `Contents` as well."""
+"""Ambiguous headings: `Contents` may also be the packing list of a box."""
 IMAGE_CREDITS = _headings(
     "image credits, photo credits, picture credits, illustration credits, photography credits, image sources, "
     "bildnachweis, bildnachweise, bildquellen, bildquellenverzeichnis, abbildungsnachweis, fotonachweis, fotonachweise"

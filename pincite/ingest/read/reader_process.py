@@ -119,7 +119,7 @@ def _load_libraries() -> None:
 
 
 def _set_alarm(seconds: int) -> None:
-    """End this process after so many seconds, in case the parent died; 0 cancels the alarm."""
+    """End this process after `seconds`, in case the parent died; 0 cancels the alarm."""
     if sys.platform != "win32":
         signal.alarm(seconds)
 

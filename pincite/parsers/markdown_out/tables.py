@@ -56,7 +56,7 @@ class _Table:
     def continues_in(self, below: Rows) -> bool:
         """Whether rows below a blank row belong to the table: they are in its columns and have no header of their own.
 
-        A table that is all text continues in rows that are all text, because a header cannot be told apart there.
+        A table that is all text continues in rows that are all text, because a header cannot be recognized there.
         """
         first, last = _column_range(below)
         if not self.extent[0] <= first < last <= self.extent[1] or len(below[0][1]) < 2:
