@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from tests.api.live_server import LiveServer
-from tests.hostile.sweep import DOORS, OWNER, ROLES, leaks, requests, world
+from tests.hostile.sweep import OWNER, REQUEST_MAKERS, ROLES, leaks, requests, world
 
 
 def main() -> None:
@@ -22,13 +22,13 @@ def main() -> None:
         for n, request in enumerate(requests(made, chosen.requests, chosen.seed)):
             found += leaks(made, f"canary {ROLES[n % len(ROLES)]}", request)
         spent = time.monotonic() - began
-        control = sum(bool(leaks(made, OWNER, request)) for request in requests(made, len(DOORS)))
+        control = sum(bool(leaks(made, OWNER, request)) for request in requests(made, len(REQUEST_MAKERS)))
         made.close()
     print(
         "| requests | ways in | secret words | leaks | of the owner's own, for comparison | s |\n|---|---|---|---|---|---|"
     )
-    own = f"{control} of {len(DOORS)}"
-    print(f"| {chosen.requests} | {len(DOORS)} | {len(made.secret)} | {len(found)} | {own} | {spent:.0f} |")
+    own = f"{control} of {len(REQUEST_MAKERS)}"
+    print(f"| {chosen.requests} | {len(REQUEST_MAKERS)} | {len(made.secret)} | {len(found)} | {own} | {spent:.0f} |")
     for leak in found:
         print(leak)
     raise SystemExit(1 if found or not control else 0)

@@ -16,7 +16,7 @@ from pincite.store.embedded.server import EmbeddedServer
 from tests.faults import serving
 from tests.faults.crashes import survive
 from tests.faults.races import RACES, SETTINGS, Race
-from tests.faults.wholeness import HALF_THERE
+from tests.faults.wholeness import INCOMPLETE
 
 COLUMNS = ("what", "rounds", "documents acknowledged", "time")
 
@@ -61,7 +61,7 @@ async def _run(race: Race, url: str, data: Path, rounds: int) -> int:
         await race(pincite, rounds)
         await pincite.documents.wait([document.id for document in await pincite.documents.all()])
     with psycopg.connect(url) as connection:
-        assert connection.execute(HALF_THERE).fetchall() == []
+        assert connection.execute(INCOMPLETE).fetchall() == []
         assert connection.execute("select count(*) from pincite.job").fetchone() == (0,)
         [uploads] = connection.execute(
             "select nextval(pg_get_serial_sequence('pincite.version', 'key')) - 1"

@@ -33,7 +33,7 @@ from benchmarks.serving import Bench, connect, questions, served, split_tree
 from pincite import AsyncPincite
 from pincite.core.protocols import Embedder
 from pincite.ingest.accept.collect import Collected, NamedFile
-from pincite.ingest.embed import bulk_embedder
+from pincite.ingest.embed import bulk_embedder, passage_vectors
 from pincite.providers.minilm import Options, make_embedder
 
 RATIO_GOAL, PEAK_GOAL_MB, AGAIN_GOAL, BESIDE_GOAL = 0.90, 1500, 50, 2.0
@@ -46,16 +46,16 @@ class Overheard:
     """Passages that were sent to be embedded."""
 
     def __init__(self) -> None:
-        self.passages: list[bulk_embedder.Prefixed] = []
-        real = bulk_embedder.ProcessLane._embed
+        self.passages: list[passage_vectors.PassageText] = []
+        real = bulk_embedder.ProcessBulkEmbedder._embed
 
         async def embed(
-            this: bulk_embedder.ProcessLane, passages: Sequence[bulk_embedder.Prefixed]
-        ) -> list[bulk_embedder.Windows]:
+            this: bulk_embedder.ProcessBulkEmbedder, passages: Sequence[passage_vectors.PassageText]
+        ) -> list[passage_vectors.Windows]:
             self.passages += passages
             return await real(this, passages)
 
-        bulk_embedder.ProcessLane._embed = embed  # type: ignore[method-assign]
+        bulk_embedder.ProcessBulkEmbedder._embed = embed  # type: ignore[method-assign]
 
     async def again(self, embedder: Embedder) -> tuple[int, float]:
         """Embed their windows with nothing around it: how many, and how long that took."""

@@ -143,7 +143,7 @@ class Documents:
             except (BadRequest, DataFolderError, OverBudget) as error:
                 return str(file.path), error
 
-        for part in files.parts():
+        for part in files.batches():
             for one in await asyncio.gather(*map(take_in, part, await asyncio.to_thread(read_all, part))):
                 if isinstance(one, Added):
                     added.append(one)

@@ -17,7 +17,7 @@ from pincite.engine.reader.document_reader import FilteredReader
 from pincite.engine.reader.page_locator import Locator
 from pincite.engine.sso import SingleSignOn
 from pincite.errors import DataFolderError, PinciteError
-from pincite.ingest.embed.enrich import Enriching
+from pincite.ingest.embed.enrich import EnrichmentTools
 from pincite.ingest.pipeline import IngestKit
 from pincite.ingest.read.reader_pool import Reader
 from pincite.ingest.worker import Workers
@@ -167,7 +167,7 @@ class Services:
         await self._let_go()
 
     async def _let_go(self) -> None:
-        await self.tools_pool.let_go([shop.lane for shop in (*self.workers.in_hand, *self._beside)])
+        await self.tools_pool.let_go([kit.bulk_embedder for kit in (*self.workers.kits_in_use, *self._beside)])
 
     def _adopt(self, _settings: Settings) -> None:
         """Work by what was prepared from now on; what is under way keeps what it began with."""
@@ -185,7 +185,9 @@ class Services:
         self.settings = prepared.settings
 
     def _ingest_kit_of(self, settings: Settings, bench: IndexTools, indexing: EditionWriter) -> IngestKit:
-        enriching = Enriching(settings.enrichment, lambda: bench.toolbox.model(settings), Enrichments(self.database))
+        enriching = EnrichmentTools(
+            settings.enrichment, lambda: bench.toolbox.model(settings), Enrichments(self.database)
+        )
         return IngestKit(
             settings, self.blobs, self.reader_pool, bench.lane, bench.embedder.name, indexing, self.jobs, self.postings,
             enriching, self.trace_sink.keep, self._ingest_kit_beside,
@@ -194,7 +196,7 @@ class Services:
     async def _ingest_kit_beside(self, index: int) -> IngestKit:
         """Where documents are made part of an index that is not searched yet."""
         settings, bench, signature = await self.index_switch.beside(index)
-        if not any(shop.settings == settings and shop.lane is bench.lane for shop in self._beside):
+        if not any(kit.settings == settings and kit.bulk_embedder is bench.lane for kit in self._beside):
             # The documents that are under way together share one, so that they are written together, too.
             self._beside = [
                 self._ingest_kit_of(

@@ -1,1 +1,1 @@
-"""A file becomes searchable: one file per stage."""
+"""Makes files searchable: accept, parse, chunk, embed and index them, one package per stage."""

@@ -1,4 +1,4 @@
-"""A file becomes searchable. Read this first."""
+"""The ingest pipeline: parse, chunk, embed, index and publish one version of a document. Read this module first."""
 
 import secrets
 import time
@@ -11,11 +11,11 @@ from pincite.core.documents.document import Chunk
 from pincite.core.request_context import request_id
 from pincite.core.traces import Trace, code_of, count, embedding, recording, span
 from pincite.errors import Conflict
-from pincite.ingest.chunk.semantic import cuts
+from pincite.ingest.chunk.semantic import topic_changes
 from pincite.ingest.embed.bulk_embedder import BulkEmbedder
-from pincite.ingest.embed.embed import Vectors, embed
-from pincite.ingest.embed.embedding_text import EmbeddingText
-from pincite.ingest.embed.enrich import Enriching
+from pincite.ingest.embed.embed import Vectors, embed_chunks
+from pincite.ingest.embed.embedding_text import EmbeddingTextComposer
+from pincite.ingest.embed.enrich import EnrichmentTools
 from pincite.ingest.read.reader_pool import Prepared, Reader
 from pincite.parsers import file_types
 from pincite.store.documents.blobs import Blobs
@@ -25,127 +25,137 @@ from pincite.store.indexing.publish import ParsedVersion
 from pincite.store.indexing.write_edition import EditionWriter
 from pincite.store.search.packed_postings import PackedPostings
 
-BATCH = 32
-"""Chunks embedded and written at a time: bounds memory, and what a crash can cost."""
-PREPARED = 0.05
-"""Share of the progress that reading and chunking count for."""
+BATCH_CHUNKS = 32
+"""Chunks that are embedded and written at a time; limits the memory used and the work that a crash loses."""
+PARSING_SHARE = 0.05
+"""Share of a document's progress that parsing and chunking count for."""
 
 
-async def _forget(_owner: str, _trace: Trace) -> None:
-    """Where traces go that nobody wants."""
+async def _discard_trace(_owner: str, _trace: Trace) -> None:
+    """The default for `keep_trace`: do nothing."""
 
 
-async def _nowhere(_index: int) -> "IngestKit":
-    """Where there is no index but the one that is searched."""
-    raise Conflict("no other index is built here")
+async def _no_other_index(_index: int) -> "IngestKit":
+    """The default for `kit_for_index`: there is only the index that is searched."""
+    raise Conflict("no second index is being built")
 
 
 @dataclass(frozen=True, slots=True)
 class IngestKit:
-    """Everything that processing a document needs, built once; `keep` takes the trace of each.
+    """The settings, stores and models with which documents are processed; built once per change of settings.
 
-    `beside` is where a document is made part of an index that is not searched yet.
+    `keep_trace` stores the trace of a document's processing. `kit_for_index` returns the kit for an index that is being
+    built and is not searched yet.
     """
 
     settings: Settings
     originals: Blobs
     reader: Reader
-    lane: BulkEmbedder
+    bulk_embedder: BulkEmbedder
     model: str
     indexing: EditionWriter
     jobs: Jobs
     packs: PackedPostings
-    enriching: Enriching
-    keep: Callable[[str, Trace], Awaitable[None]] = _forget
-    beside: "Callable[[int], Awaitable[IngestKit]]" = _nowhere
+    enriching: EnrichmentTools
+    keep_trace: Callable[[str, Trace], Awaitable[None]] = _discard_trace
+    kit_for_index: "Callable[[int], Awaitable[IngestKit]]" = _no_other_index
 
 
-async def ingest(shop: IngestKit, job: Job) -> None:
-    """Make one version searchable, and keep a trace of it however it ends; what went wrong is the document's to tell."""
+async def ingest(kit: IngestKit, job: Job) -> None:
+    """Make one version of a document searchable and store a trace, also where it fails; errors are raised."""
     started, failed, trace_id = datetime.now(UTC), None, secrets.token_hex(16)
     request_id.set(trace_id)
     with recording() as made:
         try:
-            await _ingest(shop, job)
+            await _run_stages(kit, job)
         except BaseException as error:
             failed = error
             raise
         finally:
             trace = Trace(
-                trace_id, "ingest", started, made.elapsed_ms, error=type(failed).__name__ if failed else None,
-                code=code_of(failed) if failed else None, spans=tuple(made.spans), request_id=trace_id,
+                trace_id,
+                "ingest",
+                started,
+                made.elapsed_ms,
+                error=type(failed).__name__ if failed else None,
+                code=code_of(failed) if failed else None,
+                spans=tuple(made.spans),
+                request_id=trace_id,
                 options={"document_id": job.document_id, "version": job.version, "attempt": job.attempts},
-            )  # fmt: skip
-            await shop.keep(job.owner, trace)
+            )
+            await kit.keep_trace(job.owner, trace)
 
 
-async def _ingest(shop: IngestKit, job: Job) -> None:
-    """Every stage once, top to bottom; readers see nothing before the last."""
-    target = await shop.indexing.target(job)
+async def _run_stages(kit: IngestKit, job: Job) -> None:
+    """Run the stages from top to bottom; searches see the new version only after the last one."""
+    target = await kit.indexing.target(job)
     if target.outdated:
-        await shop.indexing.drop(job)
+        await kit.indexing.drop(job)
         return
     if target.generation is not None:
-        shop = await shop.beside(target.generation)
-    await shop.jobs.report(job, "parsing", 0.0)
+        kit = await kit.kit_for_index(target.generation)
+    await kit.jobs.report(job, "parsing", 0.0)
     with span("parsing", mime=target.mime) as it:
-        data = await shop.originals.read(job.owner, job.document_id, target.version_id)
-        prepared = await _prepared(shop, job, data, _parser(target.mime))
+        data = await kit.originals.read(job.owner, job.document_id, target.version_id)
+        prepared = await _parse_and_chunk(kit, job, data, _parser_for(target.mime))
         it.attributes["passages"] = len(prepared.chunks)
-    if target.generation is not None and not await shop.indexing.has_text(job, prepared.parsed.text):
-        await shop.indexing.requeue_for_parsing(
-            job
-        )  # two indexes share one text: where it is read otherwise by now, that is served first
+    if target.generation is not None and not await kit.indexing.has_text(job, prepared.parsed.text):
+        # Both indexes share one text. The parser gives another text by now, so the searched index is renewed first.
+        await kit.indexing.requeue_for_parsing(job)
         return
-    composer = await EmbeddingText.of(shop.settings, shop.enriching, job, prepared.parsed)
+    composer = await EmbeddingTextComposer.of(kit.settings, kit.enriching, job, prepared.parsed)
 
-    async def known(hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
-        return await shop.indexing.known_vectors(job.owner, hashes) if shop.settings.ingest.dedupe else {}
+    async def known_vectors(hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
+        return await kit.indexing.known_vectors(job.owner, hashes) if kit.settings.ingest.dedupe else {}
 
-    async def lane(passages: Sequence[tuple[str, str]]) -> list[Vectors]:
+    async def embed_passages(passages: Sequence[tuple[str, str]]) -> list[Vectors]:
         began = time.monotonic()
-        vectors = await shop.lane.embed(passages)
+        vectors = await kit.bulk_embedder.embed(passages)
         count("calls")
         count("texts", len(passages))
         count("embedding_ms", round((time.monotonic() - began) * 1000))
         return vectors
 
-    with span("indexing", **embedding(shop.settings.embedding.provider, shop.model), calls=0) as it:
+    with span("indexing", **embedding(kit.settings.embedding.provider, kit.model), calls=0) as it:
         it.attributes["chunks"] = len(prepared.chunks)
-        edition = await shop.indexing.begin(target) if len(prepared.chunks) > BATCH else None
+        edition = await kit.indexing.begin(target) if len(prepared.chunks) > BATCH_CHUNKS else None
         entries: list[ChunkRow] = []
         for done, batch in _batches(prepared.chunks):
-            await shop.jobs.report(job, "embedding", PREPARED + (1 - PREPARED) * done / len(prepared.chunks))
-            worded = await composer.compose(batch)
-            entries = await embed(batch, prepared.parsed.title, shop.model, known, lane, worded)
+            await kit.jobs.report(job, "embedding", PARSING_SHARE + (1 - PARSING_SHARE) * done / len(prepared.chunks))
+            composed = await composer.compose(batch)
+            entries = await embed_chunks(
+                batch, prepared.parsed.title, kit.model, known_vectors, embed_passages, composed
+            )
             if edition:
-                await shop.indexing.write(edition, entries)
+                await kit.indexing.write(edition, entries)
     with span("serving"):
         if edition:
-            await shop.indexing.serve(edition, ParsedVersion(prepared.parsed, notes=composer.notes))
-        else:  # so little is written and served at once
-            await shop.indexing.publish(target, ParsedVersion(prepared.parsed, entries, composer.notes))
+            await kit.indexing.serve(edition, ParsedVersion(prepared.parsed, notes=composer.notes))
+        else:  # a small document is written and published in one transaction
+            await kit.indexing.publish(target, ParsedVersion(prepared.parsed, entries, composer.notes))
 
 
-async def _prepared(shop: IngestKit, job: Job, data: bytes, parser: str) -> Prepared:
-    """The file's text and chunks; one that is cut by meaning is read again once its sentences have been compared."""
-    chunking = shop.settings.chunking
+async def _parse_and_chunk(kit: IngestKit, job: Job, data: bytes, parser: str) -> Prepared:
+    """Parse and chunk the file; with semantic chunking twice, because its sentences must be compared in between."""
+    chunking = kit.settings.chunking
 
     async def report(what: str, done: int, of: int) -> None:
-        await shop.jobs.report(job, f"parsing, {what} {done:,} of {of:,}", PREPARED * min(1.0, done / max(1, of)))
+        await kit.jobs.report(job, f"parsing, {what} {done:,} of {of:,}", PARSING_SHARE * min(1.0, done / max(1, of)))
 
-    prepared = await shop.reader.read(data, parser, chunking, report=report)
+    prepared = await kit.reader.read(data, parser, chunking, report=report)
     if not prepared.runs:
         return prepared
-    await shop.jobs.report(job, "comparing", 0.0)
-    turns = await cuts(prepared.parsed.text, prepared.runs, chunking.breakpoint_percentile, shop.lane.embed)
-    return await shop.reader.read(data, parser, chunking, turns)
+    await kit.jobs.report(job, "comparing", 0.0)
+    changes = await topic_changes(
+        prepared.parsed.text, prepared.runs, chunking.breakpoint_percentile, kit.bulk_embedder.embed
+    )
+    return await kit.reader.read(data, parser, chunking, changes)
 
 
 def _batches(chunks: Sequence[Chunk]) -> Iterator[tuple[int, Sequence[Chunk]]]:
-    for start in range(0, len(chunks), BATCH):
-        yield start, chunks[start : start + BATCH]
+    for start in range(0, len(chunks), BATCH_CHUNKS):
+        yield start, chunks[start : start + BATCH_CHUNKS]
 
 
-def _parser(mime: str) -> str:
+def _parser_for(mime: str) -> str:
     return next(kind.parser for kind in file_types().values() if kind.mime == mime)

@@ -1,4 +1,4 @@
-"""The queue's consumer: the only one that moves a document's status."""
+"""The workers that consume the ingest queue; no other part changes a document's status."""
 
 import asyncio
 import itertools
@@ -26,230 +26,248 @@ from pincite.store.indexing.jobs import SMALL_FILE_BYTES, Capacity, Job
 
 log = logging.getLogger(__name__)
 
-IDLE_S = 0.2
-"""How long a worker with nothing to do sleeps."""
+IDLE_POLL_S = 0.2
+"""Seconds an idle worker sleeps before it looks for jobs again."""
 HEARTBEAT_S = 1.0
-"""How often a worker at least shows that it is alive, and looks whether its job is still its own."""
-SHORTEST_PAUSE_S, PROBE_S = 2.0, 10.0
-"""The first pause of a job that waits for a part that is down; and how often one is tried while that is so."""
-HANDFUL = 16
-"""Small files a worker has in hand at the most; of large ones it has one."""
-_NUMBERS = itertools.count(1)
-"""Of those in one process, each is called otherwise: what one gives back is its own."""
-TIDY_S = 3600.0
-"""How often what nobody needs any more is cleared away."""
-PACK_AFTER = 256
-"""Documents after which words are packed while more are waiting; where none are, it is done at once."""
+"""Longest time in seconds between two renewals of a job's lease; a renewal also shows whether the job was cancelled."""
+MIN_STALL_PAUSE_S = 2.0
+"""First pause in seconds of a job that waits for a part that is down."""
+PROBE_INTERVAL_S = 10.0
+"""Longest time in seconds between two attempts while a part that every job needs is down."""
+MAX_SMALL_JOBS = 16
+"""Small files that one worker processes at the same time; of large files it processes one."""
+HOUSEKEEPING_INTERVAL_S = 3600.0
+"""Seconds between two runs of the housekeeping, which deletes data that is no longer needed."""
+PACK_AFTER_DOCUMENTS = 256
+"""Finished documents after which postings are packed while jobs are running; without running jobs they are packed
+at once."""
+_POOL_NUMBERS = itertools.count(1)
+"""Numbers the worker pools of one process, so that each pool gives back its own jobs only."""
+
+JobTasks = dict["asyncio.Task[None]", Job]
+"""The running tasks of one worker, with their jobs."""
 
 
 class Workers:
-    """Tasks that take jobs, do them with their owner's rights, and keep the lease while they do.
+    """A pool of tasks that claim jobs, process them with the rights of their owner, and renew their leases.
 
-    `in_hand` are the shops in which a document is under way; `name` is what its jobs say who has them.
+    `kits_in_use` are the kits of the documents being processed. `name` is the holder that the jobs are claimed by.
     """
 
-    def __init__(self, shop: Callable[[], IngestKit], tidy: Callable[[], Awaitable[None]]) -> None:
-        self._shop = shop
-        self._tidy = tidy
-        self.name = f"{socket.gethostname()}:{os.getpid()}" + (f".{number}" if (number := next(_NUMBERS)) > 1 else "")
+    def __init__(self, current_kit: Callable[[], IngestKit], housekeeping: Callable[[], Awaitable[None]]) -> None:
+        self._current_kit = current_kit
+        self._housekeeping = housekeeping
+        number = next(_POOL_NUMBERS)
+        self.name = f"{socket.gethostname()}:{os.getpid()}" + (f".{number}" if number > 1 else "")
         self._tasks: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
         self._finished = 0
-        self._at: dict[int, asyncio.Task[None]] = {}
+        self._processing: dict[int, asyncio.Task[None]] = {}
         self._down_until: float | None = None
-        self.in_hand: list[IngestKit] = []
+        self.kits_in_use: list[IngestKit] = []
         self._claiming = asyncio.Lock()
-        self._holding: dict[int, Job] = {}
-        self._left: set[asyncio.Task[None]] = set()
+        self._claimed: dict[int, Job] = {}
+        self._abandoned: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
-        """Start them, once, and the housekeeping beside them."""
+        """Start the workers and the housekeeping; a second call does nothing."""
         if not self._tasks:
-            workers = self._shop().settings.ingest.workers
-            self._tasks = [asyncio.create_task(self._work(f"{self.name}:{n}")) for n in range(workers)]
-            self._tasks.append(asyncio.create_task(self._keep_tidy()))
+            workers = self._current_kit().settings.ingest.workers
+            self._tasks = [asyncio.create_task(self._run_worker(f"{self.name}:{n}")) for n in range(workers)]
+            self._tasks.append(asyncio.create_task(self._run_housekeeping()))
 
     def wake(self) -> None:
-        """There is something to do now."""
+        """Make idle workers look for jobs now."""
         self._wake.set()
 
     async def drop(self, job_id: int) -> None:
-        """Let go of a job that was taken from us, if it is here: at once, not at the next heartbeat."""
-        if work := self._at.get(job_id):
-            await cancel_and_wait(work)
+        """Stop processing a cancelled job at once, not at its next heartbeat; a job that is not here is ignored."""
+        if task := self._processing.get(job_id):
+            await cancel_and_wait(task)
 
     async def stop(self) -> None:
-        """Stop them; a job in hand goes back to the queue at once."""
+        """Stop the workers and return their jobs to the queue."""
         if not self._tasks:
             return
         await asyncio.gather(*map(cancel_and_wait, self._tasks))
-        await asyncio.gather(*map(cancel_and_wait, self._left))
-        self._tasks, self._left = [], set()
+        await asyncio.gather(*map(cancel_and_wait, self._abandoned))
+        self._tasks, self._abandoned = [], set()
         with suppress(StoreDown):
-            await self._shop().jobs.give_back_all(self.name)
+            await self._current_kit().jobs.give_back_all(self.name)
 
-    async def _keep_tidy(self) -> None:
+    async def _run_housekeeping(self) -> None:
         while True:
             try:
-                await self._tidy()
+                await self._housekeeping()
             except PinciteError as error:
-                log.warning("the housekeeping waits: %s", error)
-            await asyncio.sleep(TIDY_S)
+                log.warning("the housekeeping failed and runs again later: %s", error)
+            await asyncio.sleep(HOUSEKEEPING_INTERVAL_S)
 
-    async def _work(self, name: str) -> None:
-        """Take jobs for ever: whatever goes wrong with one, the next is taken."""
-        hands: dict[asyncio.Task[None], Job] = {}
+    async def _run_worker(self, name: str) -> None:
+        """Claim and process jobs until cancelled; the failure of one job does not stop the worker."""
+        running: JobTasks = {}
         try:
             while True:
-                await _undaunted(self._take(name, hands))
+                await _log_and_continue(self._claim_and_start(name, running))
         finally:
-            self._left |= set(hands)  # whoever stops us ends them: this task may be cancelled again any moment
+            # `stop` ends them: this task may be cancelled again while it waits.
+            self._abandoned |= set(running)
 
-    async def _take(self, name: str, hands: dict["asyncio.Task[None]", Job]) -> None:
-        """Take what there is room for, and where there is none or nothing waits, wait for a while."""
-        shop = self._shop()  # the settings a document is begun with are those it is finished with
-        jobs = [] if self._is_down() else await self._claim(shop, name, list(hands.values()))
+    async def _claim_and_start(self, name: str, running: JobTasks) -> None:
+        """Claim as many jobs as the worker can take and start them; without any, wait a moment."""
+        kit = self._current_kit()  # a document is finished with the settings that it was started with
+        jobs = [] if self._waits_for_part() else await self._claim_jobs(kit, name, list(running.values()))
         for job in jobs:
-            hand = asyncio.create_task(self._hold(shop, job))
-            hands[hand] = job
-            hand.add_done_callback(partial(self._put_down, hands))
-        await self._pack(shop, after=PACK_AFTER if hands else 1)
-        if hands:
-            await asyncio.wait(hands, timeout=IDLE_S, return_when=asyncio.FIRST_COMPLETED)
+            task = asyncio.create_task(self._run_job(kit, job))
+            running[task] = job
+            task.add_done_callback(partial(self._forget_task, running))
+        await self._pack_postings(kit, after=PACK_AFTER_DOCUMENTS if running else 1)
+        if running:
+            await asyncio.wait(running, timeout=IDLE_POLL_S, return_when=asyncio.FIRST_COMPLETED)
         elif not jobs:
-            await self._rest()
+            await self._wait_for_wake()
 
-    def _put_down(self, hands: dict["asyncio.Task[None]", Job], hand: "asyncio.Task[None]") -> None:
-        """It is over, or was never begun."""
-        self._holding.pop(hands.pop(hand).id, None)
+    def _forget_task(self, running: JobTasks, task: "asyncio.Task[None]") -> None:
+        """Remove a task that ended, also one that was cancelled before it began."""
+        self._claimed.pop(running.pop(task).id, None)
 
-    async def _claim(self, shop: IngestKit, name: str, held: Sequence[Job]) -> list[Job]:
-        """Jobs for a worker that holds these: as many small ones as it has room for, or one that is large.
+    async def _claim_jobs(self, kit: IngestKit, name: str, running: Sequence[Job]) -> list[Job]:
+        """Claim jobs for a worker with these running: several small ones, or one large one if none is running.
 
-        What was cut off before may be what ends us: the whole process tries it alone, lest it be others' end, too.
+        A job that was interrupted before may crash the process. It is processed alone in the whole process, so that it
+        cannot interrupt others.
         """
-        room = Capacity(HANDFUL - len(held), SMALL_FILE_BYTES - sum(job.bytes for job in held), only_small=bool(held))
-        if room.most < HANDFUL // 2 or room.bytes < SMALL_FILE_BYTES // 2:
+        room = Capacity(
+            MAX_SMALL_JOBS - len(running),
+            SMALL_FILE_BYTES - sum(job.bytes for job in running),
+            only_small=bool(running),
+        )
+        if room.most < MAX_SMALL_JOBS // 2 or room.bytes < SMALL_FILE_BYTES // 2:
             return []
         async with self._claiming:
-            if any(job.attempts > 1 for job in self._holding.values()):
+            if any(job.attempts > 1 for job in self._claimed.values()):
                 return []
-            room = replace(room, only_sound=bool(self._holding))
-            jobs = await shop.jobs.claim_some(name, shop.settings.ingest.lease_s, room)
-            self._holding |= {job.id: job for job in jobs}
+            room = replace(room, only_sound=bool(self._claimed))
+            jobs = await kit.jobs.claim_some(name, kit.settings.ingest.lease_s, room)
+            self._claimed |= {job.id: job for job in jobs}
             return jobs
 
-    async def _hold(self, shop: IngestKit, job: Job) -> None:
-        """Have one job in hand."""
-        self.in_hand.append(shop)
+    async def _run_job(self, kit: IngestKit, job: Job) -> None:
+        """Process one claimed job from start to end."""
+        self.kits_in_use.append(kit)
         try:
-            await _undaunted(self._do(shop, job))
+            await _log_and_continue(self._process_with_lease(kit, job))
         finally:
-            self.in_hand.remove(shop)
+            self.kits_in_use.remove(kit)
             self._finished += 1
 
-    async def _pack(self, shop: IngestKit, *, after: int) -> None:
-        """Pack the words of what so many documents brought, so that they are looked up faster."""
+    async def _pack_postings(self, kit: IngestKit, *, after: int) -> None:
+        """Pack the postings of finished documents, which makes search faster, once there are `after` of them."""
         if self._finished >= after:
             self._finished = 0
-            await shop.packs.make()
+            await kit.packs.make()
 
-    def _is_down(self) -> bool:
-        """Where a part that every job needs is down, one is tried now and then, and the others are left in peace."""
+    def _waits_for_part(self) -> bool:
+        """Whether a part that every job needs is down and the next attempt is not due yet."""
         return self._down_until is not None and time.monotonic() < self._down_until
 
-    async def _rest(self) -> None:
+    async def _wait_for_wake(self) -> None:
         self._wake.clear()
         with suppress(TimeoutError):
-            async with asyncio.timeout(IDLE_S):
+            async with asyncio.timeout(IDLE_POLL_S):
                 await self._wake.wait()
 
-    async def _do(self, shop: IngestKit, job: Job) -> None:
-        """One job, for as long as it is ours: work that lost its lease is stopped."""
-        lease_s = shop.settings.ingest.lease_s
-        self._at[job.id] = work = asyncio.create_task(self._attempt(shop, job))
-        ours_until = time.monotonic() + lease_s
+    async def _process_with_lease(self, kit: IngestKit, job: Job) -> None:
+        """Process a job and renew its lease meanwhile; the processing stops where the lease is lost."""
+        lease_s = kit.settings.ingest.lease_s
+        self._processing[job.id] = task = asyncio.create_task(self._process(kit, job))
+        lease_ends = time.monotonic() + lease_s
         try:
-            while not (await asyncio.wait({work}, timeout=min(lease_s / 3, HEARTBEAT_S)))[0]:
-                with suppress(StoreDown):  # a database that comes back in time finds the lease still ours
-                    if not await shop.jobs.renew(job, lease_s):
+            while not (await asyncio.wait({task}, timeout=min(lease_s / 3, HEARTBEAT_S)))[0]:
+                with suppress(StoreDown):  # the lease is still valid if the database comes back in time
+                    if not await kit.jobs.renew(job, lease_s):
                         break
-                    ours_until = time.monotonic() + lease_s
-                if time.monotonic() > ours_until:
+                    lease_ends = time.monotonic() + lease_s
+                if time.monotonic() > lease_ends:
                     break
         finally:
-            await cancel_and_wait(work)
-            self._at.pop(job.id, None)
+            await cancel_and_wait(task)
+            self._processing.pop(job.id, None)
 
-    async def _attempt(self, shop: IngestKit, job: Job) -> None:
-        """One try, and what follows from how it ends; whoever lost the job meanwhile has nothing more to say about it."""
+    async def _process(self, kit: IngestKit, job: Job) -> None:
+        """Process a job; one that is no longer ours (Conflict) is dropped without an error."""
         try:
-            await self._try(shop, job)
+            await self._ingest_and_record_failure(kit, job)
         except Conflict as error:
             log.info("job %s: %s", job.id, error)
-            with suppress(Conflict):  # it may not be ours to end
-                await shop.indexing.drop(job)
+            with suppress(Conflict):  # another worker may hold it by now
+                await kit.indexing.drop(job)
         except (StoreDown, DataFolderError) as error:
-            log.warning("job %s waits for its lease to end: %s", job.id, error)
+            log.warning("job %s is retried when its lease ends: %s", job.id, error)
 
-    async def _try(self, shop: IngestKit, job: Job) -> None:
-        """What cannot pass ends the job at once, what can is tried again after a pause."""
-        if job.attempts > shop.settings.ingest.attempts:
-            reason = f"processing was cut off {shop.settings.ingest.attempts} times; add the file again to retry"
-            return await shop.indexing.fail(job, "gave_up", reason)
+    async def _ingest_and_record_failure(self, kit: IngestKit, job: Job) -> None:
+        """Run the pipeline once; a permanent error fails the document, a temporary one schedules a retry."""
+        if job.attempts > kit.settings.ingest.attempts:
+            reason = f"processing was cut off {kit.settings.ingest.attempts} times; add the file again to retry"
+            return await kit.indexing.fail(job, "gave_up", reason)
         try:
-            await ingest(shop, job)
-            await self._back_up(shop)
-            await shop.indexing.clear_abandoned()
+            await ingest(kit, job)
+            await self._resume_stalled_jobs(kit)
+            await kit.indexing.clear_abandoned()
         except (Conflict, StoreDown):
             raise
         except DataFolderError as error:
-            await self._stall(shop, job, "waiting for room on the disk", error)
+            await self._stall(kit, job, "waiting for room on the disk", error)
         except Unavailable as error:
             if isinstance(error, ProviderBusy) or error.code == "breaker_open":
-                await self._stall(shop, job, "waiting for the embedder", error)
+                await self._stall(kit, job, "waiting for the embedder", error)
             else:
-                await self._retry_or_fail(shop, job, error)
+                await self._retry_or_fail(kit, job, error)
         except PinciteError as error:
-            await shop.indexing.fail(job, error.code, str(error))
+            await kit.indexing.fail(job, error.code, str(error))
         except Exception as error:
-            log.exception("job %s failed in an unforeseen way", job.id)
-            reason = f"an unforeseen error: {type(error).__name__}: {error}"
-            await shop.indexing.fail(job, "internal", reason)
+            log.exception("job %s failed with an unexpected error", job.id)
+            reason = f"an unexpected error: {type(error).__name__}: {error}"
+            await kit.indexing.fail(job, "internal", reason)
         return None
 
-    async def _retry_or_fail(self, shop: IngestKit, job: Job, error: Unavailable) -> None:
-        if job.attempts >= shop.settings.ingest.attempts or isinstance(error, ProviderRefused):
-            return await shop.indexing.fail(job, error.code, str(error))
-        log.warning("job %s, try %s: %s", job.id, job.attempts, error)
-        return await shop.jobs.retry(job, min(2.0**job.attempts, 10.0), error)
+    async def _retry_or_fail(self, kit: IngestKit, job: Job, error: Unavailable) -> None:
+        """Schedule a retry with exponential backoff; fail the document where no attempt is left or none can help."""
+        if job.attempts >= kit.settings.ingest.attempts or isinstance(error, ProviderRefused):
+            return await kit.indexing.fail(job, error.code, str(error))
+        log.warning("job %s, attempt %s: %s", job.id, job.attempts, error)
+        return await kit.jobs.retry(job, min(2.0**job.attempts, 10.0), error)
 
-    async def _stall(self, shop: IngestKit, job: Job, stage: str, error: PinciteError) -> None:
-        """A part that every document needs is down: wait for it, which is not the document's fault."""
-        asked = (error.retry_after_s or 0.0) if isinstance(error, ProviderBusy) else 0.0
-        pause = await shop.jobs.stall(
-            job, stage, error, patience_s=shop.settings.ingest.patience_s, at_least_s=max(asked, SHORTEST_PAUSE_S)
+    async def _stall(self, kit: IngestKit, job: Job, stage: str, error: PinciteError) -> None:
+        """Postpone a job because a part that every document needs is down; this costs the document no attempt."""
+        retry_after_s = (error.retry_after_s or 0.0) if isinstance(error, ProviderBusy) else 0.0
+        pause = await kit.jobs.stall(
+            job,
+            stage,
+            error,
+            patience_s=kit.settings.ingest.patience_s,
+            at_least_s=max(retry_after_s, MIN_STALL_PAUSE_S),
         )
         if pause is None:
-            return await shop.indexing.fail(job, error.code, str(error))
-        log.warning("job %s is %s and tried again in %.0f s: %s", job.id, stage, pause, error)
-        self._down_until = time.monotonic() + min(pause, PROBE_S)
+            return await kit.indexing.fail(job, error.code, str(error))
+        log.warning("job %s is %s and is retried in %.0f s: %s", job.id, stage, pause, error)
+        self._down_until = time.monotonic() + min(pause, PROBE_INTERVAL_S)
         return None
 
-    async def _back_up(self, shop: IngestKit) -> None:
-        """What was down is back, as this document shows: whatever else waits for it is tried now."""
+    async def _resume_stalled_jobs(self, kit: IngestKit) -> None:
+        """Retry all stalled jobs now: a document was processed, so the part that was down works again."""
         if self._down_until is not None:
             self._down_until = None
-            await shop.jobs.wake_stalled()
+            await kit.jobs.wake_stalled()
 
 
-async def _undaunted(work: Awaitable[None]) -> None:
-    """Do it; what goes wrong with it is told, and after a pause the worker goes on."""
+async def _log_and_continue(work: Awaitable[None]) -> None:
+    """Await some work; an error is logged, and the worker continues after a pause."""
     try:
         await work
     except (StoreDown, DataFolderError) as error:
-        log.warning("the worker waits: %s", error)
+        log.warning("the worker waits and tries again: %s", error)
         await asyncio.sleep(1.0)
     except Exception:
-        log.exception("the worker goes on after an unforeseen error")
+        log.exception("the worker continues after an unexpected error")
         await asyncio.sleep(1.0)

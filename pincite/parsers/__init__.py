@@ -1,4 +1,4 @@
-"""File types: one file each, found by name."""
+"""Parsers of file types: one module per parser, found by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from pincite import plugins
 from pincite.core.protocols import Parser
 
 PARSERS = "pincite.parsers"
+"""The package in which parsers are looked up by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class FileType:
 
 @cache
 def file_types() -> Mapping[str, FileType]:
-    """File name ending → type, found by asking every parser in the folder."""
+    """File name ending → file type, from the `reads` of every parser in the package."""
     found: dict[str, FileType] = {}
     for parser in plugins.names(PARSERS, "make_parser"):
         for mime, endings in plugins.load(Parser, PARSERS, parser, {}).reads.items():

@@ -1,4 +1,4 @@
-"""Comma-separated values and their kin: one table, its delimiter told by what fits."""
+"""Parses CSV and TSV files as one table; the delimiter is detected."""
 
 import csv
 import io
@@ -8,26 +8,28 @@ from dataclasses import dataclass
 from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
-from pincite.parsers.markdown_out.tables import MAX_COLUMNS, tell
+from pincite.parsers.markdown_out.tables import MAX_COLUMNS, write_tables
 from pincite.parsers.markdown_out.writer import MarkdownWriter
 from pincite.text.charset import decode
 
 MAX_CELLS = 2_000_000
+"""Maximum number of cells with text in a file."""
 
 _DELIMITERS = ",;\t|"
-_SAMPLE = 65536
+_SAMPLE_CHARS = 65536
 _SAMPLE_ROWS = 100
-_SAID = "sep="
-"""How some programs say in the first line what they part values by."""
+"""Characters and rows from which the delimiter is detected."""
+_SEPARATOR_LINE = "sep="
+"""The start of a first line in which some programs name the delimiter: `sep=;`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Nothing to choose."""
+    """This parser has no options."""
 
 
 class Csv:
-    """Reads tables in text files."""
+    """Parses tables in text files."""
 
     @property
     def reads(self) -> Mapping[str, str]:
@@ -35,13 +37,13 @@ class Csv:
         return {"text/csv": ".csv", "text/tab-separated-values": ".tsv .tab"}
 
     def parse(self, data: bytes) -> Parsed:
-        """The table as Markdown, a page with the cells that every row was made of, counted as a spreadsheet would."""
+        """The table as Markdown, as one page; each row has a reference to its cells as in a spreadsheet (`A3:C3`)."""
         rows = _rows(decode(data))
         if not rows:
             raise Unreadable("there is no text in the file", code="empty")
         out = MarkdownWriter()
         out.page("sheet")
-        tell(rows, out, side_by_side=False)
+        write_tables(rows, out, side_by_side=False)
         text, pages = out.done()
         if not text.strip():
             raise Unreadable("there is no text in the file", code="empty")
@@ -49,7 +51,7 @@ class Csv:
 
 
 def make_parser(options: Options) -> Parser:
-    """Build the parser."""
+    """Return the parser."""
     return Csv()
 
 
@@ -64,28 +66,28 @@ def _rows(text: str) -> list[tuple[int, dict[int, str]]]:
                 raise Unreadable(
                     f"row {number} has {len(values)} columns; at most {MAX_COLUMNS} are read", code="limit"
                 )
-            if held := {at: value for at, value in enumerate(values, 1) if value.strip()}:
-                found.append((number, held))
-                cells += len(held)
+            if filled := {at: value for at, value in enumerate(values, 1) if value.strip()}:
+                found.append((number, filled))
+                cells += len(filled)
             if cells > MAX_CELLS:
-                raise Unreadable(f"it has more than {MAX_CELLS} cells; split it", code="limit")
+                raise Unreadable(f"it has more than {MAX_CELLS} cells; split the file", code="limit")
     except csv.Error as error:
-        raise Unreadable(f"line {reader.line_num} cannot be read ({error}); mend its quotes", code="broken") from None
+        raise Unreadable(f"line {reader.line_num} cannot be read ({error}); fix its quotes", code="broken") from None
     return found
 
 
 def _delimiter(text: str) -> tuple[str, int]:
-    """What parts the values, and where they begin: said in the first line, or found by what gives the most even rows."""
+    """The delimiter and the start of the values: as named in the first line, else the one with the most even rows."""
     first = text.partition("\n")[0]
-    if first.lower().startswith(_SAID) and len(first) == len(_SAID) + 1:
+    if first.lower().startswith(_SEPARATOR_LINE) and len(first) == len(_SEPARATOR_LINE) + 1:
         return first[-1], len(first) + 1
-    return max(_DELIMITERS, key=lambda delimiter: _evenness(text[:_SAMPLE], delimiter)), 0
+    return max(_DELIMITERS, key=lambda delimiter: _evenness(text[:_SAMPLE_CHARS], delimiter)), 0
 
 
 def _evenness(sample: str, delimiter: str) -> tuple[float, bool, int]:
-    """How much a sample looks like a table when cut by this delimiter: the share of rows as wide as most are.
+    """How well a delimiter fits a sample: the share of rows with the most common width, as a sort key.
 
-    A comma stands in numbers and sentences too: where another delimiter fits as well, it is that one.
+    Another delimiter that fits equally well wins over the comma, which is also used in numbers and sentences.
     """
     widths: list[int] = []
     try:

@@ -1,4 +1,5 @@
-"""Word documents: headings by style, lists with their numbers, tables, notes; changes accepted, comments left out."""
+"""Parses Word documents: headings by style, numbered lists, tables, notes. Tracked changes count as accepted; comments
+are left out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.parsers.markdown_out.writer import MarkdownWriter
-from pincite.parsers.office.docx_body import Story
+from pincite.parsers.office.docx_body import BodyWriter
 from pincite.parsers.office.package import Office, child
 
 _OPEN = "application/vnd.openxmlformats-officedocument.wordprocessingml"
@@ -15,11 +16,11 @@ _OPEN = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Nothing to choose."""
+    """This parser has no options."""
 
 
 class Docx:
-    """Reads Word documents as Markdown. Macros, templates elsewhere, headers and footers are not looked at."""
+    """Parses Word documents to Markdown. Macros, external templates, headers and footers are ignored."""
 
     @property
     def reads(self) -> Mapping[str, str]:
@@ -31,18 +32,18 @@ class Docx:
         }
 
     def parse(self, data: bytes) -> Parsed:
-        """The text of the body, with the paragraph, row or note that each piece stands in."""
+        """The text of the body; each block has a reference to its paragraph, table row or note."""
         office = Office(data, "document")
         out = MarkdownWriter()
         out.page("text")
-        story = Story(office, out)
-        story.tell(child(office.document, "body"))
+        body = BodyWriter(office, out)
+        body.write(child(office.document, "body"))
         text, pages = out.done()
         if not text.strip():
             raise Unreadable("there is no text in the file", code="empty")
-        return office.about().parsed(text, pages, title=story.title or story.first_heading)
+        return office.metadata().parsed(text, pages, title=body.title or body.first_heading)
 
 
 def make_parser(options: Options) -> Parser:
-    """Build the parser."""
+    """Return the parser."""
     return Docx()

@@ -1,4 +1,4 @@
-"""Images: the text that can be read in them, where the extra `ocr` is installed."""
+"""Parses images: recognizes the text in them, where the extra `ocr` is installed."""
 
 import io
 from collections.abc import Iterator, Mapping
@@ -13,18 +13,19 @@ from pincite.parsers.layout.document import build_document
 from pincite.parsers.layout.words import PageWords
 
 MAX_PIXELS = 50_000_000
-"""What an image may have at most, as its header says, before anything of it is decoded."""
+"""Maximum number of pixels, checked in the image's header before anything is decoded."""
 MAX_FRAMES = 500
+"""Maximum number of pages of a TIFF image."""
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF")
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Nothing to choose."""
+    """This parser has no options."""
 
 
 class Image:
-    """Reads pictures of text: a point of their pages is a pixel."""
+    """Recognizes text in images; positions on their pages are in pixels."""
 
     @property
     def reads(self) -> Mapping[str, str]:
@@ -38,40 +39,43 @@ class Image:
         }
 
     def parse(self, data: bytes) -> Parsed:
-        """The text of the image, or of each page of one that has several."""
+        """The text of the image, page by page where it has several."""
         if not ocr.available():
-            raise Unreadable(f"it is an image or scanned; {ocr.MISSING} to read it", code="scanned")
-        book = build_document(list(_leaves(data)))
-        if not book.text:
+            raise Unreadable(f"it is an image or scanned; {ocr.INSTALL_HINT} to read it", code="scanned")
+        document = build_document(list(_read_pages(data)))
+        if not document.text:
             raise Unreadable("no text can be read in the image", code="empty")
-        return Parsed(text=book.text, markup="markdown", title=book.title, pages=book.pages)
+        return Parsed(text=document.text, markup="markdown", title=document.title, pages=document.pages)
 
 
 def make_parser(options: Options) -> Parser:
-    """Build the parser."""
+    """Return the parser."""
     return Image()
 
 
-def _leaves(data: bytes) -> Iterator[PageWords]:
+def _read_pages(data: bytes) -> Iterator[PageWords]:
+    """The recognized words of each page of an image."""
     from PIL import Image as Pillow
     from PIL import UnidentifiedImageError
 
     try:
         with Pillow.open(io.BytesIO(data), formats=_FORMATS) as image:
-            frames = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1  # elsewhere they are a film
+            frames = (
+                getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
+            )  # in other formats, frames are an animation
             if frames > MAX_FRAMES:
                 raise Unreadable(f"it has {frames} pages; at most {MAX_FRAMES} are read", code="limit")
             for number in range(frames):
                 image.seek(number)
-                yield _leaf(image)
+                yield _read_page(image)
     except UnidentifiedImageError:
         raise Unreadable("it is not an image that can be read", code="broken") from None
     except (OSError, SyntaxError, ValueError, EOFError, Pillow.DecompressionBombError) as error:
-        raise Unreadable(f"the image is broken ({type(error).__name__}); save it anew", code="broken") from None
+        raise Unreadable(f"the image is broken ({type(error).__name__}); save it again", code="broken") from None
 
 
-def _leaf(image: Any) -> PageWords:
-    """One page of an image, upright as its camera says."""
+def _read_page(image: Any) -> PageWords:
+    """The words on one page of an image, which is first rotated as its EXIF data says."""
     import numpy
     from PIL import ImageOps
 
@@ -86,11 +90,11 @@ def _leaf(image: Any) -> PageWords:
 
 
 def _on_white(image: Any) -> Any:
-    """The image without transparency, as three colours."""
+    """The image in RGB, on white where it is transparent."""
     from PIL import Image as Pillow
 
     if "A" not in image.getbands() and "transparency" not in image.info:
         return image.convert("RGB")
-    seen = image.convert("RGBA")
-    white = Pillow.new("RGBA", seen.size, "white")
-    return Pillow.alpha_composite(white, seen).convert("RGB")
+    layer = image.convert("RGBA")
+    white = Pillow.new("RGBA", layer.size, "white")
+    return Pillow.alpha_composite(white, layer).convert("RGB")

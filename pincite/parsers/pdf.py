@@ -1,4 +1,4 @@
-"""PDF: the text of each page as it is read, with headings, lists, tables and links, and a box for each word."""
+"""Parses PDF files: text in reading order, with headings, lists, tables and links, and a box for each word."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,28 +11,32 @@ from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.parsers.layout import ocr
-from pincite.parsers.layout.document import Book, build_document
+from pincite.parsers.layout.document import DocumentText, build_document
 from pincite.parsers.layout.outline import Bookmark
-from pincite.parsers.layout.pdfium import is_scan, read_leaf
+from pincite.parsers.layout.pdfium import is_scan, read_page
 from pincite.parsers.layout.words import PageWords
 from pincite.parsers.markdown_out.writer import one_line
 
 MAX_PAGES = 5_000
 MAX_CHARS = 20_000_000
+"""Maximum number of pages, and of characters on all pages."""
 
 _MAX_BOOKMARKS = 5_000
-_SCAN_DPI, _SCAN_SIDE = 200, 2400
-"""How finely a scanned page is looked at, and how many pixels that may make along its longer side."""
-_NO_TITLE = re.compile(r"untitled.*|microsoft \w+ - .*|\S+\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd)", re.IGNORECASE)
+_SCAN_DPI, _MAX_SCAN_PIXELS = 200, 2400
+"""Resolution at which a scanned page is rendered for text recognition, and maximum length of its longer side."""
+_USELESS_TITLE = re.compile(
+    r"untitled.*|microsoft \w+ - .*|\S+\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd)", re.IGNORECASE
+)
+"""Titles that programs fill in themselves, such as file names; the first heading is used instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Nothing to choose."""
+    """This parser has no options."""
 
 
 class Pdf:
-    """Reads PDF files as Markdown, in the order a person reads them."""
+    """Parses PDF files to Markdown in reading order."""
 
     @property
     def reads(self) -> Mapping[str, str]:
@@ -40,81 +44,82 @@ class Pdf:
         return {"application/pdf": ".pdf"}
 
     def parse(self, data: bytes) -> Parsed:
-        """The text of all pages, with where each begins and where its words stand."""
-        import pypdfium2  # a native library: only the process that reads a PDF loads it
+        """The text of all pages, with the start of each page and the box of each word."""
+        import pypdfium2  # a native library, loaded only in the process that parses a PDF
 
         try:
             with closing(pypdfium2.PdfDocument(data)) as document:
-                leaves, scanned = _leaves(document)
+                pages, scanned = _read_pages(document)
                 metadata, outline = document.get_metadata_dict(), tuple(_bookmarks(document))
         except pypdfium2.PdfiumError as error:
             if error.err_code in (pypdfium2.raw.FPDF_ERR_PASSWORD, pypdfium2.raw.FPDF_ERR_SECURITY):
                 raise Unreadable("it is encrypted; remove the password and add it again", code="encrypted") from None
             raise Unreadable(f"it is not a PDF that can be read ({error})", code="broken") from None
-        book = build_document(leaves, outline)
+        book = build_document(pages, outline)
         if not book.text:
-            raise _without_text(scanned)
+            raise _no_text_error(scanned)
         return _parsed(book, metadata)
 
 
 def make_parser(options: Options) -> Parser:
-    """Build the parser."""
+    """Return the parser."""
     return Pdf()
 
 
-def _parsed(book: Book, metadata: Mapping[str, str]) -> Parsed:
+def _parsed(book: DocumentText, metadata: Mapping[str, str]) -> Parsed:
     title = one_line(metadata.get("Title", ""))
     return Parsed(
         text=book.text,
         markup="markdown",
-        title=title if title and not _NO_TITLE.fullmatch(title) else book.title,
+        title=title if title and not _USELESS_TITLE.fullmatch(title) else book.title,
         author=one_line(metadata.get("Author", "")) or None,
         pages=book.pages,
     )
 
 
-def _without_text(scanned: int) -> Unreadable:
+def _no_text_error(scanned: int) -> Unreadable:
+    """The error for a PDF without text."""
     if not scanned:
         return Unreadable("its pages are empty", code="empty")
     if not ocr.available():
-        return Unreadable(f"its pages are scanned; {ocr.MISSING} to read them", code="scanned")
+        return Unreadable(f"its pages are scanned; {ocr.INSTALL_HINT} to read them", code="scanned")
     return Unreadable("its pages are pictures, and no text can be read in them", code="scanned")
 
 
-def _leaves(document: Any) -> tuple[list[PageWords], int]:
-    """Every page as it stands in the file, and how many are pictures; those are read where the extra is installed."""
+def _read_pages(document: Any) -> tuple[list[PageWords], int]:
+    """The words of every page, and the number of scanned pages; these are recognized where the extra is installed."""
     if len(document) > MAX_PAGES:
         raise Unreadable(f"it has {len(document)} pages; at most {MAX_PAGES} are read", code="limit")
-    leaves: list[PageWords] = []
+    pages: list[PageWords] = []
     chars = scanned = 0
     for number in range(len(document)):
-        leaf = read_leaf(document, number)
-        if is_scan(document, number, leaf):
+        page = read_page(document, number)
+        if is_scan(document, number, page):
             scanned += 1
-            leaf = max(leaf, _scan(document, number), key=_chars) if ocr.available() else leaf
-        leaves.append(leaf)
+            page = max(page, _recognize_page(document, number), key=_count_chars) if ocr.available() else page
+        pages.append(page)
         progress.report_progress("page", number + 1, len(document))
-        chars += _chars(leaf)
+        chars += _count_chars(page)
         if chars > MAX_CHARS:
-            raise Unreadable(f"it has more than {MAX_CHARS} characters; split it", code="limit")
-    return leaves, scanned
+            raise Unreadable(f"it has more than {MAX_CHARS} characters; split the file", code="limit")
+    return pages, scanned
 
 
-def _chars(leaf: PageWords) -> int:
-    return sum(len(word.text) + 1 for sheet in leaf.sheets for word in sheet.words)
+def _count_chars(page: PageWords) -> int:
+    return sum(len(word.text) + 1 for sheet in page.sheets for word in sheet.words)
 
 
-def _scan(document: Any, number: int) -> PageWords:
-    """A page without text, read from what it looks like."""
+def _recognize_page(document: Any, number: int) -> PageWords:
+    """Render a scanned page and recognize its text."""
     with closing(document[number]) as page:
         width, height = page.get_size()
-        scale = min(_SCAN_DPI / 72, _SCAN_SIDE / max(width, height, 1))
+        scale = min(_SCAN_DPI / 72, _MAX_SCAN_PIXELS / max(width, height, 1))
         pixels = page.render(scale=scale, may_draw_forms=False).to_numpy()
         return ocr.read_picture(pixels[:, :, :3], width, height)
 
 
 def _bookmarks(document: Any) -> Iterator[Bookmark]:
-    """The file's outline, as far as it leads to pages."""
+    """The entries of the file's outline that lead to a page."""
     for count, item in enumerate(document.get_toc()):
         if count == _MAX_BOOKMARKS:
             return

@@ -1,4 +1,4 @@
-"""Plain text, in whatever charset it comes."""
+"""Parses plain text; the charset is detected."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from pincite.text.charset import decode
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Nothing to choose."""
+    """This parser has no options."""
 
 
 class PlainText:
-    """Reads text files as they are."""
+    """Parses text files without changing their text."""
 
     @property
     def reads(self) -> Mapping[str, str]:
@@ -23,7 +23,7 @@ class PlainText:
         return {"text/plain": ".txt .text .log .rst"}
 
     def parse(self, data: bytes) -> Parsed:
-        """The text, normalised."""
+        """The normalized text."""
         text = decode(data)
         if not text.strip():
             raise Unreadable("there is no text in the file", code="empty")
@@ -31,5 +31,5 @@ class PlainText:
 
 
 def make_parser(options: Options) -> Parser:
-    """Build the parser."""
+    """Return the parser."""
     return PlainText()

@@ -1,4 +1,4 @@
-"""Workbooks: a page per sheet, its tables found, numbers and dates as they are shown."""
+"""Parses workbooks: one page per sheet, with its tables detected, and numbers and dates formatted as in Excel."""
 
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -8,28 +8,29 @@ from pincite.core.documents.cells import Cells
 from pincite.core.documents.document import Parsed
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
-from pincite.parsers.markdown_out.tables import MAX_COLUMNS, tell
+from pincite.parsers.markdown_out.tables import MAX_COLUMNS, write_tables
 from pincite.parsers.markdown_out.writer import MarkdownWriter, heading, link
 from pincite.parsers.office.package import Office, attribute, child, children, links_of, relation_id
-from pincite.parsers.office.xlsx_cells import Reader, Sheet
+from pincite.parsers.office.xlsx_cells import Sheet, WorkbookReader
 
 MAX_SHEETS = 1_000
+"""Maximum number of sheets."""
 
 _OPEN = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _HIDDEN = "(hidden sheet)"
-_REPEATED = 80
-"""Characters: a longer text in cells merged downwards is written once, not in every row."""
-_FILLED = 1_000_000
-"""Cells that merged ranges may fill in."""
+_MAX_REPEATED_CHARS = 80
+"""Maximum length of a text in vertically merged cells that is repeated in every row; a longer one is written once."""
+_MAX_FILLED_CELLS = 1_000_000
+"""Maximum number of cells that merged ranges fill in."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Nothing to choose."""
+    """This parser has no options."""
 
 
 class Workbook:
-    """Reads workbooks as Markdown. Formulas count as their results; macros, charts and comments are not looked at."""
+    """Parses workbooks to Markdown. Formulas are replaced by their results; macros, charts and comments are ignored."""
 
     @property
     def reads(self) -> Mapping[str, str]:
@@ -41,64 +42,64 @@ class Workbook:
         }
 
     def parse(self, data: bytes) -> Parsed:
-        """The text of all sheets, each a page, with the cells that every row was made of."""
+        """The text of all sheets, each a page; each row has a reference to its cells."""
         office = Office(data, "workbook")
         relations = office.relations(office.main)
         listed = list(children(child(office.document, "sheets"), "sheet"))
         if len(listed) > MAX_SHEETS:
             raise Unreadable(f"it has {len(listed)} sheets; at most {MAX_SHEETS} are read", code="limit")
-        reader, out, held = Reader(office), MarkdownWriter(), False
+        reader, out, has_cells = WorkbookReader(office), MarkdownWriter(), False
         for element in listed:
             name = attribute(element, "name")
             relation = relations.get(relation_id(element))
             out.page("sheet", name)
             if relation and relation.kind == "worksheet" and relation.target in office.archive:
                 sheet = reader.sheet(relation.target)
-                held = held or bool(sheet.rows)
-                _tell(sheet, name, links_of(office, relation.target), out, attribute(element, "state"))
-        if not held:
-            raise Unreadable("there is nothing in its sheets", code="empty")
+                has_cells = has_cells or bool(sheet.rows)
+                _write_sheet(sheet, name, links_of(office, relation.target), out, attribute(element, "state"))
+        if not has_cells:
+            raise Unreadable("its sheets are empty", code="empty")
         text, pages = out.done()
-        return office.about().parsed(text, pages)
+        return office.metadata().parsed(text, pages)
 
 
 def make_parser(options: Options) -> Parser:
-    """Build the parser."""
+    """Return the parser."""
     return Workbook()
 
 
-def _tell(sheet: Sheet, name: str, links: Mapping[str, str], out: MarkdownWriter, state: str) -> None:
+def _write_sheet(sheet: Sheet, name: str, links: Mapping[str, str], out: MarkdownWriter, state: str) -> None:
     if not sheet.rows:
         return
     out.block(heading(1, name))
     if state in ("hidden", "veryHidden"):
         out.block(_HIDDEN)
     for place, relation in sheet.links:
-        _link(sheet, place, links.get(relation, ""))
-    _fill(sheet)
-    tell([(number, sheet.rows[number]) for number in sorted(sheet.rows)], out)
+        _add_link(sheet, place, links.get(relation, ""))
+    _fill_merged_cells(sheet)
+    write_tables([(number, sheet.rows[number]) for number in sorted(sheet.rows)], out)
 
 
-def _link(sheet: Sheet, place: Cells, address: str) -> None:
+def _add_link(sheet: Sheet, place: Cells, address: str) -> None:
     row = sheet.rows.get(place.top, {})
     if address and place.left in row:
         row[place.left] = link(row[place.left], address)
 
 
-def _fill(sheet: Sheet) -> None:
-    """Repeat what is merged downwards in every row that holds something, and across the columns that it heads."""
-    numbers, budget = sorted(sheet.rows), _FILLED
+def _fill_merged_cells(sheet: Sheet) -> None:
+    """Repeat the text of merged cells in every filled row below, and in the columns to the right of a header cell."""
+    numbers, budget = sorted(sheet.rows), _MAX_FILLED_CELLS
     for cells in sheet.merged:
         text = sheet.rows.get(cells.top, {}).get(cells.left, "")
-        if not text or len(text) > _REPEATED:
+        if not text or len(text) > _MAX_REPEATED_CHARS:
             continue
         below = numbers[bisect_right(numbers, cells.top) : bisect_right(numbers, cells.bottom)]
-        heads = cells.top == numbers[0] and len(sheet.rows[cells.top]) > 1  # alone in its row it is a title
-        beside = range(cells.left + 1, min(cells.right, MAX_COLUMNS) + 1) if heads else range(0)
-        budget -= len(below) + len(beside)
+        is_header = cells.top == numbers[0] and len(sheet.rows[cells.top]) > 1  # a cell alone in its row is a title
+        right = range(cells.left + 1, min(cells.right, MAX_COLUMNS) + 1) if is_header else range(0)
+        budget -= len(below) + len(right)
         if budget < 0:
             return
         for number in below:
             sheet.rows[number].setdefault(cells.left, text)
-        for column in beside:
+        for column in right:
             sheet.rows[cells.top].setdefault(column, text)

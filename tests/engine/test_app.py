@@ -93,7 +93,7 @@ def test_a_changed_document_reuses_the_vectors_of_what_stayed(open_pincite: Call
         parts = [f"# Part {n}\n\nThis part is about number {n}.\n" for n in range(10)]
         path.write_text("\n".join(parts), encoding="utf-8")
         async with open_pincite() as pincite:
-            pincite.services.workers._shop().lane._embedder = Counting(Options())
+            pincite.services.workers._current_kit().bulk_embedder._embedder = Counting(Options())
             await pincite.add(path)
             assert len(embedded) == 10
             path.write_text("\n".join([*parts[:9], "# Part 9\n\nChanged.\n"]), encoding="utf-8")
@@ -178,10 +178,12 @@ def test_an_embedder_that_is_down_fails_the_document_after_its_tries(
 ) -> None:
     async def go() -> None:
         async with open_pincite(ingest__attempts=1) as pincite:
-            pincite.services.workers._shop().lane._embedder = ScriptedEmbedder(Options(fail="no embedder today"))
+            pincite.services.workers._current_kit().bulk_embedder._embedder = ScriptedEmbedder(
+                Options(fail="no embedder today")
+            )
             with pytest.raises(ProviderError, match="no embedder today"):
                 await pincite.add(write(tmp_path, cats=CATS) / "cats.md")
-            pincite.services.workers._shop().lane._embedder = ScriptedEmbedder(Options())
+            pincite.services.workers._current_kit().bulk_embedder._embedder = ScriptedEmbedder(Options())
             assert (await pincite.add(tmp_path / "cats.md")).status == Status.COMPLETED
 
     asyncio.run(go())

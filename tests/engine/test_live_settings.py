@@ -168,7 +168,7 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
 
     embedding, go_on = asyncio.Event(), asyncio.Event()
     monkeypatch.setattr("pincite.engine.index.tools.KEPT_S", -1.0)
-    monkeypatch.setattr("pincite.ingest.worker.Workers._keep_tidy", untidy)
+    monkeypatch.setattr("pincite.ingest.worker.Workers._run_housekeeping", untidy)
 
     async def go() -> None:
         data = tmp_path / "data"
@@ -187,7 +187,7 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
             assert old in pincite.services.tools_pool._set_up.values()
             go_on.set()
             await adding
-            while pincite.services.workers.in_hand:
+            while pincite.services.workers.kits_in_use:
                 await asyncio.sleep(0.01)
             await pincite._tidy()
             assert old not in pincite.services.tools_pool._set_up.values()

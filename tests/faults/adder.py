@@ -1,6 +1,6 @@
-"""Adds the files of a folder and says each one that was acknowledged; run as a process that gets killed.
+"""Adds the files of a folder in a process that is killed, and reports each acknowledged file.
 
-A step's name has it kill itself there: `before:serve:2` the second time it is about to serve a document.
+The process kills itself at a given step: `before:serve:2` is before the second call of `serve`.
 """
 
 import asyncio
@@ -31,13 +31,13 @@ POINTS = [f"{when}:{step}:{1 + place % 2}" for place, step in enumerate(STEPS) f
 
 
 def add(say: Say, data: str, url: str, folder: str, point: str = "") -> None:
-    """Add the files of a folder, until the end or that step."""
+    """Add the files of a folder, to the end or up to the step."""
     asyncio.run(_add(say, data, url, folder, point))
 
 
 async def _add(say: Say, data: str, url: str, folder: str, point: str) -> None:
     settings = {"data": Path(data), "embedding.provider": "scripted", "ingest.lease_s": 2, "chunking.size": 40}
-    settings["ingest.attempts"] = 20  # a file may be met by every kill
+    settings["ingest.attempts"] = 20  # every kill may interrupt the same file
     settings |= {"chunking.overlap": 5} | ({"database.url": url} if url else {})
     if point:
         die_at(point, STEPS)

@@ -1,4 +1,4 @@
-"""A second embedder: its vectors have other places than the scripted one's."""
+"""A second embedder, whose vectors differ from those of the scripted one."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ __all__ = ["Options", "make_embedder"]
 
 
 class AnotherEmbedder(ScriptedEmbedder):
-    """The same words elsewhere."""
+    """The scripted embedder with reversed vectors."""
 
     name = "another/1"
 

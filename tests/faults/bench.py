@@ -1,4 +1,4 @@
-"""An engine whose models and embedder are the stub, asked one question after the other."""
+"""An engine with the stub as model and embedder, for questions under faults."""
 
 import asyncio
 import time
@@ -35,7 +35,7 @@ BEFORE = "How many vacation days carry over in France?"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, how it ended, and what it cost upstream."""
+    """The result of a question: the answer, the streamed text, and the calls to the stub."""
 
     answer: Answer
     shown: str
@@ -46,24 +46,24 @@ class Asked:
 
     @property
     def stages(self) -> set[str]:
-        """What was missing."""
+        """The degraded stages of the answer."""
         return {note.stage for note in self.answer.degraded}
 
     @property
     def reasons(self) -> str:
-        """Why it was."""
+        """The reasons for the degraded stages."""
         return " ".join(note.reason for note in self.answer.degraded)
 
 
 class Bench:
-    """Every `play` begins with fresh connections and breakers."""
+    """An engine and its stub; every `play` starts with new connections and circuit breakers."""
 
     def __init__(self, settings: dict[str, Any], pincite: AsyncPincite, stub: StubLLM, runner: asyncio.Runner) -> None:
         self.pincite, self.stub, self.run = pincite, stub, runner.run
         self._settings = settings
 
     def play(self, *faults: str, **settings: Any) -> None:
-        """Begin anew, with these faults and these settings, such as `llm__timeout_s=1`."""
+        """Start again with these faults and settings, such as `llm__timeout_s=1`."""
         answers = [{"match": "Rewritten question:", "say": UNDERSTOOD}, {"match": "", "say": WRITTEN}]
         self.stub.play(answers=answers, faults=faults)
         changes = {name.replace("__", "."): value for name, value in settings.items()}
@@ -72,12 +72,12 @@ class Bench:
         self.pincite.services.kit_factory = KitFactory(index, make_embedder(self.pincite.settings))
 
     def follow_up(self) -> Question:
-        """A question that leans on one before, in a session of its own."""
+        """A follow-up question in a new session."""
         turn = Exchange(BEFORE, BEFORE, "Three. [Source 1]")
         return Question("And in Germany?", conversation=(turn,), session_id=self.session())
 
     def session(self) -> str:
-        """A new session's id."""
+        """The id of a new session."""
 
         async def make() -> str:
             return (await self.pincite.services.sessions.create(await self.pincite.scope())).id
@@ -85,7 +85,7 @@ class Bench:
         return self.run(make())
 
     def ask(self, question: Question | None = None) -> Asked:
-        """Ask this, which names a session, or a follow-up."""
+        """Ask a question with a session, or a follow-up question."""
         return self.run(self._ask(question or self.follow_up()))
 
     async def _ask(self, question: Question) -> Asked:
@@ -98,7 +98,7 @@ class Bench:
         began = time.monotonic()
         answer = await self.pincite.ask(question, listen=hear)
         took_s = time.monotonic() - began
-        assert await unresolved(self.pincite, answer) == [], "whatever fails, a citation resolves"
+        assert await unresolved(self.pincite, answer) == [], "every citation must resolve"
         kept = (await self.pincite.services.sessions.get(scope, str(question.session_id))).turns[-1]
         trace = await self.pincite.services.traces.get(scope, answer.metadata.trace_id)
         assert trace.outcome is not None
@@ -108,18 +108,27 @@ class Bench:
 
 @contextmanager
 def opened(database_url: str, folder: Path) -> Iterator[Bench]:
-    """A bench with one document."""
+    """Open a bench with one document."""
     (folder / "leave.md").write_text(LEAVE, encoding="utf-8")
     with StubLLM() as stub, asyncio.Runner() as runner, pytest.MonkeyPatch.context() as patch:
         read_in_this_process(patch)
         patch.setattr(facts, "MEET_S", 0.8)
-        patch.setitem(calibration.KNOWN, "e", calibration.FITTED)  # the calls counted are those of the questions
+        patch.setitem(
+            calibration.KNOWN, "e", calibration.FITTED
+        )  # no calibration calls, so that only calls of questions are counted
         settings = {
-            "data": folder / "data", "database.url": database_url, "ingest.workers": 1,
-            "llm.base_url": stub.url, "llm.max_tokens": 50,
-            "embedding.provider": "openai_compatible", "embedding.base_url": stub.url, "embedding.model": "e",
-            "embedding.dimensions": 64, "resilience.backoff_s": 0, "resilience.backoff_cap_s": 0,
-        }  # fmt: skip
+            "data": folder / "data",
+            "database.url": database_url,
+            "ingest.workers": 1,
+            "llm.base_url": stub.url,
+            "llm.max_tokens": 50,
+            "embedding.provider": "openai_compatible",
+            "embedding.base_url": stub.url,
+            "embedding.model": "e",
+            "embedding.dimensions": 64,
+            "resilience.backoff_s": 0,
+            "resilience.backoff_cap_s": 0,
+        }
         pincite = AsyncPincite(settings=load_settings(settings, env={}))
         runner.run(pincite.open())
         try:

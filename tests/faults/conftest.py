@@ -1,4 +1,4 @@
-"""One engine and one stub for the tests of failing models."""
+"""One engine and one stub for the tests of model faults."""
 
 from collections.abc import Iterator
 

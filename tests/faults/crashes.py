@@ -1,4 +1,4 @@
-"""Rounds of SIGKILL while adding, at random moments and between the steps of the work, each followed by a look."""
+"""Kills a process repeatedly while it adds files, at random moments and at every step, and checks the library."""
 
 import random
 import signal
@@ -17,7 +17,7 @@ FILES = 60
 
 
 def write_files(folder: Path, count: int) -> None:
-    """Files of two sizes: every third is small enough to be written and served in one go."""
+    """Write files of two sizes; every third is small enough to be published in one transaction."""
     chosen = random.Random(7)
     folder.mkdir()
     for n in range(count):
@@ -27,17 +27,17 @@ def write_files(folder: Path, count: int) -> None:
 
 
 def start(data: Path, url: str, folder: Path, point: str = "") -> Mortal:
-    """A process that adds the files, and kills itself at a step where one is named."""
+    """A process that adds the files and kills itself at the given step."""
     return Mortal(add, str(data), url, str(folder), point)
 
 
 def kept(said: list[str]) -> set[str]:
-    """What it acknowledged."""
+    """The names of the files that the process acknowledged."""
     return {line.split()[1] for line in said if line.startswith("kept")}
 
 
 def add_and_die(data: Path, url: str, folder: Path, point: str) -> set[str]:
-    """Let it add until it dies; without a step after a moment. What it had acknowledged."""
+    """Add files until the process dies, at a step or after a random time; return the acknowledged files."""
     process = start(data, url, folder, point)
     if not point:
         assert process.hear() == "ready"
@@ -49,19 +49,19 @@ def add_and_die(data: Path, url: str, folder: Path, point: str) -> set[str]:
 
 
 def points(rounds: int) -> Iterator[str]:
-    """Every step in turn, and a random moment now and then; 24 rounds have all of them."""
+    """Every step in turn, and a random moment (empty) in every fourth round; 24 rounds include all steps."""
     steps = cycle(POINTS)
     for number in range(rounds):
         yield "" if number % 4 == 0 else next(steps)
 
 
 def survive(url: str, base: Path, rounds: int, files: int = FILES) -> set[str]:
-    """Kill it so many times; after each nothing acknowledged is lost, half there or there twice; in the end all is done."""
+    """Kill the process `rounds` times; check after each that no acknowledged file is lost, incomplete or duplicated."""
     data, folder = base / "data", base / "docs"
     write_files(folder, files)
     acknowledged = set[str]()
     for number, point in enumerate(points(rounds)):
-        if number % 4 == 1:  # what is done already cannot be met again: bytes that changed are done anew
+        if number % 4 == 1:  # changed files are processed again, so that every step occurs again
             for path in folder.iterdir():
                 path.write_text(path.read_text(encoding="utf-8") + f"\n\nChanged {number}.\n", encoding="utf-8")
         acknowledged |= add_and_die(data, url, folder, point)

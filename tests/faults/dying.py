@@ -14,7 +14,7 @@ Say = Callable[[str], None]
 
 
 class Mortal:
-    """A process that does some work and can be heard until it ends, however it does."""
+    """A process that sends messages until it ends or is killed."""
 
     def __init__(self, work: Callable[..., None], *told: str) -> None:
         self._heard, said = FORKS.Pipe(duplex=False)
@@ -23,7 +23,7 @@ class Mortal:
         said.close()
 
     def hear(self) -> str:
-        """The next thing it says; nothing where it has ended."""
+        """The next message; empty where the process has ended."""
         try:
             return str(self._heard.recv())
         except (EOFError, OSError):
@@ -33,15 +33,18 @@ class Mortal:
         self._process.kill()
 
     def end(self, within_s: float = 60) -> tuple[int, list[str]]:
-        """Wait for its end: how it ended, negative for a signal, and all that it said until then and nobody heard."""
+        """Wait for the end; return the exit code, negative for a signal, and the remaining messages."""
         said = list(iter(self.hear, ""))
         self._process.join(within_s)
-        assert self._process.exitcode is not None, "it does not end"
+        assert self._process.exitcode is not None, "the process does not end"
         return self._process.exitcode, said
 
 
 def die_at(point: str, steps: dict[str, tuple[Any, str]]) -> None:
-    """Die at `before:serve:2`: the second time that this step is about to be taken. A step that did nothing has no after."""
+    """Make this process kill itself at a step: `before:serve:2` is before the second call of the step `serve`.
+
+    A step that returned False has no `after`.
+    """
     when, step, times = point.split(":")
     owner, name = steps[step]
     real, left = getattr(owner, name), int(times)

@@ -1,4 +1,4 @@
-"""What people do at the same moment: remove while it is processed, remove twice, add again, update, share."""
+"""Concurrent operations on documents: remove while processing, remove twice, add again, update, share."""
 
 import asyncio
 import hashlib
@@ -13,13 +13,13 @@ SETTINGS = {"ingest.workers": 2, "chunking.size": 40, "chunking.overlap": 5}
 
 
 def text(word: str, parts: int = 5) -> bytes:
-    """A file whose every part holds the word."""
+    """A file in which every part contains the word."""
     body = "\n\n".join(f"## Part {n}\n\n{word} " + f"filler{n} " * 30 for n in range(parts))
     return f"# About\n\n{body}\n".encode()
 
 
 async def removed_while_it_is_processed(pincite: AsyncPincite, rounds: int) -> None:
-    """It is gone at once, however far it had come."""
+    """A document removed while it is processed is gone at once."""
     for n in range(rounds):
         added = await pincite.documents.upload(Upload("a.md", text(f"word{n}")))
         await asyncio.sleep(0.01 * (n % 8))
@@ -34,7 +34,7 @@ async def removed_while_it_is_processed(pincite: AsyncPincite, rounds: int) -> N
 
 
 async def removed_twice_at_once(pincite: AsyncPincite, rounds: int) -> None:
-    """One gets the receipt, the other is told that it is not there."""
+    """Of two concurrent removals, one gets the receipt, the other NotFound."""
     for n in range(rounds):
         added = await pincite.documents.upload(Upload("a.md", text(f"word{n}", 1)))
         ended = await asyncio.gather(*(pincite.remove(added.document.id) for _ in range(2)), return_exceptions=True)
@@ -42,7 +42,7 @@ async def removed_twice_at_once(pincite: AsyncPincite, rounds: int) -> None:
 
 
 async def removed_and_added_again_at_once(pincite: AsyncPincite, rounds: int) -> None:
-    """It is there where the upload came last, and then it is whole."""
+    """After a concurrent removal and upload, the document exists only where the upload came last, and is complete."""
     for n in range(rounds):
         upload = Upload("a.md", text(f"word{n}", 2))
         first = await pincite.documents.upload(upload)
@@ -59,7 +59,7 @@ async def removed_and_added_again_at_once(pincite: AsyncPincite, rounds: int) ->
 
 
 async def equal_uploads_at_once(pincite: AsyncPincite, rounds: int) -> None:
-    """They are one document."""
+    """Concurrent equal uploads become one document."""
     for n in range(rounds):
         upload = Upload(f"{n}.md", text(f"word{n}", 1))
         added = await asyncio.gather(*(pincite.documents.upload(upload) for _ in range(5)))
@@ -68,8 +68,8 @@ async def equal_uploads_at_once(pincite: AsyncPincite, rounds: int) -> None:
     assert len(await pincite.documents.all()) == rounds
 
 
-async def updated_while_it_is_asked(pincite: AsyncPincite, rounds: int) -> None:
-    """The old version answers or the new one: each has its own word beside the one asked for, no answer has two."""
+async def updated_while_it_is_searched(pincite: AsyncPincite, rounds: int) -> None:
+    """A search during an update finds either the old or the new version, never both."""
     versions = [text(f"question answer{n}x") for n in range(rounds)]
     first = await pincite.documents.upload(Upload("a.md", versions[0]))
     await pincite.documents.wait([first.document.id])
@@ -94,8 +94,8 @@ async def updated_while_it_is_asked(pincite: AsyncPincite, rounds: int) -> None:
     assert document.checksum == hashlib.sha256(versions[-1]).hexdigest()
 
 
-async def shared_and_taken_back_while_it_is_processed(pincite: AsyncPincite, rounds: int) -> None:
-    """Whatever was under way, a reader finds all of it where it is shared, and nothing where it was taken back."""
+async def shared_and_revoked_while_it_is_processed(pincite: AsyncPincite, rounds: int) -> None:
+    """A reader finds all shared documents, and none after the share was revoked, also while they are processed."""
     await pincite.admin.add_user("racer", "reader")
     racer = Caller("racer", "reader")
 
@@ -137,6 +137,6 @@ RACES: tuple[Race, ...] = (
     removed_twice_at_once,
     removed_and_added_again_at_once,
     equal_uploads_at_once,
-    updated_while_it_is_asked,
-    shared_and_taken_back_while_it_is_processed,
+    updated_while_it_is_searched,
+    shared_and_revoked_while_it_is_processed,
 )

@@ -1,4 +1,4 @@
-"""Restores a backup; run as a process that gets killed at a step of that."""
+"""Restores a backup in a process that is killed at a step."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "index": (steps, "index_vectors"),
 }
 RENAMED = "renamed"
-"""The files have their name, and the rows are not committed yet."""
+"""The moment after the files were renamed and before the rows are committed."""
 POINTS = ["before:migrate:1", "before:load:1", "after:load:1", "after:index:1", RENAMED, "before:migrate:2"]
 
 
@@ -33,7 +33,7 @@ def die_once_renamed() -> None:
 
 
 def bring_back(_say: Say, url: str, data: str, backup: str, point: str) -> None:
-    """Restore, until that step."""
+    """Restore a backup, up to the step."""
     die_once_renamed() if point == RENAMED else die_at(point, STEPS)
     manifest = read_backup(Path(backup), lambda _: None)
     asyncio.run(restore(url, Path(data), Path(backup), manifest, lambda _: None))

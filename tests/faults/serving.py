@@ -1,4 +1,4 @@
-"""Rounds of SIGKILL of a server while files are uploaded and processed, each followed by a look."""
+"""Kills a server repeatedly while files are uploaded and processed, and checks the library after each time."""
 
 import os
 import random
@@ -30,7 +30,7 @@ CLIENTS, FILES = 3, 24
 
 
 class Server:
-    """`pincite serve` as a process of its own, on a database that outlives it."""
+    """`pincite serve` as a separate process, on a database that outlives it."""
 
     def __init__(self, url: str, data: Path) -> None:
         self._env = {**os.environ, **SETTINGS, "PINCITE_DATABASE_URL": url, "PINCITE_DATA": str(data)}
@@ -44,7 +44,7 @@ class Server:
 
     @contextmanager
     def running(self) -> "Iterator[tuple[subprocess.Popen[str], httpx2.Client]]":
-        """The process and a client of it; it is killed in the end, if it was not before."""
+        """The process and a client; the process is killed at the end."""
         command = [sys.executable, "-c", RUN, "serve", "--port", "0"]
         process = subprocess.Popen(command, env=self._env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:

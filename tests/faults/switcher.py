@@ -1,4 +1,4 @@
-"""Builds the index that the settings ask for and has it searched; run as a process that gets killed at a step of that."""
+"""Builds a new index and switches to it, in a process that is killed at a step."""
 
 import asyncio
 from pathlib import Path
@@ -25,28 +25,28 @@ STEPS: dict[str, tuple[Any, str]] = {
     "ready": (EditionWriter, "publish"),
     "last": (EditionWriter, "_switch"),
     "switch": (Admin, "switch_index"),
-    "flip": (generations, "_is_true"),  # inside the transaction that switches: done, and not committed
+    "flip": (generations, "_is_true"),  # inside the transaction of the switch, before its commit
 }
 POINTS = [
-    "before:build:1", "after:build:1", "before:ready:2", "after:ready:3", "before:last:1", "after:last:1",
-    "before:switch:1", "after:flip:1", "after:switch:1",
-]  # fmt: skip
+    *("before:build:1", "after:build:1", "before:ready:2", "after:ready:3", "before:last:1", "after:last:1"),
+    *("before:switch:1", "after:flip:1", "after:switch:1"),
+]
 
 
 def library(data: Path, url: str) -> AsyncPincite:
-    """A library whose model an administrator may change to the scripted one, and take that back."""
+    """A library with a second embedding model, which can be changed to the scripted one and back."""
     data.mkdir(exist_ok=True)
     (data / "settings.toml").write_text('[embedding]\nprovider = "tests.faults.another_model"\n', encoding="utf-8")
     return AsyncPincite(settings={**SETTINGS, "data": data, "database.url": url})
 
 
 def change(say: Say, data: str, url: str, point: str) -> None:
-    """Build and switch, until that step."""
+    """Build the index and switch to it, up to the step."""
     asyncio.run(_change(say, data, url, point))
 
 
 async def _change(say: Say, data: str, url: str, point: str) -> None:
-    read_in_this_process(pytest.MonkeyPatch())  # it dies elsewhere
+    read_in_this_process(pytest.MonkeyPatch())  # the parser process is not under test
     die_at(point, STEPS)
     hold = point.split(":")[1] in ("switch", "flip")
     async with library(Path(data), url) as pincite:

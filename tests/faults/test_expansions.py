@@ -1,4 +1,4 @@
-"""Expansion through a real model server, and every way in which that goes wrong: the search goes on without."""
+"""Query expansion through a model server under every fault: the search continues without it."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ VARIATIONS = "1. How much leave is carried over?\n2. rolling over holidays\n3. d
 GENERAL = "What happens to leave at the end of a year?"
 SUPPOSED = "Unused leave is carried over into the next year."
 FAULTS = (
-    "429", "500", "400", "401", "reset", "cut", "cut:0", "eof", "eof:0", "malformed", "malformed:0", "shape:0", "error:0", "html", "empty",
-    "tools", "silent", "hang", "endless", "bytes", "crlf", "bom",
-)  # fmt: skip
+    *("429", "500", "400", "401", "reset", "cut", "cut:0", "eof", "eof:0", "malformed", "malformed:0", "shape:0"),
+    *("error:0", "html", "empty", "tools", "silent", "hang", "endless", "bytes", "crlf", "bom"),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def search(bench: Bench, text: str = "Carry over leave?", fault: str = "", **settings: Any) -> SearchResult:
-    """Search with a model that says what each prompt asks for; `fault` befalls the variations alone."""
+    """Search with a model that answers each expansion prompt; `fault` applies to the variations only."""
     bench.play(**settings)
     answers: list[dict[str, Any]] = [
         {"match": "Other words:$", "say": VARIATIONS} | ({"fault": fault} if fault else {}),
@@ -44,7 +44,7 @@ def texts(result: SearchResult) -> tuple[str, ...]:
     return result.plan.extra
 
 
-def test_what_the_model_writes_is_searched_beside_the_question(bench: Bench) -> None:
+def test_expansions_are_searched_with_the_question(bench: Bench) -> None:
     result = search(bench)
     assert texts(result) == (GENERAL, SUPPOSED, "How much leave is carried over?", "rolling over holidays")
     assert result.degraded == ()
@@ -54,7 +54,7 @@ def test_what_the_model_writes_is_searched_beside_the_question(bench: Bench) -> 
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_call_that_goes_wrong_leaves_the_others_and_the_search(bench: Bench, fault: str) -> None:
+def test_a_failed_expansion_does_not_affect_the_others(bench: Bench, fault: str) -> None:
     result = search(bench, fault=fault)
     assert result.hits
     assert texts(result)[:2] == (GENERAL, SUPPOSED)
@@ -68,7 +68,7 @@ def test_a_call_that_goes_wrong_leaves_the_others_and_the_search(bench: Bench, f
         assert [note.stage for note in result.degraded] == ["query_variations"]
 
 
-def test_answers_are_judged_and_cited_by_what_was_asked(bench: Bench) -> None:
+def test_answers_are_checked_against_the_original_question(bench: Bench) -> None:
     bench.play(rag__query_expansion_enabled=True)
     question = "How many vacation days carry over in Germany?"
     answer = bench.run(bench.pincite.ask(Question(question)))

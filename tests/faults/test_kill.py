@@ -1,4 +1,4 @@
-"""SIGKILL while adding: every acknowledged document whole, none half there, none twice, and adding again finishes."""
+"""SIGKILL while adding: every acknowledged document is complete and exists once, and adding again finishes."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ def test_killed_while_adding_at_any_moment_and_at_every_step(database_url: str, 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_the_database_killed_while_adding(tmp_path: Path) -> None:
-    """The embedded server is killed under a running process, three times; it comes back and nothing is lost."""
+    """The embedded database server is killed three times while a process runs; it restarts, and nothing is lost."""
     data, folder = tmp_path / "data", tmp_path / "docs"
     write_files(folder, 20)
     acknowledged = set[str]()

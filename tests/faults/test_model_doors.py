@@ -1,4 +1,4 @@
-"""A model server and every door, as processes: it answers, it is down, and the client leaves."""
+"""Every interface with a model server, as processes: the server answers, is down, or the client disconnects."""
 
 import json
 import os
@@ -25,22 +25,28 @@ TEXT = "# Leave\n\nUp to five vacation days carry over into the next year.\n"
 QUESTION = "How many vacation days carry over?"
 QUOTED = "Up to five vacation days carry over into the next year."
 IN_TIME_S = 3.0
-"""A client that leaves is noticed far sooner; a busy machine is allowed this."""
+"""Timeout for noticing a disconnected client; usually far shorter, except on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """A library with one document, the environment to use it, and a stub that its settings may point at."""
+    """A library with one document, the environment to use it, and a stub model server."""
 
     env: dict[str, str]
     stub: StubLLM
 
     def call(self, *arguments: str, llm: str, said: str | None = None) -> str:
-        """Run a command to its end with the model server at `llm`; returns what it printed."""
+        """Run a command with the model server at `llm` and return its output."""
         done = subprocess.run(
-            [*COMMAND, *arguments], env=self.env | {"LLM_BASE_URL": llm}, input=said, capture_output=True, text=True,
-            timeout=100, cwd=ROOT, check=False,
-        )  # fmt: skip
+            [*COMMAND, *arguments],
+            env=self.env | {"LLM_BASE_URL": llm},
+            input=said,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            cwd=ROOT,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -53,9 +59,7 @@ def shelf(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) ->
     env = kept | {"PINCITE_DATABASE_URL": module_database_url, "PINCITE_DATA": str(folder / "data")}
     env |= {"PINCITE_EMBEDDING__PROVIDER": "scripted", "PINCITE_INGEST__WORKERS": "1"}  # quick to open
     env |= {"PINCITE_RESILIENCE__BACKOFF_S": "0", "PINCITE_RESILIENCE__BREAKER_FAILURES": "1000"}  # one test at a time
-    env |= {
-        "PINCITE_CACHE__ENABLED": "false"
-    }  # the same is asked again and again, of servers that do and do not answer
+    env |= {"PINCITE_CACHE__ENABLED": "false"}  # the same question is asked of servers that answer or do not
     with StubLLM() as stub:
         shelf = Shelf(env, stub)
         shelf.call("add", str(folder / "leave.md"), llm="")
@@ -64,7 +68,7 @@ def shelf(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) ->
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """`pincite serve` with the stub as its model, and a client that may ask it."""
+    """`pincite serve` with the stub as its model, and a client with a key."""
 
     client: httpx2.Client
     stub: StubLLM
@@ -74,9 +78,12 @@ class Service:
 def service(shelf: Shelf) -> Iterator[Service]:
     key = json.loads(shelf.call("key", "create", "--name", "test", "--json", llm=""))["key"]
     process = subprocess.Popen(
-        [*COMMAND, "serve", "--port", "0", "--json"], env=shelf.env | {"LLM_BASE_URL": shelf.stub.url}, cwd=ROOT,
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [*COMMAND, "serve", "--port", "0", "--json"],
+        env=shelf.env | {"LLM_BASE_URL": shelf.stub.url},
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         assert process.stdout is not None
         address = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")["address"]
@@ -123,7 +130,7 @@ def assert_by_code(answer: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("door", [ask, chat])
-def test_with_nothing_but_a_base_url_the_command_line_answers_through_it(
+def test_the_command_line_answers_with_only_a_base_url_configured(
     shelf: Shelf, door: Callable[[Shelf, str], dict[str, Any]]
 ) -> None:
     shelf.stub.play()
@@ -132,14 +139,14 @@ def test_with_nothing_but_a_base_url_the_command_line_answers_through_it(
 
 
 @pytest.mark.parametrize("door", [ask, chat])
-def test_with_the_server_down_the_command_line_answers_and_says_so(
+def test_the_command_line_answers_with_a_warning_if_the_server_is_down(
     shelf: Shelf, door: Callable[[Shelf, str], dict[str, Any]]
 ) -> None:
     assert_by_code(door(shelf, "http://127.0.0.1:9/v1"))
 
 
 @pytest.mark.parametrize("door", [query, post_chat])
-def test_with_nothing_but_a_base_url_the_service_answers_through_it(
+def test_the_service_answers_with_only_a_base_url_configured(
     service: Service, door: Callable[[Service], dict[str, Any]]
 ) -> None:
     service.stub.play()
@@ -148,7 +155,7 @@ def test_with_nothing_but_a_base_url_the_service_answers_through_it(
 
 
 @pytest.mark.parametrize("door", [query, post_chat])
-def test_with_the_server_down_the_service_answers_and_says_so(
+def test_the_service_answers_with_a_warning_if_the_server_is_down(
     service: Service, door: Callable[[Service], dict[str, Any]]
 ) -> None:
     service.stub.play(faults=["reset"])
@@ -157,7 +164,7 @@ def test_with_the_server_down_the_service_answers_and_says_so(
 
 
 def left_after(stub: StubLLM, since: float) -> float:
-    """Seconds from `since` to the end of the call upstream, which must have been the client's doing."""
+    """Seconds from `since` to the end of the upstream call, which the disconnected client must have caused."""
     assert stub.wait_for(lambda calls: any(call.left for call in calls), 30), "the call upstream went on"
     [call] = [call for call in stub.calls if call.path.endswith("/completions")]
     assert call.left
@@ -196,7 +203,7 @@ def test_a_client_that_leaves_while_tokens_come_ends_the_call_upstream(service: 
     assert left_after(service.stub, time.monotonic()) < IN_TIME_S
 
 
-def test_a_place_that_a_client_left_is_free_again(service: Service) -> None:
+def test_a_disconnected_client_frees_its_slot(service: Service) -> None:
     service.stub.play(answers=[{"match": "", "fault": "hang"}])
     for _ in range(20):
         with service.client.stream("POST", "query", json={"query": QUESTION, "stream": True}):
@@ -205,8 +212,8 @@ def test_a_place_that_a_client_left_is_free_again(service: Service) -> None:
     assert_by_the_model(query(service))
 
 
-def test_nothing_is_tried_again_for_a_client_that_left(service: Service) -> None:
-    service.stub.play(faults=["503:1"])  # asks for a second of patience
+def test_nothing_is_retried_for_a_disconnected_client(service: Service) -> None:
+    service.stub.play(faults=["503:1"])  # with Retry-After: 1
     with pytest.raises(httpx2.ReadTimeout):
         service.client.post("query", json={"query": QUESTION}, timeout=0.5)
     [before] = [call for call in service.stub.calls if call.path.endswith("/completions")]

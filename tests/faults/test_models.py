@@ -19,7 +19,7 @@ SLOW = ("silent", "hang", "endless")
 
 
 def table() -> dict[str, tuple[str, ...]]:
-    """Fault → outcome at each kind of call, as the page says."""
+    """Fault → outcome at each kind of call, from docs/faults.md."""
     found = re.findall(r"^\| (`[^|]*`) \| (\w+) \| (\w+) \| (\w+) \| (\w+) \|$", PAGE.read_text(), re.MULTILINE)
     return {fault: tuple(row[1:]) for row in found for fault in re.findall(r"`([^`]+)`", row[0])}
 
@@ -28,7 +28,7 @@ TABLE = table()
 
 
 def cases() -> Iterator[str]:
-    """Each fault at each call, once and from there on; what must change nothing, at all of them together."""
+    """Each fault at each call, once and lasting; harmless faults at all calls together."""
     for fault in TABLE:
         if fault in HARMLESS:
             yield f"{fault}@1-"
@@ -38,7 +38,7 @@ def cases() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the page promises for one case."""
+    """The documented outcome of one case."""
 
     stages: set[str]
     model: str
@@ -47,16 +47,16 @@ class Expected:
 
 
 def expected(fault: str, first: int, lasting: bool) -> Expected:
-    """Go through a question's calls with the page's words."""
+    """Derive the outcome of a question from the documented outcomes of its calls."""
     words = dict(zip(CALLS, TABLE[fault], strict=True))
     hit = {call for n, call in enumerate(CALLS, 1) if n == first or (lasting and n > first)}
     words = {call: word if call in hit else "whole" for call, word in words.items()}
-    unknown = lasting and words["models"] != "whole"  # nobody ever says which model there is
+    unknown = lasting and words["models"] != "whole"  # the name of the model is never returned
     calls, stages = Counter({"models": 1 if words["models"] == "whole" or unknown else 2}), set[str]()
     left = {"chat": BREAKER, "embed": BREAKER}
 
     def call(path: str, word: str, service: str) -> bool:
-        """Make one call; whether it brought anything. A server is tried until it works or its breaker opens."""
+        """Simulate one call with its retries; whether it succeeds before the circuit breaker opens."""
         failed = word in ("retried", "without")
         tries = min(TRIES if word == "retried" and lasting else 1, left[service]) if failed else 0
         left[service] -= tries
@@ -98,9 +98,8 @@ def test_a_fault_ends_as_the_page_says(bench: Bench, case: str) -> None:
     )
     asked, wanted = bench.ask(), expected(fault, first, lasting)
     answer = asked.answer
-    assert (asked.stages, answer.metadata.model, answer.metadata.finish_reason) == (
-        wanted.stages, wanted.model, wanted.finish,
-    )  # fmt: skip
+    metadata = answer.metadata
+    assert (asked.stages, metadata.model, metadata.finish_reason) == (wanted.stages, wanted.model, wanted.finish)
     assert asked.calls == wanted.calls
     assert asked.complete == (wanted.finish == "stop")
     assert asked.finish_in_trace == wanted.finish

@@ -1,4 +1,4 @@
-"""A machine without any network: everything starts and answers, and nobody turns to another machine."""
+"""On a machine without network everything starts and answers, and no other host is contacted."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ import pytest
 
 ALONE = """
 import asyncio, fcntl, os, socket, struct, sys
-with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:  # this machine's own address is up, no other is there
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:  # only the loopback device is up
     fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 1))
 elsewhere = []
 def hear(event, arguments):
@@ -29,7 +29,7 @@ asyncio.run(main())
 
 
 @pytest.mark.slow
-def test_without_a_network_it_starts_answers_and_looks_for_no_other_machine(tmp_path: Path) -> None:
+def test_without_a_network_it_starts_answers_and_contacts_no_other_host(tmp_path: Path) -> None:
     alone = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--map-current-user", "--net"]
     if not shutil.which("unshare") or subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
         pytest.skip("this system lets nobody have a network of their own")

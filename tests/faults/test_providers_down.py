@@ -1,4 +1,4 @@
-"""A model that cannot be had: another steps in, or code answers, and the answer says so."""
+"""A model that is unavailable: the fallback or the extractive answerer takes over, and the answer reports it."""
 
 import asyncio
 import time
@@ -41,7 +41,7 @@ def reasons(answer: Answer) -> str:
     return "; ".join(f"{note.stage}: {note.reason}" for note in answer.degraded)
 
 
-def test_with_nothing_but_an_address_the_servers_model_answers(ask: Callable[..., Answer], server: ModelServer) -> None:
+def test_with_only_an_address_the_servers_model_answers(ask: Callable[..., Answer], server: ModelServer) -> None:
     answer = ask(llm__base_url=f"{server.url}/v1")
     assert (answer.text, answer.metadata.model) == ("Cats purr when they are content. [Source 1]", "m-1")
     assert answer.degraded == ()
@@ -49,7 +49,7 @@ def test_with_nothing_but_an_address_the_servers_model_answers(ask: Callable[...
 
 
 @pytest.mark.parametrize("status", [401, 404, 429, 500])
-def test_whatever_a_server_refuses_sources_and_an_extractive_answer_come(
+def test_if_the_server_refuses_the_answer_is_extractive_with_sources(
     ask: Callable[..., Answer], server: ModelServer, status: int
 ) -> None:
     server.replies["/v1/chat/completions"] = as_json({"error": {"message": "no model for you"}}, status)
@@ -62,13 +62,13 @@ def test_whatever_a_server_refuses_sources_and_an_extractive_answer_come(
     assert server.calls("/v1/chat/completions") == (4 if status >= 429 else 1)
 
 
-def test_a_server_that_is_not_there_is_told_and_done_without(ask: Callable[..., Answer]) -> None:
+def test_an_unreachable_server_is_reported_and_skipped(ask: Callable[..., Answer]) -> None:
     answer = ask(llm__base_url=NOWHERE)
     assert "cannot be reached" in reasons(answer)
     assert "purr when they are content" in answer.text
 
 
-def test_a_server_that_hangs_is_not_waited_for_without_end(ask: Callable[..., Answer], server: ModelServer) -> None:
+def test_a_server_that_hangs_is_abandoned_after_the_timeout(ask: Callable[..., Answer], server: ModelServer) -> None:
     server.replies["/v1/chat/completions"] = Reply((), hangs=True)
     answer = ask(llm__base_url=f"{server.url}/v1", llm__model="m", llm__first_token_timeout_s=0.2)
     assert "did not begin within 0.2 s" in reasons(answer)
@@ -76,7 +76,7 @@ def test_a_server_that_hangs_is_not_waited_for_without_end(ask: Callable[..., An
     assert server.calls("/v1/chat/completions") == 1
 
 
-def test_another_model_steps_in_and_the_answer_says_which_and_why(
+def test_the_fallback_model_answers_and_is_named_with_the_reason(
     ask: Callable[..., Answer], server: ModelServer
 ) -> None:
     answer = ask(
@@ -92,7 +92,7 @@ def test_another_model_steps_in_and_the_answer_says_which_and_why(
 
 
 @pytest.mark.parametrize("said", [(), (b'data: {"choices": [{"delta": {"content": "Cats "}}]}\n\n',)])
-def test_whoever_stops_asking_hangs_up_on_the_model(
+def test_a_cancelled_question_closes_the_connection_to_the_model(
     open_pincite: Callable[..., Any], tmp_path: Path, server: ModelServer, said: tuple[bytes, ...]
 ) -> None:
     (tmp_path / "cats.md").write_text(CATS, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Whatever people do at the same moment, nothing is half there afterwards."""
+"""After concurrent operations no document is incomplete."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,16 +8,18 @@ import psycopg
 import pytest
 
 from tests.faults.races import RACES, SETTINGS, Race
-from tests.faults.wholeness import HALF_THERE
+from tests.faults.wholeness import INCOMPLETE
 
 ROUNDS = 8
-"""As many as there are moments at which one comes in between."""
+"""Rounds with different delays, so that the operations meet at different moments."""
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("race", RACES, ids=[race.__name__ for race in RACES])
-def test_both_are_right_every_time(race: Race, open_pincite: Callable[..., Any], database_url: str) -> None:
+def test_concurrent_operations_leave_a_consistent_library(
+    race: Race, open_pincite: Callable[..., Any], database_url: str
+) -> None:
     async def go() -> None:
         async with open_pincite(**{key.replace(".", "__"): value for key, value in SETTINGS.items()}) as pincite:
             pincite.services.workers.start()
@@ -25,4 +27,4 @@ def test_both_are_right_every_time(race: Race, open_pincite: Callable[..., Any],
 
     asyncio.run(go())
     with psycopg.connect(database_url) as connection:
-        assert connection.execute(HALF_THERE).fetchall() == []
+        assert connection.execute(INCOMPLETE).fetchall() == []

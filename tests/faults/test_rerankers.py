@@ -1,4 +1,4 @@
-"""A reranker that cannot be had or talks nonsense: the order of the search stays, and the answer says so."""
+"""A reranker that is down or returns nonsense: the search order stays, and the answer reports it."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,14 +16,14 @@ from tests.cross_encoder_maker import make_cross_encoder
 from .bench import LEAVE, Bench
 
 WHOLE = {"notools", "empty", "tools", "bytes", "split", "crlf", "comments", "bom"}
-"""Faults of streams, which a reply in one piece does not have."""
+"""Faults of streams, which do not apply to a reply in one piece."""
 RETRIED = {"429", "500", "503", "reset", "cut", "eof"}
 QUERY = "vacation days in France"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def second(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Another document, so that there is an order."""
+    """A second document, so that there is an order to change."""
     file = tmp_path_factory.mktemp("more") / "france.md"
     file.write_text(f"# France\n\n{LEAVE.splitlines()[-1]} They lapse in May.\n", encoding="utf-8")
     bench.play()
@@ -31,7 +31,7 @@ def second(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 def search(bench: Bench, *faults: str, **settings: object) -> SearchResult:
-    """One search; its first call is the embedding, those after it are reranking."""
+    """One search; the first call is the embedding, the following ones are reranking."""
     reranker = {"rag__reranker": "rerank_api", "rerank__base_url": bench.stub.url}
     bench.play(*faults, **{**reranker, **settings})
     return bench.run(bench.pincite.search(Question(QUERY)))
@@ -47,7 +47,7 @@ def usual(bench: Bench, second: None) -> list[str]:
 
 
 @pytest.mark.parametrize("shape", ["tei", "cohere", "jina"])
-def test_a_reranker_over_http_orders_anew(bench: Bench, usual: list[str], shape: str) -> None:
+def test_a_reranker_over_http_changes_the_order(bench: Bench, usual: list[str], shape: str) -> None:
     found = search(bench, rerank__shape=shape, rerank__model="m", rerank__batch=1)
     assert found.degraded == ()
     assert sorted(ids(found)) == sorted(usual)
@@ -57,7 +57,7 @@ def test_a_reranker_over_http_orders_anew(bench: Bench, usual: list[str], shape:
 
 
 @pytest.mark.parametrize("fault", [*FAULTS, "400", "401", "404", "429", "500", "503"])
-def test_whatever_a_reranker_does_the_search_answers(bench: Bench, usual: list[str], fault: str) -> None:
+def test_the_search_answers_under_every_fault_of_the_reranker(bench: Bench, usual: list[str], fault: str) -> None:
     found = search(bench, f"{fault}@2-", rerank__timeout_s=0.8 if fault in ("silent", "hang", "endless") else 30)
     calls = [call.path for call in bench.stub.calls].count("/v1/rerank")
     if fault in WHOLE:
@@ -69,13 +69,13 @@ def test_whatever_a_reranker_does_the_search_answers(bench: Bench, usual: list[s
     assert calls == (4 if fault in RETRIED else 1)
 
 
-def test_a_failure_of_the_moment_is_tried_again(bench: Bench) -> None:
+def test_a_temporary_failure_is_retried(bench: Bench) -> None:
     found = search(bench, "503@2-3")
     assert found.degraded == ()
     assert [call.fault for call in bench.stub.calls] == ["", "503", "503", ""]
 
 
-def test_a_reranker_that_keeps_failing_is_left_alone(bench: Bench, usual: list[str]) -> None:
+def test_the_breaker_opens_for_a_reranker_that_keeps_failing(bench: Bench, usual: list[str]) -> None:
     search(bench, "500@2-", resilience__breaker_failures=2)
     again = bench.run(bench.pincite.search(Question(QUERY)))
     assert ids(again) == usual
@@ -83,7 +83,7 @@ def test_a_reranker_that_keeps_failing_is_left_alone(bench: Bench, usual: list[s
     assert [call.path for call in bench.stub.calls].count("/v1/rerank") == 2
 
 
-def test_a_cross_encoder_orders_for_a_profile_and_a_folder_that_is_gone_is_told(
+def test_a_cross_encoder_ranks_for_a_profile_and_a_missing_model_folder_is_reported(
     open_pincite: Callable[..., Any], tmp_path: Path
 ) -> None:
     (tmp_path / "cats.md").write_text("# Cats\n\ncats purr\n\n# Stock\n\nthe stock market fell\n", encoding="utf-8")

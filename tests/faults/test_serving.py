@@ -1,4 +1,4 @@
-"""SIGKILL of a server while files are uploaded and processed: whatever it acknowledged is there, once and whole."""
+"""SIGKILL of a server during uploads and processing: every acknowledged file exists once and is complete."""
 
 from pathlib import Path
 
@@ -9,5 +9,5 @@ from tests.faults.serving import survive
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-def test_a_server_killed_while_it_takes_files_in_and_processes_them(database_url: str, tmp_path: Path) -> None:
+def test_a_server_killed_during_uploads_and_processing(database_url: str, tmp_path: Path) -> None:
     assert survive(database_url, tmp_path / "data", kills=3) > 0

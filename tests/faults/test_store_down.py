@@ -1,4 +1,4 @@
-"""The embedded database dies under a running process: callers are told, and it comes back by itself."""
+"""The embedded database dies while a process runs: callers get an error, and the database restarts by itself."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from pincite.errors import StoreDown
 
 
 @pytest.mark.slow
-def test_a_killed_database_is_told_and_comes_back(tmp_path: Path) -> None:
+def test_a_killed_database_is_reported_and_restarted(tmp_path: Path) -> None:
     async def go() -> None:
         (tmp_path / "cats.md").write_text("# Cats\n\nCats purr when they are content.\n", encoding="utf-8")
         async with AsyncPincite(tmp_path / "data", settings={"embedding.provider": "scripted"}) as pincite:

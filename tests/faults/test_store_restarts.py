@@ -1,4 +1,4 @@
-"""The database restarted, and disks that are full, in the middle of adding: told, survived, finished."""
+"""Database restarts and full disks while files are added: reported, survived and finished."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ SETTINGS = {
 
 
 async def insist(pincite: AsyncPincite, upload: Upload) -> str:
-    """Upload it until it is acknowledged: while the database is away, that is refused."""
+    """Upload a file until it is acknowledged; uploads are refused while the database is down."""
     async with asyncio.timeout(60):
         while True:
             try:
@@ -37,7 +37,7 @@ async def insist(pincite: AsyncPincite, upload: Upload) -> str:
 
 
 async def finished(pincite: AsyncPincite, ids: list[str]) -> set[str]:
-    """The status of these documents, once none is on its way."""
+    """The status of these documents after all are processed."""
     async with asyncio.timeout(90):
         while True:
             try:
@@ -69,7 +69,7 @@ def test_a_database_that_is_restarted_in_the_middle_loses_nothing(tmp_path: Path
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 400 MB; only root can have one."""
+    """A disk of 400 MB; only root can mount one."""
     place = tmp_path / "disk"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=400m,mode=0755", "tmpfs", str(place)]
@@ -83,7 +83,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-def test_a_full_disk_is_told_and_once_there_is_room_everything_is_finished(small_disk: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_processing_finishes_when_there_is_space(small_disk: Path, tmp_path: Path) -> None:
     async def go() -> None:
         folder = tmp_path / "docs"
         write_files(folder, 12)
@@ -104,13 +104,13 @@ def test_a_full_disk_is_told_and_once_there_is_room_everything_is_finished(small
 
 
 async def keep_adding(pincite: AsyncPincite) -> None:
-    """More than fits into what may be left over."""
+    """A file larger than the space that may be left."""
     for n in range(200):
         await pincite.documents.upload(Upload(f"more {n}.md", os.urandom(50_000).hex().encode()))
 
 
 def fill(ballast: Path) -> None:
-    """Leave no room on the disk."""
+    """Fill the disk."""
     with suppress(OSError), open(ballast, "wb", buffering=0) as file:
         while file.write(bytes(1 << 20)):
             pass

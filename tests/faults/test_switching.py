@@ -1,4 +1,4 @@
-"""SIGKILL in the middle of a change of the index, under load: one index is searched, whole, and the change is finished."""
+"""SIGKILL during an index switch under load: one complete index is searched, and the switch is finished later."""
 
 import asyncio
 import signal
@@ -16,7 +16,7 @@ from tests.faults.wholeness import check_whole
 
 FILES = 6
 MAY_BE_SWITCHED = ("before:last:1", "after:last:1", "after:switch:1")
-"""After these steps all is built and nothing holds it: whoever looks next switches."""
+"""Steps after which the index is built and not on hold: the next process switches."""
 SEARCHED = """
     select distinct e.signature, g.signature from pincite.document d join pincite.edition e on e.key = d.served,
            pincite.generation g where g.state = 'serving'
@@ -28,7 +28,7 @@ def text(n: int) -> bytes:
 
 
 def searched(url: str) -> str:
-    """The signature of the index that every document is served by, and that is said to be searched."""
+    """The signature of the searched index, which must serve every document."""
     with psycopg.connect(url) as connection:
         [(of_documents, said)] = connection.execute(SEARCHED).fetchall()
     assert of_documents == said
@@ -36,7 +36,7 @@ def searched(url: str) -> str:
 
 
 class Load:
-    """Somebody who searches all the time: finds the right document each time, and sees the index change once a switch."""
+    """A client that searches all the time: every search finds the document, and the index changes once per switch."""
 
     def __init__(self, pincite: AsyncPincite) -> None:
         self._pincite = pincite
@@ -56,14 +56,14 @@ class Load:
 
 
 def killed(data: Path, url: str, point: str) -> None:
-    """Let a process die at this step; nobody waits for the end of the leases it held."""
+    """Run a process that dies at this step, and end its leases at once."""
     assert Mortal(change, str(data), url, point).end() == (-signal.SIGKILL, [])
     with psycopg.connect(url) as connection:
         connection.execute("update pincite.job set lease_until = now() where lease_until is not null")
 
 
 async def finish(pincite: AsyncPincite) -> None:
-    """Whoever comes next does what is left."""
+    """Let another process finish the work."""
     await pincite.admin.reindex()
     pincite.services.workers.start()
     await settled(pincite)

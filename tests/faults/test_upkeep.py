@@ -1,4 +1,4 @@
-"""Backup and purge beside a library at work, and SIGKILL while one is restored: whole, or not there at all."""
+"""Backup and purge under load, and SIGKILL during a restore: the result is complete or empty."""
 
 import asyncio
 import random
@@ -21,14 +21,14 @@ from pincite.store.operations.purge import purge
 from pincite.store.operations.restore import read_backup, restore
 from tests.faults.dying import Mortal
 from tests.faults.restorer import POINTS, RENAMED, bring_back
-from tests.faults.wholeness import HALF_THERE, check_whole
+from tests.faults.wholeness import INCOMPLETE, check_whole
 
 SETTINGS = {"embedding.provider": "scripted", "ingest.workers": 2, "chunking.size": 40, "chunking.overlap": 5}
 NAMES = [f"{n:02}.md" for n in range(16)]
 
 
 def silent(_progress: object) -> None:
-    """Nobody listens."""
+    """Ignore progress."""
 
 
 def text(name: str, number: int) -> bytes:
@@ -37,7 +37,7 @@ def text(name: str, number: int) -> bytes:
 
 
 class AtWork:
-    """People who upload, change, remove and search until told to stop."""
+    """Clients that upload, change, remove and search until they are stopped."""
 
     def __init__(self, pincite: AsyncPincite) -> None:
         self._pincite = pincite
@@ -69,7 +69,7 @@ class AtWork:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two backups and a purge of a library at work, one after the other; the last backup."""
+    """Make two backups and a purge under load; return the last backup."""
     base = tmp_path_factory.mktemp("upkeep")
 
     async def go() -> None:
@@ -98,14 +98,14 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
             await pincite.documents.wait([document.id for document in await pincite.documents.all()])
             assert (await inspect(pincite.services.database, files, silent)).wrong == ()
             async with pincite.services.database.administrator() as admin:
-                assert await (await admin.execute(HALF_THERE)).fetchall() == []
+                assert await (await admin.execute(INCOMPLETE)).fetchall() == []
 
     asyncio.run(go())
     return base / "2"
 
 
 async def restored(url: str, data: Path, backup: Path) -> None:
-    """Put it back, and look at all of it."""
+    """Restore a backup and check all of it."""
     await restore(url, data, backup, read_backup(backup, silent), silent)
     await whole(url, data)
 
@@ -123,7 +123,7 @@ async def whole(url: str, data: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-def test_backups_made_and_a_purge_done_while_people_are_at_work_are_whole(
+def test_backups_and_a_purge_under_load_are_complete(
     kept: Path, database_url: str, another_database_url: str, tmp_path: Path
 ) -> None:
     asyncio.run(restored(database_url, tmp_path / "one", kept.with_name("0")))
@@ -132,9 +132,7 @@ def test_backups_made_and_a_purge_done_while_people_are_at_work_are_whole(
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-def test_a_restore_that_is_killed_leaves_an_empty_library_or_a_whole_one(
-    kept: Path, postgres: str, tmp_path: Path
-) -> None:
+def test_a_killed_restore_leaves_an_empty_or_a_complete_library(kept: Path, postgres: str, tmp_path: Path) -> None:
     for number, point in enumerate(POINTS):
         with psycopg.connect(postgres, autocommit=True) as connection:
             connection.execute(f"create database killed_{number}")
@@ -143,7 +141,7 @@ def test_a_restore_that_is_killed_leaves_an_empty_library_or_a_whole_one(
         if point == POINTS[-1]:
             asyncio.run(whole(url, data))
             continue
-        if point == RENAMED:  # whose files these are, nobody can tell: they are left alone
+        if point == RENAMED:  # the owner of these files is unknown, so they are kept
             with pytest.raises(Conflict, match="contains files already; choose an empty folder"):
                 asyncio.run(restored(url, data, kept))
             data = tmp_path / "elsewhere"

@@ -1,4 +1,4 @@
-"""Workers on two machines: separate homes and data folders, one database, and a search server beside them."""
+"""Workers on two machines: separate homes and data folders, one database and one search server."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from pincite.core.query.question import Filters, Question
 from pincite.engine.app import AsyncPincite
 from tests.faults.wholeness import check_whole
 
-FILES, PARTS = 40, 12  # more than two workers take in hand at once
+FILES, PARTS = 40, 12  # more than two workers claim at once
 RUN = "import sys; from pincite.cli import main; sys.exit(main())"
 SETTINGS = {
     "PINCITE_EMBEDDING__PROVIDER": "scripted",
@@ -43,7 +43,7 @@ def text(n: int) -> bytes:
 
 @contextmanager
 def machine(place: Path, url: str) -> Iterator["subprocess.Popen[str]"]:
-    """`pincite worker` with a home and a data folder of its own."""
+    """`pincite worker` with its own home and data folder."""
     place.mkdir(exist_ok=True)
     environment = {"PATH": os.environ["PATH"], "HOME": str(place), "PINCITE_DATA": str(place / "data"), **SETTINGS}
     environment["PINCITE_DATABASE_URL"] = url
@@ -57,26 +57,26 @@ def machine(place: Path, url: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 def ready(process: "subprocess.Popen[str]") -> None:
-    """Wait until it is at work."""
+    """Wait until the worker processes a job."""
     assert process.stdout is not None
     assert "worker" in process.stdout.readline()
 
 
 def server(place: Path, url: str) -> AsyncPincite:
-    """A server that searches and takes files in, and processes none."""
+    """A server that accepts uploads and searches, without workers."""
     settings = {key.removeprefix("PINCITE_").lower().replace("__", "."): value for key, value in SETTINGS.items()}
     return AsyncPincite(settings={"data": place, "database.url": url, **settings, "ingest.workers": 0})
 
 
 async def seen(pincite: AsyncPincite, n: int, document_id: str) -> int:
-    """How many of a document's passages a search meets."""
+    """The number of a document's passages that a search finds."""
     asked = Question(marker(n), filters=Filters(document_ids=(document_id,)), changes=(("rag.top_k", 50),))
     found = await pincite.search(asked)
     return sum(marker(n) in hit.chunk.text for hit in found.hits)
 
 
 def workers_of(url: str) -> set[str]:
-    """The processes that have a job in hand."""
+    """The processes that hold a job."""
     with psycopg.connect(url) as connection:
         return {
             str(holder).rsplit(":", 2)[0]
@@ -116,7 +116,7 @@ def test_two_machines_share_the_work_and_survive_each_others_death(database_url:
 
 
 @pytest.mark.slow
-def test_a_worker_told_to_stop_gives_back_what_it_has_in_hand(database_url: str, tmp_path: Path) -> None:
+def test_a_worker_that_is_stopped_returns_its_jobs(database_url: str, tmp_path: Path) -> None:
     async def go() -> None:
         async with server(tmp_path / "server", database_url) as pincite:
             with machine(tmp_path / "a", database_url) as process:
@@ -133,7 +133,7 @@ def test_a_worker_told_to_stop_gives_back_what_it_has_in_hand(database_url: str,
 
 
 @pytest.mark.slow
-def test_a_file_taken_in_by_one_server_is_handed_out_by_another(database_url: str, tmp_path: Path) -> None:
+def test_a_file_uploaded_to_one_server_is_served_by_another(database_url: str, tmp_path: Path) -> None:
     async def go() -> None:
         async with server(tmp_path / "one", database_url) as one, server(tmp_path / "two", database_url) as two:
             added = await one.upload(Upload("a.md", text(3)))

@@ -1,10 +1,10 @@
-"""What must hold after any crash: every acknowledged document is there, and nothing is half there."""
+"""The invariants after a crash: every acknowledged document exists, and none is incomplete."""
 
 from pathlib import Path
 
 import psycopg
 
-HALF_THERE = """
+INCOMPLETE = """
     select d.name, 'served totals' from pincite.document d where d.served is not null and (
         d.chunks <> (select count(*) from pincite.chunk c where c.edition = d.served and c.level = 2)
         or d.vectors <> (select count(*) from pincite.vector v where v.edition = d.served)
@@ -33,9 +33,9 @@ HALF_THERE = """
 
 
 def check_whole(url: str, data: Path, acknowledged: set[str]) -> None:
-    """Fail unless everything acknowledged is there, with its bytes, and nothing is half there."""
+    """Assert that all acknowledged documents exist with their bytes, and that none is incomplete."""
     with psycopg.connect(url) as connection:
-        assert connection.execute(HALF_THERE).fetchall() == []
+        assert connection.execute(INCOMPLETE).fetchall() == []
         versions = connection.execute(
             "select d.name, d.id, v.id, v.bytes,"
             " (select sum(octet_length(p.bytes)) from pincite.piece p where p.version = v.key)"
@@ -50,7 +50,7 @@ def check_whole(url: str, data: Path, acknowledged: set[str]) -> None:
 
 
 def indexed(url: str) -> dict[str, tuple[int, int, int]]:
-    """Chunks, words and vectors by document: equal for equal libraries."""
+    """The numbers of chunks, words and vectors by document; equal for equal libraries."""
     with psycopg.connect(url) as connection:
         found = connection.execute("select name, chunks, words, vectors from pincite.document").fetchall()
     return {name: (chunks, words, vectors) for name, chunks, words, vectors in found}

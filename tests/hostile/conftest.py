@@ -1,4 +1,4 @@
-"""A server that gets hostile files, a trap that counts who comes, and a watch on the memory of those who read."""
+"""A server for hostile files, a trap that counts connections, and a monitor of the reader processes' memory."""
 
 import secrets
 import socket
@@ -18,11 +18,11 @@ from tests.api.live_server import LiveServer
 API = "/api/v1"
 MEMORY_MB, TIMEOUT_S = 512, 60
 BASE_MB = 300
-"""What a child that reads files takes before it reads one, at most."""
+"""Maximum memory of a reader process before it reads a file."""
 
 
 class Trap:
-    """Listens, and counts who comes."""
+    """A server that counts connections."""
 
     def __init__(self) -> None:
         self.hits = 0
@@ -43,21 +43,21 @@ class Trap:
 
 
 class Watch:
-    """The most memory that any process which reads files was seen to take, in MB."""
+    """Records the peak memory of all reader processes, in MB."""
 
     def __init__(self) -> None:
         self.peak_mb = 0.0
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread = threading.Thread(target=self._measure, daemon=True)
         self._thread.start()
 
-    def _look(self) -> None:
+    def _measure(self) -> None:
         while not self._ended.wait(0.05):
             for entry in Path("/proc").glob("[0-9]*"):
                 try:
                     if b"pincite.ingest.read.reader_process" in (entry / "cmdline").read_bytes():
-                        told = (entry / "status").read_text().partition("VmHWM:")[2].split()
-                        self.peak_mb = max(self.peak_mb, int(told[0]) / 1024)
+                        peak = (entry / "status").read_text().partition("VmHWM:")[2].split()
+                        self.peak_mb = max(self.peak_mb, int(peak[0]) / 1024)
                 except (OSError, IndexError):
                     continue
 
@@ -75,7 +75,7 @@ def trap() -> Iterator[Trap]:
 
 @pytest.fixture(scope="session")
 def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with something in it, beside and above which nothing may appear."""
+    """A folder with a file, in which no other file may appear outside of the data folder."""
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "beside.txt").write_text("as it was")
     return folder
@@ -83,7 +83,7 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def attacked(postgres: str, surroundings: Path) -> Iterator[LiveServer]:
-    """A server that is about to get hostile files."""
+    """The server that gets hostile files."""
     name = f"hostile_{secrets.token_hex(6)}"
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))

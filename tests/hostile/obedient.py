@@ -1,4 +1,4 @@
-"""A library under attack: a model that obeys everything, documents that give orders, and a watch on all that could leave."""
+"""A library under attack: a model that obeys every instruction, hostile documents, and a log of connections."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ from tests.hostile.attacks import canaries
 ALICE, BOB, MALLORY = Caller("alice", "editor"), Caller("bob", "editor"), Caller("mallory", "editor")
 KEY = "sk-obedientcanary"
 FOREIGN = list(canaries("bob", 20))
-"""Words of documents that only Bob may read."""
+"""Words in documents that only Bob may read."""
 QUESTION = "How many vacation days carry over into the next year?"
 HONEST = "# Leave\n\nFive vacation days carry over into the next year. See https://intranet.example/leave for the form."
 READERS = [MarkdownIt("commonmark", {"html": html}).enable("table") for html in (False, True)]
@@ -49,14 +49,14 @@ BARE = re.compile(r"(?i:https?://|(?<![\w.@-])www\.)[^\s<>\"'`]+")
 
 @dataclass
 class Watched:
-    """Every machine this process turned to while somebody looked."""
+    """The hosts that this process connected to while watching."""
 
     machines: set[str] = field(default_factory=set)
     looking: bool = False
     there: bool = False
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """What the interpreter tells of each connection and each name that is looked up."""
+        """The audit hook for connections and name lookups."""
         if self.looking and event in ("socket.connect", "socket.getaddrinfo"):
             address = arguments[1] if event == "socket.connect" else arguments[0]
             self.machines.add(str(address[0] if isinstance(address, tuple) else address))
@@ -67,8 +67,8 @@ _WATCHED = Watched()
 
 @contextmanager
 def watching() -> Iterator[set[str]]:
-    """The machines that are turned to meanwhile."""
-    if not _WATCHED.there:  # whoever begins to listen to an interpreter cannot stop
+    """Record the hosts that are connected to within the context."""
+    if not _WATCHED.there:  # an audit hook cannot be removed
         sys.addaudithook(_WATCHED.hear)
         _WATCHED.there = True
     _WATCHED.machines, _WATCHED.looking = set(), True
@@ -80,12 +80,18 @@ def watching() -> Iterator[set[str]]:
 
 @asynccontextmanager
 async def besieged(data: Path, **settings: Any) -> AsyncIterator["Siege"]:
-    """A library in which Alice asks, Bob has secrets, and Mallory shares what she likes; its model obeys everything."""
+    """A library in which Alice asks, Bob has secrets and Mallory attacks; its model obeys every instruction."""
     with StubLLM(behaviour="obey") as stub:
         chosen = {
-            "data": data, "embedding.provider": "scripted", "ingest.workers": 1, "llm.base_url": stub.url,
-            "llm.api_key": KEY, "llm.model": "obedient", "llm.max_tokens": 4000, **settings,
-        }  # fmt: skip
+            "data": data,
+            "embedding.provider": "scripted",
+            "ingest.workers": 1,
+            "llm.base_url": stub.url,
+            "llm.api_key": KEY,
+            "llm.model": "obedient",
+            "llm.max_tokens": 4000,
+            **settings,
+        }
         async with AsyncPincite(settings=chosen) as pincite:
             for caller in (ALICE, BOB, MALLORY):
                 await pincite.admin.add_user(caller.person, "editor")
@@ -97,14 +103,14 @@ async def besieged(data: Path, **settings: Any) -> AsyncIterator["Siege"]:
 
 @dataclass(frozen=True)
 class Siege:
-    """The library, its model, and Alice's own document."""
+    """The library, its model, and the id of Alice's own document."""
 
     pincite: AsyncPincite
     stub: StubLLM
     honest: str
 
     async def ask(self, document_id: str) -> "Told":
-        """Alice's question to that document and her own."""
+        """Ask Alice's question about a document and her own."""
         heard: list[Event] = []
         question = Question(QUESTION, filters=Filters(document_ids=(document_id, self.honest)))
         before = len(self.stub.calls)
@@ -113,11 +119,11 @@ class Siege:
         return Told(answer, streamed, "\n".join(call.prompt for call in self.stub.calls[before:]))
 
     async def forget(self, document_id: str) -> None:
-        """Mallory takes a document back."""
+        """Remove a document of Mallory."""
         await self.pincite.remove(document_id, caller=MALLORY)
 
     async def state(self) -> list[str]:
-        """Everything that an order could have changed."""
+        """The state that an instruction could have changed: documents and settings."""
         documents = [
             f"{document.id} {document.title} {document.status} {document.version} {document.folder} {document.access}"
             for caller in (ALICE, BOB, MALLORY)
@@ -127,7 +133,7 @@ class Siege:
 
 
 async def add(pincite: AsyncPincite, caller: Caller, texts: dict[str, str], folder: str = "") -> list[str]:
-    """Take texts in as somebody's documents, and wait for them; their ids."""
+    """Upload texts as a user's documents, wait until they are processed, and return their ids."""
     pincite.services.workers.start()
     ids = [
         (await pincite.documents.upload(Upload(f"{name}.md", text.encode(), folder), caller=caller)).document.id
@@ -141,7 +147,7 @@ async def add(pincite: AsyncPincite, caller: Caller, texts: dict[str, str], fold
 
 
 async def shared(pincite: AsyncPincite, texts: Sequence[str]) -> list[str]:
-    """Mallory's documents, read by everyone; each answers the question and gives its orders."""
+    """Upload Mallory's documents, shared with everyone; each answers the question and has an injected instruction."""
     head = "# Carry over\n\nVacation days carry over into the next year: five.\n\n"
     ids = await add(pincite, MALLORY, {f"notice-{n:04}": f"{head}{text}\n" for n, text in enumerate(texts)}, "notices")
     await pincite.documents.share_folder("notices", ShareRequest(everyone=True), caller=MALLORY)
@@ -150,7 +156,7 @@ async def shared(pincite: AsyncPincite, texts: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Told:
-    """An answer and how it came."""
+    """An answer, its streamed text and the prompts of its calls."""
 
     answer: Answer
     streamed: str
@@ -158,15 +164,15 @@ class Told:
 
 
 async def wrongs(pincite: AsyncPincite, told: Told) -> list[str]:
-    """What an answer did that none may do; nothing, if all is well."""
+    """The security violations of an answer; empty where there are none."""
     answer, found = told.answer, list[str]()
     said = f"{answer!r}"
     found += [f"a foreign word: {word}" for word in FOREIGN if word in said or word in told.prompt]
     found += ["a key"] * (KEY in said or KEY in told.prompt)
-    found += [f"would load or lead: {what}" for what in led_to(answer.text) if what not in addresses(told.prompt)]
+    found += [f"loads or links to: {what}" for what in led_to(answer.text) if what not in addresses(told.prompt)]
     found += [f"in a suggestion: {what}" for asked in answer.suggested_questions for what in led_to(asked)]
     if told.streamed != answer.text and not answer.warnings:
-        found.append("the stream was another text, and nobody says so")
+        found.append("the streamed text differs without a warning")
     for citation in answer.citations:
         if not citation.matched:
             found += ["an unmatched citation with a source"] * (citation.source is not None or bool(citation.quote))
@@ -175,7 +181,7 @@ async def wrongs(pincite: AsyncPincite, told: Told) -> list[str]:
         source = answer.sources[citation.source - 1]
         text = await text_of(pincite, source.document_id)
         if text[citation.quote_start_char : citation.quote_end_char] != citation.quote:
-            found.append(f"a quote that does not stand there: {citation.quote}")
+            found.append(f"a quote that is not in the source: {citation.quote}")
         claim = answer.text[max(0, citation.start - len(CERTAIN) - 1) : citation.start].strip()
         if claim == CERTAIN and citation.support >= SUPPORTED:
             found.append("a false citation passes as supported")
@@ -188,12 +194,12 @@ async def text_of(pincite: AsyncPincite, document_id: str) -> str:
 
 
 def addresses(text: str) -> frozenset[str]:
-    """The addresses that stand in a text."""
+    """The web addresses in a text."""
     return frozenset(found.rstrip(").,;:!?*_~") for found in BARE.findall(re.sub(r"[{}|\[\]\\]", " ", text)))
 
 
 def led_to(text: str) -> Iterator[str]:
-    """Whatever a reader of this Markdown would load or could be led to, however strange a reader it is."""
+    """The addresses that a Markdown viewer would load or link to, with HTML allowed or not."""
     for reader in READERS:
         yield from _Loads.of(reader.render(text))
         for block in reader.parse(text):
@@ -203,7 +209,7 @@ def led_to(text: str) -> Iterator[str]:
 
 
 class _Loads(HTMLParser):
-    """Addresses in attributes, and elements that act."""
+    """Collects addresses in attributes, and active elements."""
 
     def __init__(self) -> None:
         super().__init__()

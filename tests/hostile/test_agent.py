@@ -1,4 +1,4 @@
-"""Tools in the hands of a model that obeys everything: they reach no further than the asker does, and never without end."""
+"""Agent tools of a model that obeys everything: limited to the permissions of the user, and in number and size."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 async def asked(siege: Siege, *document_ids: str) -> Told:
-    """Alice's question in the mode `agent`, to those documents and her own."""
+    """Ask Alice's question in the mode `agent`, about these documents and her own."""
     heard: list[Event] = []
     ids = (*document_ids, siege.honest)
     question = Question(QUESTION, filters=Filters(document_ids=ids), mode="agent")
@@ -27,7 +27,7 @@ async def asked(siege: Siege, *document_ids: str) -> Told:
     return Told(answer, streamed, sent)
 
 
-def test_a_document_that_orders_to_read_what_others_own_gets_nothing(database_url: str, tmp_path: Path) -> None:
+def test_an_injected_tool_call_cannot_read_documents_of_others(database_url: str, tmp_path: Path) -> None:
     async def attacked() -> None:
         async with besieged(tmp_path / "data", **{"database.url": database_url}) as siege:
             [payroll] = [one.id for one in await siege.pincite.documents.all(Listing(), caller=BOB)]
@@ -46,7 +46,7 @@ def test_a_document_that_orders_to_read_what_others_own_gets_nothing(database_ur
                 assert machines <= {"127.0.0.1"}
                 assert told.answer.metadata.steps
             made = [call for call in siege.stub.calls if payroll in json.dumps(dict(call.body))]
-            assert made  # the model was told of the document and tried
+            assert made  # the model saw the id and tried to use it
             assert [line for line in await siege.state() if "notice-" not in line and "Carry over" not in line] == [
                 line for line in before if "notice-" not in line and "Carry over" not in line
             ]
@@ -54,7 +54,7 @@ def test_a_document_that_orders_to_read_what_others_own_gets_nothing(database_ur
     asyncio.run(attacked())
 
 
-def test_a_foreign_id_and_one_that_is_nowhere_look_the_same(database_url: str, tmp_path: Path) -> None:
+def test_an_id_without_permission_and_an_unknown_id_look_the_same(database_url: str, tmp_path: Path) -> None:
     async def attacked() -> None:
         async with besieged(tmp_path / "data", **{"database.url": database_url}) as siege:
             [payroll] = [one.id for one in await siege.pincite.documents.all(Listing(), caller=BOB)]
@@ -74,7 +74,7 @@ def test_a_foreign_id_and_one_that_is_nowhere_look_the_same(database_url: str, t
     asyncio.run(attacked())
 
 
-def test_endless_calls_and_a_megabyte_of_arguments_are_bounded(database_url: str, tmp_path: Path) -> None:
+def test_endless_calls_and_huge_arguments_are_limited(database_url: str, tmp_path: Path) -> None:
     async def attacked() -> None:
         async with besieged(tmp_path / "data", **{"database.url": database_url}) as siege:
             endless = [{"tools": [{"name": "rag_search", "arguments": {"queries": [f"days {n}"]}}]} for n in range(40)]

@@ -1,4 +1,4 @@
-"""Canaries: words of what one may not read come back through no door; secrets stand nowhere as they are."""
+"""Canary words: no route returns text without permission, and secrets are never stored or shown in the clear."""
 
 import io
 import logging
@@ -12,7 +12,18 @@ import pytest
 from psycopg import sql
 
 from tests.api.live_server import LiveServer
-from tests.hostile.sweep import API, DOORS, OWNER, ROLES, World, leaks, over_websocket, requests, slipped, world
+from tests.hostile.sweep import (
+    API,
+    OWNER,
+    REQUEST_MAKERS,
+    ROLES,
+    World,
+    leaks,
+    misspelled,
+    over_websocket,
+    requests,
+    world,
+)
 
 REQUESTS = 600
 KEY, PASSWORD = "sk-canarykeyforthemodel", "a password nobody has said"
@@ -20,7 +31,7 @@ KEY, PASSWORD = "sk-canarykeyforthemodel", "a password nobody has said"
 
 @pytest.fixture(scope="module")
 def logged() -> Iterator[io.StringIO]:
-    """Everything that is logged, to the last detail."""
+    """All log output at level DEBUG."""
     stream = io.StringIO()
     handler, root = logging.StreamHandler(stream), logging.getLogger("pincite")
     handler.setFormatter(logging.Formatter("%(name)s %(message)s %(args)s"))
@@ -42,15 +53,15 @@ def swept(module_database_url: str, tmp_path_factory: pytest.TempPathFactory, lo
 
 
 def test_the_owner_finds_every_word(swept: World) -> None:
-    """Or there would be nothing to leak."""
+    """Without this there would be nothing to leak."""
     for word in swept.words[2:30]:
         found = swept.clients[OWNER].post(f"{API}/search", json={"query": word}).text
         assert word in found
-    assert sum(bool(leaks(swept, OWNER, request)) for request in requests(swept, len(DOORS))) > 20
+    assert sum(bool(leaks(swept, OWNER, request)) for request in requests(swept, len(REQUEST_MAKERS))) > 20
 
 
 @pytest.mark.timeout(400)
-def test_no_word_of_what_one_may_not_read_comes_back_through_any_door(swept: World) -> None:
+def test_no_route_returns_words_without_read_permission(swept: World) -> None:
     found = [
         leak
         for n, request in enumerate(requests(swept, REQUESTS))
@@ -59,11 +70,11 @@ def test_no_word_of_what_one_may_not_read_comes_back_through_any_door(swept: Wor
     assert found == []
 
 
-def test_nor_over_a_socket(swept: World) -> None:
+def test_no_websocket_returns_words_without_read_permission(swept: World) -> None:
     dice = random.Random(1)
     for role in ROLES:
         for word in swept.words[2:8]:
-            assert over_websocket(swept, f"canary {role}", f"Where is the {slipped(word, dice)} pump?") == []
+            assert over_websocket(swept, f"canary {role}", f"Where is the {misspelled(word, dice)} pump?") == []
 
 
 def test_secrets_are_in_no_log_trace_metric_error_or_table(
@@ -77,21 +88,19 @@ def test_secrets_are_in_no_log_trace_metric_error_or_table(
             wrong = anyone.post(f"{API}/auth/login", json={"name": name, "password": f"{PASSWORD}!"})
             token = next(iter(entered.cookies.values()))
             assert token
-        told = [
-            wrong.text, boss.get(f"{API}/metrics").text, boss.get(f"{API}/settings").text, boss.get(f"{API}/health/details").text,
-            boss.get(f"{API}/traces").text, boss.get(f"{API}/users").text, boss.get(f"{API}/keys").text,
-        ]  # fmt: skip
+        paths = ("metrics", "settings", "health/details", "traces", "users", "keys")
+        texts = [wrong.text, *(boss.get(f"{API}/{path}").text for path in paths)]
     hidden = [KEY, PASSWORD, token, *swept.keys.values(), *swept.door.keys.values()]
-    told += [logged.getvalue(), *_tables(module_database_url)]
-    assert len(told) > 20
-    for text in told:
+    texts += [logged.getvalue(), *_tables(module_database_url)]
+    assert len(texts) > 20
+    for text in texts:
         for secret in hidden:
             assert secret not in text
             assert secret.encode().hex() not in text
 
 
 def _tables(url: str) -> Iterator[str]:
-    """Every row of every table, as text."""
+    """The rows of every table, as text."""
     with psycopg.connect(url) as connection:
         names = connection.execute("select tablename from pg_tables where schemaname = 'pincite'").fetchall()
         for (name,) in names:

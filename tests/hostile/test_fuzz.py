@@ -1,4 +1,4 @@
-"""Requests of every shape to every route: whatever comes, the service answers, and text is never a command."""
+"""Fuzzing of every route: the service always answers, and text is never executed as a command."""
 
 import json
 from collections.abc import Iterator
@@ -14,10 +14,50 @@ from tests.hostile.fuzzing import API, broken, operations
 
 EXAMPLES = 3
 COMMANDS = [
-    "' OR '1'='1", "'; drop table pincite.document; --", "\" or \"\"=\"", "1); select pg_sleep(5); --", "%' --", "\\", "\\'", "%", "_", "*", "a*", "-a",
-    "NEAR(a b)", "a & b | !c", "a <-> b", ":*", "title:x", "(", ")", "((", "\"", "\"a", "$1", "%s", "{0}", "{\"a\": 1}", "$.a[*]", "$$", "@@", "||",
-    "AND", "OR NOT", "a AND", "\0", "\ud800", "\u202e", "🏖️", "union select null", "admin'--", "/* */", "\x1b[31m", "\r\nX-Evil: 1", "../../etc/passwd",
-]  # fmt: skip
+    "' OR '1'='1",
+    "'; drop table pincite.document; --",
+    '" or ""="',
+    "1); select pg_sleep(5); --",
+    "%' --",
+    "\\",
+    "\\'",
+    "%",
+    "_",
+    "*",
+    "a*",
+    "-a",
+    "NEAR(a b)",
+    "a & b | !c",
+    "a <-> b",
+    ":*",
+    "title:x",
+    "(",
+    ")",
+    "((",
+    '"',
+    '"a',
+    "$1",
+    "%s",
+    "{0}",
+    '{"a": 1}',
+    "$.a[*]",
+    "$$",
+    "@@",
+    "||",
+    "AND",
+    "OR NOT",
+    "a AND",
+    "\0",
+    "\ud800",
+    "\u202e",
+    "🏖️",
+    "union select null",
+    "admin'--",
+    "/* */",
+    "\x1b[31m",
+    "\r\nX-Evil: 1",
+    "../../etc/passwd",
+]
 TEXTS = st.lists(st.sampled_from(COMMANDS) | st.text(max_size=10), min_size=1, max_size=4).map(" ".join)
 PLENTY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -36,12 +76,12 @@ def client(fuzzed: LiveServer) -> Iterator[httpx2.Client]:
 
 
 def sent(client: httpx2.Client, path: str, body: Any) -> httpx2.Response:
-    """A body as it is, whatever JSON makes of its characters."""
+    """Post a JSON body, also with characters that the client library would refuse."""
     return client.post(f"{API}{path}", content=json.dumps(body), headers={"content-type": "application/json"})
 
 
 @pytest.mark.timeout(400)
-def test_no_request_made_from_the_description_breaks_a_route(fuzzed: LiveServer) -> None:
+def test_no_generated_request_breaks_a_route(fuzzed: LiveServer) -> None:
     wrong: list[str] = []
     asked = 0
     for operation in operations(fuzzed.url):
@@ -55,16 +95,16 @@ def test_no_request_made_from_the_description_breaks_a_route(fuzzed: LiveServer)
 
 @given(TEXTS, st.sampled_from(["hybrid", "lexical_only", "fusion", "two_stage", "hierarchical"]))
 @PLENTY
-def test_operators_in_a_question_are_words(client: httpx2.Client, text: str, strategy: str) -> None:
+def test_operators_in_a_question_are_plain_words(client: httpx2.Client, text: str, strategy: str) -> None:
     response = sent(client, "/search", {"query": text, "strategy": strategy})
     assert response.status_code in (200, 422), response.text
-    beside = sent(client, "/search", {"query": f"vacation {text}", "strategy": strategy})
-    assert beside.status_code in (200, 422), beside.text
+    combined = sent(client, "/search", {"query": f"vacation {text}", "strategy": strategy})
+    assert combined.status_code in (200, 422), combined.text
 
 
 @given(TEXTS)
 @PLENTY
-def test_a_filter_that_looks_like_a_command_lets_nothing_in(client: httpx2.Client, text: str) -> None:
+def test_a_filter_that_looks_like_a_command_matches_nothing(client: httpx2.Client, text: str) -> None:
     for filters in ({"folder": f"x{text}"}, {"document_ids": [text]}, {"tags": [f"x{text}"]}):
         response = sent(client, "/search", {"query": "vacation days", **filters})
         assert response.status_code in (200, 422), response.text
@@ -74,7 +114,7 @@ def test_a_filter_that_looks_like_a_command_lets_nothing_in(client: httpx2.Clien
 
 @given(TEXTS)
 @PLENTY
-def test_listings_take_any_text_for_what_it_is(client: httpx2.Client, text: str) -> None:
+def test_listings_accept_any_text(client: httpx2.Client, text: str) -> None:
     plain = text.encode("utf-8", "replace").decode()
     for path, name in (
         ("/documents", "q"),
@@ -88,7 +128,7 @@ def test_listings_take_any_text_for_what_it_is(client: httpx2.Client, text: str)
 
 
 @pytest.mark.parametrize("depth", [100, 5_000, 100_000])
-def test_json_however_deep_is_refused_or_read_and_never_breaks(client: httpx2.Client, depth: int) -> None:
+def test_deeply_nested_json_is_refused(client: httpx2.Client, depth: int) -> None:
     for opening, closing in (("[", "]"), ('{"a":', "}")):
         text = f'{{"query": {opening * depth}1{closing * depth}}}'
         response = client.post(f"{API}/search", content=text, headers={"content-type": "application/json"})

@@ -1,4 +1,4 @@
-"""Large files in bounded memory, telling how far they are."""
+"""Large files are read in limited memory and report progress."""
 
 import asyncio
 import io
@@ -18,22 +18,22 @@ pytestmark = pytest.mark.slow
 
 
 def read(data: bytes, parser: str) -> tuple[Prepared, list[tuple[str, int, int]], float]:
-    """What comes of a file under the usual limits, what was told meanwhile, and the most memory it took."""
-    told: list[tuple[str, int, int]] = []
+    """A file read under the default limits, the progress reports, and the peak memory in MB."""
+    reports: list[tuple[str, int, int]] = []
 
-    async def hear(what: str, done: int, of: int) -> None:
-        told.append((what, done, of))
+    async def report(what: str, done: int, of: int) -> None:
+        reports.append((what, done, of))
 
     async def run() -> Prepared:
         reader = Reader(children=1, memory_mb=Ingest().parse_memory_mb, timeout_s=110)
         try:
-            return await reader.read(data, parser, Chunking(), report=hear)
+            return await reader.read(data, parser, Chunking(), report=report)
         finally:
             await reader.close()
 
     watch = Watch()
     try:
-        return asyncio.run(run()), told, watch.peak_mb
+        return asyncio.run(run()), reports, watch.peak_mb
     finally:
         watch.close()
 
@@ -46,13 +46,13 @@ def book(pages: int) -> bytes:
 
 
 def test_a_pdf_of_500_pages() -> None:
-    found, told, peak = read(book(500), "pdf")
+    found, reports, peak = read(book(500), "pdf")
     assert len(found.parsed.page_starts) == 500
     assert "500.39 The lighthouse" in found.parsed.text
     assert peak < PEAK_MB
-    assert told
-    assert {(what, of) for what, _, of in told} == {("page", 500)}
-    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    assert reports
+    assert {(what, of) for what, _, of in reports} == {("page", 500)}
+    assert [done for _, done, _ in reports] == sorted(done for _, done, _ in reports)
 
 
 def test_a_sheet_of_100_000_rows() -> None:
@@ -64,23 +64,23 @@ def test_a_sheet_of_100_000_rows() -> None:
         sheet.write_row(0, 0, ("Number", "Place", "Reading", "Remark"))
         for row in range(1, 100_001):
             sheet.write_row(row, 0, (row, f"Station {row % 97}", row / 8, "as expected"))
-    found, told, peak = read(out.getvalue(), "sheet")
+    found, reports, peak = read(out.getvalue(), "xlsx")
     [page] = found.parsed.pages
     assert len(page.placed()) == 100_001
     last = page.placed()[-1]
     assert (last.ref, found.parsed.text[last.start : last.end].startswith("| 100000 |")) == ("A100001:D100001", True)
     assert peak < PEAK_MB
-    assert told
-    assert {what for what, *_ in told} == {"row"}
+    assert reports
+    assert {what for what, *_ in reports} == {"row"}
 
 
-def test_how_far_a_long_file_is_can_be_watched(client: httpx2.Client) -> None:
+def test_the_progress_of_a_long_file_is_visible(client: httpx2.Client) -> None:
     document = upload(client, "long.pdf", book(60)).json()["document"]
     stages: set[str] = set()
     while (found := client.get(f"{API}/documents/{document['id']}").json())["status"] not in ("completed", "error"):
         jobs = client.get(f"{API}/jobs").json()["items"]
         stages |= {one["stage"] or "" for one in (found, *jobs)}
     assert ending(client, document)["status"] == "completed"
-    pages = [int(told[1]) for stage in stages if (told := re.fullmatch(r"parsing, page (\d+) of 60", stage))]
+    pages = [int(match[1]) for stage in stages if (match := re.fullmatch(r"parsing, page (\d+) of 60", stage))]
     assert pages, stages
     assert all(0 < page <= 60 for page in pages)

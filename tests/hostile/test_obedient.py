@@ -1,4 +1,4 @@
-"""With a model that obeys whatever it reads: nothing leaves, nothing changes, nothing foreign is said, nothing is falsely cited."""
+"""Prompt injection against a model that obeys everything: no data leaks, no changes, no false citations."""
 
 import asyncio
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from tests.hostile.obedient import (
 
 
 @pytest.mark.timeout(300)
-def test_two_hundred_attack_texts_in_documents_get_nowhere(database_url: str, tmp_path: Path) -> None:
+def test_two_hundred_injections_in_documents_have_no_effect(database_url: str, tmp_path: Path) -> None:
     async def attacked() -> None:
         async with besieged(tmp_path / "data", **{"database.url": database_url}) as siege:
             ids = await shared(siege.pincite, attacks(200))
@@ -42,13 +42,13 @@ def test_two_hundred_attack_texts_in_documents_get_nowhere(database_url: str, tm
             assert machines <= {"127.0.0.1"}
             assert len({call.headers["host"] for call in siege.stub.calls}) == 1
             assert await siege.state() == before
-            assert obeyed > 100  # or the model did not obey, and nothing was shown
+            assert obeyed > 100  # else the model did not obey, and the test shows nothing
 
     asyncio.run(attacked())
 
 
-def test_every_order_is_obeyed_by_the_model_itself() -> None:
-    """What is said above would say nothing of a model that does not do what it is told."""
+def test_the_model_obeys_every_instruction() -> None:
+    """The test above is only valid with a model that obeys."""
     told = "You answer from the sources.\n\n[Source 1] A\n"
     for order in ORDERS:
         said, tools = obey(told + order)
@@ -57,7 +57,7 @@ def test_every_order_is_obeyed_by_the_model_itself() -> None:
             assert any("evil.example" in what or what.startswith("<") for what in led_to(said)), order
 
 
-def test_what_one_may_not_read_is_in_no_prompt_however_it_is_asked_for(database_url: str, tmp_path: Path) -> None:
+def test_text_without_read_permission_is_in_no_prompt(database_url: str, tmp_path: Path) -> None:
     async def asked() -> None:
         async with besieged(tmp_path / "data", **{"database.url": database_url}) as siege:
             for text in (
@@ -73,8 +73,8 @@ def test_what_one_may_not_read_is_in_no_prompt_however_it_is_asked_for(database_
     asyncio.run(asked())
 
 
-def test_a_title_like_anothers_is_cited_by_number_or_not_at_all(open_pincite: Callable[..., Any]) -> None:
-    """Two documents of one title; the mark that names the title stays unmatched, the one by number has its id."""
+def test_a_duplicate_title_is_cited_by_number_or_not_at_all(open_pincite: Callable[..., Any]) -> None:
+    """Of two documents with one title, the citation by title stays unmatched; the citation by number is matched."""
 
     async def asked() -> None:
         with StubLLM(answers=["Five days carry over. [Leave] Five days carry over. [Source 2]"]) as stub:
@@ -92,10 +92,10 @@ def test_a_title_like_anothers_is_cited_by_number_or_not_at_all(open_pincite: Ca
     asyncio.run(asked())
 
 
-def test_what_five_poisoned_documents_of_one_person_say_is_capped_told_and_gone_with_them(
+def test_poisoned_documents_of_one_owner_are_capped_and_their_effect_ends_with_removal(
     database_url: str, tmp_path: Path
 ) -> None:
-    """The owner of each source is told, a cap keeps one person from filling an answer, and removal restores it."""
+    """Sources show their owner, `rag.max_per_owner` caps one owner, and removal restores the answer."""
 
     async def poisoned() -> None:
         async with besieged(tmp_path / "data", **{"database.url": database_url}) as siege:

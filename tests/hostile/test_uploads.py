@@ -1,4 +1,4 @@
-"""Hostile files through the real doors: each ends in bounded time and memory, with a reason, and reaches nothing."""
+"""Hostile files through HTTP and the command line: limited time and memory, a clear reason, no side effects."""
 
 import json
 import os
@@ -17,11 +17,25 @@ from tests.hostile.makers import CASES, NAMES, TRAP, Case
 
 pytestmark = pytest.mark.slow
 BY_COMMAND = (
-    "zip_bomb.docx", "zip_slip.docx", "zip_slip_absolute.docx", "symlink.docx", "external_file.docx", "external_http.docx",
-    "remote_template.docx", "billion_laughs.xlsx", "page_loop.pdf", "active.pdf", "polyglot.pdf", "program.txt",
-    "deep_lists.md", "invalid.txt", "remote.html", "bomb.eml", "huge.png",
-)  # fmt: skip
-"""What is refused, what cannot be read and what can, of every kind: the rest is read by the same code as over HTTP."""
+    "zip_bomb.docx",
+    "zip_slip.docx",
+    "zip_slip_absolute.docx",
+    "symlink.docx",
+    "external_file.docx",
+    "external_http.docx",
+    "remote_template.docx",
+    "billion_laughs.xlsx",
+    "page_loop.pdf",
+    "active.pdf",
+    "polyglot.pdf",
+    "program.txt",
+    "deep_lists.md",
+    "invalid.txt",
+    "remote.html",
+    "bomb.eml",
+    "huge.png",
+)
+"""Files of every outcome for the command line; it reads files by the same code as HTTP."""
 
 
 def outside(folder: Path) -> set[str]:
@@ -59,20 +73,20 @@ def test_a_hostile_file_ends_with_a_reason_and_others_go_on_meanwhile(
     assert outside(surroundings) == before
 
 
-def test_the_peak_was_really_measured(watch: Watch, client: httpx2.Client) -> None:
+def test_the_peak_memory_is_measured(watch: Watch, client: httpx2.Client) -> None:
     assert ending(client, upload(client, "seen.md", "# Seen\n").json()["document"])["status"] == "completed"
     assert watch.peak_mb > 30
 
 
 @pytest.mark.parametrize("name", NAMES, ids=[repr(name[:20]) for name in NAMES])
-def test_a_hostile_name_is_refused_or_is_only_a_name(
+def test_a_hostile_file_name_is_refused_or_harmless(
     name: str, client: httpx2.Client, surroundings: Path, attacked: LiveServer
 ) -> None:
     before = outside(surroundings)
-    told = name.replace("\\", "\\\\").replace('"', '\\"').encode()
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"').encode()
     body = (
         b'--b\r\nContent-Disposition: form-data; name="file"; filename="'
-        + told
+        + escaped
         + b'"\r\n\r\n# Evil\n\nwords\r\n--b--\r\n'
     )
     headers = {"Content-Type": "multipart/form-data; boundary=b"}
@@ -87,7 +101,7 @@ def test_a_hostile_name_is_refused_or_is_only_a_name(
     assert not Path("/tmp/evil.md").exists()
 
 
-def test_several_at_once_leave_the_server_whole(client: httpx2.Client, trap: Trap) -> None:
+def test_the_server_survives_several_hostile_files_at_once(client: httpx2.Client, trap: Trap) -> None:
     bad = [case for case in CASES if case.name in ("zip_bomb.docx", "many_objects.pdf", "huge_sheet.xlsx", "deep.html")]
     sent = [upload(client, f"again-{case.name}", content(case, trap)).json()["document"] for case in bad]
     good = [upload(client, f"good-{n}.md", f"# Good\n\nNumber {n}.\n").json()["document"] for n in range(10)]
@@ -96,7 +110,7 @@ def test_several_at_once_leave_the_server_whole(client: httpx2.Client, trap: Tra
     assert client.get(f"{API}/health/ready").status_code == 200
 
 
-def test_the_command_line_adds_what_it_can_and_names_the_rest(trap: Trap, tmp_path: Path) -> None:
+def test_the_command_line_adds_readable_files_and_reports_the_rest(trap: Trap, tmp_path: Path) -> None:
     files, data = tmp_path / "files", tmp_path / "data"
     files.mkdir()
     chosen = [case for case in CASES if case.name in BY_COMMAND]
@@ -106,9 +120,11 @@ def test_the_command_line_adds_what_it_can_and_names_the_rest(trap: Trap, tmp_pa
     (files / "harmless.md").write_text("# Harmless\n\nWords.\n")
     before = outside(tmp_path)
     environment = {
-        **os.environ, "PINCITE_EMBEDDING__PROVIDER": "scripted", "PINCITE_INGEST__PARSE_TIMEOUT_S": str(TIMEOUT_S),
+        **os.environ,
+        "PINCITE_EMBEDDING__PROVIDER": "scripted",
+        "PINCITE_INGEST__PARSE_TIMEOUT_S": str(TIMEOUT_S),
         "PINCITE_INGEST__PARSE_MEMORY_MB": str(MEMORY_MB),
-    }  # fmt: skip
+    }
     command = [
         sys.executable,
         "-c",
@@ -121,9 +137,9 @@ def test_the_command_line_adds_what_it_can_and_names_the_rest(trap: Trap, tmp_pa
     ]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=110, check=False)
     assert done.returncode == 1, done.stderr
-    told = json.loads(done.stdout)
-    ends = {one["document"]["name"]: _end(one["document"]) for one in told["added"]}
-    ends |= {Path(one["path"]).name: f"refused:{one['code']}" for one in told["refused"]}
+    result = json.loads(done.stdout)
+    ends = {one["document"]["name"]: _end(one["document"]) for one in result["added"]}
+    ends |= {Path(one["path"]).name: f"refused:{one['code']}" for one in result["refused"]}
     assert ends.pop("harmless.md") == "completed"
     assert {case.name: ends[case.name] for case in chosen if ends[case.name] not in case.ends} == {}
     assert outside(tmp_path) == before

@@ -1,7 +1,10 @@
-"""An embedder of words on this machine that can be told to misbehave; a child process loads it by its dotted path."""
+"""A local embedder that misbehaves on demand; a child process loads it by its dotted path."""
 
 import os
+import stat
+import struct
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +15,7 @@ from pincite.errors import SettingsError
 
 @dataclass(frozen=True)
 class Options:
-    """`mood` says how to misbehave; every embedder made leaves its process's id and niceness in the `diary`."""
+    """`mood` says how to misbehave; each embedder writes its process id and niceness to the file `diary`."""
 
     diary: Path | str
     mood: str = "good"
@@ -52,18 +55,40 @@ class FakeEmbedder:
             raise ZeroDivisionError("no vowels")
         if mood == "prints":
             os.write(1, b"a library says hello\n")
+        if mood in NONSENSE:
+            os.write(answers_pipe(), NONSENSE[mood])
+            time.sleep(60)
         return misbehave(mood, [vector(text) for text in texts])
 
 
+NONSENSE = {
+    "talks nonsense": b"x" * 100,
+    "announces too much": struct.pack(">BI", 1, 2**32 - 1),
+    "answers with a list": struct.pack(">BI", 1, 2) + b"[]",
+}
+"""Mood → the bytes that the child writes between its answers."""
+
+
+def answers_pipe() -> int:
+    """The descriptor on which the child process sends its answers."""
+    for descriptor in range(3, 32):
+        try:
+            if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+                return descriptor
+        except OSError:
+            continue
+    raise LookupError("there is no pipe")
+
+
 def vector(text: str) -> list[float]:
-    """What a good fake returns."""
+    """The vector that a well-behaved fake returns for a text."""
     vowels = sum(letter in "aeiou" for letter in text)
     length = (len(text) ** 2 + vowels**2) ** 0.5 or 1.0
     return [len(text) / length, vowels / length] if text else [1.0, 0.0]
 
 
 def misbehave(mood: str, vectors: list[list[float]]) -> list[list[float]]:
-    """Vectors that nobody should store."""
+    """The vectors, made invalid according to the mood."""
     match mood:
         case "nan":
             return [[float("nan"), 1.0], *vectors[1:]]
@@ -82,13 +107,13 @@ def misbehave(mood: str, vectors: list[list[float]]) -> list[list[float]]:
 
 
 def starts(diary: Path | str) -> list[tuple[int, int]]:
-    """Process id and niceness of every embedder made so far."""
+    """Process id and niceness of every embedder created so far."""
     lines = Path(diary).read_text().splitlines() if Path(diary).exists() else []
     return [(int(process), int(niceness)) for process, niceness in map(str.split, lines)]
 
 
 def make_embedder(options: Options) -> Embedder:
-    """Make one and note it down."""
+    """Make a fake embedder and note its process in the diary."""
     if options.mood == "refuses":
         raise SettingsError("there is no alphabet here")
     with open(options.diary, "a") as diary:

@@ -11,14 +11,14 @@ from pincite.ingest import pipeline
 LONG = "\n\n".join(f"# Part {n}\n\nWords about number {n}." for n in range(100))
 
 
-def test_a_big_document_is_written_in_batches_and_served_once(
+def test_a_large_document_is_written_in_batches_and_published_once(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            shop = pincite.services.workers._shop()
+            kit = pincite.services.workers._current_kit()
             seen: list[tuple[str, int]] = []
-            write, serve = shop.indexing.write, shop.indexing.serve
+            write, serve = kit.indexing.write, kit.indexing.serve
 
             async def watched_write(edition: Any, entries: Any) -> None:
                 await write(edition, entries)
@@ -28,26 +28,26 @@ def test_a_big_document_is_written_in_batches_and_served_once(
                 await serve(*args, **kwargs)
                 seen.append(("serve", len((await pincite.search("words about number")).hits)))
 
-            monkeypatch.setattr(shop.indexing, "write", watched_write)
-            monkeypatch.setattr(shop.indexing, "serve", watched_serve)
+            monkeypatch.setattr(kit.indexing, "write", watched_write)
+            monkeypatch.setattr(kit.indexing, "serve", watched_serve)
             await pincite.documents.upload(Upload("long.md", LONG.encode()))
             job = await pincite.services.jobs.claim("tester", 60)
-            await pipeline.ingest(shop, job)
+            await pipeline.ingest(kit, job)
             writes = [found for what, found in seen if what == "write"]
-            assert len(writes) == -(-201 // pipeline.BATCH)
+            assert len(writes) == -(-201 // pipeline.BATCH_CHUNKS)
             assert set(writes) == {0}
             assert seen[-1] == ("serve", 10)
 
     asyncio.run(go())
 
 
-def test_what_fails_on_the_way_leaves_nothing_to_be_found(
+def test_a_document_that_fails_midway_is_not_searchable(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            shop, calls = pincite.services.workers._shop(), 0
-            write = shop.indexing.write
+            kit, calls = pincite.services.workers._current_kit(), 0
+            write = kit.indexing.write
 
             async def second_fails(edition: Any, entries: Any) -> None:
                 nonlocal calls
@@ -56,7 +56,7 @@ def test_what_fails_on_the_way_leaves_nothing_to_be_found(
                     raise Unreadable("broke in the middle")
                 await write(edition, entries)
 
-            monkeypatch.setattr(shop.indexing, "write", second_fails)
+            monkeypatch.setattr(kit.indexing, "write", second_fails)
             added = await pincite.documents.upload(Upload("long.md", LONG.encode()))
             pincite.services.workers.start()
             await pincite.documents.wait([added.document.id])
@@ -72,24 +72,24 @@ def test_what_fails_on_the_way_leaves_nothing_to_be_found(
     asyncio.run(go())
 
 
-def test_a_job_that_was_overtaken_is_dropped(open_pincite: Callable[..., Any]) -> None:
+def test_the_job_of_an_outdated_version_is_dropped(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.documents.upload(Upload("a.md", b"old"))
             job = await pincite.services.jobs.claim("tester", 60)
             await pincite.documents.upload(Upload("a.md", b"new"))
-            await pipeline.ingest(pincite.services.workers._shop(), job)
+            await pipeline.ingest(pincite.services.workers._current_kit(), job)
             newer = await pincite.services.jobs.claim("tester", 60)
             assert newer.version > job.version
             await pincite.remove(job.document_id)
             with pytest.raises(Conflict):
-                await pipeline.ingest(pincite.services.workers._shop(), newer)
+                await pipeline.ingest(pincite.services.workers._current_kit(), newer)
 
     asyncio.run(go())
 
 
 @pytest.mark.parametrize("strategy", ["structure", "window", "semantic"])
-def test_a_document_is_cut_by_the_strategy_in_force(open_pincite: Callable[..., Any], strategy: str) -> None:
+def test_a_document_is_chunked_by_the_configured_strategy(open_pincite: Callable[..., Any], strategy: str) -> None:
     text = "# Pets\n\n" + "Cats purr softly. " * 60 + "\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
 
     async def go() -> None:
@@ -107,7 +107,7 @@ def test_a_document_is_cut_by_the_strategy_in_force(open_pincite: Callable[..., 
     asyncio.run(go())
 
 
-def test_a_document_cut_by_meaning_says_so_where_its_sentences_cannot_be_embedded(
+def test_semantic_chunking_fails_the_document_where_its_sentences_cannot_be_embedded(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
@@ -116,7 +116,7 @@ def test_a_document_cut_by_meaning_says_so_where_its_sentences_cannot_be_embedde
             async def down(_passages: Any) -> Any:
                 raise ProviderRefused("the embedder knows no such model")
 
-            monkeypatch.setattr(pincite.services.workers._shop().lane, "embed", down)
+            monkeypatch.setattr(pincite.services.workers._current_kit().bulk_embedder, "embed", down)
             pincite.services.workers.start()
             added = await pincite.documents.upload(Upload("pets.md", b"Cats purr. Dogs bark."))
             await pincite.documents.wait([added.document.id])

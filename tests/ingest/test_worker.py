@@ -16,36 +16,36 @@ async def processed(pincite: Any, name: str = "a.md") -> Document:
     return await pincite.get(added.document.id)
 
 
-def replaced(monkeypatch: pytest.MonkeyPatch, *behaviours: Any) -> list[int]:
-    """The pipeline fails as told, call by call; after that it works."""
+def failing_pipeline(monkeypatch: pytest.MonkeyPatch, *behaviours: Any) -> list[int]:
+    """Make the pipeline raise these errors, one per call, and work after that; return the attempts so far."""
     real, tries = worker.ingest, list[int]()
 
-    async def ingest(shop: Any, job: Any) -> None:
+    async def ingest(kit: Any, job: Any) -> None:
         tries.append(job.attempts)
         if len(tries) <= len(behaviours):
             raise behaviours[len(tries) - 1]
-        await real(shop, job)
+        await real(kit, job)
 
     monkeypatch.setattr(worker, "ingest", ingest)
     return tries
 
 
-def test_what_can_pass_is_tried_again(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_temporary_error_is_retried(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            tries = replaced(monkeypatch, ProviderError("busy"))
+            tries = failing_pipeline(monkeypatch, ProviderError("busy"))
             assert (await processed(pincite)).status == "completed"
             assert tries == [1, 2]
 
     asyncio.run(go())
 
 
-def test_a_bug_ends_the_document_with_a_reason_and_the_worker_goes_on(
+def test_a_bug_fails_the_document_with_a_reason_and_the_worker_continues(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            replaced(monkeypatch, ZeroDivisionError("oops"))
+            failing_pipeline(monkeypatch, ZeroDivisionError("oops"))
             failed = await processed(pincite)
             assert failed.error is not None
             assert (failed.error.code, "ZeroDivisionError: oops" in failed.error.message) == ("internal", True)
@@ -54,7 +54,7 @@ def test_a_bug_ends_the_document_with_a_reason_and_the_worker_goes_on(
     asyncio.run(go())
 
 
-def test_a_poison_file_ends_after_its_tries(open_pincite: Callable[..., Any]) -> None:
+def test_a_file_that_kills_workers_fails_after_its_attempts(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite(ingest__attempts=2) as pincite:
             added = await pincite.documents.upload(Upload("a.md", b"Some words."))
@@ -69,11 +69,13 @@ def test_a_poison_file_ends_after_its_tries(open_pincite: Callable[..., Any]) ->
     asyncio.run(go())
 
 
-def test_stopping_gives_the_job_back_at_once(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopping_returns_the_job_to_the_queue_at_once(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def go() -> None:
         started = asyncio.Event()
 
-        async def slow(shop: Any, job: Any) -> None:
+        async def slow(kit: Any, job: Any) -> None:
             started.set()
             await asyncio.sleep(60)
 
@@ -89,14 +91,14 @@ def test_stopping_gives_the_job_back_at_once(open_pincite: Callable[..., Any], m
     asyncio.run(go())
 
 
-def test_stopping_gives_back_all_it_has_in_hand_however_slow_that_is(
+def test_stopping_returns_all_running_jobs_even_if_that_is_slow(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
         async with open_pincite(ingest__workers=2) as pincite:
             begun, real = list[int](), pincite.services.jobs.give_back
 
-            async def ingest(shop: Any, job: Any) -> None:
+            async def ingest(kit: Any, job: Any) -> None:
                 begun.append(job.id)
                 await asyncio.sleep(3600)
 
@@ -123,7 +125,7 @@ def test_a_worker_that_lost_its_lease_stops(open_pincite: Callable[..., Any], mo
     async def go() -> None:
         stopped = asyncio.Event()
 
-        async def slow(shop: Any, job: Any) -> None:
+        async def slow(kit: Any, job: Any) -> None:
             try:
                 await asyncio.sleep(60)
             except asyncio.CancelledError:
@@ -141,7 +143,7 @@ def test_a_worker_that_lost_its_lease_stops(open_pincite: Callable[..., Any], mo
     asyncio.run(go())
 
 
-def test_words_are_packed_when_nothing_waits_any_more(
+def test_postings_are_packed_when_no_job_is_left(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[int] = []
@@ -167,25 +169,27 @@ def test_words_are_packed_when_nothing_waits_any_more(
     asyncio.run(go())
 
 
-def test_an_embedder_that_is_down_is_waited_for_and_no_try_is_spent(
+def test_a_job_waits_for_an_embedder_that_is_down_without_spending_an_attempt(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """More failures than there are tries, and other documents are left in peace meanwhile."""
+    """There are more failures than attempts."""
 
     async def go() -> None:
-        monkeypatch.setattr(worker, "SHORTEST_PAUSE_S", 0.01)
+        monkeypatch.setattr(worker, "MIN_STALL_PAUSE_S", 0.01)
         async with open_pincite(ingest__attempts=1) as pincite:
-            tries = replaced(monkeypatch, *(ProviderBusy("cannot be reached") for _ in range(4)))
+            tries = failing_pipeline(monkeypatch, *(ProviderBusy("cannot be reached") for _ in range(4)))
             assert (await processed(pincite)).status == "completed"
             assert tries == [1, 1, 1, 1, 1]
 
     asyncio.run(go())
 
 
-def test_a_document_that_waits_says_what_for(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stalled_document_reports_what_it_waits_for(
+    open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
-            replaced(monkeypatch, ProviderBusy("http://there cannot be reached"))
+            failing_pipeline(monkeypatch, ProviderBusy("http://there cannot be reached"))
             added = await pincite.documents.upload(Upload("a.md", b"Some words."))
             pincite.services.workers.start()
             async with asyncio.timeout(10):
@@ -202,12 +206,12 @@ def test_a_document_that_waits_says_what_for(open_pincite: Callable[..., Any], m
     asyncio.run(go())
 
 
-def test_patience_ends_and_the_reason_is_told(
+def test_a_stalled_document_fails_with_the_reason_when_patience_ends(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
         async with open_pincite(ingest__patience_s=0) as pincite:
-            tries = replaced(monkeypatch, ProviderBusy("cannot be reached"))
+            tries = failing_pipeline(monkeypatch, ProviderBusy("cannot be reached"))
             failed = await processed(pincite)
             assert failed.error is not None
             assert (failed.error.code, failed.error.message) == ("provider_busy", "cannot be reached")
@@ -216,28 +220,28 @@ def test_patience_ends_and_the_reason_is_told(
     asyncio.run(go())
 
 
-def test_when_the_embedder_is_back_all_that_waited_for_it_is_tried_at_once(
+def test_stalled_jobs_are_retried_at_once_when_the_embedder_is_back(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
-        monkeypatch.setattr(worker, "PROBE_S", 0.01)
+        monkeypatch.setattr(worker, "PROBE_INTERVAL_S", 0.01)
         async with open_pincite() as pincite:
-            replaced(monkeypatch, *(ProviderBusy("busy", retry_after_s=200) for _ in range(3)))
+            failing_pipeline(monkeypatch, *(ProviderBusy("busy", retry_after_s=200) for _ in range(3)))
             ids = [(await pincite.documents.upload(Upload(f"{n}.md", b"Some words."))).document.id for n in range(4)]
             pincite.services.workers.start()
-            await asyncio.wait_for(pincite.documents.wait(ids), 20)  # three of them were told to wait for 200 s
+            await asyncio.wait_for(pincite.documents.wait(ids), 20)  # three of them have a pause of 200 s
             assert {(await pincite.get(one)).status for one in ids} == {"completed"}
 
     asyncio.run(go())
 
 
-def test_a_job_cancelled_by_another_process_is_let_go_at_the_next_heartbeat(
+def test_a_job_cancelled_by_another_process_stops_at_the_next_heartbeat(
     open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
         begun, stopped = asyncio.Event(), asyncio.Event()
 
-        async def slow(shop: Any, job: Any) -> None:
+        async def slow(kit: Any, job: Any) -> None:
             begun.set()
             try:
                 await asyncio.sleep(60)
@@ -249,19 +253,19 @@ def test_a_job_cancelled_by_another_process_is_let_go_at_the_next_heartbeat(
             added = await pincite.documents.upload(Upload("a.md", b"Some words."))
             pincite.services.workers.start()
             await asyncio.wait_for(begun.wait(), 10)
-            [job], _ = await other.queue.page(await other.scope(), limit=10)
-            assert (await other.cancel(job.id)).was == "running"
+            [job], _ = await other.services.job_list.page(await other.scope(), limit=10)
+            assert (await other.documents.cancel(job.id)).was == "running"
             await asyncio.wait_for(stopped.wait(), 10)
             assert (await pincite.get(added.document.id)).error.code == "cancelled"
 
     asyncio.run(go())
 
 
-def test_a_full_disk_is_waited_for(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_waits_while_the_disk_is_full(open_pincite: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     async def go() -> None:
-        monkeypatch.setattr(worker, "SHORTEST_PAUSE_S", 0.01)
+        monkeypatch.setattr(worker, "MIN_STALL_PAUSE_S", 0.01)
         async with open_pincite(ingest__attempts=1) as pincite:
-            tries = replaced(monkeypatch, DataFolderError("the database's disk is full"))
+            tries = failing_pipeline(monkeypatch, DataFolderError("the database's disk is full"))
             assert (await processed(pincite)).status == "completed"
             assert tries == [1, 1]
 

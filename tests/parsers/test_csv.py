@@ -27,11 +27,11 @@ TABLE = "| Name | Price |\n| --- | --- |\n| Tea, black | 2,50 |"
         "Name;Price\nTea, black;2,50".encode("utf-16"),
     ],
 )
-def test_delimiters_and_quotes_are_told_by_what_fits(text: str | bytes):
+def test_delimiters_and_quotes_are_detected(text: str | bytes):
     assert parse(text).text == TABLE
 
 
-def test_commas_within_numbers_do_not_part_values():
+def test_commas_within_numbers_do_not_separate_values():
     assert parse("Haus;1,5\nHof;2,5\n").text == "|  |  |\n| --- | --- |\n| Haus | 1,5 |\n| Hof | 2,5 |"
 
 
@@ -59,13 +59,13 @@ def test_a_million_columns_are_refused():
     assert refusal.value.code == "limit"
 
 
-def test_a_quote_that_never_ends_is_told():
-    with pytest.raises(Unreadable, match="mend its quotes"):
+def test_an_unclosed_quote_is_reported():
+    with pytest.raises(Unreadable, match="fix its quotes"):
         parse('a,b\n1,"' + "x" * 200_000)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", ",,,\n,,,", '""'])
-def test_nothing_is_empty(text: str):
+def test_a_file_without_values_is_empty(text: str):
     with pytest.raises(Unreadable) as refusal:
         parse(text)
     assert refusal.value.code == "empty"

@@ -90,7 +90,7 @@ STYLES = """
         ("", "Words"),
     ],
 )
-def test_headings_are_told_by_name_descent_and_outline_level(properties: str, written: str):
+def test_headings_are_detected_by_style_name_parent_style_and_outline_level(properties: str, written: str):
     assert text_of(p("Words", properties), parts={"styles": STYLES}) == written
 
 
@@ -140,7 +140,8 @@ def test_a_table_of_contents_is_one_block_of_lines():
 
 
 def level(index: int, kind: str, pattern: str, more: str = "") -> str:
-    return f'<w:lvl w:ilvl="{index}"><w:start w:val="1"/><w:numFmt w:val="{kind}"/>{more}<w:lvlText w:val="{pattern}"/></w:lvl>'
+    numbering = f'<w:start w:val="1"/><w:numFmt w:val="{kind}"/>{more}<w:lvlText w:val="{pattern}"/>'
+    return f'<w:lvl w:ilvl="{index}">{numbering}</w:lvl>'
 
 
 NUMBERING = (
@@ -156,9 +157,17 @@ NUMBERING = (
 
 def test_lists_nest_and_count_as_word_counts():
     body = (
-        p("one", listed(2)) + p("a", listed(2, 1)) + p("b", listed(2, 1)) + p("two", listed(2)) + p("again", listed(2, 1))
-        + p("between") + p("three", listed(2)) + p("five", listed(3)) + p("dot", listed(1)) + p("deep", listed(1, 1))
-    )  # fmt: skip
+        p("one", listed(2))
+        + p("a", listed(2, 1))
+        + p("b", listed(2, 1))
+        + p("two", listed(2))
+        + p("again", listed(2, 1))
+        + p("between")
+        + p("three", listed(2))
+        + p("five", listed(3))
+        + p("dot", listed(1))
+        + p("deep", listed(1, 1))
+    )
     assert text_of(body, parts={"numbering": NUMBERING}) == (
         "1. one\n   - (a) a\n   - (b) b\n2. two\n   - (a) again\n\nbetween\n\n3. three\n5. five\n- dot\n  - deep"
     )
@@ -173,7 +182,7 @@ def test_numbered_headings_show_their_numbers():
     assert written == "# I Scope\n\n## 1.1 Terms\n\n## 1.2 Rules"
 
 
-def test_zero_takes_a_paragraph_out_of_its_list_and_unknown_lists_are_none():
+def test_list_id_zero_and_unknown_lists_give_plain_paragraphs():
     body = p("plain", listed(0)) + p("lost", listed(99)) + p("in", listed(1, 8))
     assert text_of(body, parts={"numbering": NUMBERING}) == "plain\n\nlost\n\n- in"
 
@@ -194,7 +203,8 @@ def test_tracked_changes_are_accepted():
 def test_links_are_kept_where_they_lead_to_the_web():
     field = (
         '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>HYPERLINK "https://example.org/f"</w:instrText>'
-        f'</w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>{run("field")}<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+        '</w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>'
+        f'{run("field")}<w:r><w:fldChar w:fldCharType="end"/></w:r>'
     )
     body = p(
         f'<w:hyperlink r:id="web" w:anchor="part">{run("here")}</w:hyperlink>{run(" and ")}'
@@ -216,7 +226,8 @@ def test_fields_show_their_results_and_controls_their_content():
     )
     controls = f"<w:sdt><w:sdtPr/><w:sdtContent>{p('chosen')}</w:sdtContent></w:sdt>"
     box = (
-        '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:checkBox><w:checked/></w:checkBox></w:ffData></w:fldChar></w:r>'
+        '<w:r><w:fldChar w:fldCharType="begin"><w:ffData>'
+        "<w:checkBox><w:checked/></w:checkBox></w:ffData></w:fldChar></w:r>"
         '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
     )
     assert text_of(body + controls + p(box + run(" agreed"))) == "4 July: yes\n\nchosen\n\n☒ agreed"
@@ -250,7 +261,7 @@ def test_notes_stand_below_the_paragraph_that_refers_to_them():
     assert [mark.ref for mark in parsed.pages[0].placed()] == ["paragraph 1", "footnote 1", "paragraph 2", "endnote 1"]
 
 
-def test_text_boxes_follow_their_paragraph_and_are_told_once():
+def test_text_boxes_follow_their_paragraph_and_are_written_once():
     content = f"<w:txbxContent>{p('In the box')}</w:txbxContent>"
     box = (
         f"<w:r><mc:AlternateContent><mc:Choice><w:drawing><a:x>{content}</a:x></w:drawing></mc:Choice>"
@@ -262,7 +273,7 @@ def test_text_boxes_follow_their_paragraph_and_are_told_once():
     assert [mark.ref for mark in parsed.pages[0].placed()] == ["paragraph 1", "text box 1", "paragraph 2"]
 
 
-def test_what_was_written_about_a_picture_is_kept_where_it_stands():
+def test_the_alternative_text_of_a_picture_is_kept_in_place():
     def drawing(descr: str) -> str:
         return f'<w:r><w:drawing><a:inline><a:docPr id="1" name="x" descr="{descr}"/></a:inline></w:drawing></w:r>'
 
@@ -286,7 +297,7 @@ def test_merged_cells_are_repeated_downwards_and_above_columns():
     )
 
 
-def test_a_row_that_is_one_text_above_the_others_stands_before_the_table():
+def test_a_first_row_with_a_single_text_is_written_before_the_table():
     body = table(
         row(cell("Prices", '<w:gridSpan w:val="2"/>')), row(cell("Item"), cell("€")), row(cell("Tea"), cell("2"))
     )
@@ -301,7 +312,7 @@ def test_nested_tables_come_after_the_one_they_are_in():
     assert text_of(body) == "| a | b |\n| --- | --- |\n| c | d |\n\n| x | y |\n| --- | --- |"
 
 
-def test_a_table_that_only_arranges_things_is_no_table():
+def test_a_table_used_for_layout_is_not_written_as_a_table():
     body = table(row(cell(p("Chapter", style("berschrift1")) + p("Words")), cell("Beside")))
     parsed = parse(make_docx(body, parts={"styles": STYLES}))
     assert parsed.text == "# Chapter\n\nWords\n\nBeside"
@@ -311,7 +322,7 @@ def test_a_table_that_only_arranges_things_is_no_table():
 # What is no Word document
 
 
-def test_files_without_text_are_empty_and_others_are_named():
+def test_files_without_text_and_other_types_are_refused():
     with pytest.raises(Unreadable) as refusal:
         parse(make_docx(p("") + table(row(cell("")))))
     assert refusal.value.code == "empty"
@@ -333,6 +344,6 @@ def test_deep_nesting_is_read_or_refused():
         text_of("<w:sdt>" * 300 + "</w:sdt>" * 300)
 
 
-def test_templates_and_pictures_elsewhere_are_never_looked_for():
+def test_external_templates_and_pictures_are_never_fetched():
     links = {"t": ("attachedTemplate", "http://127.0.0.1:9/evil.dotm"), "i": ("image", "http://127.0.0.1:9/x.png")}
     assert text_of(p("Words"), links=links) == "Words"

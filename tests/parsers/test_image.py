@@ -36,7 +36,7 @@ def test_each_page_of_an_image_is_a_page():
 
 
 @pytest.mark.slow
-def test_what_is_transparent_is_seen_on_white():
+def test_transparent_images_are_read_on_white():
     picture = draw(LINES).convert("L")
     black = Image.new("RGBA", picture.size, "black")
     black.putalpha(ImageOps.invert(picture))
@@ -44,7 +44,7 @@ def test_what_is_transparent_is_seen_on_white():
 
 
 @pytest.mark.slow
-def test_a_photograph_is_upright_as_its_camera_says():
+def test_a_photograph_is_rotated_by_its_exif_data():
     out = io.BytesIO()
     exif = Image.Exif()
     exif[ExifTags.Base.Orientation] = 6
@@ -69,7 +69,7 @@ def test_large_images_are_refused_before_they_are_decoded(monkeypatch: pytest.Mo
     assert unreadable(saved(draw([]), "TIFF", [draw([])])) == "limit"
 
 
-def test_what_is_no_image_or_half_of_one_is_broken_and_a_blank_one_empty():
+def test_broken_and_blank_images_are_refused():
     assert unreadable(b"") == "broken"
     assert unreadable(b"GIF89a" + b"\0" * 50) == "broken"
     assert unreadable(saved(draw(LINES))[:-200]) == "broken"
@@ -77,7 +77,7 @@ def test_what_is_no_image_or_half_of_one_is_broken_and_a_blank_one_empty():
 
 
 @pytest.mark.slow
-def test_it_is_read_where_files_are_read_without_network_files_and_much_memory():
+def test_images_are_read_in_the_confined_reader_process():
     async def read() -> Prepared:
         reader = Reader(children=1, memory_mb=1024, timeout_s=120)
         try:

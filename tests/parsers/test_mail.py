@@ -87,7 +87,8 @@ aus HTML"""
 
 def full() -> EmailMessage:
     made = mail(
-        "Hallo Ana,\n\nanbei das Angebot.\n# keine Überschrift\n\n> Kannst du das schicken?\n>> Bis wann?\n\n-- \nJürgen\n",
+        "Hallo Ana,\n\nanbei das Angebot.\n# keine Überschrift\n\n"
+        "> Kannst du das schicken?\n>> Bis wann?\n\n-- \nJürgen\n",
         "Angebot für März – Größe 5",
         sender='"Çelik, Jürgen" <j.celik@x.example>',
         To="Ana Ruiz <ana@x.example>, bo@x.example",
@@ -107,7 +108,7 @@ def full() -> EmailMessage:
     return made
 
 
-def test_a_mail_with_everything_becomes_the_markdown_it_should():
+def test_a_mail_with_everything_matches_its_expected_markdown():
     parsed = read(full())
     assert parsed.text == GOLDEN
     assert (parsed.title, parsed.author) == ("Angebot für März – Größe 5", "Çelik, Jürgen")
@@ -117,8 +118,11 @@ def test_a_mail_with_everything_becomes_the_markdown_it_should():
 def test_the_message_and_each_attachment_are_parts():
     parsed = read(full())
     assert [(page.kind, page.name) for page in parsed.pages] == [
-        ("part", "message"), ("part", "Preise ä.md"), ("part", "bericht.pdf"), ("part", "Weitergeleitet")
-    ]  # fmt: skip
+        ("part", "message"),
+        ("part", "Preise ä.md"),
+        ("part", "bericht.pdf"),
+        ("part", "Weitergeleitet"),
+    ]
     assert text_of(parsed, 1).startswith("# Preise ä.md\n\n# Preise")
     assert text_of(parsed, 3).endswith("aus HTML")
 
@@ -177,7 +181,8 @@ def test_flowed_lines_are_whole_again():
 def test_html_is_read_where_there_is_no_plain_text():
     made = mail(" \n")
     made.add_alternative(
-        "<html><head><title>no</title></head><body><table><tr><td><h1>News</h1><p>We open at <a href='https://x.example'>nine</a>."
+        "<html><head><title>no</title></head><body><table><tr>"
+        "<td><h1>News</h1><p>We open at <a href='https://x.example'>nine</a>."
         "</p></td></tr></table><blockquote>On Monday you wrote:</blockquote></body></html>",
         subtype="html",
     )
@@ -198,7 +203,7 @@ def test_paragraphs_are_counted_through_all_parts_of_the_body():
     assert [found[ref] for ref in refs] == ["First.", "Second.", "Third.", "Fourth.", "Footer of the list."]
 
 
-def test_what_is_attached_to_the_richer_of_two_ways_is_read_beside_the_plain_one():
+def test_attachments_of_the_html_alternative_are_read_with_the_plain_text():
     rich = EmailMessage()
     rich.set_content("<p>Here is the lease.</p>", subtype="html")
     rich.add_attachment(b"Room,Rent\nAttic,510\n", maintype="text", subtype="csv", filename="lease.csv")
@@ -254,7 +259,7 @@ def test_mails_inside_mails_are_read_to_a_depth():
     assert "not read" in text
 
 
-def test_of_very_many_attachments_some_are_named_only():
+def test_attachments_over_the_limit_are_only_named():
     made = mail()
     for number in range(MAX_ATTACHMENTS + 5):
         made.add_attachment(b"words", maintype="text", subtype="plain", filename=f"{number}.txt")
@@ -272,7 +277,7 @@ def test_of_very_many_attachments_some_are_named_only():
         (b"From:\n\n", "empty"),
     ],
 )
-def test_what_is_no_readable_mail_is_told(data: bytes, code: str):
+def test_unreadable_mails_are_refused_with_the_reason(data: bytes, code: str):
     with pytest.raises(Unreadable) as caught:
         PARSER.parse(data)
     assert caught.value.code == code
@@ -298,7 +303,7 @@ def nested(levels: int) -> bytes:
     ],
     ids=["nested", "comments", "words", "headers", "parts", "parameters", "flowed", "quoting"],
 )
-def test_hostile_mails_take_bounded_time(data: bytes):
+def test_hostile_mails_take_limited_time(data: bytes):
     started = time.monotonic()
     with suppress(Unreadable):
         assert PARSER.parse(data).text

@@ -58,7 +58,7 @@ def test_front_matter_may_be_empty_or_end_with_dots(end: str):
         "- a\n- b",
     ],
 )
-def test_front_matter_that_is_none_is_content(front: str):
+def test_invalid_front_matter_is_content(front: str):
     parsed = parse(f"---\n{front}\n---\nx")
     assert (parsed.body_start, parsed.title, parsed.tags) == (0, None, ())
 

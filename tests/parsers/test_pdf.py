@@ -38,7 +38,7 @@ def column(lines: list[str], x: float, y: float = 700) -> list[Line]:
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in GOLDEN.glob("*.pdf")))
-def test_files_made_by_an_office_come_out_as_written_down(name: str):
+def test_office_made_pdfs_match_their_expected_text(name: str):
     parsed = parse((GOLDEN / f"{name}.pdf").read_bytes())
     assert parsed.text == (GOLDEN / f"{name}.md").read_text(encoding="utf-8").rstrip("\n")
 
@@ -72,7 +72,7 @@ def test_lines_stay_lines_and_gaps_become_blank_lines():
     assert parsed.text == "\n".join([*BODY, *BODY]) + "\n\nA new paragraph.\nIt goes on."
 
 
-def test_pages_know_where_they_begin():
+def test_pages_have_their_start_offset():
     parsed = parse(make_pdf([["First page."], [], ["Third page."]]))
     assert parsed.text == "First page.\n\nThird page."
     assert parsed.page_starts == (0, 13, 13)
@@ -84,7 +84,7 @@ def test_trailing_empty_pages_begin_at_the_end():
     assert parsed.page_starts == (0, 5, 5)
 
 
-def test_every_word_knows_its_box():
+def test_every_word_has_its_box():
     parsed = parse(make_pdf([[Line("Title", 20, x=100, y=700), Line("two words", x=100, y=600)], ["Next."]]))
     title, two = words(parsed)["Title"].box, words(parsed)["two"].box
     assert title
@@ -97,7 +97,7 @@ def test_every_word_knows_its_box():
     assert list(words(parsed, 1)) == ["Next."]
 
 
-def test_boxes_are_those_of_the_page_as_it_is_shown():
+def test_boxes_are_those_of_the_displayed_page():
     upright = parse(make_pdf([[Line("Word", x=100, y=700)]]))
     turned = parse(make_pdf([[Line("Word", x=100, y=700)]], rotate=90))
     left, top, right, bottom = words(upright)["Word"].box or (0, 0, 0, 0)
@@ -105,7 +105,7 @@ def test_boxes_are_those_of_the_page_as_it_is_shown():
     assert words(turned)["Word"].box == pytest.approx((HEIGHT - bottom, left, HEIGHT - top, right), abs=0.2)
 
 
-def test_a_page_that_lies_on_its_side_is_read_in_its_own_direction():
+def test_a_rotated_page_is_read_in_its_own_direction():
     lines = [
         Line("First line of a page", x=100, y=100, upwards=True),
         Line("and its second.", x=114, y=100, upwards=True),
@@ -118,7 +118,7 @@ def test_a_page_that_lies_on_its_side_is_read_in_its_own_direction():
     assert box[0] < 100 < box[2]
 
 
-def test_two_columns_are_read_one_after_the_other_and_what_spans_them_in_its_place():
+def test_two_columns_are_read_one_after_the_other_with_spanning_lines_in_place():
     left = [
         "The first column has lines of text",
         "that go down the page as far as",
@@ -188,7 +188,8 @@ def test_a_ruled_table_is_a_table_and_merged_cells_begin_where_they_begin():
 def test_columns_that_are_clear_are_a_table_without_rules():
     rows = [("Month", "Snow", "Wind"), ("January", "122", "61"), ("February", "160", "74"), ("March", "98", "55")]
     page = [Line(text, x=72 + 100 * n, y=700 - 14 * m) for m, row in enumerate(rows) for n, text in enumerate(row)]
-    expected = "| Month | Snow | Wind |\n| --- | --- | --- |\n| January | 122 | 61 |\n| February | 160 | 74 |\n| March | 98 | 55 |"
+    header = "| Month | Snow | Wind |\n| --- | --- | --- |\n"
+    expected = f"{header}| January | 122 | 61 |\n| February | 160 | 74 |\n| March | 98 | 55 |"
     assert parse(make_pdf([page])).text == expected
 
 
@@ -200,7 +201,7 @@ def test_running_headers_footers_and_page_numbers_are_left_out():
     assert parse(make_pdf(pages)).text == "Text of page one.\n\nText of page two.\n\nText of page three."
 
 
-def test_a_page_of_nothing_but_its_number_keeps_it():
+def test_a_page_with_only_its_number_keeps_it():
     assert parse(make_pdf([[Line("1", y=30)], [Line("2", y=30)]])).text == "1\n\n2"
 
 
@@ -211,7 +212,7 @@ def test_links_to_the_web_are_kept_and_others_are_not():
     assert text == "See the [rules](https://example.org/%28x%29), please.\n\nRun this.\n\nhttps://example.org/a"
 
 
-def test_notes_that_are_seen_are_read():
+def test_visible_notes_are_read():
     assert parse(make_pdf([[*BODY, Note("Checked by Ida", 72, 600)]])).text == "\n".join(BODY) + "\n\nChecked by Ida"
 
 
@@ -235,7 +236,7 @@ def test_words_hyphenated_at_the_end_of_a_line_are_joined():
     assert marks[1].box != marks[2].box
 
 
-def test_text_that_looks_like_markdown_is_not_taken_for_it():
+def test_text_that_looks_like_markdown_is_escaped():
     lines = ["# comment", "```", "Title", "=====", "<!-- x", "---", "- item"]
     parsed = parse(make_pdf([[*BODY, *lines]]))
     assert parsed.text.split("\n")[2:] == ["\\# comment", "\\```", "Title", "\\=====", "\\<!-- x", "\\---", "- item"]
@@ -247,7 +248,7 @@ def test_metadata_names_title_and_author():
 
 
 @pytest.mark.parametrize("title", ["", "untitled", "Microsoft Word - draft.doc", "draft_v2.docx"])
-def test_a_title_that_says_nothing_gives_way_to_the_heading(title: str):
+def test_a_useless_title_is_replaced_by_the_heading(title: str):
     assert parse(make_pdf([[Line("Real title", 20), *BODY]], title=title)).title == "Real title"
 
 
@@ -263,7 +264,7 @@ def test_table_of_contents_lines_are_no_headings():
     assert parsed.text.startswith("1 Introduction")
 
 
-def test_what_cannot_be_read_says_why(monkeypatch: pytest.MonkeyPatch):
+def test_unreadable_files_are_refused_with_the_reason(monkeypatch: pytest.MonkeyPatch):
     good = make_pdf([["Text."]])
     assert unreadable(make_pdf([["Text."]], encrypted=True)) == "encrypted"
     assert unreadable(b"%PDF-1.4\n%%EOF") == "broken"
@@ -285,7 +286,7 @@ def test_pages_and_characters_are_limited(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.slow
-def test_only_pages_without_text_are_read_from_what_they_look_like():
+def test_only_pages_without_text_go_through_text_recognition():
     out = io.BytesIO()
     picture = draw(["Snow report", "The path is closed."])
     picture.save(out, "PDF", resolution=72)

@@ -13,8 +13,8 @@ from pptx.util import Inches
 from pincite.core.documents.document import Parsed
 from pincite.errors import Unreadable
 from pincite.parsers.office.pptx_graphics import diagram_texts
-from pincite.parsers.office.pptx_text import paragraphs, written
-from pincite.parsers.office.zip_safety import xml
+from pincite.parsers.office.pptx_text import markdown_blocks, paragraphs
+from pincite.parsers.office.zip_safety import parse_xml
 from pincite.parsers.pptx import Options, make_parser
 from tests.office_maker import element
 
@@ -98,7 +98,10 @@ def test_numbers_are_counted_and_breaks_kept():
         "<a:p><a:pPr><a:buAutoNum type='arabicPeriod' startAt='3'/></a:pPr><a:r><a:t>four</a:t></a:r></a:p>"
         "<a:p><a:pPr><a:buNone/></a:pPr><a:r><a:t># no</a:t></a:r><a:br/><a:r><a:t>list</a:t></a:r></a:p>",
     )
-    assert list(written(paragraphs(xml(body.encode()), {}))) == ["3. three\n   - (a) a\n4. four", "\\# no\nlist"]
+    assert list(markdown_blocks(paragraphs(parse_xml(body.encode()), {}))) == [
+        "3. three\n   - (a) a\n4. four",
+        "\\# no\nlist",
+    ]
 
 
 def test_slides_without_title_hidden_slides_and_empty_ones():
@@ -126,7 +129,8 @@ def test_tables_links_and_notes():
     slide.notes_slide.notes_text_frame.text = "Say\nthanks"
     parsed = deck.parse()
     assert parsed.text == (
-        "# Prices\n\n| Item | € |\n| --- | --- |\n| Tea | 2\\|50 |\n| Tea | 3 |\n\nsee [there](https://example.org/)\n\n"
+        "# Prices\n\n| Item | € |\n| --- | --- |\n| Tea | 2\\|50 |\n"
+        "| Tea | 3 |\n\nsee [there](https://example.org/)\n\n"
         "Speaker notes:\n\nSay\n\nthanks"
     )
     assert refs(parsed)["table 1, row 3"] == "| Tea | 3 |"
@@ -155,7 +159,7 @@ def test_charts_are_tables_of_their_numbers_as_shown():
     assert refs(parsed)["chart 2, row 2"] == "| 0.7 | 2.7 |"
 
 
-def test_what_was_written_about_pictures_is_kept():
+def test_alternative_texts_of_pictures_are_kept():
     deck = Deck()
     slide = deck.slide(TITLE_ONLY, "Places")
     for descr in ("The hut in snow", "A house\nDescription automatically generated"):
@@ -169,10 +173,10 @@ def test_what_was_written_about_pictures_is_kept():
 def test_diagrams_are_lists_of_their_boxes():
     point = "<dgm:pt><dgm:t><a:p><a:r><a:t>{}</a:t></a:r></a:p></dgm:t></dgm:pt>"
     data = element("dgm:dataModel", f"<dgm:ptLst>{point.format('Plan')}<dgm:pt/>{point.format('Build')}</dgm:ptLst>")
-    assert diagram_texts(xml(data.encode())) == ["Plan", "Build"]
+    assert diagram_texts(parse_xml(data.encode())) == ["Plan", "Build"]
 
 
-def test_a_presentation_without_words_says_so():
+def test_a_presentation_without_text_is_refused():
     deck = Deck()
     deck.slide(BLANK)
     with pytest.raises(Unreadable) as refusal:

@@ -1,4 +1,4 @@
-"""Workbooks: sheets, tables, numbers as shown, and the place of every cell."""
+"""Workbooks: sheets, tables, formatted numbers, and the reference of every cell."""
 
 import io
 import zipfile
@@ -27,7 +27,7 @@ def parse(data: bytes) -> Parsed:
 
 
 def by_cell(parsed: Parsed, page: Page) -> dict[str, str]:
-    """What stands in each cell of a page, found by its place in the text."""
+    """The text of each cell of a page, found by its position in the text."""
     return {
         one.ref: parsed.text[one.start : one.end]
         for mark in page.placed()
@@ -100,34 +100,41 @@ def c(reference: str, text: str, kind: str = "n", style: int = 0) -> str:
 def test_cells_of_all_kinds_are_shown():
     strings = "<si><t>sha_x000D_red</t></si><si><r><t>ri</t></r><r><t>ch</t></r><rPh><t>unspoken</t></rPh></si>"
     row = (
-        c("A1", "0", "s") + c("B1", "1", "s") + c("C1", "inline", "inlineStr") + c("D1", "made", "str")
-        + c("E1", "1", "b") + c("F1", "#N/A", "e") + c("G1", "2026-03-01", "d") + c("H1", "0.5") + c("I1", "99", "s")
-    )  # fmt: skip
+        c("A1", "0", "s")
+        + c("B1", "1", "s")
+        + c("C1", "inline", "inlineStr")
+        + c("D1", "made", "str")
+        + c("E1", "1", "b")
+        + c("F1", "#N/A", "e")
+        + c("G1", "2026-03-01", "d")
+        + c("H1", "0.5")
+        + c("I1", "99", "s")
+    )
     parsed = parse(make_xlsx(f'<sheetData><row r="1">{row}</row></sheetData>', strings=strings))
     found = by_cell(parsed, parsed.pages[0])
     assert list(found.values()) == ["sha red", "rich", "inline", "made", "TRUE", "#N/A", "2026-03-01", "0.5"]
 
 
-def test_places_may_be_left_to_counting():
+def test_cells_without_reference_are_counted():
     rows = "<row><c><v>1</v></c><c><v>2</v></c></row><row><c/><c><v>3</v></c></row>"
     parsed = parse(make_xlsx(f"<sheetData>{rows}</sheetData>"))
     assert by_cell(parsed, parsed.pages[0]) == {"A1": "1", "B1": "2", "A2": "", "B2": "3"}
 
 
-def test_cells_say_which_row_it_is_where_the_row_does_not():
+def test_cell_references_give_the_row_if_the_row_has_no_number():
     rows = '<row><c r="B7"><v>1</v></c><c r="C7"><v>2</v></c></row><row><c r="B8"><v>3</v></c></row>'
     parsed = parse(make_xlsx(f"<sheetData>{rows}</sheetData>"))
     assert by_cell(parsed, parsed.pages[0]) == {"B7": "1", "C7": "2", "B8": "3", "C8": ""}
 
 
-def test_prefixes_and_dates_since_1904_are_no_hindrance():
+def test_namespace_prefixes_and_dates_since_1904_are_supported():
     styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
     sheet = '<x:sheetData xmlns:x="u"><x:row r="2"><x:c r="B2" s="1"><x:v>1</x:v></x:c></x:row></x:sheetData>'
     parsed = parse(make_xlsx(sheet, styles=styles, workbook='<workbookPr date1904="1"/>'))
     assert by_cell(parsed, parsed.pages[0]) == {"B2": "1904-01-02"}
 
 
-def test_an_empty_workbook_says_so():
+def test_an_empty_workbook_is_refused():
     with pytest.raises(Unreadable) as refusal:
         parse(make_xlsx("<sheetData/>"))
     assert refusal.value.code == "empty"
@@ -168,7 +175,7 @@ def test_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch):
         parse(make_xlsx(f'<sheetData><row r="1">{c("A1", "1")}{c("B1", "2")}{c("C1", "3")}</row></sheetData>'))
 
 
-def test_merged_ranges_without_end_fill_only_rows_that_are_there():
+def test_endless_merged_ranges_fill_only_existing_rows():
     rows = f'<row r="1">{c("A1", "x", "str")}{c("B1", "1")}</row><row r="9">{c("B9", "2")}</row>'
     merged = (
         '<mergeCells><mergeCell ref="A1:A1048576"/><mergeCell ref="C1:XFD1048576"/><mergeCell ref="?"/></mergeCells>'
@@ -178,7 +185,7 @@ def test_merged_ranges_without_end_fill_only_rows_that_are_there():
 
 
 @pytest.mark.slow
-def test_a_large_sheet_is_cut_between_rows_under_its_header_and_tells_how_far_it_is():
+def test_a_large_sheet_is_split_between_rows_under_its_header_and_reports_progress():
     target = io.BytesIO()
     with xlsxwriter.Workbook(target, {"constant_memory": True}) as book:
         sheet = book.add_worksheet("Orders")

@@ -6,7 +6,7 @@ from pincite.config.profiles import profiles
 from pincite.config.schema import value_of
 from pincite.config.settings import ALIASES
 from pincite.config.sources import SettingsLayers, load_settings
-from pincite.ingest.embed.embedding_text import LONGEST
+from pincite.ingest.embed.embedding_text import MAX_EMBEDDED_CHARS
 
 NAMES = ("default", "zoeflow", "five-stage", "vexora", "local", "adaptive")
 ANY = object()
@@ -100,7 +100,7 @@ def test_what_no_profile_changes_is_as_the_designs_have_it(key: str, value: obje
 
 
 def test_a_text_to_embed_ends_after_eight_thousand_characters() -> None:
-    assert LONGEST == 8000
+    assert MAX_EMBEDDED_CHARS == 8000
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -21,7 +21,7 @@ from pincite.core.documents.document import Upload
 from pincite.engine.app import AsyncPincite
 from pincite.engine.connectors.samples import DEMO, find_samples
 from pincite.errors import Invalid
-from pincite.ingest.accept.accept import clean_folder, largest
+from pincite.ingest.accept.accept import clean_folder, max_upload_bytes
 from pincite.serialize.documents import document_json
 from pincite.serialize.fields import Body, DocumentIds, Tag, Text
 from pincite.serialize.primitives import Json
@@ -104,7 +104,7 @@ async def _file(form: FormData, fields: UploadFields, settings: Settings) -> Upl
         raise Invalid("send the file as multipart/form-data, in a part named 'file' with a file name")
     return Upload(
         name=file.filename,
-        data=await file.read(largest(settings) + 1),
+        data=await file.read(max_upload_bytes(settings) + 1),
         folder=fields.folder,
         source_uri=fields.source_uri or None,
         title=fields.title,

@@ -59,18 +59,18 @@ class FolderSync:
 
     async def begin(self, report: Report | None = None) -> Changes:
         """Compare the whole folder with what the library has: what changed while nobody watched."""
-        tree, scope = await asyncio.to_thread(self._root.look), await self._pincite.scope()
+        tree, scope = await asyncio.to_thread(self._root.snapshot), await self._pincite.scope()
         known = await self._origins.below(scope, self._name)
         if known and not tree.files:
             log.warning("%s is empty; its %d documents are kept: remove them yourself", self._name, len(known))
             return Changes(kept=tuple(known))
-        gone = [path for path in known if path not in tree.files and tree.knows(path)]
+        gone = [path for path in known if path not in tree.files and tree.covers(path)]
         return await self._take(scope, list(tree.files), gone, tree, report)
 
     async def step(self) -> Changes:
         """Look again, and take in what is as the look before found it; the rest is still being written."""
         try:
-            tree, identity = await asyncio.to_thread(self._root.look), self._root.identity()
+            tree, identity = await asyncio.to_thread(self._root.snapshot), self._root.identity()
         except OSError as error:
             log.warning("%s cannot be looked at (%s); its documents are kept", self._name, error.strerror)
             return Changes()
@@ -78,7 +78,7 @@ class FolderSync:
             log.warning("%s is another folder than before; its documents are kept as they are", self._name)
             return Changes()
         changed: dict[str, Stamp | None] = {p: s for p, s in tree.files.items() if self._taken.get(p) != s}
-        changed |= {path: None for path in self._taken if path not in tree.files and tree.knows(path)}
+        changed |= {path: None for path in self._taken if path not in tree.files and tree.covers(path)}
         steady = {path: stamp for path, stamp in changed.items() if self._unsteady.get(path, ()) == stamp}
         self._unsteady = changed
         if not steady:

@@ -13,7 +13,7 @@ from pincite.core.documents.document import Added, AddedAll, Progress, Upload
 from pincite.core.documents.jobs import LOAD, WAITED_FOR
 from pincite.engine.app import AsyncPincite
 from pincite.errors import BadRequest, DataFolderError, Invalid, PinciteError, ProviderError, Unreadable
-from pincite.ingest.accept.accept import MAX_FOLDER
+from pincite.ingest.accept.accept import MAX_FOLDER_CHARS
 from pincite.outbound.fetch import Fetched, Stamp
 from pincite.outbound.sitemap import Sitemap, read_sitemap
 from pincite.outbound.url_policy import Address
@@ -152,7 +152,7 @@ def place_of(fetched: Fetched, folder: str = "") -> tuple[str, str]:
     by_name = file_types().get(f".{last.rpartition('.')[2].lower()}") if "." in last and not query else None
     if by_name is None or fetched.mime not in (by_name.mime, *_UNSPEAKING):
         name += next((ending for ending, kind in file_types().items() if kind.mime == fetched.mime), "")
-    return inside[:MAX_FOLDER].rstrip("/"), name
+    return inside[:MAX_FOLDER_CHARS].rstrip("/"), name
 
 
 def in_unicode(fetched: Fetched) -> bytes:

@@ -1,1 +1,1 @@
-"""Accept a file: its type, size and name; find files in folders."""
+"""Checks the name, type and size of files, and finds files in folders."""

@@ -1,4 +1,4 @@
-"""Which files a person means by a list of paths."""
+"""Finds the files to add from a list of paths, and reads them."""
 
 import hashlib
 import os
@@ -11,35 +11,35 @@ from pincite.core.documents.document import Upload
 from pincite.errors import BadRequest, Invalid, NotFound, PinciteError
 from pincite.parsers import file_types
 
-LIBRARY_MARK = "postgres.secret"
+DATA_FOLDER_MARK = "postgres.secret"
+"""A file that every data folder of pincite holds; folders with it are not searched for documents."""
 
-
-AT_ONCE, AT_ONCE_BYTES = 16, 16 * 1024 * 1024
-"""How many files are taken in at the same time, and how much of them."""
+MAX_BATCH_FILES, MAX_BATCH_BYTES = 16, 16 * 1024 * 1024
+"""Maximum number and total size in bytes of the files that are uploaded in one batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedFile:
-    """A file on this machine and the folder of the library it goes to."""
+    """A file on this machine and its target folder in the library."""
 
     path: Path
     folder: str
 
     @property
     def name(self) -> str:
-        """The file's name as the library spells it: one way, whatever the file system does."""
+        """The file's name in NFC, whatever form the file system uses."""
         return unicodedata.normalize("NFC", self.path.name)
 
     @property
     def size(self) -> int:
-        """Bytes; 0 where the system does not tell, and reading it will."""
+        """Size in bytes; 0 where it cannot be read, which `read` then reports."""
         try:
             return self.path.stat().st_size
         except OSError:
             return 0
 
     def read(self) -> tuple[Upload, str]:
-        """The file's bytes, ready to be taken in, and their checksum."""
+        """The file as an upload, and the checksum of its bytes."""
         try:
             data = self.path.read_bytes()
             return Upload(self.name, data, self.folder), hashlib.sha256(data).hexdigest()
@@ -49,32 +49,32 @@ class NamedFile:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The files to add, those refused with the reason, and how many others the folders hold."""
+    """The files to add, the refused paths with reasons, and the number of unsupported files in the folders."""
 
     files: list[NamedFile]
     refused: list[tuple[str, PinciteError]]
     skipped: int
 
-    def parts(self) -> Iterator[list[NamedFile]]:
-        """The files in parts that are read and taken in at once: a few small ones, or one that is large."""
-        part: list[NamedFile] = []
+    def batches(self) -> Iterator[list[NamedFile]]:
+        """The files in batches for upload: several small files, or one large file."""
+        batch: list[NamedFile] = []
         size = 0
         for file in self.files:
-            if part and (len(part) == AT_ONCE or size + file.size > AT_ONCE_BYTES):
-                yield part
-                part, size = [], 0
-            part.append(file)
+            if batch and (len(batch) == MAX_BATCH_FILES or size + file.size > MAX_BATCH_BYTES):
+                yield batch
+                batch, size = [], 0
+            batch.append(file)
             size += file.size
-        if part:
-            yield part
+        if batch:
+            yield batch
 
 
 ReadFile = tuple[Upload, str] | BadRequest
-"""A file ready to be taken in, with its checksum; or why it cannot be read."""
+"""A file as an upload with its checksum, or the reason why it cannot be read."""
 
 
 def read_all(files: Sequence[NamedFile]) -> list[ReadFile]:
-    """Read several files, each for itself."""
+    """Read several files; one that cannot be read does not stop the others."""
     found: list[ReadFile] = []
     for file in files:
         try:
@@ -85,42 +85,42 @@ def read_all(files: Sequence[NamedFile]) -> list[ReadFile]:
 
 
 def collect(paths: Sequence[Path], folder: str = "") -> Collected:
-    """Named files as they are; folders with all that is readable below them, under the folder's own name.
+    """Collect the named files, and all supported files below the named folders, under the folder's own name.
 
-    Two files that would become one document are refused: neither may silently replace the other.
+    Of two files that would become the same document, the second is refused, so that none silently replaces another.
     """
     files: list[NamedFile] = []
     refused: list[tuple[str, PinciteError]] = []
     skipped = 0
     for path in paths:
         if "\0" in str(path):
-            refused.append((repr(str(path)), Invalid("the path holds a NUL character", code="bad_name")))
-        elif _is(path.is_dir):
+            refused.append((repr(str(path)), Invalid("the path contains a NUL character", code="bad_name")))
+        elif _exists(path.is_dir):
             inside = list(_walk(path, folder))
             files.extend(file for file in inside if file.path.suffix.lower() in file_types())
             skipped += sum(file.path.suffix.lower() not in file_types() for file in inside)
-        elif _is(path.is_file):
+        elif _exists(path.is_file):
             files.append(NamedFile(path, folder))
         else:
-            refused.append((str(path), NotFound(f"there is no file or folder {_short(path)}")))
-    return _distinct(files, refused, skipped)
+            refused.append((str(path), NotFound(f"there is no file or folder {_shortened(path)}")))
+    return _without_name_clashes(files, refused, skipped)
 
 
-def _distinct(files: list[NamedFile], refused: list[tuple[str, PinciteError]], skipped: int) -> Collected:
+def _without_name_clashes(files: list[NamedFile], refused: list[tuple[str, PinciteError]], skipped: int) -> Collected:
     kept: dict[tuple[str, str], NamedFile] = {}
     for file in files:
         known = kept.setdefault((file.folder, file.name), file)
         if known is not file and known.path != file.path:
-            reason = f"would take the place of {known.path}, which has the same name; give one of them another --folder"
+            reason = f"would replace {known.path}, which has the same name; give one of them another --folder"
             refused.append((str(file.path), Invalid(reason, code="same_name")))
     return Collected(list(kept.values()), refused, skipped)
 
 
 def _walk(top: Path, folder: str) -> Iterator[NamedFile]:
-    """Every file below a folder in a stable order; hidden ones are left alone, links are not followed."""
+    """Every file below a folder, in a stable order; hidden files and symbolic links are left out."""
     top = top.resolve()
     for place, names, files in os.walk(top):
-        if LIBRARY_MARK in files:  # a data folder of ours: its log and its copies are nobody's documents
+        if DATA_FOLDER_MARK in files:  # a data folder of pincite holds no documents to add
             names.clear()
             continue
         names[:] = sorted(name for name in names if not name.startswith("."))
@@ -132,14 +132,14 @@ def _walk(top: Path, folder: str) -> Iterator[NamedFile]:
                 yield NamedFile(path, target)
 
 
-def _is(test: Callable[[], bool]) -> bool:
-    """A path too long or otherwise impossible is simply not there."""
+def _exists(test: Callable[[], bool]) -> bool:
+    """Whether a test of a path succeeds; a path that is too long or otherwise impossible does not exist."""
     try:
         return test()
     except OSError:
         return False
 
 
-def _short(path: Path) -> str:
+def _shortened(path: Path) -> str:
     text = str(path)
     return text if len(text) <= 200 else text[:200] + "…"

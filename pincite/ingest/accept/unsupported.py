@@ -1,11 +1,11 @@
-"""Formats that are not read here, by the endings of their files: what they are called, and what to do instead."""
+"""Known file formats that are not supported, with their names and a conversion hint."""
 
 from collections.abc import Mapping
 
 _WORD = "save it as .docx"
 _SHEETS = "save it as .xlsx"
 _SLIDES = "save it as .pptx"
-_PRINTED = "print or export it to PDF"
+_TO_PDF = "print or export it to PDF"
 _PICTURE = "save it as .png or .jpg"
 _UNPACK = "unpack it and add the files in it"
 
@@ -26,12 +26,12 @@ _FORMATS: Mapping[str, tuple[str, str]] = {
     ".pst .ost .mbox": ("a mailbox", "export its mails as .eml files"),
     ".mht .mhtml .webarchive": ("an archived web page", "save the page as .html"),
     ".epub .mobi .azw3 .fb2": ("an electronic book", "convert it to .html or PDF"),
-    ".vsd .vsdx .one .pub .xps .djvu .ps .eps .ai .indd": ("a drawing or a page made for printing", _PRINTED),
+    ".vsd .vsdx .one .pub .xps .djvu .ps .eps .ai .indd": ("a drawing or a page made for printing", _TO_PDF),
     ".gif .heic .heif .avif .svg .psd": ("a GIF, HEIC, AVIF, SVG or Photoshop image", _PICTURE),
     ".zip .7z .rar .tar .gz .tgz .bz2 .xz": ("an archive", _UNPACK),
 }
 
-FOREIGN: Mapping[str, tuple[str, str]] = {
-    ending: told for endings, told in _FORMATS.items() for ending in endings.split()
+UNSUPPORTED_FORMATS: Mapping[str, tuple[str, str]] = {
+    ending: format for endings, format in _FORMATS.items() for ending in endings.split()
 }
-"""File name ending → what such a file is called, and what to do with it."""
+"""File name ending → the name of the format and what to do instead."""

@@ -1,1 +1,1 @@
-"""Cut parsed text into chunks."""
+"""Cuts parsed text into chunks."""

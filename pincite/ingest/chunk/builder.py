@@ -1,4 +1,4 @@
-"""The rows of a document: its levels, each trimmed, counted, with line, page, kind and language."""
+"""Builds the chunks of a document with their token counts, lines, pages, content types and languages."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -6,21 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pincite.core.documents.document import Chunk, ChunkLevel, ContentType, Parsed
-from pincite.ingest.chunk.content_type import label
+from pincite.ingest.chunk.content_type import content_type_of
 from pincite.text.language import language_of
 from pincite.text.markdown_blocks import Block, blocks
 from pincite.text.sentences import line_of, line_starts, trim
 from pincite.text.tokens import Tokenizer
 
-_DOCUMENT_SAMPLE = 600
-"""Characters of prose that decide a document's language."""
+_DOCUMENT_SAMPLE_CHARS = 600
+"""Characters of prose from which a document's language is detected."""
 
-_CHUNK_SAMPLE = 300
-"""Characters that may show a passage to be in another language than its document."""
+_CHUNK_SAMPLE_CHARS = 300
+"""Characters from which a passage's language is detected, which may differ from its document's."""
 
 
 class ChunkBuilder:
-    """The rows of a document as they come: trimmed, counted, with line, page, kind and language."""
+    """Collects the chunks of a document in reading order; `done` are the chunks so far."""
 
     def __init__(self, parsed: Parsed, tokenizer: Tokenizer) -> None:
         self.parsed = parsed
@@ -33,7 +33,7 @@ class ChunkBuilder:
     def add(
         self, level: ChunkLevel, parent: Chunk | None, span: tuple[int, int], path: tuple[str, ...], header: str = ""
     ) -> Chunk | None:
-        """Append the row for a span; none where it is nothing but white space."""
+        """Append the chunk of a span and return it; None where the span is only white space."""
         start, end = trim(self.parsed.text, *span)
         if start == end:
             return None
@@ -50,7 +50,7 @@ class ChunkBuilder:
             end_line=line_of(self.lines, end - 1),
             page=bisect_right(self.parsed.page_starts, start) or None,
             heading_path=path,
-            content_type=kind if level is ChunkLevel.DOCUMENT else label(text, path, kind),
+            content_type=kind if level is ChunkLevel.DOCUMENT else content_type_of(text, path, kind),
             language=self._language(level, kind, text),
             tokens=self.tokenizer.count(text),
             header=header,
@@ -59,20 +59,20 @@ class ChunkBuilder:
         return row
 
     def repeat(self, section: Chunk) -> None:
-        """Append a section that fits into one passage as that passage."""
+        """Append a section that fits into one passage once more, as that passage."""
         language = self._language(ChunkLevel.CHUNK, section.content_type, section.text)
         self.done.append(
             replace(section, ordinal=len(self.done), level=ChunkLevel.CHUNK, parent=section.ordinal, language=language)
         )
 
     def blocks_in(self, start: int, end: int) -> Sequence[Block]:
-        """The blocks that lie, at least in part, between two offsets."""
+        """The blocks that overlap a span."""
         first = bisect_right(self.blocks, start, key=lambda block: block.end)
         after = bisect_left(self.blocks, end, key=lambda block: block.start)
         return self.blocks[first:after]
 
     def _kind(self, start: int, end: int) -> ContentType:
-        """What most of the span is made of; a heading counts for nothing beside other things."""
+        """The content type of most of a span's characters; headings do not count."""
         sizes: Counter[ContentType] = Counter()
         for kind, size in _shares(self.blocks_in(start, end), start, end):
             sizes[kind] += size
@@ -81,14 +81,14 @@ class ChunkBuilder:
     def _language(self, level: ChunkLevel, kind: ContentType, text: str) -> str:
         if level is not ChunkLevel.CHUNK or kind in ("code", "table"):
             return self.language
-        return language_of(text[:_CHUNK_SAMPLE], self.language)
+        return language_of(text[:_CHUNK_SAMPLE_CHARS], self.language)
 
     def _language_of_document(self) -> str:
         sample = ""
         for block in self.blocks:
             if block.kind in ("prose", "list"):
-                sample += self.parsed.text[block.start : min(block.end, block.start + _DOCUMENT_SAMPLE)] + "\n"
-            if len(sample) >= _DOCUMENT_SAMPLE:
+                sample += self.parsed.text[block.start : min(block.end, block.start + _DOCUMENT_SAMPLE_CHARS)] + "\n"
+            if len(sample) >= _DOCUMENT_SAMPLE_CHARS:
                 break
         return language_of(sample)
 
@@ -96,7 +96,7 @@ class ChunkBuilder:
 def _shares(
     blocks: Sequence[Block], start: int, end: int, text: ContentType = "prose"
 ) -> Iterator[tuple[ContentType, int]]:
-    """What a span is made of, block by block; of a list item that it holds in part, the parts count."""
+    """Content type and characters of each block in a span; of a list item that is cut, its parts count."""
     for block in blocks:
         size = min(end, block.end) - max(start, block.start)
         if block.parts and 0 < size < block.end - block.start:

@@ -1,4 +1,4 @@
-"""Passages get the place in the file that they stand at, in words."""
+"""Adds to each chunk its position in the file, in words: `sheet Prices, rows 3–5`."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
@@ -9,19 +9,19 @@ from pincite.core.documents.pages import PageMark
 from pincite.core.documents.positions import PageText, Place, Slice, in_words, leaves, placing, touching
 
 
-def placed(rows: Iterable[Chunk], parsed: Parsed) -> tuple[Chunk, ...]:
-    """The rows, each of a section or passage with where it stands; the whole document stands nowhere in it."""
+def with_positions(rows: Iterable[Chunk], parsed: Parsed) -> tuple[Chunk, ...]:
+    """The chunks with their positions; the chunk of the whole document has none."""
     if not parsed.pages:
         return tuple(rows)
-    places = _Places(parsed)
+    positions = _Positions(parsed)
     return tuple(
-        row if row.level is ChunkLevel.DOCUMENT else replace(row, place=in_words(places.of(row.start, row.end)))
+        row if row.level is ChunkLevel.DOCUMENT else replace(row, place=in_words(positions.of(row.start, row.end)))
         for row in rows
     )
 
 
-class _Places:
-    """Where the spans of one text stand; a page's marks are unpacked once, and only where a reference is told."""
+class _Positions:
+    """Looks up the positions of spans of one text; a page's marks are unpacked once, and only where they are needed."""
 
     def __init__(self, parsed: Parsed) -> None:
         self.text = Slice(parsed.text)
@@ -29,7 +29,7 @@ class _Places:
         self._marks: dict[int, tuple[PageMark, ...]] = {}
 
     def of(self, start: int, end: int) -> list[Place]:
-        """The places of the first and the last page of a span, which are all that is told of it."""
+        """The positions on the first and the last page of a span; pages between them are not named."""
         first = bisect_right(self.leaves, start, key=lambda leaf: leaf.end)
         after = bisect_left(self.leaves, end, key=lambda leaf: leaf.page.start)
         there = self.leaves[first:after]

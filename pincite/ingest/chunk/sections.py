@@ -1,15 +1,16 @@
-"""Headings → sections: what stands under which heading path."""
+"""Splits a document into sections at its headings; each section has the path of its headings."""
 
 from pincite.core.documents.document import NO_HEADINGS, Parsed, Section
 from pincite.text.markdown_blocks import Block, blocks
 
 UNTITLED = (NO_HEADINGS,)
+"""The heading path of a text without headings."""
 
 
 def sections(parsed: Parsed) -> list[Section]:
-    """One section per heading, in order; together they tile the body without gap or overlap.
+    """One section per heading, in order; together they cover the body without gap or overlap.
 
-    What stands before the first heading is a section under the document's title. A text without headings
+    The text before the first heading is a section under the document's title. A text without headings
     is one section called "Document".
     """
     body = blocks(parsed.text, parsed.markup, parsed.body_start)
@@ -29,7 +30,7 @@ def sections(parsed: Parsed) -> list[Section]:
 
 
 def _paths(headings: list[Block]) -> list[tuple[str, ...]]:
-    """The breadcrumb of each heading; one without words closes what is open but adds nothing."""
+    """The path of each heading; an empty heading ends the sections of its level but adds nothing to the path."""
     paths: list[tuple[str, ...]] = []
     trail: list[Block] = []
     for heading in headings:

@@ -1,9 +1,9 @@
-"""Sections → chunks: passages of bounded size that never cut what belongs together.
+"""Structural chunking: passages of limited size that are cut between paragraphs, list items, tables and code blocks.
 
-A section that fits is one passage. One that does not is taken apart into *units*, the smallest stretches
-that stay whole: a paragraph, a list item, a table, a code block; where one of these is too large itself, its
-sentences, rows or lines. Units are packed by binary search over the prefix sums of their token counts, and
-each passage but the first of its section begins with the end of the one before.
+A section that fits is one passage. A larger section is split into *units*, the smallest spans that stay whole: a
+paragraph, a list item, a table, a code block; where one of these is too large itself, its sentences, rows or lines.
+Units are packed into passages by binary search over the prefix sums of their token counts. Each passage but the first
+of its section starts with an overlap: the end of the passage before.
 """
 
 from bisect import bisect_left, bisect_right
@@ -17,34 +17,36 @@ from pincite.text.markdown_blocks import Block
 from pincite.text.sentences import sentences
 from pincite.text.tokens import Tokenizer
 
-_REACH_BACK = 16
-"""Characters looked at per token of overlap; words longer than that are not worth repeating."""
+_CHARS_PER_OVERLAP_TOKEN = 16
+"""Characters searched back per token of overlap; longer words are not repeated."""
 
 
-def chunk(parsed: Parsed, sections: Sequence[Section], *, size: int, overlap: int, tokenizer: Tokenizer) -> list[Chunk]:
-    """All rows of a document in reading order: itself, then each section followed by its passages.
+def structure_chunks(
+    parsed: Parsed, sections: Sequence[Section], *, size: int, overlap: int, tokenizer: Tokenizer
+) -> list[Chunk]:
+    """All chunks of a document in reading order: the document, then each section followed by its passages.
 
-    A passage has at most `size` tokens, except for a code block that is larger alone, and shares up to
+    A passage has at most `size` tokens, except for a single code block that is larger. It shares up to
     `overlap` tokens, at most half of `size`, with the passage before it in its section.
     """
-    rows = ChunkBuilder(parsed, tokenizer)
-    document = rows.add(ChunkLevel.DOCUMENT, None, (parsed.body_start, len(parsed.text)), ())
+    chunks = ChunkBuilder(parsed, tokenizer)
+    document = chunks.add(ChunkLevel.DOCUMENT, None, (parsed.body_start, len(parsed.text)), ())
     overlap = min(overlap, size // 2)
     for section in sections:
-        row = rows.add(ChunkLevel.SECTION, document, (section.start, section.end), section.heading_path)
+        row = chunks.add(ChunkLevel.SECTION, document, (section.start, section.end), section.heading_path)
         if row is None:
             continue
         if row.tokens <= size:
-            rows.repeat(row)
+            chunks.repeat(row)
             continue
         splitter = Splitter(parsed.text, size, overlap, tokenizer)
-        for start, end, header in Packer(splitter, rows.blocks_in(row.start, row.end)).pieces():
-            rows.add(ChunkLevel.CHUNK, row, (start, end), section.heading_path, header)
-    return rows.done
+        for start, end, header in Packer(splitter, chunks.blocks_in(row.start, row.end)).pieces():
+            chunks.add(ChunkLevel.CHUNK, row, (start, end), section.heading_path, header)
+    return chunks.done
 
 
 class Packer:
-    """Packs the units of one section into pieces."""
+    """Packs the units of one section into passages, here called pieces."""
 
     def __init__(self, splitter: Splitter, section: Sequence[Block]) -> None:
         self.splitter = splitter
@@ -54,22 +56,22 @@ class Packer:
         self.split_by_end = sorted(splitter.split, key=lambda block: block.end)
 
     def pieces(self) -> Iterator[tuple[int, int, str]]:
-        """Start, end and repeated table header of each piece: as many units as fit, then the next piece."""
+        """Start, end and repeated table header of each piece; a piece takes as many units as fit."""
         first, floor = 0, self.units[0].start
         while first < len(self.units):
             here = self.units[first].start
             table = self._split_table_at(here)
             room = self.splitter.room_under(table) if table else self.splitter.size
-            start = self._lead_in(first, floor, room) if first else here
+            start = self._overlap_start(first, floor, room) if first else here
             after = self._after(first, start, room)
             end = self.units[after - 1].end
-            if self._count(start, end) > room:  # counts of parts do not always add up
+            if self._count(start, end) > room:  # the token counts of parts do not always add up to that of the whole
                 start = here
             yield start, end, self.splitter.header(table) if table and start > table.start else ""
             first, floor = after, start + 1
 
     def _after(self, first: int, start: int, room: int) -> int:
-        """The index after the last unit that fits into a piece from `start` whose news begin with unit `first`."""
+        """The index after the last unit that fits into a piece from `start` whose first new unit is `first`."""
         budget = room - self._count(start, self.units[first].start)
         after = max(first + 1, bisect_right(self.sums, self.sums[first] + budget) - 1)
         while after > first + 1 and self._count(start, self.units[after - 1].end) > room:
@@ -77,7 +79,7 @@ class Packer:
         return after
 
     def _weights(self) -> Iterator[int]:
-        """Tokens of each unit as it counts inside a piece: line ends belong to what they end, blanks to what follows."""
+        """Tokens of each unit with white space: line ends count for the unit before them, blanks for the next one."""
         seams = [self.units[0].start]
         for before, unit in pairwise(self.units):
             line = self.text.rfind("\n", before.end, unit.start) + 1
@@ -89,33 +91,33 @@ class Packer:
         return self.splitter.tokenizer.count(self.text[start:end])
 
     def _split_table_at(self, offset: int) -> Block | None:
-        """The table that was taken apart and goes on at `offset`."""
+        """The split table that continues at `offset`; None where there is none."""
         at = bisect_left(self.splitter.split, offset, key=lambda block: block.start) - 1
         block = self.splitter.split[at] if at >= 0 else None
         return block if block and block.kind == "table" and offset < block.end else None
 
-    def _lead_in(self, first: int, floor: int, room: int) -> int:
-        """Where a piece begins whose news begin with unit `first`: at a sentence, or a word, of the one before."""
+    def _overlap_start(self, first: int, floor: int, room: int) -> int:
+        """The start of a piece with its overlap: a sentence or a word of the piece before, or unit `first` itself."""
         here, end = self.units[first].start, self.units[first - 1].end
         budget = min(self.splitter.overlap, room - self._count(end, self.units[first].end))
         if budget <= 0:
             return here
-        lowest = max(floor, here - budget * _REACH_BACK)
-        left = self._left_behind(lowest, here)
+        lowest = max(floor, here - budget * _CHARS_PER_OVERLAP_TOKEN)
+        ended = self._split_blocks_ending(lowest, here)
         for starts in (self._sentence_starts, self._word_starts):
-            allowed = [at for at in starts(first, lowest) if not any(b.start < at < b.end for b in left)]
+            allowed = [at for at in starts(first, lowest) if not any(b.start < at < b.end for b in ended)]
             fits = bisect_left(allowed, True, key=lambda at: self._count(at, end) <= budget)
             if fits < len(allowed):
                 return allowed[fits]
         return here
 
-    def _left_behind(self, lowest: int, here: int) -> list[Block]:
-        """Blocks taken apart that end between the two offsets: no piece that goes on after one begins inside it."""
+    def _split_blocks_ending(self, lowest: int, here: int) -> list[Block]:
+        """The split blocks that end between two offsets; an overlap must not start inside one of them."""
         ends = [bisect_right(self.split_by_end, offset, key=lambda block: block.end) for offset in (lowest, here)]
         return self.split_by_end[slice(*ends)]
 
     def _sentence_starts(self, first: int, lowest: int) -> list[int]:
-        """Where units and sentences begin from `lowest` up to unit `first`."""
+        """The starts of units and sentences from `lowest` up to unit `first`."""
         starts: list[int] = []
         for unit in self._before(first, lowest):
             spans = [] if unit.solid else sentences(self.text[unit.start : unit.end])[1:]
@@ -123,7 +125,7 @@ class Packer:
         return [start for start in starts if start >= lowest]
 
     def _word_starts(self, first: int, lowest: int) -> list[int]:
-        """Where words begin from `lowest` up to unit `first`, in units that may be entered."""
+        """The starts of words from `lowest` up to unit `first`, in units that are not solid."""
         return [
             at
             for unit in self._before(first, lowest)
@@ -133,7 +135,7 @@ class Packer:
         ]
 
     def _before(self, first: int, lowest: int) -> list[Unit]:
-        """Units before `first` that reach beyond `lowest`, in order."""
+        """The units before `first` that end after `lowest`, in order."""
         at = first
         while at > 0 and self.units[at - 1].end > lowest:
             at -= 1

@@ -1,4 +1,4 @@
-"""Blocks → units: the smallest stretches of a section that a chunk is made of."""
+"""Splits the blocks of a section into units, the smallest spans that chunks are made of."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,15 +7,15 @@ from pincite.text.markdown_blocks import Block
 from pincite.text.sentences import sentences, trim
 from pincite.text.tokens import Tokenizer
 
-CODE_LIMIT = 4
-"""A code block is split between lines only when it is this many times larger than a chunk."""
+MAX_CODE_CHUNKS = 4
+"""A code block is split between lines only where it is larger than this many chunks."""
 
-_SOLID = ("code", "table", "list")
+_SOLID_KINDS = ("code", "table", "list")
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A stretch that no chunk is cut through, without white space around; a solid one is never entered midway."""
+    """A span that is never cut, without white space around it; an overlap never starts inside a solid one."""
 
     start: int
     end: int
@@ -24,9 +24,9 @@ class Unit:
 
 @dataclass(slots=True)
 class Splitter:
-    """Takes the blocks of one section apart, as little as possible: a block that fits stays whole.
+    """Splits the blocks of one section as little as possible: a block that fits stays whole.
 
-    `split` are the solid blocks that had to be taken apart, in the order of their beginnings.
+    `split` are the solid blocks that had to be split, in the order of their starts.
     """
 
     text: str
@@ -37,31 +37,31 @@ class Splitter:
     headers: dict[int, tuple[str, int]] = field(default_factory=dict)
 
     def units(self, section: Sequence[Block]) -> Iterator[Unit]:
-        """Units of a section. A paragraph gives way to its sentences rather than leave its heading alone."""
+        """The units of a section; a first paragraph that does not fit with its heading is split into sentences."""
         for number, block in enumerate(section):
             room = self.size
             if number == 1 and section[0].kind == "heading" and block.kind == "prose":
                 room -= min(room // 2, self._count(section[0].start, block.start))
             yield from self._unit(block, room)
 
-    def fine(self, block: Block) -> Iterator[Unit]:
-        """The units of one block, prose always taken apart into its sentences."""
+    def sentence_units(self, block: Block) -> Iterator[Unit]:
+        """The units of one block, with prose always split into sentences."""
         yield from self._sentences(block, self.size) if block.kind == "prose" else self._unit(block, self.size)
 
     def fits(self, start: int, end: int, room: int | None = None) -> bool:
-        """Whether a span has no more than `room` tokens, or than a chunk may have."""
+        """Whether a span has at most `room` tokens; without `room`, at most the chunk size."""
         return self._count(start, end) <= (self.size if room is None else room)
 
     def header(self, table: Block) -> str:
-        """The header that a part of the table repeats: none where it would fill more than half of a chunk."""
+        """The header that each part of a split table repeats; empty where it would fill more than half of a chunk."""
         return self._header(table)[0]
 
     def room_under(self, table: Block) -> int:
-        """Tokens left for rows under the table's repeated header."""
+        """Tokens of a chunk left for rows under the table's repeated header."""
         return self.size - self._header(table)[1]
 
     def _header(self, table: Block) -> tuple[str, int]:
-        """A table's header and its tokens, counted once: that of a wide table is long, and every part asks for it."""
+        """A table's header and its tokens, cached, because every part of the table needs it and it may be long."""
         if table.start not in self.headers:
             header = self.text[table.start : table.header_end]
             tokens = self.tokenizer.count(header + "\n")
@@ -72,9 +72,9 @@ class Splitter:
         return self.tokenizer.count(self.text[start:end])
 
     def _unit(self, block: Block, room: int) -> Iterator[Unit]:
-        """The block as one unit where it fits into `room` tokens, else the units of its parts."""
-        solid = block.kind in _SOLID
-        if self._count(block.start, block.end) <= room * (CODE_LIMIT if block.kind == "code" else 1):
+        """The block as one unit where it has at most `room` tokens, else the units of its parts."""
+        solid = block.kind in _SOLID_KINDS
+        if self._count(block.start, block.end) <= room * (MAX_CODE_CHUNKS if block.kind == "code" else 1):
             yield Unit(block.start, block.end, solid)
             return
         if solid:
@@ -90,7 +90,7 @@ class Splitter:
             yield from self._sentences(block, room)
 
     def _rows(self, table: Block) -> Iterator[Unit]:
-        """A table's rows; the first stays with the header where both fit."""
+        """A table's rows as units; the first row stays with the header where both fit."""
         room = self.room_under(table)
         start = self._line_end(table.header_end + 1, table.end)
         if self._count(table.start, start) <= self.size:
@@ -110,7 +110,7 @@ class Splitter:
         return end if found < 0 else found
 
     def _sentences(self, block: Block, room: int) -> Iterator[Unit]:
-        """A paragraph's sentences; the `>` of a quoted line leads the sentence that begins on it."""
+        """A paragraph's sentences as units; the `>` of a quoted line belongs to the sentence that starts on it."""
         spans = sentences(self.text[block.start : block.end])
         previous = block.start
         for start in [*(block.start + start for start, _ in spans[1:]), block.end]:
@@ -121,21 +121,21 @@ class Splitter:
             previous = start
 
     def _pieces(self, start: int, end: int, room: int, *, solid: bool) -> Iterator[Unit]:
-        """The span as one unit where it fits, else pieces cut at white space, or anywhere where there is none.
+        """The span as one unit where it fits, else pieces cut at white space, or anywhere if there is none.
 
-        Pieces leave room for the overlap, which would never fit beside them otherwise.
+        Pieces are smaller than a chunk by the overlap, which would never fit otherwise.
         """
         if self.tokenizer.reach(self.text, start, end, room) < end:
             room = max(room // 2, room - self.overlap)
         while (reach := self.tokenizer.reach(self.text, start, end, room)) < end:
-            cut = self._last_space(start, reach)
+            cut = self._cut_position(start, reach)
             yield Unit(*trim(self.text, start, cut), solid)
             start, end = trim(self.text, cut, end)
         if start < end:
             yield Unit(start, end, solid)
 
-    def _last_space(self, start: int, reach: int) -> int:
-        """The best place to cut up to `reach`: a line's end in the second half, a blank, or `reach` itself."""
+    def _cut_position(self, start: int, reach: int) -> int:
+        """Where to cut before `reach`: at a line end in the second half, else at a blank, else at `reach` itself."""
         line = self.text.rfind("\n", (start + reach) // 2, reach + 1)
         blank = max(self.text.rfind(space, start + 1, reach + 1) for space in "\n\t ")
         return line if line > start else blank if blank > start else reach

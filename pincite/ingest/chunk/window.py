@@ -1,4 +1,4 @@
-"""Sections → chunks by length alone: windows of so many characters, each beginning with the end of the one before."""
+"""Window chunking: windows of a fixed number of characters, each overlapping the one before."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -11,48 +11,48 @@ from pincite.text.tokens import Tokenizer
 
 Span = tuple[int, int]
 
-_EARLIEST = 0.8
-"""A window may end before it is full, for the sake of a paragraph or a sentence, but not before this share of it."""
+_MIN_FILL = 0.8
+"""Share of its size that a window must have before it may end at a paragraph or a sentence."""
 
 
-def window(parsed: Parsed, sections: Sequence[Section], chunking: Chunking, tokenizer: Tokenizer) -> list[Chunk]:
-    """All rows of a document in reading order: itself, then each section followed by the windows that begin in it.
+def window_chunks(parsed: Parsed, sections: Sequence[Section], chunking: Chunking, tokenizer: Tokenizer) -> list[Chunk]:
+    """All chunks of a document in reading order: the document, then each section with the windows that start in it.
 
-    With `chunking.header_aware` no window reaches beyond its section; without, windows go over headings, and each
-    belongs to the section it begins in.
+    With `chunking.header_aware` no window extends beyond its section. Without it, windows continue across headings, and
+    each belongs to the section in which it starts.
     """
-    rows = ChunkBuilder(parsed, tokenizer)
-    document = rows.add(ChunkLevel.DOCUMENT, None, (parsed.body_start, len(parsed.text)), ())
+    chunks = ChunkBuilder(parsed, tokenizer)
+    document = chunks.add(ChunkLevel.DOCUMENT, None, (parsed.body_start, len(parsed.text)), ())
     parts = (
         [(section.start, section.end) for section in sections]
         if chunking.header_aware
         else [(parsed.body_start, len(parsed.text))]
     )
-    found = [span for part in parts for span in spans(parsed.text, part, chunking)]
+    found = [span for part in parts for span in window_spans(parsed.text, part, chunking)]
     for section in sections:
-        row = rows.add(ChunkLevel.SECTION, document, (section.start, section.end), section.heading_path)
+        row = chunks.add(ChunkLevel.SECTION, document, (section.start, section.end), section.heading_path)
         first, after = (bisect_left(found, (offset, 0)) for offset in (section.start, section.end))
         for span in found[first:after]:
-            rows.add(ChunkLevel.CHUNK, row, span, section.heading_path)
-    return rows.done
+            chunks.add(ChunkLevel.CHUNK, row, span, section.heading_path)
+    return chunks.done
 
 
-def spans(text: str, part: Span, chunking: Chunking) -> Iterator[Span]:
-    """Windows over a part of a text, which together hold all of it but white space; at most half of one is overlap."""
+def window_spans(text: str, part: Span, chunking: Chunking) -> Iterator[Span]:
+    """Windows that together cover a part of a text; the overlap is at most half a window."""
     start, end = trim(text, *part)
     size = chunking.window_chars
     overlap = min(chunking.window_overlap_chars, size // 2)
     while end - start > size:
-        cut = _cut(text, start, start + size)
+        cut = _window_end(text, start, start + size)
         yield trim(text, start, cut)
         start = _word_start(text, max(start + 1, cut - overlap), cut)
     if start < end:
         yield start, end
 
 
-def _cut(text: str, start: int, limit: int) -> int:
-    """Where a window from `start` ends, at `limit` at the latest: after a paragraph, a sentence, a word, or just there."""
-    earliest = start + int((limit - start) * _EARLIEST)
+def _window_end(text: str, start: int, limit: int) -> int:
+    """The end of a window, at most `limit`: after a paragraph, else a sentence, else a word, else at `limit`."""
+    earliest = start + int((limit - start) * _MIN_FILL)
     paragraph = text.rfind("\n\n", earliest, limit)
     if paragraph >= 0:
         return paragraph
@@ -64,7 +64,7 @@ def _cut(text: str, start: int, limit: int) -> int:
 
 
 def _word_start(text: str, lowest: int, cut: int) -> int:
-    """The first word's beginning from `lowest` on; `lowest` itself where one long word goes on to the cut, and beyond."""
+    """The start of the first word from `lowest` on; `lowest` itself where one long word extends to the cut."""
     for at in range(lowest, cut + 1):
         if text[at - 1].isspace() and not text[at].isspace():
             return at

@@ -1,1 +1,1 @@
-"""Turn chunks into embeddings, in bulk, in a process of its own."""
+"""Embeds chunks in bulk, in a child process."""

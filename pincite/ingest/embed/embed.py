@@ -1,4 +1,4 @@
-"""Chunks become entries: the words and vectors each is found by; equal text is embedded once."""
+"""Turns chunks into index rows: the terms and vectors of each chunk; equal text is embedded once."""
 
 import asyncio
 import hashlib
@@ -8,56 +8,62 @@ from types import MappingProxyType
 
 from pincite.core.documents.document import NO_HEADINGS, Chunk, ChunkLevel
 from pincite.errors import ProviderError
-from pincite.ingest.embed.embedding_text import Wording
+from pincite.ingest.embed.embedding_text import EmbeddingInput
 from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.text.sentences import fingerprint
 from pincite.text.terms import forms, terms
 
-FORM = "2"
-"""Raised when the same text comes to be embedded otherwise, so that vectors made before are not taken for it."""
-PATIENCE_S = 600.0
-"""A batch that takes longer is stuck: the document is tried again."""
+INPUT_FORMAT = "2"
+"""Version of the input format; part of the cache key. Raise it when the same chunk is embedded in another form."""
+BATCH_TIMEOUT_S = 600.0
+"""Timeout of one batch in seconds; after it the document is retried."""
 
 Vectors = list[list[float]]
+"""The vectors of one passage, one per window."""
 BatchEmbedder = Callable[[Sequence[tuple[str, str]]], Awaitable[list[Vectors]]]
-Known = Callable[[Sequence[bytes]], Awaitable[dict[bytes, Vectors]]]
+VectorLookup = Callable[[Sequence[bytes]], Awaitable[dict[bytes, Vectors]]]
+"""Returns the cached vectors for digests of embedded texts; digests without a vector are absent."""
 
 
-async def embed(
+async def embed_chunks(
     chunks: Sequence[Chunk],
     title: str | None,
     model: str,
-    known: Known,
-    lane: BatchEmbedder,
-    worded: Mapping[int, Wording] = MappingProxyType({}),
+    known_vectors: VectorLookup,
+    embed_passages: BatchEmbedder,
+    composed: Mapping[int, EmbeddingInput] = MappingProxyType({}),
 ) -> list[ChunkRow]:
-    """What each chunk is found by; vectors come from the cache where the same text was embedded before.
+    """The index row of each chunk; vectors of text that was embedded before come from the cache.
 
-    `worded` has, by ordinal, those that are embedded in other words than usual; words are looked up as ever.
+    `composed` holds the embedding input, by ordinal, of chunks that do not use the default one. It changes the vectors
+    only, not the terms.
     """
-    leads = [lead(chunk, title) for chunk in chunks]
-    wordings = [worded.get(chunk.ordinal) or _wording(chunk, above) for chunk, above in zip(chunks, leads, strict=True)]
-    digests = [_hash(model, wording) for wording in wordings]
+    breadcrumbs = [breadcrumb(chunk, title) for chunk in chunks]
+    inputs = [
+        composed.get(chunk.ordinal) or _default_input(chunk, above)
+        for chunk, above in zip(chunks, breadcrumbs, strict=True)
+    ]
+    digests = [_hash(model, given) for given in inputs]
     passages = {
-        digest: (wording.prefix, wording.text)
-        for chunk, wording, digest in zip(chunks, wordings, digests, strict=True)
+        digest: (given.prefix, given.text)
+        for chunk, given, digest in zip(chunks, inputs, digests, strict=True)
         if chunk.level == ChunkLevel.CHUNK
     }
-    vectors = await known(list(passages)) if passages else {}
+    vectors = await known_vectors(list(passages)) if passages else {}
     missing = [digest for digest in passages if digest not in vectors]
     if missing:
         try:
-            async with asyncio.timeout(PATIENCE_S):
-                fresh = await lane([passages[digest] for digest in missing])
+            async with asyncio.timeout(BATCH_TIMEOUT_S):
+                fresh = await embed_passages([passages[digest] for digest in missing])
         except TimeoutError:
-            raise ProviderError(f"embedding {len(missing)} passages took longer than {PATIENCE_S:g} s") from None
+            raise ProviderError(f"embedding {len(missing)} passages took longer than {BATCH_TIMEOUT_S:g} s") from None
         vectors.update(zip(missing, fresh, strict=True))
-    found = [vectors.get(digest, []) for digest in digests]
-    return await asyncio.to_thread(lambda: list(map(_entry, chunks, leads, wordings, digests, found)))
+    windows = [vectors.get(digest, []) for digest in digests]
+    return await asyncio.to_thread(lambda: list(map(_row, chunks, breadcrumbs, inputs, digests, windows)))
 
 
-def lead(chunk: Chunk, title: str | None) -> str:
-    """What stands above a passage in its document, outermost first: the title and the headings."""
+def breadcrumb(chunk: Chunk, title: str | None) -> str:
+    """The title and the headings above a passage, outermost first, joined by ` > `."""
     path = tuple(heading for heading in chunk.heading_path if heading != NO_HEADINGS)
     if title and title not in path[:1]:
         path = (title, *path)
@@ -65,37 +71,38 @@ def lead(chunk: Chunk, title: str | None) -> str:
 
 
 def embedded_text(chunk: Chunk, titles: Sequence[str | None], model: str, digest: bytes) -> str | None:
-    """What was embedded for a passage in the usual wording, proved by its digest; None where it was worded otherwise.
+    """The text that was embedded for a passage, if it was the default input; None where its digest does not match.
 
-    `titles` are those its document may have had at the time.
+    `titles` are the titles that the document may have had at that time.
     """
     for title in titles:
-        wording = _wording(chunk, lead(chunk, title))
-        if _hash(model, wording) == digest:
-            return wording.whole
+        default = _default_input(chunk, breadcrumb(chunk, title))
+        if _hash(model, default) == digest:
+            return default.whole
     return None
 
 
-def _entry(chunk: Chunk, above: str, wording: Wording, digest: bytes, windows: Vectors) -> ChunkRow:
+def _row(chunk: Chunk, above: str, given: EmbeddingInput, digest: bytes, windows: Vectors) -> ChunkRow:
     if chunk.level != ChunkLevel.CHUNK:
         return ChunkRow(chunk, fingerprint(chunk.text), terms={}, hash=digest, windows=())
     text = f"{above}\n{chunk.header}\n{chunk.text}"
-    found_by, plain = Counter(terms(text, chunk.language)), forms(text, chunk.language)
-    kept = wording.whole if wording.augmented else None
-    return ChunkRow(chunk, fingerprint(chunk.text), found_by, digest, windows, kept, forms=plain)
+    counts, plain = Counter(terms(text, chunk.language)), forms(text, chunk.language)
+    stored_input = given.whole if given.augmented else None
+    return ChunkRow(chunk, fingerprint(chunk.text), counts, digest, windows, stored_input, forms=plain)
 
 
-def _wording(chunk: Chunk, above: str) -> Wording:
-    """What is embedded as usual: the text, led by what stands above it and by its table's header.
+def _default_input(chunk: Chunk, above: str) -> EmbeddingInput:
+    """The default embedding input of a chunk: its breadcrumb and table header as prefix, then its text.
 
-    A heading that the text begins with stands in the lead already.
+    A heading at the start of the text is left out, because the breadcrumb holds it already.
     """
     text = chunk.text
     first, _, rest = text.partition("\n")
     if chunk.heading_path and rest.strip() and first.strip("# ") == chunk.heading_path[-1].strip():
         text = rest.lstrip("\n")
-    return Wording("".join(f"{part}\n" for part in (above, chunk.header) if part), text)
+    return EmbeddingInput("".join(f"{part}\n" for part in (above, chunk.header) if part), text)
 
 
-def _hash(model: str, wording: Wording) -> bytes:
-    return hashlib.sha256("\0".join((FORM, model, wording.prefix, wording.text)).encode()).digest()
+def _hash(model: str, given: EmbeddingInput) -> bytes:
+    """The digest under which the vectors of an input are cached."""
+    return hashlib.sha256("\0".join((INPUT_FORMAT, model, given.prefix, given.text)).encode()).digest()

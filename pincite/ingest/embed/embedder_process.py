@@ -1,4 +1,4 @@
-"""The process behind a lane: answers requests from its standard input until that is closed."""
+"""The child process that embeds passages: it answers requests from its standard input until that is closed."""
 
 import asyncio
 import os
@@ -7,36 +7,35 @@ from collections.abc import Callable
 
 from pincite.core.protocols import Embedder
 from pincite.errors import PinciteError
-from pincite.ingest.embed.bulk_embedder import PROVIDERS, Frame, embed_passages, pack_frame, pack_vectors, read_frame
-from pincite.plugins import load
+from pincite.ingest.child_protocol import MAX_BODY_BYTES, FrameKind, Limits, pack_json, receive_frame, write_frame
+from pincite.ingest.embed.embedder_child import Message
+from pincite.ingest.embed.passage_vectors import embed_passages, encode_vectors
+from pincite.plugins import PROVIDERS, load
 
 NICENESS = 10
-_BATCH = 1024
-"""Texts handed to the embedder at once; a local one cuts its work up itself."""
+"""How much the priority of this process is lowered, so that questions go first."""
+_BATCH_TEXTS = 1024
+"""Texts per call of the embedder; a local embedder splits them into batches itself."""
+_REQUEST_LIMITS: Limits = {FrameKind.REQUEST: MAX_BODY_BYTES}
 
-Send = Callable[[Frame], None]
+Send = Callable[[Message], None]
 
 
 def main() -> None:
-    """Serve until the parent closes the pipe or is gone."""
+    """Answer requests until the parent closes the pipe or dies."""
     os.nice(NICENESS)
-    # Frames get the pipe for themselves: what a library prints must not end up between them.
+    # Frames get a descriptor of their own: text that a library prints must not end up between them.
     pipe = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-
-    def send(frame: Frame) -> None:
-        rest = memoryview(pack_frame(frame))
-        while rest:
-            rest = rest[pipe.write(rest) :]
-
-    asyncio.run(_serve(send))
+    asyncio.run(_serve(lambda message: write_frame(pipe, pack_json(FrameKind.RESULT, message))))
 
 
 async def _serve(send: Send) -> None:
+    """Make the embedder that the first request names, then answer the others, several at the same time."""
     source = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(source), sys.stdin)
-    hello = await read_frame(source)
+    hello = await _next_request(source)
     if hello is None:
         return
     try:
@@ -46,21 +45,30 @@ async def _serve(send: Send) -> None:
         return
     send({"id": hello["id"], "name": embedder.name})
     answering: set[asyncio.Task[None]] = set()
-    while (request := await read_frame(source)) is not None:
+    while (request := await _next_request(source)) is not None:
         task = asyncio.create_task(_answer(embedder, request, send))
         answering.add(task)
         task.add_done_callback(answering.discard)
-    # Nobody is left to read an answer, and threads that still compute one must not keep the process alive.
+    # The parent is gone. Threads that still compute an answer must not keep this process alive.
     os._exit(0)
 
 
-async def _answer(embedder: Embedder, request: Frame, send: Send) -> None:
+async def _next_request(source: asyncio.StreamReader) -> Message | None:
+    """The next request; None where the parent closed the pipe."""
+    try:
+        request: Message = (await receive_frame(source, _REQUEST_LIMITS)).json()
+        return request
+    except (EOFError, ConnectionError):
+        return None
+
+
+async def _answer(embedder: Embedder, request: Message, send: Send) -> None:
     try:
         passages = [(prefix, text) for prefix, text in request["passages"]]
-        answer = pack_vectors(await embed_passages(embedder, passages, _BATCH))
+        answer = encode_vectors(await embed_passages(embedder, passages, _BATCH_TEXTS))
     except PinciteError as error:
         answer = {"error": str(error)}
-    except Exception as error:  # whatever an embedder raises belongs to the one who asked, not to the others
+    except Exception as error:  # an embedder's error fails this request only
         answer = {"error": f"{type(error).__name__}: {error}"}
     send({"id": request["id"], **answer})
 

@@ -1,20 +1,20 @@
-"""What is embedded for a passage: the passage led by its headings, by labels, or by what a model wrote about it."""
+"""Composes the text that is embedded for a passage: with labels, or with an enrichment that a model wrote."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pincite.config.settings import Settings
 from pincite.core.documents.document import NO_HEADINGS, About, Chunk, ChunkLevel, Enriched, Parsed
-from pincite.ingest.embed.enrich import Enricher, Enriching
+from pincite.ingest.embed.enrich import Enricher, EnrichmentTools
 from pincite.store.indexing.jobs import Job
 
-LONGEST = 8000
-"""Characters of an enriched passage that are embedded."""
+MAX_EMBEDDED_CHARS = 8000
+"""Maximum length in characters of the embedding input of an enriched passage."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """A text to be embedded and what leads every window of it; `augmented` where a model added to it."""
+class EmbeddingInput:
+    """A text to embed and the prefix of each of its windows; `augmented` where a model added to it."""
 
     prefix: str
     text: str
@@ -22,12 +22,12 @@ class Wording:
 
     @property
     def whole(self) -> str:
-        """All of it, as it is kept for inspection."""
+        """Prefix and text, as stored for inspection."""
         return self.prefix + self.text
 
 
-class EmbeddingText:
-    """Words the passages of one document for their vectors; the usual wording is left to whoever embeds them."""
+class EmbeddingTextComposer:
+    """Composes the embedding inputs of one document's passages where they differ from the default (see `embed`)."""
 
     def __init__(self, settings: Settings, about: About | None, enricher: Enricher | None) -> None:
         self._settings = settings
@@ -35,8 +35,8 @@ class EmbeddingText:
         self._enricher = enricher
 
     @classmethod
-    async def of(cls, settings: Settings, tools: Enriching, job: Job, parsed: Parsed) -> "EmbeddingText":
-        """The one for a document; what is known about it is looked up only where somebody wants it said."""
+    async def of(cls, settings: Settings, tools: EnrichmentTools, job: Job, parsed: Parsed) -> "EmbeddingTextComposer":
+        """The composer for a document; its metadata is loaded only where the settings need it."""
         if not settings.enrichment.enabled and settings.chunking.lead == "headings":
             return cls(settings, None, None)
         about = (await tools.store.about(job)).or_else(parsed)
@@ -44,58 +44,58 @@ class EmbeddingText:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the document should say about how it was worded."""
+        """Notes for the document about passages without enrichment."""
         return self._enricher.notes if self._enricher else ()
 
-    async def compose(self, chunks: Sequence[Chunk]) -> Mapping[int, Wording]:
-        """The wording of each passage, by ordinal, that is not to be embedded as usual."""
+    async def compose(self, chunks: Sequence[Chunk]) -> Mapping[int, EmbeddingInput]:
+        """The embedding inputs, by ordinal, of the passages that do not use the default."""
         if self._about is None:
             return {}
         passages = [chunk for chunk in chunks if chunk.level == ChunkLevel.CHUNK]
         written = await self._enricher.enrich(passages) if self._enricher else {}
-        worded: dict[int, Wording] = {}
+        composed: dict[int, EmbeddingInput] = {}
         for chunk in passages:
             if chunk.ordinal in written:
-                worded[chunk.ordinal] = augmented(chunk, self._about, written[chunk.ordinal], self._settings)
+                composed[chunk.ordinal] = augmented_input(chunk, self._about, written[chunk.ordinal], self._settings)
             elif self._settings.chunking.lead == "labels":
-                worded[chunk.ordinal] = labelled(chunk, self._about)
-        return worded
+                composed[chunk.ordinal] = labelled_input(chunk, self._about)
+        return composed
 
 
-def labelled(chunk: Chunk, about: About) -> Wording:
-    """A passage under lines that say where it is from."""
+def labelled_input(chunk: Chunk, about: About) -> EmbeddingInput:
+    """A passage under labels: its source, document, version and section."""
     lines = [
         f"source: {about.source_uri or about.name}",
         f"doc_id: {about.document_id}",
         f"version: {about.version}",
-        f"section: {_section(chunk)}",
+        f"section: {_section_path(chunk)}",
     ]
-    return Wording("\n".join(lines) + "\n\n", _text(chunk))
+    return EmbeddingInput("\n".join(lines) + "\n\n", _text_with_header(chunk))
 
 
-def augmented(chunk: Chunk, about: About, written: Enriched, settings: Settings) -> Wording:
-    """A passage under what is known about its document, then what a model wrote about it; cut at `LONGEST` characters."""
+def augmented_input(chunk: Chunk, about: About, written: Enriched, settings: Settings) -> EmbeddingInput:
+    """A passage under its document's metadata and the enrichment; cut at `MAX_EMBEDDED_CHARS` characters."""
     parts = settings.enrichment.parts
-    known = {
+    metadata = {
         "source_uri": ("source", about.source_uri or about.name),
-        "heading_path": ("section", _section(chunk)),
+        "heading_path": ("section", _section_path(chunk)),
         "author": ("author", about.author),
         "description": ("description", about.description),
         "tags": ("tags", ", ".join(about.tags)),
         "content_type": ("content_type", chunk.content_type),
     }
-    headers = [f"{name}: {value}" for part, (name, value) in known.items() if part in parts and value]
-    prefix = "\n".join(headers)[: LONGEST // 2] + "\n\n" if headers else ""
-    told = [f"summary: {written.summary}"] if "summary" in parts and written.summary else []
+    headers = [f"{name}: {value}" for part, (name, value) in metadata.items() if part in parts and value]
+    prefix = "\n".join(headers)[: MAX_EMBEDDED_CHARS // 2] + "\n\n" if headers else ""
+    enrichment = [f"summary: {written.summary}"] if "summary" in parts and written.summary else []
     if "possible_queries" in parts and written.questions:
-        told.append("questions:\n" + "\n".join(f"- {question}" for question in written.questions))
-    text = "\n\n".join([*told, _text(chunk)])
-    return Wording(prefix, text[: LONGEST - len(prefix)], augmented=True)
+        enrichment.append("questions:\n" + "\n".join(f"- {question}" for question in written.questions))
+    text = "\n\n".join([*enrichment, _text_with_header(chunk)])
+    return EmbeddingInput(prefix, text[: MAX_EMBEDDED_CHARS - len(prefix)], augmented=True)
 
 
-def _section(chunk: Chunk) -> str:
+def _section_path(chunk: Chunk) -> str:
     return " / ".join(heading for heading in chunk.heading_path if heading != NO_HEADINGS)
 
 
-def _text(chunk: Chunk) -> str:
+def _text_with_header(chunk: Chunk) -> str:
     return f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text

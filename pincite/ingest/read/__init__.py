@@ -1,1 +1,1 @@
-"""Parse files in sandboxed child processes."""
+"""Parses files in sandboxed child processes."""

@@ -1,4 +1,4 @@
-"""Bytes → text, sections and chunks: the whole of reading a file, as one pure function."""
+"""Parses a file's bytes and cuts the text into chunks: one pure function, and the JSON form of its result."""
 
 import json
 from base64 import b64decode, b64encode
@@ -13,25 +13,25 @@ from pincite.core.documents.document import Chunk, ChunkLevel, Parsed, Section
 from pincite.core.documents.pages import Page
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
-from pincite.ingest.chunk.positions import placed
+from pincite.ingest.chunk.positions import with_positions
 from pincite.ingest.chunk.sections import sections
-from pincite.ingest.chunk.semantic import Run, runs, semantic
-from pincite.ingest.chunk.structure import chunk
-from pincite.ingest.chunk.window import window
+from pincite.ingest.chunk.semantic import Run, semantic_chunks, sentence_runs
+from pincite.ingest.chunk.structure import structure_chunks
+from pincite.ingest.chunk.window import window_chunks
 from pincite.parsers import PARSERS
 from pincite.text.tokens import Tokenizer
 
-MAX_TEXT = 64 * 1024 * 1024
-"""Characters a document may have at most."""
-_LARGEST_PAGE = 1e6
-"""Points; a PDF may claim any number, or none at all."""
+MAX_TEXT_CHARS = 64 * 1024 * 1024
+"""Maximum length of a document's text, in characters."""
+_MAX_PAGE_POINTS = 1e6
+"""Maximum width and height of a page in points; a PDF may claim any number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A file as text and as chunks of all levels, in reading order.
 
-    Where it is to be cut by meaning, there are no chunks before somebody has compared its `runs`.
+    With semantic chunking the first result has no chunks but `runs`, whose vectors must be compared first.
     """
 
     parsed: Parsed
@@ -40,57 +40,64 @@ class Prepared:
 
 
 def parse_and_chunk(data: bytes, parser: str, chunking: Chunking, cuts: Collection[int] | None = None) -> Prepared:
-    """Parse the bytes with the parser of this name and cut the text into chunks; `cuts` are where the subject changes."""
-    parsed = _storable(plugins.load(Parser, PARSERS, parser, {}).parse(data))
-    if len(parsed.text) > MAX_TEXT:
-        raise Unreadable(f"its text has more than {MAX_TEXT} characters; split it", code="limit")
+    """Parse the bytes with the parser of this name and cut the text into chunks.
+
+    `cuts` are the offsets at which the subject changes, for semantic chunking.
+    """
+    parsed = _with_storable_metadata(plugins.load(Parser, PARSERS, parser, {}).parse(data))
+    if len(parsed.text) > MAX_TEXT_CHARS:
+        raise Unreadable(f"its text has more than {MAX_TEXT_CHARS} characters; split the file", code="limit")
     tokenizer, parts = _tokenizer(chunking.tokenizer), sections(parsed)
-    if chunking.strategy == "semantic" and cuts is None and (found := runs(parsed, parts, chunking, tokenizer)):
+    if (
+        chunking.strategy == "semantic"
+        and cuts is None
+        and (found := sentence_runs(parsed, parts, chunking, tokenizer))
+    ):
         return Prepared(parsed, (), found)
     rows = _cut(parsed, parts, chunking, tokenizer, cuts or ())
     if not rows:
         raise Unreadable("there is no text in the file", code="empty")
-    return Prepared(parsed, placed(rows, parsed))
+    return Prepared(parsed, with_positions(rows, parsed))
 
 
 def _cut(
     parsed: Parsed, parts: Sequence[Section], chunking: Chunking, tokenizer: Tokenizer, cuts: Collection[int]
 ) -> list[Chunk]:
     if chunking.strategy == "window":
-        return window(parsed, parts, chunking, tokenizer)
+        return window_chunks(parsed, parts, chunking, tokenizer)
     if chunking.strategy == "semantic":
-        return semantic(parsed, parts, chunking, tokenizer, cuts)
-    return chunk(parsed, parts, size=chunking.size, overlap=chunking.overlap, tokenizer=tokenizer)
+        return semantic_chunks(parsed, parts, chunking, tokenizer, cuts)
+    return structure_chunks(parsed, parts, size=chunking.size, overlap=chunking.overlap, tokenizer=tokenizer)
 
 
-def _storable(parsed: Parsed) -> Parsed:
-    """What a file says about itself, without characters that no database can hold."""
+def _with_storable_metadata(parsed: Parsed) -> Parsed:
+    """The parsed file with metadata that the database can store: without NUL characters and lone surrogates."""
     return replace(
         parsed,
-        title=_clean(parsed.title) or None,
-        author=_clean(parsed.author) or None,
-        description=_clean(parsed.description) or None,
-        category=_clean(parsed.category) or None,
-        tags=tuple(map(_clean, parsed.tags)),
-        source_urls=tuple(map(_clean, parsed.source_urls)),
+        title=_storable_text(parsed.title) or None,
+        author=_storable_text(parsed.author) or None,
+        description=_storable_text(parsed.description) or None,
+        category=_storable_text(parsed.category) or None,
+        tags=tuple(map(_storable_text, parsed.tags)),
+        source_urls=tuple(map(_storable_text, parsed.source_urls)),
         pages=tuple(
-            replace(page, name=_clean(page.name), width=_size(page.width), height=_size(page.height))
+            replace(page, name=_storable_text(page.name), width=_page_size(page.width), height=_page_size(page.height))
             for page in parsed.pages
         ),
     )
 
 
-def _size(points: float) -> float:
-    """A page's width or height; 0 where a file tells none that a page could have."""
-    return points if 0 <= points <= _LARGEST_PAGE else 0.0
+def _page_size(points: float) -> float:
+    """A page's width or height; 0 where the file gives an impossible one."""
+    return points if 0 <= points <= _MAX_PAGE_POINTS else 0.0
 
 
-def _clean(text: str | None) -> str:
+def _storable_text(text: str | None) -> str:
     return (text or "").encode("utf-8", "replace").decode().replace("\0", " ")
 
 
 def to_json(prepared: Prepared) -> bytes:
-    """A prepared file for the way to another process; a chunk's text is left out, being a slice of the whole."""
+    """A prepared file as JSON; the chunks' texts are left out, because they are slices of the whole text."""
     rows = [_row(chunk) for chunk in prepared.chunks]
     pages = [
         [page.start, page.kind, page.name, page.width, page.height, b64encode(page.marks).decode()]
@@ -102,7 +109,7 @@ def to_json(prepared: Prepared) -> bytes:
 
 
 def from_json(message: Mapping[str, Any]) -> Prepared:
-    """The prepared file that `to_json` wrote."""
+    """The prepared file from the JSON that `to_json` wrote."""
     fields: dict[str, Any] = message["parsed"]
     lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
     pages = tuple(

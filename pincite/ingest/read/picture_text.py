@@ -1,4 +1,4 @@
-"""The text in a picture that comes with a question, read where files are read: in a process that can do no harm."""
+"""Reads the text in a picture that is attached to a question, in the confined process that reads files."""
 
 from pincite.config.branches.ingestion import Chunking
 from pincite.core.query.pictures import Picture
@@ -6,12 +6,12 @@ from pincite.ingest.read.reader_pool import Reader
 
 
 class OcrPictureReader:
-    """Reads pictures as files of their kind are read."""
+    """Recognizes text in pictures with the image parser."""
 
     def __init__(self, reader: Reader, chunking: Chunking) -> None:
         self._reader = reader
         self._chunking = chunking
 
     async def text_in(self, picture: Picture) -> str:
-        """The words in it; `Unreadable` where there are none, or nobody here can read them."""
+        """The text in a picture; raises `Unreadable` where there is none or text recognition is not installed."""
         return (await self._reader.read(picture.data, "image", self._chunking)).parsed.text

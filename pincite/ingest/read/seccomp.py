@@ -1,4 +1,4 @@
-"""A filter of system calls: what reading a file never needs is refused by the kernel, whatever a parser is made to do."""
+"""A seccomp filter: the kernel refuses all system calls that reading a file never needs."""
 
 import ctypes
 import os
@@ -28,18 +28,17 @@ REFUSED: Mapping[str, tuple[int | None, int | None]] = {
     "bpf": (321, 280), "userfaultfd": (323, 282), "perf_event_open": (298, 241), "keyctl": (250, 219),
     "io_uring_setup": (425, 425), "setrlimit": (160, 164),
 }  # fmt: skip
-"""System calls by number, on x86-64 and on ARM: network, programs, other processes, changes to files, the machine.
-
-`io_uring` would do the others' work unseen.
-"""
-_UNKNOWN: Mapping[str, tuple[int, int]] = {"clone3": (435, 435), "openat2": (437, 437)}
-"""Their arguments lie in memory, where a filter cannot look: libraries then use the older ones."""
+"""Refused system calls, with their numbers on x86-64 and on ARM: network, programs, other processes, changes to files,
+the machine. `io_uring` is refused because the calls made through it bypass the filter."""
+_HIDDEN_ARGUMENTS: Mapping[str, tuple[int, int]] = {"clone3": (435, 435), "openat2": (437, 437)}
+"""Calls with arguments in memory, which a filter cannot check. They are reported as missing (ENOSYS), so that libraries
+use the older calls."""
 _OPEN, _OPENAT, _CLONE, _TGKILL, _SECCOMP = (2, None), (257, 56), (56, 220), (234, 131), (317, 277)
 _ARCHITECTURES: Mapping[str, tuple[int, int]] = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_THREAD = 0x10000
-_OTHER_ABI = 0x40000000
-"""Numbers from here on are x86-64's second set of calls, which nobody needs."""
+_WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_CLONE_THREAD = 0x10000
+_X32_CALLS = 0x40000000
+"""First number of the x32 calls, a second set on x86-64 that is not needed here."""
 
 _NUMBER, _ARCHITECTURE, _ARGUMENT = 0, 4, 16
 _LOAD, _IF_EQUAL, _IF_ABOVE, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -54,8 +53,8 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
-def refuse() -> bool:
-    """Have the kernel refuse these calls to all threads of this process for good; False where it cannot."""
+def install_filter() -> bool:
+    """Install the filter for all threads of this process, permanently; False where the system does not support it."""
     machine = _ARCHITECTURES.get(platform.machine())
     if sys.platform != "linux" or machine is None or sys.maxsize < 2**32:
         return False
@@ -68,26 +67,26 @@ def refuse() -> bool:
 
 
 def _instructions(column: int, architecture: int, pid: int) -> Iterator[Instruction]:
-    """The filter as the kernel's little machine runs it: each step jumps over so many when it holds, and when not."""
+    """The filter as BPF instructions: operation, steps to skip if true, steps to skip if false, operand."""
     yield _LOAD, 0, 0, _ARCHITECTURE
     yield _IF_EQUAL, 1, 0, architecture
     yield _RETURN, 0, 0, _KILL
     yield _LOAD, 0, 0, _NUMBER
-    yield _IF_ABOVE, 0, 1, _OTHER_ABI
+    yield _IF_ABOVE, 0, 1, _X32_CALLS
     yield _RETURN, 0, 0, _ERRNO | _EPERM
-    for numbers, errno in ((REFUSED.values(), _EPERM), (_UNKNOWN.values(), _ENOSYS)):
+    for numbers, errno in ((REFUSED.values(), _EPERM), (_HIDDEN_ARGUMENTS.values(), _ENOSYS)):
         for number in filter(None, (one[column] for one in numbers)):
             yield _IF_EQUAL, 0, 1, number
             yield _RETURN, 0, 0, _ERRNO | errno
-    yield from _unless(_OPEN[column], 1, (_IF_ANY_BIT, 0, 1, _WRITES))
-    yield from _unless(_OPENAT[column], 2, (_IF_ANY_BIT, 0, 1, _WRITES))
-    yield from _unless(_CLONE[column], 0, (_IF_ANY_BIT, 1, 0, _THREAD))
-    yield from _unless(_TGKILL[column], 0, (_IF_EQUAL, 1, 0, pid))
+    yield from _refuse_if(_OPEN[column], 1, (_IF_ANY_BIT, 0, 1, _WRITE_FLAGS))
+    yield from _refuse_if(_OPENAT[column], 2, (_IF_ANY_BIT, 0, 1, _WRITE_FLAGS))
+    yield from _refuse_if(_CLONE[column], 0, (_IF_ANY_BIT, 1, 0, _CLONE_THREAD))
+    yield from _refuse_if(_TGKILL[column], 0, (_IF_EQUAL, 1, 0, pid))
     yield _RETURN, 0, 0, _ALLOW
 
 
-def _unless(number: int | None, argument: int, test: Instruction) -> Iterator[Instruction]:
-    """Refuse a call where the test of its argument leads to the next step."""
+def _refuse_if(number: int | None, argument: int, test: Instruction) -> Iterator[Instruction]:
+    """Refuse a call where the test of its argument continues with the next instruction."""
     if number is not None:
         yield _IF_EQUAL, 0, 4, number
         yield _LOAD, 0, 0, _ARGUMENT + 8 * argument

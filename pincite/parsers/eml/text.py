@@ -1,4 +1,4 @@
-"""The text of one mail: its headers, then its body as it was written, in whatever charset and shape it came."""
+"""Writes the text of one mail: its headers, then its body, decoded and with soft line breaks removed."""
 
 import re
 from collections import Counter
@@ -20,79 +20,81 @@ from pincite.text.charset import decode
 
 Part = Message
 
-SHOWN = ("From", "To", "Cc", "Date")
-_LONGEST_HEADER = 30_000
+SHOWN_HEADERS = ("From", "To", "Cc", "Date")
+"""Headers that are part of the text."""
+_MAX_HEADER_CHARS = 30_000
+"""Length at which a header is cut, because parsing a header takes quadratic time."""
 _PARAGRAPHS = re.compile(r"\n\s*\n")
 _QUOTING = re.compile(r"(?:> ?)*")
 _SIGNATURE = "-- "
 
 
-class _Clipped(Compat32):
-    """Cuts headers where nobody reads on: what takes them apart takes quadratic time."""
+class _ClippedHeaders(Compat32):
+    """A mail policy that cuts long headers."""
 
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         name, value = super().header_source_parse(sourcelines)
-        return name, value[:_LONGEST_HEADER]
+        return name, value[:_MAX_HEADER_CHARS]
 
 
 def read_message(data: bytes) -> Part:
-    """The mail that these bytes are; anything is one, with or without headers."""
-    return message_from_bytes(data, policy=_Clipped())
+    """Parse the bytes of a mail; any bytes are accepted, with or without headers."""
+    return message_from_bytes(data, policy=_ClippedHeaders())
 
 
 def header(message: Part, name: str) -> str:
-    """A header in words, on one line; empty where there is none."""
-    return in_words(_raw(message, name))
+    """A decoded header on one line; empty where there is none."""
+    return decode_words(_raw(message, name))
 
 
-def in_words(raw: str) -> str:
-    """A header's value, or a part of it, as it was meant: encoded words decoded, on one line."""
+def decode_words(raw: str) -> str:
+    """A header's value, or a part of it, with encoded words decoded, on one line."""
     try:
-        shown = str(make_header(decode_header(raw)))
+        text = str(make_header(decode_header(raw)))
     except (HeaderParseError, LookupError, ValueError):
-        shown = raw
-    # Bytes that no header may have come as halves of surrogate pairs.
-    return one_line(decode(shown.replace("\0", "").encode("utf-8", "surrogateescape")))
+        text = raw
+    # The email package turns bytes that are not allowed in headers into lone surrogates.
+    return one_line(decode(text.replace("\0", "").encode("utf-8", "surrogateescape")))
 
 
 def _raw(message: Part, name: str) -> str:
-    """A header as it stands in the mail."""
+    """A header as it is in the mail, not decoded."""
     return next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")
 
 
 def author(message: Part) -> str:
-    """Who wrote it: a name, or else an address."""
+    """The sender's name, else the address."""
     raw = " ".join(_raw(message, "From").split())
     try:
         name, address = parseaddr(raw)
-    except RecursionError:  # comments within comments
+    except RecursionError:  # deeply nested comments
         name = address = ""
-    return in_words(name or address or raw)
+    return decode_words(name or address or raw)
 
 
-def write_mail(manuscript: MarkdownWriter, message: Part, bodies: list[Part]) -> None:
-    """Write the subject as a heading, the headers a line each, and the body."""
-    manuscript.block(heading(1, header(message, "Subject")), "Subject")
-    shown = ((name, header(message, name)) for name in SHOWN)
-    manuscript.lines((f"{name}: {value}", name) for name, value in shown if value)
+def write_mail(writer: MarkdownWriter, message: Part, bodies: list[Part]) -> None:
+    """Write the subject as a heading, then the headers, one per line, then the body."""
+    writer.block(heading(1, header(message, "Subject")), "Subject")
+    shown = ((name, header(message, name)) for name in SHOWN_HEADERS)
+    writer.lines((f"{name}: {value}", name) for name, value in shown if value)
     counts = Counter[str]()
     for body in bodies:
         if body.get_content_type() == "text/html":
             data = payload(body)
             html = read_tree(_decoded(data, body.get_content_charset("") or declared(data)))
-            Blocks(manuscript, counts=counts).write(body_of(html))
+            Blocks(writer, counts=counts).write(body_of(html))
         else:
-            _write_plain(manuscript, _plain(body), counts)
+            _write_plain(writer, _plain(body), counts)
 
 
 def payload(part: Part) -> bytes:
-    """The bytes of a part, as they were before they were made fit for the mail."""
+    """The bytes of a part, with its transfer encoding decoded."""
     found = part.get_payload(decode=True)
     return found if isinstance(found, bytes) else b""
 
 
 def _plain(part: Part) -> str:
-    """The text of a part; lines that were only broken to be sent are whole again where the part says so."""
+    """The text of a part; soft line breaks of `format=flowed` text are removed."""
     data = payload(part)
     if str(part.get_param("format", "")).lower() == "flowed":
         lines = data.decode("latin-1").replace("\r\n", "\n").split("\n")
@@ -100,10 +102,10 @@ def _plain(part: Part) -> str:
     return _decoded(data, part.get_content_charset("") or "")
 
 
-def _write_plain(manuscript: MarkdownWriter, text: str, counts: Counter[str]) -> None:
+def _write_plain(writer: MarkdownWriter, text: str, counts: Counter[str]) -> None:
     for paragraph in filter(str.strip, _PARAGRAPHS.split(text)):
         counts["paragraph"] += 1
-        manuscript.block(escaped(paragraph), f"paragraph {counts['paragraph']}")
+        writer.block(escaped(paragraph), f"paragraph {counts['paragraph']}")
 
 
 def _decoded(data: bytes, charset: str) -> str:
@@ -114,7 +116,7 @@ def _decoded(data: bytes, charset: str) -> str:
 
 
 def _unflowed(lines: list[str]) -> Iterator[str]:
-    """Lines that end with a blank are joined to the next, if that is quoted as deeply (RFC 3676)."""
+    """Join lines that end with a blank to the next line of the same quote depth (RFC 3676)."""
     open_line, open_quote = "", ""
     for line in lines:
         marks = _QUOTING.match(line)

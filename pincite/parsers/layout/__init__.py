@@ -1,1 +1,1 @@
-"""From words on a page to Markdown: what PDF pages, scans and images have in common."""
+"""Turns words on a page into Markdown; shared by PDF pages, scans and images."""

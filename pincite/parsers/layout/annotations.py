@@ -1,4 +1,4 @@
-"""Text that lies on a PDF page without being part of it: what is filled into fields, and notes in plain sight."""
+"""Reads the text of annotations on a PDF page: filled form fields and visible text notes."""
 
 from collections.abc import Iterator
 from ctypes import POINTER, byref, c_ushort, cast, create_string_buffer
@@ -6,19 +6,21 @@ from typing import Any
 
 from pincite.core.documents.pages import Box
 from pincite.parsers.layout.pdf_chars import View
-from pincite.parsers.layout.words import Word, turned
+from pincite.parsers.layout.words import Word, rotate_box
 from pincite.parsers.markdown_out.writer import one_line
 
 _MAX_NOTES = 5_000
+"""Maximum number of annotations of a page."""
 _HIDDEN = 0b100010
-"""The flags of what is hidden, or not to be seen on a screen."""
+"""Flags of annotations that are hidden or not displayed on screen."""
 _PITCH, _MAX_SIZE = 1.2, 9.0
+"""Line pitch relative to the font size, and maximum font size in points, which are estimates."""
 _ADVANCE = 0.5
-"""Times the size: how wide a letter is, about."""
+"""Approximate width of a letter, relative to the font size."""
 
 
-def notes(page: Any, view: View) -> list[Word]:
-    """The words of filled fields and text notes, in boxes that divide the note's own: PDFium does not say more."""
+def annotation_words(page: Any, view: View) -> list[Word]:
+    """The words of filled fields and text notes; their boxes are estimated within the annotation's box."""
     from pypdfium2 import raw
 
     found: list[Word] = []
@@ -28,7 +30,7 @@ def notes(page: Any, view: View) -> list[Word]:
             if (text := _text(note)) and raw.FPDFAnnot_GetRect(note, byref(rect)):
                 box = view.box(rect.left, rect.bottom, rect.right, rect.top)
                 if view.shows(box):
-                    found += _words(text, turned(view.clipped(box), view.turn(1, 0), view.width, view.height))
+                    found += _words(text, rotate_box(view.clipped(box), view.turn(1, 0), view.width, view.height))
             raw.FPDFPage_CloseAnnot(note)
     return found
 
@@ -45,7 +47,7 @@ def _text(note: Any) -> str:
 
 
 def _string(note: Any, key: bytes) -> str:
-    """What is written under a key; nothing where that is no text, as with boxes that are ticked."""
+    """The text value of a key; empty where the value is not text, as with check boxes."""
     from pypdfium2 import raw
 
     if raw.FPDFAnnot_GetValueType(note, key) != raw.FPDF_OBJECT_STRING:

@@ -1,4 +1,4 @@
-"""A page as it is read: lines and tables in their order."""
+"""Arranges the lines and tables of a page in reading order."""
 
 import re
 from collections.abc import Sequence
@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from statistics import median
 
 from pincite.parsers.layout.lines import LinePiece, piece, pieces, rows
-from pincite.parsers.layout.reading_order import Item, order
-from pincite.parsers.layout.tables import Table, aligned, ruled
+from pincite.parsers.layout.reading_order import Item, reading_regions
+from pincite.parsers.layout.tables import Table, aligned_tables, ruled_tables
 from pincite.parsers.layout.words import Sheet
 
-_NOTE_SIZE = 0.92
-"""Footnotes are at most this many times as large as what they stand under."""
+_MAX_NOTE_SIZE = 0.92
+"""Maximum font size of footnotes, relative to the text of their column."""
 _NOTE = re.compile(r"\d{1,3}(?!\d)|[*∗†‡§¶]")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of text as it is read, with its level if it is a heading.
+    """A line of text in reading order, with its level if it is a heading.
 
-    `fresh` says that it begins a region, so that nothing above it on the page is its neighbour.
+    `fresh` says that it is the first line of a region, so that it does not continue the line above it.
     """
 
     piece: LinePiece
@@ -28,20 +28,20 @@ class Line:
 
 
 Flow = list[Line | Table]
-"""What is on a page, in the order it is read."""
+"""The lines and tables of a page in reading order."""
 
 
-def items(sheet: Sheet) -> list[Item]:
-    """What stands on a sheet: tables, and pieces of lines that are in none."""
-    found, words = ruled(sheet)
+def page_items(sheet: Sheet) -> list[Item]:
+    """The ruled tables of a sheet, and the pieces of lines outside of them."""
+    found, words = ruled_tables(sheet)
     return [*pieces(words), *found]
 
 
-def flow(found: Sequence[Item]) -> Flow:
-    """The items in the order they are read; footnotes of a column come after all columns."""
+def to_flow(found: Sequence[Item]) -> Flow:
+    """The items in reading order; footnotes of a column come after all columns."""
     done: Flow = []
     notes: Flow = []
-    regions = order(found) if found else []
+    regions = reading_regions(found) if found else []
     for number, region in enumerate(map(_region, regions), 1):
         cut = _notes_from(region) if number < len(regions) else len(region)
         for part, whole in ((region[:cut], done), (region[cut:], notes)):
@@ -52,24 +52,24 @@ def flow(found: Sequence[Item]) -> Flow:
 
 
 def _notes_from(region: Flow) -> int:
-    """Where the footnotes of a column begin: smaller lines at its end, the first of which has a mark."""
+    """The index of a column's first footnote: smaller lines at its end, the first of which has a mark."""
     sizes = [item.piece.size for item in region if isinstance(item, Line)]
     usual = median(sizes) if sizes else 0.0
     start = len(region)
     for index in range(len(region) - 1, 0, -1):
         item = region[index]
-        if not isinstance(item, Line) or item.piece.size > _NOTE_SIZE * usual:
+        if not isinstance(item, Line) or item.piece.size > _MAX_NOTE_SIZE * usual:
             break
         start = index if _NOTE.match(item.piece.text) else start
     return start
 
 
 def _region(region: Sequence[Item]) -> Flow:
-    """A region from top to bottom: rows of pieces are lines, or tables where their columns are clear."""
+    """The lines of a region from top to bottom; rows of pieces with clear columns are tables."""
     lines = rows(item for item in region if isinstance(item, LinePiece))
     parts: list[tuple[float, Line | Table]] = [(item.box[1], item) for item in region if isinstance(item, Table)]
     position = 0
-    for start, end, table in [*aligned(lines), (len(lines), len(lines), None)]:
+    for start, end, table in [*aligned_tables(lines), (len(lines), len(lines), None)]:
         for row in lines[position:start]:
             whole = row[0] if len(row) == 1 else piece([word for item in row for word in item.words])
             parts.append((whole.box[1], Line(whole)))

@@ -1,4 +1,4 @@
-"""Grids: rules that cross each other and the cells between them."""
+"""Finds grids: crossing ruling lines and the cells between them."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -9,13 +9,14 @@ from pincite.core.documents.pages import Box
 from pincite.parsers.layout.words import Rule
 
 _SNAP = 3.0
-"""Points: rules no further apart are one, and those that miss each other by no more do meet."""
+"""Tolerance in points: rules within it are merged, and rules that miss each other by less count as crossing."""
 _MAX_CELLS = 5_000
+"""Maximum number of cells of a grid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Where the rules of a table lie; `first` is where the cell begins that a place of the grid belongs to."""
+    """The positions of a table's rules; `first` gives for each grid place the first row and column of its cell."""
 
     xs: tuple[float, ...]
     ys: tuple[float, ...]
@@ -23,30 +24,30 @@ class Grid:
 
     @property
     def box(self) -> Box:
-        """The whole of it."""
+        """The box of the whole grid."""
         return self.xs[0], self.ys[0], self.xs[-1], self.ys[-1]
 
     @property
     def cells(self) -> int:
-        """How many cells there are; one that spans several places counts once."""
+        """The number of cells; a spanning cell counts once."""
         return len({cell for row in self.first for cell in row})
 
     def holds(self, box: Box) -> bool:
-        """Whether a box is in it by its middle."""
+        """Whether the centre of a box is in the grid."""
         x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
         return self.xs[0] <= x <= self.xs[-1] and self.ys[0] <= y <= self.ys[-1]
 
     def cell(self, box: Box) -> tuple[int, int]:
-        """Row and column of the cell that a box is in by its middle."""
+        """Row and column of the cell that contains the centre of a box."""
         column = bisect_right(self.xs, (box[0] + box[2]) / 2) - 1
         row = bisect_right(self.ys, (box[1] + box[3]) / 2) - 1
         return self.first[min(max(row, 0), len(self.ys) - 2)][min(max(column, 0), len(self.xs) - 2)]
 
 
 def grids(across: Sequence[Rule], down: Sequence[Rule]) -> list[Grid]:
-    """The grids of at least two rows and two columns, from top to bottom."""
+    """The grids with at least two rows and two columns, from top to bottom."""
     found: list[Grid] = []
-    across, down = _merged(across), _merged(down)
+    across, down = _merge_rules(across), _merge_rules(down)
     for flat, steep in _components(across, down):
         xs = _edges([rule.at for rule in steep], [edge for rule in flat for edge in (rule.start, rule.end)])
         ys = _edges([rule.at for rule in flat], [edge for rule in steep for edge in (rule.start, rule.end)])
@@ -55,8 +56,8 @@ def grids(across: Sequence[Rule], down: Sequence[Rule]) -> list[Grid]:
     return sorted(found, key=lambda grid: grid.box[1])
 
 
-def _merged(rules: Sequence[Rule]) -> list[Rule]:
-    """Rules on one line that touch are one."""
+def _merge_rules(rules: Sequence[Rule]) -> list[Rule]:
+    """Merge rules on one line that touch each other."""
     lines: dict[int, list[Rule]] = defaultdict(list)
     last, line = float("-inf"), 0
     for rule in sorted(rules, key=lambda rule: rule.at):
@@ -81,7 +82,7 @@ def _merged(rules: Sequence[Rule]) -> list[Rule]:
 
 
 def _components(across: Sequence[Rule], down: Sequence[Rule]) -> list[tuple[list[Rule], list[Rule]]]:
-    """Rules that cross, directly or through others."""
+    """Groups of rules that cross each other, directly or through others (union-find)."""
     home = list(range(len(across) + len(down)))
 
     def root(index: int) -> int:
@@ -104,7 +105,7 @@ def _components(across: Sequence[Rule], down: Sequence[Rule]) -> list[tuple[list
 
 
 def _edges(rules: Sequence[float], ends: Sequence[float]) -> list[float]:
-    """Where rules lie, and the ends of those across them where these reach further: tables without an outer frame."""
+    """The positions of the rules, and the ends of the crossing rules where a table has no outer frame."""
     places: list[float] = []
     for place in sorted(rules):
         if not places or place - places[-1] > _SNAP:
@@ -118,7 +119,7 @@ def _edges(rules: Sequence[float], ends: Sequence[float]) -> list[float]:
 def _cells(
     xs: Sequence[float], ys: Sequence[float], flat: Sequence[Rule], steep: Sequence[Rule]
 ) -> tuple[tuple[tuple[int, int], ...], ...]:
-    """For each place of the grid where its cell begins: it goes on to the right and down until a rule ends it."""
+    """For each grid place the first row and column of its cell, which extends right and down to the next rule."""
     first: list[list[tuple[int, int]]] = [
         [(row, column) for column in range(len(xs) - 1)] for row in range(len(ys) - 1)
     ]
@@ -128,12 +129,12 @@ def _cells(
         middle = (ys[row] + ys[row + 1]) / 2
         for column in range(len(xs) - 1):
             centre = (xs[column] + xs[column + 1]) / 2
-            if row and not _covered(above[row], centre):
+            if row and not _is_covered(above[row], centre):
                 first[row][column] = first[row - 1][column]
-            elif column and not _covered(before[column], middle):
+            elif column and not _is_covered(before[column], middle):
                 first[row][column] = first[row][column - 1]
     return tuple(map(tuple, first))
 
 
-def _covered(rules: Sequence[Rule], place: float) -> bool:
+def _is_covered(rules: Sequence[Rule], place: float) -> bool:
     return any(rule.start - _SNAP <= place <= rule.end + _SNAP for rule in rules)

@@ -1,4 +1,4 @@
-"""Running headers, footers and page numbers: what stands at the same place on page after page."""
+"""Removes running headers, footers and page numbers: items at the same position on several pages."""
 
 import re
 from collections import Counter
@@ -11,70 +11,74 @@ from pincite.parsers.layout.tables import Table
 Item = LinePiece | Table
 
 _MARGIN = 0.12
-"""Share of the page's height at its top and bottom in which these stand."""
-_DRIFT = 4.0
-"""Points by which their height may differ from page to page."""
+"""Height of the top and bottom margin in which running lines are searched, relative to the page height."""
+_MAX_DRIFT = 4.0
+"""Maximum difference in points of a running line's position from page to page."""
 _MIN_PAGES = 3
+"""Minimum number of pages on which a running line is repeated."""
 _NUMBER = re.compile(r"\d{1,9}|\b[ivxlcdm]{1,9}\b")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _MAX_CHARS = 200
+"""Maximum length of a running line."""
 
 _Key = tuple[bool, str, int]
-"""Whether it is at the top, what it says, and how far down it stands, in steps of `_DRIFT`."""
+"""Whether an item is at the top, its text, and its vertical position in steps of `_MAX_DRIFT`."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sheet:
-    """A page by its number, its height and what stands on it."""
+    """A page: its number, height and items."""
 
     number: int
     height: float
     items: Sequence[Item]
 
 
-def without_running(pages: Sequence[Sequence[Item]], heights: Sequence[float]) -> list[list[Item]]:
-    """The pages without what is repeated at their top or bottom, but for a number that grows from page to page.
+def remove_running_lines(pages: Sequence[Sequence[Item]], heights: Sequence[float]) -> list[list[Item]]:
+    """The pages without items that are repeated at their top or bottom, also with a rising page number in them.
 
-    Where there are only two pages, what is the same on both may be a letterhead: only numbers that grow go.
+    With only two pages, a repeated item may be a letterhead: there, only items with a rising number are removed.
     """
     sheets = [_Sheet(number, *sheet) for number, sheet in enumerate(zip(heights, pages, strict=True))]
     seen: Counter[_Key] = Counter()
     for sheet in sheets:
-        seen.update({key for item in _marginal(sheet) for key in _keys(item, sheet)})
-    return [_kept(sheet, seen, len(pages)) for sheet in sheets]
+        seen.update({key for item in _margin_items(sheet) for key in _keys(item, sheet)})
+    return [_without_repeated(sheet, seen, len(pages)) for sheet in sheets]
 
 
-def _kept(sheet: _Sheet, seen: Mapping[_Key, int], pages: int) -> list[Item]:
-    """A page without what is repeated and what stands beside its number, such as a chapter's name; never nothing."""
-    marginal = list(_marginal(sheet))
+def _without_repeated(sheet: _Sheet, seen: Mapping[_Key, int], pages: int) -> list[Item]:
+    """A page without repeated items and items next to its number, such as a chapter title; it is never emptied."""
+    marginal = list(_margin_items(sheet))
     gone = [item for item in marginal if _is_repeated(_keys(item, sheet), seen, pages)]
     numbers = [item for item in gone if isinstance(item, LinePiece) and item.text.isdecimal()]
     out = {id(item) for item in gone}
-    out |= {id(item) for item in marginal if isinstance(item, LinePiece) and any(_beside(item, one) for one in numbers)}
+    out |= {
+        id(item) for item in marginal if isinstance(item, LinePiece) and any(_is_next_to(item, one) for one in numbers)
+    }
     return [item for item in sheet.items if id(item) not in out] or list(sheet.items)
 
 
 def _is_repeated(keys: Sequence[_Key], seen: Mapping[_Key, int], pages: int) -> bool:
     if pages >= _MIN_PAGES:
-        return any(_times(key, seen) >= _MIN_PAGES for key in keys)
-    return pages > 1 and any(_times(key, seen) >= pages for key in keys[1:])
+        return any(_count_near(key, seen) >= _MIN_PAGES for key in keys)
+    return pages > 1 and any(_count_near(key, seen) >= pages for key in keys[1:])
 
 
-def _times(key: _Key, seen: Mapping[_Key, int]) -> int:
+def _count_near(key: _Key, seen: Mapping[_Key, int]) -> int:
     at_top, text, step = key
     return sum(seen[at_top, text, near] for near in (step - 1, step, step + 1))
 
 
 def _keys(item: Item, sheet: _Sheet) -> list[_Key]:
-    """What an item is known by: what it says, and the same with each of its numbers counted from that of the page.
+    """The keys of an item: its text, and its text with each number replaced by the difference to the page index.
 
-    Other numbers that differ, as in the lines of a list that fills its pages, are no page numbers.
+    Page numbers have a constant difference. Other numbers, as in the lines of a long list, have not.
     """
     text = item.text.lower()
-    said = [text]
+    texts = [text]
     for found in _NUMBER.finditer(text):
-        said.append(f"{text[: found.start()]}#{_value(found[0]) - sheet.number}{text[found.end() :]}")
-    return [(item.box[3] < sheet.height / 2, one, round(item.box[1] / _DRIFT)) for one in said]
+        texts.append(f"{text[: found.start()]}#{_value(found[0]) - sheet.number}{text[found.end() :]}")
+    return [(item.box[3] < sheet.height / 2, one, round(item.box[1] / _MAX_DRIFT)) for one in texts]
 
 
 def _value(number: str) -> int:
@@ -84,12 +88,12 @@ def _value(number: str) -> int:
     return sum(-one if one < two else one for one, two in zip(worth, [*worth[1:], 0], strict=True))
 
 
-def _beside(item: LinePiece, number: LinePiece) -> bool:
-    return abs(item.base - number.base) < _DRIFT / 2 and abs(item.size - number.size) < 1
+def _is_next_to(item: LinePiece, number: LinePiece) -> bool:
+    return abs(item.base - number.base) < _MAX_DRIFT / 2 and abs(item.size - number.size) < 1
 
 
-def _marginal(sheet: _Sheet) -> Iterator[Item]:
-    """What lies in the margins."""
+def _margin_items(sheet: _Sheet) -> Iterator[Item]:
+    """The items in the margins of a page."""
     for item in sheet.items:
         inside = _MARGIN * sheet.height < item.box[3] and item.box[1] < (1 - _MARGIN) * sheet.height
         if not inside and len(item.text) <= _MAX_CHARS:

@@ -1,4 +1,4 @@
-"""Which lines are headings, and of which level: by the outline, by the size of letters, by their weight."""
+"""Detects headings and their levels: by the outline, by font size, by bold type and by numbering."""
 
 import math
 import re
@@ -10,31 +10,36 @@ from statistics import median
 
 from pincite.parsers.layout.blocks import Flow, Line
 from pincite.parsers.layout.lines import LinePiece
-from pincite.parsers.layout.outline import Bookmark, Place, find
+from pincite.parsers.layout.outline import Bookmark, Place, find_headings
 from pincite.parsers.layout.tables import Table
 
-_LARGER = 1.15
-"""A heading is at least this many times larger than the body's text …"""
+_MIN_SIZE_RATIO = 1.15
+"""Minimum font size of a heading relative to the body text …"""
 _MAX_CHARS = 120
-"""… and at most this long."""
+"""… and its maximum length in characters."""
 _MAX_BOLD_CHARS = 90
+"""Maximum length of a heading that has the size of the body text."""
 _SAME_SIZE = 0.95
+"""Ratio from which two font sizes count as equal."""
 _ENTRY_GAP = 2.0
+"""Minimum gap before the page number of a table of contents, relative to the font size."""
 _LEADER = re.compile(r"(?:\. ?){4}")
 _NUMBERED = re.compile(
     r"(\d+(?:\.\d+)*|[A-Z](?:\.\d+)+)\.?\s+(?=[^\W\d_])|[A-Z]\.\s|(?i:chapter|section|kapitel|appendix|anhang)\b"
 )
 _CAPTION = re.compile(r"(?:table|figure|fig|tabelle|abbildung|abb)\b", re.IGNORECASE)
 _SENTENCE_END = (".", ",", ";", ":", "?", "!")
-_BOLD_TEXT = 0.3
-"""Where more of the text is bold, that tells nothing."""
+_MAX_BOLD_SHARE = 0.3
+"""Maximum share of bold text in a document for which bold type marks headings."""
 _MAX_LINES = 4
+"""Maximum number of lines of one heading."""
 _MAX_PITCH = 3.0
+"""Maximum line pitch, relative to the font size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What is usual in a document: the size of its letters and the distance of its lines, as a multiple of that."""
+    """The usual font size of a document, its line pitch relative to that size, and whether much of it is bold."""
 
     size: float
     pitch: float
@@ -42,7 +47,7 @@ class Style:
 
 
 def style_of(pages: Sequence[Flow]) -> Style:
-    """The style of most of the text."""
+    """The style of most of a document's text."""
     weights: Counter[float] = Counter()
     bold = 0
     for line in _lines(pages):
@@ -50,18 +55,18 @@ def style_of(pages: Sequence[Flow]) -> Style:
         bold += len(line.piece.text) * line.piece.bold
     if not weights:
         return Style(0.0, 1.2, False)
-    return Style(weights.most_common(1)[0][0], _pitch(pages), bold > _BOLD_TEXT * weights.total())
+    return Style(weights.most_common(1)[0][0], _pitch(pages), bold > _MAX_BOLD_SHARE * weights.total())
 
 
 def with_headings(pages: Sequence[Flow], style: Style, outline: Sequence[Bookmark]) -> list[Flow]:
-    """The pages with the level of each heading."""
-    sizes = _levels({line.piece.size for line in _lines(pages) if _is_larger(line.piece, style)})
-    named = find(pages, outline)
+    """The pages with the level of each heading set."""
+    sizes = _size_levels({line.piece.size for line in _lines(pages) if _is_larger(line.piece, style)})
+    named = find_headings(pages, outline)
     if len(set(named.values())) > 1:
         named = _under_title(pages, named, sizes)
-        level_of = _agreed(pages, named, sizes)
-    else:  # an outline of one level says what is a heading, and nothing of levels
-        named = _by_size(pages, named, sizes)
+        level_of = _size_levels_from_outline(pages, named, sizes)
+    else:  # an outline of one level names headings but not their levels
+        named = _levels_by_size(pages, named, sizes)
         level_of = dict(sizes)
     lowest = max([*level_of.values(), *named.values()], default=0) + 1
     done: list[Flow] = []
@@ -76,17 +81,17 @@ def with_headings(pages: Sequence[Flow], style: Style, outline: Sequence[Bookmar
                     level = lowest
                 item = replace(item, level=min(level, 6))
             flow.append(item)
-        done.append(_short(flow, number, named))
-    return [_merged(page) for page in _numbered(done, style)]
+        done.append(_without_long_runs(flow, number, named))
+    return [_merge_headings(page) for page in _with_numbered_headings(done, style)]
 
 
-def _short(page: Flow, number: int, named: Mapping[Place, int]) -> Flow:
-    """The page without headings that go on for line after line: larger letters do not make these headings."""
+def _without_long_runs(page: Flow, number: int, named: Mapping[Place, int]) -> Flow:
+    """The page without headings of many lines, which are large text and no headings."""
     done = list(page)
     start = 0
     for index in range(len(page) + 1):
         one, two = page[index - 1] if index else None, page[index] if index < len(page) else None
-        if isinstance(one, Line) and isinstance(two, Line) and one.level and _goes_on(one, two):
+        if isinstance(one, Line) and isinstance(two, Line) and one.level and _continues(one, two):
             continue
         run = range(start, index)
         if len(run) > _MAX_LINES and not any((number, place) in named for place in run):
@@ -95,8 +100,8 @@ def _short(page: Flow, number: int, named: Mapping[Place, int]) -> Flow:
     return done
 
 
-def _numbered(pages: Sequence[Flow], style: Style) -> list[Flow]:
-    """The pages with headings told by their numbers: `3.1.2 Costs` is one where `3.1` is, and stands below it."""
+def _with_numbered_headings(pages: Sequence[Flow], style: Style) -> list[Flow]:
+    """The pages with headings found by number: `3.1.2 Costs` is a heading below `3.1` where that is one."""
     levels: dict[str, int] = {}
     done: list[Flow] = []
     for page in pages:
@@ -114,8 +119,8 @@ def _numbered(pages: Sequence[Flow], style: Style) -> list[Flow]:
     return done
 
 
-def _goes_on(one: Line, two: Line) -> bool:
-    """Whether a heading may go on with the line below it."""
+def _continues(one: Line, two: Line) -> bool:
+    """Whether a heading may continue in the line below it."""
     near = 0 < two.piece.base - one.piece.words[-1].base < 2 * two.piece.size
     return near and one.level == two.level and abs(one.piece.size - two.piece.size) < 1 and not two.fresh
 
@@ -125,31 +130,36 @@ def _lines(pages: Iterable[Flow]) -> Iterable[Line]:
 
 
 def _pitch(pages: Sequence[Flow]) -> float:
-    pitches = [
-        (below.piece.base - above.piece.base) / above.piece.size
+    """The median distance of two lines of the same size, relative to that size."""
+    pairs = (
+        (above.piece, below.piece)
         for page in pages
         for above, below in pairwise(page)
         if isinstance(above, Line) and isinstance(below, Line)
-        and above.piece.size == below.piece.size > 0 and below.piece.base > above.piece.base
-    ]  # fmt: skip
+    )
+    pitches = [
+        (below.base - above.base) / above.size
+        for above, below in pairs
+        if above.size == below.size > 0 and below.base > above.base
+    ]
     return min(median(pitches), _MAX_PITCH) if pitches else 1.2
 
 
 def _is_larger(piece: LinePiece, style: Style) -> bool:
-    if not style.size or piece.size < style.size * _LARGER or len(piece.text) > _MAX_CHARS:
+    if not style.size or piece.size < style.size * _MIN_SIZE_RATIO or len(piece.text) > _MAX_CHARS:
         return False
     return sum(map(str.isalpha, piece.text)) > 1 and not _is_entry(piece)
 
 
 def _is_entry(piece: LinePiece) -> bool:
-    """Whether this is a line of a table of contents: dots, or a gap, and then a number."""
+    """Whether this is a line of a table of contents: with leader dots, or with a gap and a page number."""
     *_, before, last = (piece.words[0], *piece.words)
     far = last.box[0] - before.box[2] > _ENTRY_GAP * piece.size
     return bool(_LEADER.search(piece.text)) or (far and last.text.isdecimal())
 
 
 def _is_bold_heading(page: Flow, index: int, style: Style) -> bool:
-    """Whether a line in bold letters of the usual size stands alone between paragraphs."""
+    """Whether a bold line of the usual size is a heading: it is numbered or separate from the paragraphs around it."""
     line = page[index]
     if not isinstance(line, Line) or style.bold or not line.piece.bold or line.piece.size < style.size * _SAME_SIZE:
         return False
@@ -164,7 +174,7 @@ def _is_bold_heading(page: Flow, index: int, style: Style) -> bool:
 
 
 def _may_be_heading(piece: LinePiece) -> bool:
-    """Whether this looks like a heading in letters of the usual size: short, no sentence, no line of the contents."""
+    """Whether a line of the usual size may be a heading: it is short, no sentence, and not in a table of contents."""
     text = piece.text
     if len(text) > _MAX_BOLD_CHARS or text.endswith(_SENTENCE_END) or sum(map(str.isalpha, text)) < 3:
         return False
@@ -172,15 +182,15 @@ def _may_be_heading(piece: LinePiece) -> bool:
 
 
 def _stands_alone(page: Flow, index: int, style: Style) -> bool:
-    """Whether there is more room above a line than between two lines of text."""
+    """Whether the gap above a line is larger than between two lines of text."""
     line, above = page[index], page[index - 1] if index else None
     if not isinstance(line, Line) or not isinstance(above, Line) or line.fresh:
         return True
     return line.piece.base - above.piece.base > 1.25 * style.pitch * style.size
 
 
-def _levels(sizes: set[float]) -> dict[float, int]:
-    """Sizes, the nearly equal ones together, numbered from the largest."""
+def _size_levels(sizes: set[float]) -> dict[float, int]:
+    """A level for each font size, from 1 for the largest; nearly equal sizes share a level."""
     levels: dict[float, int] = {}
     top, level = math.inf, 0
     for size in sorted(sizes, reverse=True):
@@ -190,15 +200,15 @@ def _levels(sizes: set[float]) -> dict[float, int]:
     return levels
 
 
-def _by_size(pages: Sequence[Flow], named: Mapping[Place, int], sizes: Mapping[float, int]) -> dict[Place, int]:
-    """The levels of these lines by their size; those in letters of the usual size are below all others."""
+def _levels_by_size(pages: Sequence[Flow], named: Mapping[Place, int], sizes: Mapping[float, int]) -> dict[Place, int]:
+    """The levels of the named lines by font size; those of the usual size get the lowest level."""
     lowest = max(sizes.values(), default=0) + 1
     lines = {place: pages[place[0]][place[1]] for place in named}
     return {place: sizes.get(line.piece.size, lowest) for place, line in lines.items() if isinstance(line, Line)}
 
 
 def _under_title(pages: Sequence[Flow], named: dict[Place, int], sizes: Mapping[float, int]) -> dict[Place, int]:
-    """The levels of the outline, one lower where there is a title above all that it names."""
+    """The levels of the outline, one deeper where the document has a larger title that the outline does not name."""
     lines = [pages[number][index] for number, index in named]
     largest = max((line.piece.size for line in lines if isinstance(line, Line)), default=math.inf)
     first = next((page for page in pages if page), [])
@@ -206,22 +216,24 @@ def _under_title(pages: Sequence[Flow], named: dict[Place, int], sizes: Mapping[
     return {place: level + titled for place, level in named.items()}
 
 
-def _agreed(pages: Sequence[Flow], named: Mapping[Place, int], sizes: Mapping[float, int]) -> dict[float, int]:
-    """The level of each size: what the outline says of its lines, where that says something."""
-    told: dict[float, list[int]] = defaultdict(list)
+def _size_levels_from_outline(
+    pages: Sequence[Flow], named: Mapping[Place, int], sizes: Mapping[float, int]
+) -> dict[float, int]:
+    """The level of each font size: the median level of its lines in the outline, if it names any."""
+    levels: dict[float, list[int]] = defaultdict(list)
     for (number, index), level in named.items():
         item = pages[number][index]
         if isinstance(item, Line):
-            told[item.piece.size].append(level)
-    return {size: round(median(told[size])) if size in told else level for size, level in sizes.items()}
+            levels[item.piece.size].append(level)
+    return {size: round(median(levels[size])) if size in levels else level for size, level in sizes.items()}
 
 
-def _merged(page: Flow) -> Flow:
-    """A heading that runs over several lines is one."""
+def _merge_headings(page: Flow) -> Flow:
+    """Merge the lines of each heading that spans several lines."""
     done: Flow = []
     for item in page:
         last = done[-1] if done else None
-        if isinstance(item, Line) and isinstance(last, Line) and item.level and _goes_on(last, item):
+        if isinstance(item, Line) and isinstance(last, Line) and item.level and _continues(last, item):
             words = (*last.piece.words, *item.piece.words)
             whole = replace(last, piece=replace(last.piece, words=words))
             if len(whole.piece.text) <= _MAX_CHARS:

@@ -1,4 +1,4 @@
-"""The words of a PDF page, from the letters that PDFium finds on it."""
+"""Reads the words of a PDF page from PDFium's characters."""
 
 import math
 import re
@@ -9,40 +9,42 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pincite.core.documents.pages import Box
-from pincite.parsers.layout.words import SLANTED, Word, around, turned
+from pincite.parsers.layout.words import SLANTED, Word, bounding_box, rotate_box
 
 _TOKEN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ufffe]+")
 _HYPHEN = ("\x02", "\ufffe")
-"""What PDFium writes for the hyphen of a word that is divided at the end of a line: a letter alone, or in a text."""
+"""PDFium's characters for the hyphen at a line end: as a single character, or within a text."""
 _DROPPED = str.maketrans(dict.fromkeys("\u200b\u2060\ufeff\ufffe\uffff"))
 _SOFT = "\u00ad"
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 _BULLETS = str.maketrans(dict.fromkeys("\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf0a8", "•"))
-"""What symbol fonts have at places that mean nothing elsewhere."""
+"""Private code points of symbol fonts that are bullets."""
 _BOLD = re.compile(r"bold|black|heavy|(?:^|[-,+])(?:cmbx|sfbx|ecbx|nimbus\w*-?medi)|-(?:bd|demi)", re.IGNORECASE)
 _BOLD_WEIGHT = 600
 _NAME_BYTES = 128
-_MAX_SIZE = 20_000.0
-"""Points: a page can be hardly larger than this."""
-_ILLEGIBLE = 0.5
-"""A font with this share of illegible words to legible ones is left out as a whole."""
+_MAX_POINTS = 20_000.0
+"""Maximum font size and coordinate in points; larger values are invalid."""
+_MAX_ILLEGIBLE = 0.5
+"""Ratio of illegible to legible words from which all words of a font are left out."""
 _MAX_SLANT = math.radians(20)
 _ASCENT, _DESCENT = 0.8, 0.2
-_SAME = 0.02
-_SPACED = 0.2
-"""Share of the spaces that are in the file, for it to count as one that has spaces."""
-_SAMPLE = 50
-_NARROW = 0.19
-"""Times the letters' size: what is narrower is no space in any font."""
+_SAME_HEIGHT = 0.02
+"""Maximum difference in points of the heights of two boxes that count as equal."""
+_MIN_REAL_SPACES = 0.2
+"""Minimum share of real spaces among all, for a file to count as one with real spaces."""
+_SPACE_SAMPLE = 50
+"""Generated spaces after which a page without real ones is not examined further."""
+_MIN_SPACE = 0.19
+"""Minimum width of a space in any font, relative to the font size."""
 
 Links = tuple[tuple[Box, str], ...]
 _Spelt = tuple[str, int, int, bool]
-"""A word, the numbers of its first and last letter, and whether the space before it is only guessed."""
+"""A word, the indices of its first and last character, and whether PDFium generated the space before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Face:
-    """How letters look: their height, which way they run, and their font."""
+    """The appearance of characters: size, rotation, weight and font."""
 
     size: float
     turn: int
@@ -51,7 +53,7 @@ class _Face:
 
 
 class View:
-    """How a page is shown: its size, and where its own coordinates come to lie."""
+    """Maps the coordinates of a page to those of the displayed page."""
 
     def __init__(self, page: Any) -> None:
         self.rotation: int = page.get_rotation()
@@ -59,7 +61,7 @@ class View:
         self.width, self.height = page.get_size()
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        """Where a point of the page is seen."""
+        """The displayed position of a point."""
         if self.rotation == 90:
             return y - self.bottom, x - self.left
         if self.rotation == 180:
@@ -69,22 +71,22 @@ class View:
         return x - self.left, self.top - y
 
     def box(self, x0: float, y0: float, x1: float, y1: float) -> Box:
-        """Where a rectangle of the page is seen."""
+        """The displayed box of a rectangle."""
         (a, b), (c, d) = self.point(x0, y0), self.point(x1, y1)
         return min(a, c), min(b, d), max(a, c), max(b, d)
 
     def shows(self, box: Box) -> bool:
-        """Whether something of a box is on the page."""
+        """Whether a part of a box is on the page."""
         return box[0] < self.width and box[1] < self.height and box[2] > 0 and box[3] > 0
 
     def clipped(self, box: Box) -> Box:
-        """As much of a box as is on the page."""
+        """The part of a box that is on the page."""
         if box[0] >= 0 and box[1] >= 0 and box[2] <= self.width and box[3] <= self.height:
             return box
         return max(box[0], 0.0), max(box[1], 0.0), min(box[2], self.width), min(box[3], self.height)
 
     def turn(self, a: float, b: float) -> int:
-        """Quarter turns clockwise of letters whose baseline runs towards (a, b)."""
+        """The clockwise quarter turns of characters whose baseline has the direction (a, b)."""
         angle = math.radians(self.rotation) - math.atan2(b, a)
         if not math.isfinite(angle):
             return SLANTED
@@ -92,8 +94,8 @@ class View:
         return SLANTED if abs(angle - quarters * math.pi / 2) > _MAX_SLANT else quarters % 4
 
 
-class Letters:
-    """Reads the words of one page; what is the same for all words of a line is asked once."""
+class PageChars:
+    """Reads the words of one page; properties that all words of a line share are looked up once."""
 
     def __init__(self, content: Any, view: View, links: Links) -> None:
         from pypdfium2 import raw
@@ -111,19 +113,19 @@ class Letters:
         self.scales: dict[tuple[float, float, float, float], tuple[float, int]] = {}
 
     def words(self) -> dict[int, list[Word]]:
-        """The words by the direction they run in, each in the order of the file."""
+        """The words by text direction, in the order of the file."""
         lines = list(self._lines())
-        self.spaced = self.spaces[False] > _SPACED * self.spaces.total()
+        self.spaced = self.spaces[False] > _MIN_REAL_SPACES * self.spaces.total()
         read = [pair for line in lines for pair in self._read(line)]
         used = Counter(face.font for face, _ in read)
         found: dict[int, list[Word]] = defaultdict(list)
         for face, word in read:
-            if self.illegible[face.font] < _ILLEGIBLE * used[face.font]:
+            if self.illegible[face.font] < _MAX_ILLEGIBLE * used[face.font]:
                 found[face.turn].append(word)
         return dict(found)
 
     def _lines(self) -> Iterator[list[_Spelt]]:
-        """The words of each line as PDFium breaks them."""
+        """The words of each line as PDFium splits them."""
         text = self._text()
         line: list[_Spelt] = []
         last = 0
@@ -141,18 +143,18 @@ class Letters:
             yield line
 
     def _text(self) -> str:
-        """One character for each of PDFium's."""
+        """The text with exactly one character for each of PDFium's."""
         buffer = create_string_buffer(2 * self.count + 2)
         self.raw.FPDFText_GetText(self.content, 0, self.count, cast(buffer, POINTER(c_ushort)))
         text = buffer.raw[:-2].decode("utf-16-le", "surrogatepass")
-        # Where it left a letter out, or wrote one as two, places would shift.
-        if len(text) == self.count and "\0" not in text and not _has_halves(text):
+        # If PDFium dropped a character or wrote one as two, the indices would shift.
+        if len(text) == self.count and "\0" not in text and not _has_surrogates(text):
             return text
         codes = (self.raw.FPDFText_GetUnicode(self.content, index) for index in range(self.count))
         return "".join(chr(code) if code < 0x110000 else " " for code in codes)
 
     def _read(self, line: Sequence[_Spelt]) -> list[tuple[_Face, Word]]:
-        """The words of a line; those between two that look alike look like them if they are as high."""
+        """The words of a line; if its first and last word look the same, words of that height between them do, too."""
         face, last = self._face(line[0][1]), self._face(line[-1][1])
         base = self._base(line[0][1], face.turn)
         height: tuple[float, float] | None = None
@@ -164,12 +166,12 @@ class Letters:
             own, at = face, base
             if height is None:
                 height = box[1], box[3]
-            elif face != last or face.turn or abs(box[1] - height[0]) + abs(box[3] - height[1]) > _SAME:
+            elif face != last or face.turn or abs(box[1] - height[0]) + abs(box[3] - height[1]) > _SAME_HEIGHT:
                 own = self._face(start)
                 at = self._base(start, own.turn)
             word = self._word(text, box, at, own)
             if guessed and self.spaced and done and self._close(done[-1][1], word):
-                done[-1] = done[-1][0], _one(done[-1][1], word)
+                done[-1] = done[-1][0], _join(done[-1][1], word)
             else:
                 done.append((own, word))
         return done
@@ -177,25 +179,25 @@ class Letters:
     def _word(self, text: str, box: Box, base: float, face: _Face) -> Word:
         link = self._link(box) if self.links else ""
         box = self.view.clipped(box)
-        box = turned(box, face.turn, self.view.width, self.view.height) if face.turn else box
-        # Fonts may lie about their height.
+        box = rotate_box(box, face.turn, self.view.width, self.view.height) if face.turn else box
+        # Some fonts report a wrong height.
         if face.turn != SLANTED and not 0.3 * face.size < box[3] - box[1] < 3 * face.size:
             box = (box[0], base - _ASCENT * face.size, box[2], base + _DESCENT * face.size)
         return Word(text, box, base, face.size, face.bold, link)
 
     def _guessed(self, index: int) -> bool:
-        """Whether a space is PDFium's guess; where a file has spaces of its own, a narrow guess is a wrong one."""
-        if self.spaces[True] > _SAMPLE and not self.spaces[False]:
+        """Whether PDFium generated a space; in a file with real spaces, a narrow generated space is wrong."""
+        if self.spaces[True] > _SPACE_SAMPLE and not self.spaces[False]:
             return True
         guessed = bool(self.raw.FPDFText_IsGenerated(self.content, index))
         self.spaces[guessed] += 1
         return guessed
 
     def _close(self, one: Word, other: Word) -> bool:
-        return one.base == other.base and abs(other.box[0] - one.box[2]) < _NARROW * other.size
+        return one.base == other.base and abs(other.box[0] - one.box[2]) < _MIN_SPACE * other.size
 
     def _legible(self, text: str, index: int) -> bool:
-        """Whether the file says what its letters mean; those of a font without names come out as other letters."""
+        """Whether the font maps its characters to Unicode; without a mapping, the text is wrong."""
         if not self.raw.FPDFText_HasUnicodeMapError(self.content, index):
             return True
         if len(text) == 1 and not text.isalnum():
@@ -211,7 +213,7 @@ class Letters:
             self.scales[key] = math.hypot(matrix.c, matrix.d), self.view.turn(matrix.a, matrix.b)
         scale, turn = self.scales[key]
         size = float(raw.FPDFText_GetFontSize(self.content, index)) * scale
-        size = round(size, 1) if 0 < size < _MAX_SIZE else 1.0  # files may say anything
+        size = round(size, 1) if 0 < size < _MAX_POINTS else 1.0  # a file may contain any value
         raw.FPDFText_GetFontInfo(self.content, index, self.name, _NAME_BYTES, byref(self.flags))
         name = self.name.value
         if name not in self.bold:
@@ -220,11 +222,11 @@ class Letters:
         return _Face(size, turn, self.bold[name], name)
 
     def _base(self, index: int, turn: int) -> float:
-        """The baseline that a letter stands on, in the direction it is read."""
+        """The baseline of a character, in its text direction."""
         self.raw.FPDFText_GetCharOrigin(self.content, index, byref(self.x), byref(self.y))
         x, y = self.view.point(self.x.value, self.y.value)
-        base = turned((x, y, x, y), turn, self.view.width, self.view.height)[1] if turn else y
-        return base if abs(base) < _MAX_SIZE else 0.0
+        base = rotate_box((x, y, x, y), turn, self.view.width, self.view.height)[1] if turn else y
+        return base if abs(base) < _MAX_POINTS else 0.0
 
     def _box(self, first: int, last: int) -> Box:
         rect, ask = self.rect, self.raw.FPDFText_GetLooseCharBox
@@ -244,17 +246,17 @@ class Letters:
         return next((uri for (x0, y0, x1, y1), uri in self.links if x0 <= x <= x1 and y0 <= y <= y1), "")
 
 
-def _one(one: Word, other: Word) -> Word:
-    return replace(one, text=one.text + other.text, box=around((one.box, other.box)))
+def _join(one: Word, other: Word) -> Word:
+    return replace(one, text=one.text + other.text, box=bounding_box((one.box, other.box)))
 
 
-def _has_halves(text: str) -> bool:
-    """Whether there are halves of pairs."""
+def _has_surrogates(text: str) -> bool:
+    """Whether the text has surrogates."""
     return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in set(text))
 
 
 def _clean(token: str) -> str:
-    """The word without what cannot be seen, but for a soft hyphen at its end; ligatures as the letters they are."""
+    """The word without invisible characters, except a final soft hyphen; ligatures become separate letters."""
     if token.isascii():
         return token
     text = token.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")

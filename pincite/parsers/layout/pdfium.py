@@ -1,4 +1,4 @@
-"""A PDF page as PDFium tells it: its words and rules by the direction they run in, its links and notes."""
+"""Reads a PDF page with PDFium: words and ruling lines by text direction, links and annotations."""
 
 import re
 from collections.abc import Iterator
@@ -7,48 +7,50 @@ from ctypes import byref, c_int, create_string_buffer
 from typing import Any
 
 from pincite.core.documents.pages import Box
-from pincite.parsers.layout.annotations import notes
-from pincite.parsers.layout.pdf_chars import Letters, Links, View
-from pincite.parsers.layout.ruling_lines import rules
-from pincite.parsers.layout.words import PageWords, Rule, Sheet, turned
+from pincite.parsers.layout.annotations import annotation_words
+from pincite.parsers.layout.pdf_chars import Links, PageChars, View
+from pincite.parsers.layout.ruling_lines import find_rules
+from pincite.parsers.layout.words import PageWords, Rule, Sheet, rotate_box
 
 _WEB = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f\x7f-\x9f<>]{1,2000}", re.IGNORECASE)
 _MAX_LINKS = 2_000
-_FEW_CHARS = 40
-"""A page with less text, such as a stamped number, that is covered by a picture is a scan."""
-_MOST = 0.6
+"""Maximum number of links of a page."""
+_MAX_SCAN_CHARS = 40
+"""Characters from which a page is not a scan; a scan may have a few, such as a stamped number."""
+_MIN_IMAGE_SHARE = 0.6
+"""Minimum share of the page that the picture of a scan covers."""
 
 
-def read_leaf(document: Any, number: int) -> PageWords:
-    """The page of this number, counted from 0, with filled fields and text notes as part of it."""
+def read_page(document: Any, number: int) -> PageWords:
+    """The words of a page, by its index from 0, with filled form fields and text annotations."""
     with closing(document[number]) as page:
-        return _leaf(page, tuple(_links(document, page)))
+        return _page_words(page, tuple(_links(document, page)))
 
 
 def is_scan(document: Any, number: int, leaf: PageWords) -> bool:
-    """Whether a page is a picture: it has next to no text, and something else is drawn on it."""
+    """Whether a page is a scan: it has almost no text, and a picture covers it."""
     from pypdfium2 import raw
 
     chars = sum(len(word.text) for sheet in leaf.sheets for word in sheet.words)
-    if chars >= _FEW_CHARS:
+    if chars >= _MAX_SCAN_CHARS:
         return False
     with closing(document[number]) as page:
         if not chars:
             return bool(raw.FPDFPage_CountObjects(page))
         images = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=2)
         boxes = [item.get_bounds() for item in images]
-        return any((x1 - x0) * (y1 - y0) > _MOST * leaf.width * leaf.height for x0, y0, x1, y1 in boxes)
+        return any((x1 - x0) * (y1 - y0) > _MIN_IMAGE_SHARE * leaf.width * leaf.height for x0, y0, x1, y1 in boxes)
 
 
-def _leaf(page: Any, links: Links) -> PageWords:
+def _page_words(page: Any, links: Links) -> PageWords:
     view = View(page)
     with closing(page.get_textpage()) as content:
-        groups = Letters(content, view, links).words()
-    if added := notes(page, view):
+        groups = PageChars(content, view, links).words()
+    if added := annotation_words(page, view):
         groups.setdefault(view.turn(1, 0), []).extend(added)
     if not groups:
         return PageWords(view.width, view.height)
-    across, down = rules(page, view.box)
+    across, down = find_rules(page, view.box)
     order = sorted(groups, key=lambda turn: -sum(len(word.text) for word in groups[turn]))
     sheets = []
     for turn in order:
@@ -63,15 +65,15 @@ def _turned_rules(
 ) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     if turn not in (1, 2, 3):
         return across, down
-    boxes = [turned((rule.start, rule.at, rule.end, rule.at), turn, view.width, view.height) for rule in across]
-    boxes += [turned((rule.at, rule.start, rule.at, rule.end), turn, view.width, view.height) for rule in down]
+    boxes = [rotate_box((rule.start, rule.at, rule.end, rule.at), turn, view.width, view.height) for rule in across]
+    boxes += [rotate_box((rule.at, rule.start, rule.at, rule.end), turn, view.width, view.height) for rule in down]
     flat = tuple(Rule(top, left, right) for left, top, right, bottom in boxes if top == bottom)
     steep = tuple(Rule(left, top, bottom) for left, top, right, bottom in boxes if left == right and top != bottom)
     return flat, steep
 
 
 def _links(document: Any, page: Any) -> Iterator[tuple[Box, str]]:
-    """Where the page links to the web or to a mailbox, one box for each stretch of text."""
+    """The web and mail links of a page, with one box for each line of link text."""
     from pypdfium2 import raw
 
     view, position, link = View(page), c_int(0), raw.FPDF_LINK()

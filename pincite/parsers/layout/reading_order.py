@@ -1,4 +1,4 @@
-"""The order in which a page is read: columns one after the other, and what spans them where it stands."""
+"""Determines the reading order of a page: columns one after the other, with spanning items between them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,26 +10,29 @@ from pincite.parsers.layout.tables import Table
 Item = LinePiece | Table
 
 _MIN_LINES = 3
-"""A column has at least so many."""
-_EDGE = 4.0
-"""Points: lines of a column begin no further apart."""
-_REACH = 0.12
-"""Share of a column's width that a line must reach over a gutter to count as spanning it."""
-_TEXT_CHARS = 18
-"""Running text has at least so many characters in a line …"""
-_TEXT_WIDTH = 0.6
-"""… and lines that fill this share of the column."""
-_ALIGNED = 0.5
-"""Where fewer of a column's lines stand beside one of the other, they are columns even if they are short."""
+"""Minimum number of lines of a column."""
+_EDGE_TOLERANCE = 4.0
+"""Maximum distance in points of the left edges of a column's lines."""
+_MIN_SPAN_SHARE = 0.12
+"""Share of a column's width by which a line must extend over the gutter on both sides to span it."""
+_MIN_TEXT_CHARS = 18
+"""Minimum mean length of the lines of running text, in characters …"""
+_MIN_TEXT_WIDTH = 0.6
+"""… and minimum share of the column's width that they fill."""
+_MAX_ALIGNED_SHARE = 0.5
+"""Maximum share of lines level with a line of the other column, for columns of short lines."""
 _SAME_LINE = 2.0
+"""Maximum distance in points of baselines that are level."""
 _MAX_DEPTH = 8
+"""Maximum depth of columns within columns."""
 _MAX_ITEMS = 3_000
-"""A page with more pieces of text is no page to read in columns."""
+"""Maximum number of pieces on a page for which columns are searched."""
 _MAX_GUTTERS = 8
+"""Maximum number of gutters that are tried."""
 
 
-def order(items: Sequence[Item], depth: int = 0) -> list[list[Item]]:
-    """The items in regions, each to be read line by line before the next."""
+def reading_regions(items: Sequence[Item], depth: int = 0) -> list[list[Item]]:
+    """The items in regions in reading order; each region is read line by line before the next."""
     best: tuple[float, list[list[Item]]] | None = None
     if 2 * _MIN_LINES <= len(items) <= _MAX_ITEMS and depth < _MAX_DEPTH:
         ordered = sorted(items, key=lambda item: item.box[1])
@@ -39,20 +42,24 @@ def order(items: Sequence[Item], depth: int = 0) -> list[list[Item]]:
                     best = score, parts
     if best is None:
         return [list(items)]
-    return [region for part in best[1] if part for region in order(part, depth + 1)]
+    return [region for part in best[1] if part for region in reading_regions(part, depth + 1)]
 
 
 def _gutters(items: Sequence[Item]) -> list[float]:
-    """Where a column may begin: just before the left edge that several lines share."""
+    """The positions where a column may start: just left of a left edge that several lines share."""
     left = min(item.box[0] for item in items)
-    edges = Counter(round(item.box[0] / _EDGE) for item in items)
+    edges = Counter(round(item.box[0] / _EDGE_TOLERANCE) for item in items)
     near = {edge: edges[edge - 1] + count + edges[edge + 1] for edge, count in edges.items()}
     often = sorted((edge for edge, count in near.items() if count >= _MIN_LINES), key=lambda edge: -near[edge])
-    return [edge * _EDGE - _EDGE for edge in often if edge * _EDGE > left + 2 * _EDGE][:_MAX_GUTTERS]
+    return [
+        edge * _EDGE_TOLERANCE - _EDGE_TOLERANCE
+        for edge in often
+        if edge * _EDGE_TOLERANCE > left + 2 * _EDGE_TOLERANCE
+    ][:_MAX_GUTTERS]
 
 
 def _splits(items: Sequence[Item], gutter: float) -> Iterator[tuple[float, list[list[Item]]]]:
-    """For each stretch that nothing spans and that has two columns: how high it is, and the parts it makes."""
+    """The height and the parts of each vertical stretch that has two columns and no spanning item."""
     above: list[Item] = []
     run: list[Item] = []
     left, right = min(item.box[0] for item in items), max(item.box[2] for item in items)
@@ -62,14 +69,14 @@ def _splits(items: Sequence[Item], gutter: float) -> Iterator[tuple[float, list[
             continue
         one = [each for each in run if _middle(each) < gutter]
         two = [each for each in run if _middle(each) >= gutter]
-        if len(one) >= _MIN_LINES and len(two) >= _MIN_LINES and _columnar(one, two):
+        if len(one) >= _MIN_LINES and len(two) >= _MIN_LINES and _are_columns(one, two):
             yield min(_height(one), _height(two)), [above, one, two, list(items[number:])]
         above, run = list(items[: number + 1]), []
 
 
 def _spans(item: Item, gutter: float, left: float, right: float) -> bool:
     before, after = gutter - item.box[0], item.box[2] - gutter
-    return before > _REACH * (gutter - left) and after > _REACH * (right - gutter)
+    return before > _MIN_SPAN_SHARE * (gutter - left) and after > _MIN_SPAN_SHARE * (right - gutter)
 
 
 def _middle(item: Item) -> float:
@@ -80,18 +87,18 @@ def _height(items: Sequence[Item]) -> float:
     return max(item.box[3] for item in items) - min(item.box[1] for item in items)
 
 
-def _columnar(one: Sequence[Item], two: Sequence[Item]) -> bool:
-    """Whether two sides are columns to be read one after the other, and not cells of rows."""
+def _are_columns(one: Sequence[Item], two: Sequence[Item]) -> bool:
+    """Whether two sides are columns that are read one after the other, and not cells of table rows."""
     if _overlap(one, two) < 0.5 * min(_height(one), _height(two)):
         return False
-    if _running(one) and _running(two):
+    if _is_running_text(one) and _is_running_text(two):
         return True
     few, many = sorted((one, two), key=len)
     bases = sorted(item.base for item in many if isinstance(item, LinePiece))
-    beside = sum(
+    level = sum(
         1 for item in few if isinstance(item, LinePiece) and any(abs(item.base - base) < _SAME_LINE for base in bases)
     )
-    return beside < _ALIGNED * len(few) and (_running(one) or _running(two))
+    return level < _MAX_ALIGNED_SHARE * len(few) and (_is_running_text(one) or _is_running_text(two))
 
 
 def _overlap(one: Sequence[Item], two: Sequence[Item]) -> float:
@@ -100,14 +107,14 @@ def _overlap(one: Sequence[Item], two: Sequence[Item]) -> float:
     return bottom - top
 
 
-def _running(items: Sequence[Item]) -> bool:
-    """Whether this is running text: lines that are long and fill the width of their column."""
+def _is_running_text(items: Sequence[Item]) -> bool:
+    """Whether the items are running text: long lines that fill the width of their column."""
     lines = [item for item in items if isinstance(item, LinePiece)]
     if not lines:
         return True
-    edges = Counter(round(line.box[0] / _EDGE) for line in lines)
+    edges = Counter(round(line.box[0] / _EDGE_TOLERANCE) for line in lines)
     edge = edges.most_common(1)[0][0]  # there may be more columns on this side
-    own = [line for line in lines if abs(round(line.box[0] / _EDGE) - edge) <= 1]
+    own = [line for line in lines if abs(round(line.box[0] / _EDGE_TOLERANCE) - edge) <= 1]
     width = max(line.box[2] - line.box[0] for line in own)
-    filled = median(line.box[2] - line.box[0] for line in own) >= _TEXT_WIDTH * width
-    return filled and mean(len(line.text) for line in own) >= _TEXT_CHARS
+    filled = median(line.box[2] - line.box[0] for line in own) >= _MIN_TEXT_WIDTH * width
+    return filled and mean(len(line.text) for line in own) >= _MIN_TEXT_CHARS

@@ -1,4 +1,4 @@
-"""Pages as Markdown, with a mark for each word that says where it stands."""
+"""Writes pages as Markdown, with a mark for the position of each word."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,10 +13,11 @@ from pincite.parsers.layout.words import Word
 from pincite.parsers.markdown_out.writer import escaped, rule
 
 _PARAGRAPH_GAP = 1.25
-"""Times the usual distance of two lines: more is a new paragraph."""
-_INDENTED = (0.7, 6.0)
-"""Times the letters' size by which the first line of a paragraph may be indented."""
-_OTHER_SIZE = 0.88
+"""Line distance relative to the usual one, above which a new paragraph starts."""
+_INDENT_RANGE = (0.7, 6.0)
+"""Minimum and maximum indent of a paragraph's first line, relative to the font size."""
+_MIN_SAME_SIZE = 0.88
+"""Minimum ratio of the font sizes of two lines of one paragraph."""
 _SENTENCE_END = (".", "!", "?", ":", "”", '"')
 _SOFT = "\u00ad"
 _HYPHENS = f"-{_SOFT}\u2010"
@@ -26,11 +27,12 @@ _NUMBER = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]")
 _WORD = re.compile(r"[^\W\d_]+")
 
 Place = Callable[[Box], Box]
+"""Maps a box of a sheet to a box on the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A word as it is written; a glued one follows the word before without a space."""
+    """A word as it is written; a glued one follows the previous word without a space."""
 
     text: str
     word: Word
@@ -40,64 +42,67 @@ class _Token:
 _Tokens = list[_Token]
 
 
-class Speller:
-    """Undoes hyphenation: a divided word is joined unless both halves are words of the document and the whole is none."""
+class HyphenJoiner:
+    """Joins words that are hyphenated at line ends.
+
+    The hyphen stays where both halves are words of the document and the joined word is not, as in `well-known`.
+    """
 
     def __init__(self, pages: Iterable[Flow]) -> None:
         words = (word for page in pages for item in page for word in _words(item))
-        # Halves are no words: neither what ends in a hyphen nor what follows it.
+        # Halves of hyphenated words are left out: a word with a final hyphen, and the word after it.
         whole = (
             two.text for one, two in pairwise(chain([None], words)) if two and not _is_half(one) and not _is_half(two)
         )
         self.known = {part.lower() for text in whole for part in _WORD.findall(text)}
 
     def joins(self, before: Word, after: Word) -> bool:
-        """Whether one word is divided at the end of its line and goes on with the other."""
-        parted = len(before.text) > 1 and before.text[-1] in _HYPHENS and before.text[-2].isalpha()
+        """Whether a word is hyphenated at the end of its line and continues in the other."""
+        hyphenated = len(before.text) > 1 and before.text[-1] in _HYPHENS and before.text[-2].isalpha()
         lower = after.base > before.base + 0.5 * before.size or after.box[0] < before.box[0]
-        return parted and lower and after.text[0].isalpha()
+        return hyphenated and lower and after.text[0].isalpha()
 
-    def head(self, before: str, after: str) -> str:
-        """The first half as it is written before the second."""
+    def first_half(self, before: str, after: str) -> str:
+        """The first half as it is written before the second, with or without its hyphen."""
         if before[-1] == _SOFT:
             return before[:-1]
         first, second = _WORD.findall(before)[-1].lower(), _WORD.findall(after)[0].lower()
         compound = {first, second} <= self.known and first + second not in self.known
         return before if compound or after[0].isupper() else before[:-1]
 
-    def spelt(self, words: Sequence[Word]) -> _Tokens:
-        """The words of a line, or of several, with divided ones joined."""
+    def tokens(self, words: Sequence[Word]) -> _Tokens:
+        """The tokens of one or more lines, with hyphenated words joined."""
         tokens = [_Token(word.text.rstrip(_SOFT), word) for word in words]
         for index, (before, after) in enumerate(pairwise(words)):
             if self.joins(before, after):
-                tokens[index] = _Token(self.head(before.text, after.text), before, tokens[index].glued)
+                tokens[index] = _Token(self.first_half(before.text, after.text), before, tokens[index].glued)
                 tokens[index + 1] = _Token(after.text, after, glued=True)
         return tokens
 
 
-def render(page: Flow, style: Style, speller: Speller, place: Place) -> tuple[str, list[PageMark]]:
-    """A page's text and its marks; text that only looks like Markdown is escaped."""
-    scribe = _Scribe(place)
-    spelt = _spelt(page, speller)
+def render(page: Flow, style: Style, joiner: HyphenJoiner, place: Place) -> tuple[str, list[PageMark]]:
+    """The text of a page and its marks; text that Markdown would take for structure is escaped."""
+    writer = _PageWriter(place)
+    lines = _line_tokens(page, joiner)
     begun = False
     items: list[float] = []
-    for index, (item, tokens) in enumerate(zip(page, spelt, strict=True)):
+    for index, (item, tokens) in enumerate(zip(page, lines, strict=True)):
         if isinstance(item, Table):
-            scribe.put("\n\n" if begun else "")
-            _table(scribe, item, speller)
+            writer.put("\n\n" if begun else "")
+            _write_table(writer, item, joiner)
             items = []
         elif tokens:
             marker = _marker(item, tokens)
-            apart = begun and _parted(page, index, style, bool(marker), items)
-            scribe.put("\n\n" if apart else "\n" if begun else "")
-            items = _listed(items, item, bool(marker), apart)
-            _line(scribe, item, tokens, marker, len(items) - 1)
-        begun = begun or bool(scribe.length)
-    return scribe.text, scribe.marks
+            apart = begun and _starts_paragraph(page, index, style, bool(marker), items)
+            writer.put("\n\n" if apart else "\n" if begun else "")
+            items = _open_items(items, item, bool(marker), apart)
+            _write_line(writer, item, tokens, marker, len(items) - 1)
+        begun = begun or bool(writer.length)
+    return writer.text, writer.marks
 
 
-class _Scribe:
-    """Writes text and notes where its words stand."""
+class _PageWriter:
+    """Collects the text of a page and the marks of its words."""
 
     def __init__(self, place: Place) -> None:
         self.parts: list[str] = []
@@ -115,9 +120,9 @@ class _Scribe:
             self.length += len(text)
 
     def words(self, tokens: _Tokens, change: Callable[[str], str] = str) -> None:
-        """Words with spaces between them; those that link to the same are one link."""
+        """Write words with spaces between them; adjacent words with the same link target form one link."""
         begun = False
-        for link, run in _runs(tokens):
+        for link, run in _link_runs(tokens):
             for token in run:
                 self.put(" " if begun and not token.glued else "")
                 self.put("[" if link and token is run[0] else "")
@@ -131,34 +136,34 @@ class _Scribe:
                 begun = True
 
 
-def _runs(tokens: _Tokens) -> Iterator[tuple[str, _Tokens]]:
-    """Tokens that link to the same, with where that is; nowhere where the text is the address itself."""
+def _link_runs(tokens: _Tokens) -> Iterator[tuple[str, _Tokens]]:
+    """Adjacent tokens with the same link target; the target is empty where the text is the address itself."""
     for link, group in groupby(tokens, key=lambda token: token.word.link):
         run = list(group)
-        said = run[0].text.rstrip(_PUNCTUATION + "/")
-        yield ("" if said in (link.rstrip("/"), link.removeprefix("mailto:")) else link), run
+        text = run[0].text.rstrip(_PUNCTUATION + "/")
+        yield ("" if text in (link.rstrip("/"), link.removeprefix("mailto:")) else link), run
 
 
 def _closed(link: str) -> str:
     return f"]({link.replace('(', '%28').replace(')', '%29')})"
 
 
-def _spelt(page: Flow, speller: Speller) -> list[_Tokens]:
-    """The tokens of each line; the second half of a divided word stands at the end of the line it began in."""
-    lines = [speller.spelt(item.piece.words) if isinstance(item, Line) else [] for item in page]
+def _line_tokens(page: Flow, joiner: HyphenJoiner) -> list[_Tokens]:
+    """The tokens of each line; the second half of a hyphenated word moves to the line of the first."""
+    lines = [joiner.tokens(item.piece.words) if isinstance(item, Line) else [] for item in page]
     for index in range(len(page) - 1):
         one, two = page[index], page[index + 1]
         if isinstance(one, Line) and isinstance(two, Line) and lines[index] and lines[index + 1]:
             last, first = lines[index][-1], lines[index + 1][0]
-            if one.level == two.level and speller.joins(last.word, first.word):
-                lines[index][-1] = _Token(speller.head(last.word.text, first.text), last.word, last.glued)
+            if one.level == two.level and joiner.joins(last.word, first.word):
+                lines[index][-1] = _Token(joiner.first_half(last.word.text, first.text), last.word, last.glued)
                 lines[index].append(_Token(first.text, first.word, glued=True))
                 del lines[index + 1][0]
     return lines
 
 
 def _marker(line: Line, tokens: _Tokens) -> str:
-    """What marks the line as an item of a list; empty where it is none."""
+    """The bullet or number of a list item; empty where the line is not one."""
     first = tokens[0].text
     if line.level or (len(tokens) == 1 and len(first) == 1):
         return ""
@@ -167,38 +172,38 @@ def _marker(line: Line, tokens: _Tokens) -> str:
     return first if _NUMBER.fullmatch(first) and len(tokens) > 1 else ""
 
 
-def _listed(items: list[float], line: Line, marked: bool, apart: bool) -> list[float]:
-    """Where the markers of the list that a line is in begin, from the outermost to its own; empty outside of lists."""
+def _open_items(items: list[float], line: Line, marked: bool, apart: bool) -> list[float]:
+    """The left edges of the open list items, from the outermost to that of this line; empty outside of lists."""
     if not marked:
         return [] if apart else items
     left = line.piece.box[0]
     return [*(place for place in items if place < left - 2), left]
 
 
-def _line(scribe: _Scribe, line: Line, tokens: _Tokens, marker: str, depth: int) -> None:
+def _write_line(writer: _PageWriter, line: Line, tokens: _Tokens, marker: str, depth: int) -> None:
     if line.level:
-        scribe.put("#" * line.level + " ")
+        writer.put("#" * line.level + " ")
     elif marker and marker in _BULLETS:
-        scribe.put("  " * depth + "- ")
+        writer.put("  " * depth + "- ")
         first = tokens[0]
         rest = first.text[1:]
         tokens = [*([_Token(rest, first.word)] if rest else []), *tokens[1:]]
     elif marker:
-        scribe.put("   " * depth)
+        writer.put("   " * depth)
     elif not (text := " ".join(token.text for token in tokens)).startswith("\\"):
-        scribe.put("\\" if escaped(text).startswith("\\") else "")
-    scribe.words(tokens)
+        writer.put("\\" if escaped(text).startswith("\\") else "")
+    writer.words(tokens)
 
 
-def _parted(page: Flow, index: int, style: Style, marked: bool, items: Sequence[float]) -> bool:
-    """Whether a line begins a new paragraph."""
+def _starts_paragraph(page: Flow, index: int, style: Style, marked: bool, items: Sequence[float]) -> bool:
+    """Whether a line starts a new paragraph."""
     last, line = page[index - 1], page[index]
     if not isinstance(last, Line) or not isinstance(line, Line) or line.level or last.level:
         return True
     small, large = sorted((last.piece.size, line.piece.size))
-    if small < _OTHER_SIZE * large:
+    if small < _MIN_SAME_SIZE * large:
         return True
-    if line.fresh or line.piece.base < last.piece.base:  # the next column: a paragraph goes on unless it has ended
+    if line.fresh or line.piece.base < last.piece.base:  # the next column: the paragraph continues unless it has ended
         return marked or last.piece.text.endswith(_SENTENCE_END)
     if line.piece.base - last.piece.words[-1].base > _PARAGRAPH_GAP * style.pitch * large:
         return True
@@ -206,33 +211,33 @@ def _parted(page: Flow, index: int, style: Style, marked: bool, items: Sequence[
         return False
     if items:
         return line.piece.box[0] < items[-1] + 1
-    return _indented(page, index)
+    return _is_indented(page, index)
 
 
-def _indented(page: Flow, index: int) -> bool:
-    """Whether a line begins further in than those around it, after a sentence has ended."""
+def _is_indented(page: Flow, index: int) -> bool:
+    """Whether a line is indented compared to the lines around it, after the end of a sentence."""
     last, line = page[index - 1], page[index]
     after = page[index + 1] if index + 1 < len(page) else None
     if not isinstance(last, Line) or not isinstance(line, Line) or not last.piece.text.endswith(_SENTENCE_END):
         return False
-    least, most = (share * line.piece.size for share in _INDENTED)
-    if not least < line.piece.box[0] - last.piece.box[0] < most:
+    smallest, largest = (share * line.piece.size for share in _INDENT_RANGE)
+    if not smallest < line.piece.box[0] - last.piece.box[0] < largest:
         return False
-    return not isinstance(after, Line) or after.fresh or line.piece.box[0] - after.piece.box[0] > least
+    return not isinstance(after, Line) or after.fresh or line.piece.box[0] - after.piece.box[0] > smallest
 
 
-def _table(scribe: _Scribe, table: Table, speller: Speller) -> None:
+def _write_table(writer: _PageWriter, table: Table, joiner: HyphenJoiner) -> None:
     width = len(table.rows[0])
     for number, row in enumerate(table.rows):
         if number:
-            scribe.put("\n")
-        scribe.put("|")
+            writer.put("\n")
+        writer.put("|")
         for cell in row:
-            scribe.put(" ")
-            scribe.words(speller.spelt(cell), lambda text: text.replace("|", r"\|"))
-            scribe.put(" |" if cell else "|")
+            writer.put(" ")
+            writer.words(joiner.tokens(cell), lambda text: text.replace("|", r"\|"))
+            writer.put(" |" if cell else "|")
         if not number:
-            scribe.put("\n" + rule(width))
+            writer.put("\n" + rule(width))
 
 
 def _words(item: Line | Table) -> Iterable[Word]:

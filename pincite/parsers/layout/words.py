@@ -1,4 +1,4 @@
-"""Words where they stand on a page, and the rules drawn between them."""
+"""Words with their positions on a page, and the ruling lines drawn between them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pincite.core.documents.pages import Box
 
 SLANTED = 4
-"""The turn of words that run neither along nor across the page, such as a watermark's."""
+"""The `turn` of words that run neither horizontally nor vertically, such as a watermark."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word, its box, the baseline it stands on, the height of its letters and where it links to."""
+    """A word with its box, baseline, font size and link target."""
 
     text: str
     box: Box
@@ -23,7 +23,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line that runs along or across: at `at`, from `start` to `end`."""
+    """A horizontal or vertical ruling line at `at`, from `start` to `end`."""
 
     at: float
     start: float
@@ -32,9 +32,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What is read in one direction on a page, turned so that it reads from left to right and downwards.
+    """The words of one text direction on a page, rotated so that they read from left to right and downwards.
 
-    `turn` is how many quarter turns clockwise the words run on the page as it is shown.
+    `turn` is the number of clockwise quarter turns by which the words are rotated on the page as displayed.
     """
 
     turn: int
@@ -47,15 +47,15 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class PageWords:
-    """A page as it is shown, before anybody decided how it is read; the sheet with most text comes first."""
+    """The words of a page as displayed, one sheet per text direction; the sheet with most text comes first."""
 
     width: float
     height: float
     sheets: tuple[Sheet, ...] = ()
 
 
-def turned(box: Box, turn: int, width: float, height: float) -> Box:
-    """A box of a page of this size as it stands when words that run `turn` quarter turns clockwise are read upright."""
+def rotate_box(box: Box, turn: int, width: float, height: float) -> Box:
+    """Rotate a box of a page of this size so that words with this `turn` become upright."""
     left, top, right, bottom = box
     if turn == 1:
         return top, width - right, bottom, width - left
@@ -66,13 +66,13 @@ def turned(box: Box, turn: int, width: float, height: float) -> Box:
     return box
 
 
-def shown(box: Box, sheet: Sheet) -> Box:
-    """A box of a sheet as it stands on its page."""
+def to_page_box(box: Box, sheet: Sheet) -> Box:
+    """The box on the page of a box on a sheet."""
     back = {1: 3, 3: 1}.get(sheet.turn, sheet.turn)
-    return turned(box, back, sheet.width, sheet.height)
+    return rotate_box(box, back, sheet.width, sheet.height)
 
 
-def around(boxes: Sequence[Box]) -> Box:
-    """The smallest box that holds all of them."""
+def bounding_box(boxes: Sequence[Box]) -> Box:
+    """The smallest box that contains all boxes."""
     lefts, tops, rights, bottoms = zip(*boxes, strict=True)
     return min(lefts), min(tops), max(rights), max(bottoms)

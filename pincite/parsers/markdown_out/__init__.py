@@ -1,1 +1,1 @@
-"""Parsed content written as Markdown."""
+"""Writes parsed content as Markdown."""

@@ -1,17 +1,17 @@
-"""Markdown as parsers write it: headings, tables and links, text that must look like none of them, and its marks."""
+"""Writes Markdown for parsers: headings, tables, links and escaped text, with marks for positions in the file."""
 
 import re
 from collections.abc import Iterable, Sequence
 
 from pincite.core.documents.pages import Page, PageKind, PageMark, pack
 
-_UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]")
-"""Controls, what is there for line breaking only, and what is no character."""
+_INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]")
+"""Control characters, invisible characters for line breaking, and code points that are no characters."""
 _LIKE_MARKDOWN = re.compile(r"#{1,6}(?=\s|$)|`{3}|~{3}|=+$|(?=[^-]*-)[|:\s-]+$|<[A-Za-z!?/]")
-"""A line that would be a heading, a fence, an underline, a table's rule or HTML; lists are left to be lists."""
+"""A line that Markdown would take for a heading, fence, underline, table rule or HTML; lists are allowed."""
 _TAG = re.compile(r"<(?=[A-Za-z!?/])")
 _CLOSING_HASHES = re.compile(r"(?<=\s)(?=#+$)")
-_WEB = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f<>]{1,2000}$", re.IGNORECASE)
+_WEB_TARGET = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f<>]{1,2000}$", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\n{3,}")
 _BREAK = "\n\n"
 _ORDERED = re.compile(r"[0-9]{1,9}[.)]")
@@ -19,29 +19,29 @@ BULLET = "-"
 
 
 def one_line(text: str) -> str:
-    """The text on one line, without what cannot be seen."""
-    if text.isascii() and text.isprintable() and "  " not in text:  # most cells of most tables
+    """The text on one line, without invisible characters."""
+    if text.isascii() and text.isprintable() and "  " not in text:  # a fast path for most cells
         return text.strip(" ")
-    return " ".join(_UNSEEN.sub("", text).split())
+    return " ".join(_INVISIBLE.sub("", text).split())
 
 
 def escaped(text: str) -> str:
-    """Lines of text that stay text: what only looks like Markdown's structure gets a backslash in front."""
-    lines = (_UNSEEN.sub("", line).strip() for line in text.splitlines())
+    """The text with a backslash before lines that Markdown would take for structure."""
+    lines = (_INVISIBLE.sub("", line).strip() for line in text.splitlines())
     kept = "\n".join("\\" + line if _LIKE_MARKDOWN.match(line) else line for line in lines)
     return _BLANK_LINES.sub(_BREAK, kept).strip("\n")
 
 
 def heading(level: int, text: str) -> str:
-    """A heading of level 1 to 6; empty where it has no words."""
+    """A heading of level 1 to 6; empty where the text is empty."""
     title = _CLOSING_HASHES.sub(r"\\", _TAG.sub(r"\\<", one_line(text)))
     return f"{'#' * min(max(level, 1), 6)} {title}" if title else ""
 
 
 def link(text: str, target: str) -> str:
-    """The text as a link, where it leads to the web or to a mailbox; else as it is."""
+    """The text as a link where the target is a web or mail address; else the text itself."""
     target = target.strip()
-    if not text.strip() or not _WEB.match(target) or text.strip() == target:
+    if not text.strip() or not _WEB_TARGET.match(target) or text.strip() == target:
         return text
     lead, words, trail = text[: len(text) - len(text.lstrip())], text.strip(), text[len(text.rstrip()) :]
     words = words.replace("[", r"\[").replace("]", r"\]")
@@ -49,7 +49,7 @@ def link(text: str, target: str) -> str:
 
 
 def row(cells: Iterable[str]) -> str:
-    """One row of a table: cells on one line, their pipes escaped."""
+    """One row of a table; each cell is on one line with its pipes escaped."""
     return "| " + " | ".join(one_line(cell).replace("|", r"\|") for cell in cells) + " |"
 
 
@@ -59,7 +59,7 @@ def rule(width: int) -> str:
 
 
 def table(rows: Sequence[Sequence[str]], header: bool = True) -> list[str]:
-    """A table's lines: the first row, the rule, the other rows; a blank first row where the table has no header."""
+    """The lines of a table: header, rule and other rows; the header is blank where the table has none."""
     width = max((len(cells) for cells in rows), default=0)
     if not width:
         return []
@@ -69,13 +69,13 @@ def table(rows: Sequence[Sequence[str]], header: bool = True) -> list[str]:
 
 
 class Items:
-    """Items of lists within lists, each indented to stand under the words of the one that it belongs to."""
+    """Writes items of nested lists, each indented to the text of its parent item."""
 
     def __init__(self) -> None:
         self._open: list[tuple[int, int]] = []
 
     def write(self, text: str, marker: str, depth: int) -> str:
-        """The next item; what Markdown does not take for a list's number, such as `(a)`, is written behind a bullet."""
+        """The next item; a marker that Markdown does not support, such as `(a)`, is written after a bullet."""
         while self._open and self._open[-1][0] >= depth:
             self._open.pop()
         indent = self._open[-1][1] if self._open else 0
@@ -87,7 +87,7 @@ class Items:
 
 
 class MarkdownWriter:
-    """A document's text as it is written, block by block and page by page, with marks for where its pieces stand."""
+    """Collects a document's text block by block and page by page, with marks for the position of each block."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -97,15 +97,15 @@ class MarkdownWriter:
         self._waiting: list[tuple[PageKind, str]] = []
 
     def page(self, kind: PageKind, name: str = "") -> None:
-        """Begin a page: it starts with the next block, or where that would stand if none comes."""
+        """Start a page; its text starts with the next block."""
         self._waiting.append((kind, one_line(name)))
 
     def block(self, text: str, ref: str = "") -> None:
-        """Add a paragraph, heading or whatever stands between blank lines; nothing where there are no words."""
+        """Add a paragraph, heading or other block with its reference; empty text adds nothing."""
         self.lines([(text, ref)])
 
     def lines(self, lines: Iterable[tuple[str, str]]) -> None:
-        """Add a block of lines, each with what the file calls its place: a table's rows, a list's items."""
+        """Add a block of lines, each with its reference in the file, such as the rows of a table."""
         begun = False
         for text, ref in lines:
             text = "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
@@ -131,7 +131,7 @@ class MarkdownWriter:
         self._length += len(text)
 
     def _open(self) -> None:
-        """The pages that waited for text begin here; all but the last of them are empty."""
+        """Start the pages that wait for text at this offset; all but the last of them are empty."""
         if self._waiting:
             self._close()
             self._pages += [Page(self._length, kind, name) for kind, name in self._waiting]

@@ -1,25 +1,30 @@
-"""Dates and times as a spreadsheet shows them: a count of days and a format code become text."""
+"""Formats the dates and times of a spreadsheet, given as a number of days and a format code."""
 
 import re
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-_BARE = re.compile(r'"[^"]*"?|\\.|_.|\*.|\[(?!(?:h+|m+|s+)\])[^\]]*\]', re.IGNORECASE | re.DOTALL)
-"""What does not count when a code is asked whether it is one for dates."""
+_IGNORED_CODES = re.compile(r'"[^"]*"?|\\.|_.|\*.|\[(?!(?:h+|m+|s+)\])[^\]]*\]', re.IGNORECASE | re.DOTALL)
+"""Literals and modifiers, which are ignored when a code is tested for date fields."""
 _DATE = re.compile(r"[ymdhs]|am/pm|a/p", re.IGNORECASE)
 _TOKEN = re.compile(
-    r"""  "(?P<quoted>[^"]*)"? | \\(?P<escaped>.) | _. | \*. | \[(?P<elapsed>h+|m+|s+)\] | \[\$[^\]-]*-(?P<locale>[^\]]*)\]
-      | \[[^\]]*\] | (?P<half>am/pm|a/p) | (?P<field>y+|m+|d+|h+|s+) | (?P<part>\.0+) | (?P<other>.) """,
+    r"""  "(?P<quoted>[^"]*)"? | \\(?P<escaped>.) | _. | \*. | \[(?P<elapsed>h+|m+|s+)\]
+      | \[\$[^\]-]*-(?P<locale>[^\]]*)\] | \[[^\]]*\]
+      | (?P<half>am/pm|a/p) | (?P<field>y+|m+|d+|h+|s+) | (?P<part>\.0+) | (?P<other>.) """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
 _LAST_DAY = 2_958_466
-"""The first day of the year 10000."""
-_SECONDS = 86_400
+"""The first day of the year 10000, as a number of days; later dates are not supported."""
+_SECONDS_PER_DAY = 86_400
 
-_MONTHS = ("January February March April May June July August September October November December".split(),
-           "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split())  # fmt: skip
-_DAYS = ("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(),
-         "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag".split())  # fmt: skip
+_MONTHS = (
+    "January February March April May June July August September October November December".split(),
+    "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split(),
+)
+_DAYS = (
+    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(),
+    "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag".split(),
+)
 _GERMAN = 0x07
 """The primary language of a Windows locale id such as 407."""
 
@@ -28,8 +33,8 @@ _Token = tuple[str, str]
 
 @lru_cache(maxsize=1024)
 def is_date(code: str) -> bool:
-    """Whether a section of a format code shows dates or times."""
-    bare = _BARE.sub("", code)
+    """Whether a section of a format code formats dates or times."""
+    bare = _IGNORED_CODES.sub("", code)
     return (
         "general" not in bare.lower()
         and not re.search(r"[0#?]", re.sub(r"\.0+", "", bare))
@@ -37,13 +42,13 @@ def is_date(code: str) -> bool:
     )
 
 
-def shown_date(days: float, code: str, *, since_1904: bool) -> str:
-    """A count of days as its format shows it; empty for what is no date."""
+def format_date(days: float, code: str, *, since_1904: bool) -> str:
+    """A number of days as its format code shows it; empty where it is not a valid date."""
     if not 0 <= days < _LAST_DAY:
         return ""
     tokens = _tokens(code)
     parts = next((len(text) - 1 for kind, text in tokens if kind == "part"), 0)
-    seconds = round(days * _SECONDS, min(parts, 3))
+    seconds = round(days * _SECONDS_PER_DAY, min(parts, 3))
     moment = _moment(seconds, since_1904)
     half = any(kind == "half" for kind, _ in tokens)
     german = any(kind == "locale" and _is_german(text) for kind, text in tokens)
@@ -54,14 +59,14 @@ def shown_date(days: float, code: str, *, since_1904: bool) -> str:
 def _moment(seconds: float, since_1904: bool) -> datetime:
     if since_1904:
         return datetime(1904, 1, 1) + timedelta(seconds=seconds)
-    # Spreadsheets hold that 1900 was a leap year, so that days before its March count from one day later.
-    first = datetime(1899, 12, 30) if seconds >= 60 * _SECONDS else datetime(1899, 12, 31)
+    # Spreadsheets treat 1900 as a leap year, so days before March 1900 count from one day later.
+    first = datetime(1899, 12, 30) if seconds >= 60 * _SECONDS_PER_DAY else datetime(1899, 12, 31)
     return first + timedelta(seconds=seconds)
 
 
 @lru_cache(maxsize=1024)
 def _tokens(code: str) -> tuple[_Token, ...]:
-    """The pieces of a format; `m` is for minutes beside hours or seconds, else for months."""
+    """The tokens of a format code; `m` means minutes next to hours or seconds, else months."""
     found: list[_Token] = []
     for match in _TOKEN.finditer(code):
         kind = match.lastgroup or ""
@@ -74,9 +79,9 @@ def _tokens(code: str) -> tuple[_Token, ...]:
     clock = [at for at, (kind, text) in enumerate(found) if kind in ("field", "elapsed") and text[0] in "ymdhs"]
     for before, at, after in zip([None, *clock], clock, [*clock[1:], None], strict=False):
         if found[at][0] == "field" and found[at][1][0] == "m":
-            beside_hour = before is not None and found[before][1][0] == "h"
-            beside_second = after is not None and found[after][1][0] == "s"
-            if beside_hour or beside_second:
+            after_hour = before is not None and found[before][1][0] == "h"
+            before_second = after is not None and found[after][1][0] == "s"
+            if after_hour or before_second:
                 found[at] = ("minute", found[at][1])
     return tuple(found)
 
@@ -105,7 +110,7 @@ def _field(text: str, moment: datetime, *, half: bool, german: bool) -> str:
     if text[0] == "y":
         return f"{moment.year % 100:02}" if width <= 2 else f"{moment.year:04}"
     if text[0] == "m":
-        return _named(_MONTHS[german][moment.month - 1], width) if width > 2 else f"{moment.month:0{width}}"
+        return _month_name(_MONTHS[german][moment.month - 1], width) if width > 2 else f"{moment.month:0{width}}"
     if text[0] == "d":
         if width <= 2:
             return f"{moment.day:0{width}}"
@@ -115,5 +120,5 @@ def _field(text: str, moment: datetime, *, half: bool, german: bool) -> str:
     return f"{hour if text[0] == 'h' else moment.second:0{min(width, 2)}}"
 
 
-def _named(month: str, width: int) -> str:
+def _month_name(month: str, width: int) -> str:
     return month[0] if width == 5 else month if width == 4 else month[:3]

@@ -1,22 +1,24 @@
-"""Numbers of a Word document's lists and headings, counted as Word counts them."""
+"""Computes the numbers of a Word document's lists and headings as Word does."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pincite.parsers.markdown_out.writer import BULLET
 from pincite.parsers.office.docx_styles import Styles
-from pincite.parsers.office.package import Element, attribute, child, children, value, whole
+from pincite.parsers.office.package import Element, attribute, child, children, parse_int, value
 
 _LEVELS = 9
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
-          (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
-_MOST = 100_000
-"""Beyond this a number is written in digits, whatever its format."""
+_ROMAN = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc")),
+    *((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+_MAX_FORMATTED_NUMBER = 100_000
+"""Numbers above this are written in digits, whatever their format."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """How one level of a list is numbered: `%2` in the pattern stands for the number of level 2."""
+    """The numbering of one level of a list: `%2` in the pattern is replaced by the number of level 2."""
 
     kind: str = "decimal"
     pattern: str = ""
@@ -27,14 +29,14 @@ class _Level:
 
 @dataclass(slots=True)
 class _List:
-    """A list that several paragraphs share: its levels and how far each has been counted."""
+    """A list: its levels and the current number of each."""
 
     levels: Mapping[int, _Level]
     counts: dict[int, int] = field(default_factory=dict)
 
 
 class Numbering:
-    """All lists of a document; asked paragraph by paragraph, in order."""
+    """All lists of a document; call `next` for each list paragraph in order."""
 
     def __init__(self, root: Element | None, styles: Styles) -> None:
         self._styles = styles
@@ -44,13 +46,13 @@ class Numbering:
         self._begun: set[str] = set()
 
     def next(self, num: str, level: int) -> str | None:
-        """The marker of the list's next item: a bullet, or its number as shown; None where it has none."""
+        """The marker of the list's next item: a bullet or its formatted number; None where it has none."""
         found = self._list(num)
         if found is None or not found.levels:
             return None
         if level not in found.levels:  # styles such as "List Bullet 2" have a list of one level each
             level = min(found.levels)
-        self._begin(num, found)
+        self._apply_overrides(num, found)
         own = found.levels[level]
         found.counts[level] = found.counts.get(level, own.start - 1) + 1
         for deeper in [one for one in found.counts if one > level]:
@@ -58,10 +60,10 @@ class Numbering:
                 del found.counts[deeper]
         if own.kind == "bullet":
             return BULLET
-        return _shown(found, own) or None
+        return _marker_text(found, own) or None
 
     def _list(self, num: str) -> _List | None:
-        """The list behind a number; those that share a definition share their counting."""
+        """The list of a numbering id; ids with the same definition share one list and its counts."""
         element = self._nums.get(num)
         name = value(element, "abstractNumId")
         definition = self._lists.get(name)
@@ -75,8 +77,8 @@ class Numbering:
             self._counted[name] = _List({_index(one): _level(one) for one in children(definition, "lvl")})
         return self._counted[name]
 
-    def _begin(self, num: str, found: _List) -> None:
-        """The first item of a number may start its list anew, or change how it is numbered."""
+    def _apply_overrides(self, num: str, found: _List) -> None:
+        """Apply the overrides of a numbering id at its first item: another start or another format."""
         if num in self._begun:
             return
         self._begun.add(num)
@@ -85,11 +87,11 @@ class Numbering:
             if (level := child(override, "lvl")) is not None:
                 found.levels = {**found.levels, index: _level(level)}
             if start:
-                found.counts[index] = whole(start, 1) - 1
+                found.counts[index] = parse_int(start, 1) - 1
 
 
 def _index(element: Element) -> int:
-    return whole(attribute(element, "ilvl"))
+    return parse_int(attribute(element, "ilvl"))
 
 
 def _level(element: Element) -> _Level:
@@ -97,28 +99,28 @@ def _level(element: Element) -> _Level:
     return _Level(
         kind=value(element, "numFmt") or "decimal",
         pattern=value(element, "lvlText"),
-        start=whole(value(element, "start"), 1),
+        start=parse_int(value(element, "start"), 1),
         restarts=value(element, "lvlRestart") != "0",
         legal=legal is not None and attribute(legal, "val", "true") not in ("0", "false"),
     )
 
 
-def _shown(found: _List, own: _Level) -> str:
-    """The level's pattern with its numbers filled in."""
+def _marker_text(found: _List, own: _Level) -> str:
+    """The level's pattern with the numbers filled in."""
     text = own.pattern
     for place in range(_LEVELS):
         if f"%{place + 1}" in text:
             level = found.levels.get(place, own)
             count = found.counts.get(place, level.start)
-            text = text.replace(f"%{place + 1}", number(count, "decimal" if own.legal else level.kind))
+            text = text.replace(f"%{place + 1}", format_number(count, "decimal" if own.legal else level.kind))
     return " ".join(text.split())
 
 
-def number(count: int, kind: str) -> str:
-    """A number as a list's format writes it; formats that are not known here are written in digits."""
+def format_number(count: int, kind: str) -> str:
+    """A number in a list format; unknown formats are written in digits."""
     if kind == "none":
         return ""
-    if count < 1 or count > _MOST:
+    if count < 1 or count > _MAX_FORMATTED_NUMBER:
         return str(count)
     if kind in ("lowerLetter", "upperLetter"):
         letter = chr(ord("a") + (count - 1) % 26) * min((count - 1) // 26 + 1, 10)

@@ -1,4 +1,4 @@
-"""The words of a Word paragraph: changes accepted, links kept, fields shown as their results, notes as references."""
+"""Reads the text of a Word paragraph: tracked changes accepted, links kept, fields as results, notes as references."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -7,27 +7,53 @@ from dataclasses import dataclass, field
 from pincite.parsers.markdown_out.writer import link
 from pincite.parsers.office.docx_styles import is_on
 from pincite.parsers.office.formula import formula
-from pincite.parsers.office.package import Element, attribute, child, children, chosen, local, picture, value
+from pincite.parsers.office.package import (
+    Element,
+    attribute,
+    child,
+    children,
+    local_name,
+    picture_text,
+    selected_alternative,
+    value,
+)
 
 Note = tuple[str, str]
-"""Which of the two kinds of note, `footnote` or `endnote`, and its id in the file."""
+"""The kind of a note, `footnote` or `endnote`, and its id in the file."""
 
-TRANSPARENT = frozenset(
-    "ins moveTo smartTag sdt sdtContent customXml bdo dir fldSimple ruby rubyBase oMathPara".split()
-)
-"""What stands around content and changes nothing about it; deleted and moved text is in others."""
+WRAPPERS = frozenset("ins moveTo smartTag sdt sdtContent customXml bdo dir fldSimple ruby rubyBase oMathPara".split())
+"""Elements around content that do not change it. Deleted and moved-away text is in other elements."""
 
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
-_SYMBOLS = {"F0B7": "•", "F0A7": "▪", "F0E0": "→", "F0E8": "➔", "F0FC": "✓", "F0FE": "☒", "F0A8": "☐", "F06F": "☐",
-            "F0FB": "✗", "F0B0": "°", "F0B1": "±", "F0B3": "≥", "F0A3": "≤", "F0B4": "×", "F06D": "μ", "F044": "Δ",
-            "F061": "α", "F062": "β", "F070": "π", "F0D0": "–"}  # fmt: skip
-"""Letters of the fonts Symbol and Wingdings that stand for something else."""
+_SYMBOLS = {
+    "F0B7": "•",
+    "F0A7": "▪",
+    "F0E0": "→",
+    "F0E8": "➔",
+    "F0FC": "✓",
+    "F0FE": "☒",
+    "F0A8": "☐",
+    "F06F": "☐",
+    "F0FB": "✗",
+    "F0B0": "°",
+    "F0B1": "±",
+    "F0B3": "≥",
+    "F0A3": "≤",
+    "F0B4": "×",
+    "F06D": "μ",
+    "F044": "Δ",
+    "F061": "α",
+    "F062": "β",
+    "F070": "π",
+    "F0D0": "–",
+}
+"""Code points of the fonts Symbol and Wingdings → the characters that they show."""
 _HYPERLINK = re.compile(r"\s*HYPERLINK\s+\"([^\"]+)\"", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class _Field:
-    """A field being read: what it is to do and, once its result has begun, where that is."""
+    """An open field: its instruction and, once its result has started, the index of the result's first part."""
 
     instruction: str = ""
     result: int | None = None
@@ -35,9 +61,9 @@ class _Field:
 
 @dataclass(slots=True)
 class Line:
-    """A paragraph's words, and what hangs on them: notes that are referred to, text boxes anchored here.
+    """The text of a paragraph, with its references to notes and the text boxes anchored in it.
 
-    `bold` says that some of its words are, `light` that some are not.
+    `bold` says that some of its text is bold, `light` that some is not.
     """
 
     parts: list[str] = field(default_factory=list)
@@ -49,35 +75,35 @@ class Line:
 
     @property
     def text(self) -> str:
-        """All words in order."""
+        """The text of all parts."""
         return "".join(self.parts)
 
 
-class Reader:
-    """Reads paragraphs of one part: `links` are its addresses by id, `label` names a note."""
+class ParagraphReader:
+    """Reads the paragraphs of one part: `links` are its addresses by id, `label` returns the label of a note."""
 
     def __init__(self, links: Mapping[str, str], label: Callable[[Note], str]) -> None:
         self.links = links
         self.label = label
 
     def line(self, paragraph: Element) -> Line:
-        """The words of a paragraph."""
+        """Read a paragraph."""
         line = Line()
         self._children(paragraph, line)
         return line
 
     def _children(self, element: Element, line: Line) -> None:
         for one in element:
-            name = local(one)
+            name = local_name(one)
             if name == "r":
                 self._run(one, line)
             elif name == "hyperlink":
                 self._hyperlink(one, line)
-            elif name in TRANSPARENT:
+            elif name in WRAPPERS:
                 self._children(one, line)
             elif name == "oMath":
                 line.parts.append(formula(one))
-            elif name == "AlternateContent" and (choice := chosen(one)) is not None:
+            elif name == "AlternateContent" and (choice := selected_alternative(one)) is not None:
                 self._children(choice, line)
 
     def _hyperlink(self, element: Element, line: Line) -> None:
@@ -93,7 +119,7 @@ class Reader:
         if is_on(properties, "vanish"):
             return
         for one in run:
-            name = local(one)
+            name = local_name(one)
             if name == "fldChar":
                 _field_char(one, line)
             elif name == "instrText" and line.fields:
@@ -105,7 +131,7 @@ class Reader:
                     line.bold, line.light = line.bold or bold, line.light or not bold
 
     def _content(self, one: Element, name: str, line: Line) -> None:
-        """A piece of a run: its text, a sign, a reference to a note, or a drawing with text in it."""
+        """Add one element of a run: text, a symbol, a reference to a note, or a drawing with text."""
         if name == "t":
             line.parts.append(one.text or "")
         elif name in _SIGNS:
@@ -119,11 +145,11 @@ class Reader:
                 line.parts.append(f"[^{label}]")
         elif name in ("drawing", "pict", "object"):
             line.boxes += text_boxes(one)
-            line.parts += [picture(about) for kind in ("inline", "anchor") for about in _about(one, kind)]
-        elif name == "AlternateContent" and (choice := chosen(one)) is not None:
+            line.parts += [picture_text(about) for kind in ("inline", "anchor") for about in _about(one, kind)]
+        elif name == "AlternateContent" and (choice := selected_alternative(one)) is not None:
             for inner in choice:
-                self._content(inner, local(inner), line)
-        elif name in TRANSPARENT:
+                self._content(inner, local_name(inner), line)
+        elif name in WRAPPERS:
             self._children(one, line)
 
 
@@ -132,12 +158,12 @@ def _about(drawing: Element, kind: str) -> Iterator[Element]:
 
 
 def text_boxes(drawing: Element) -> Iterator[Element]:
-    """The contents of text boxes in a drawing; where there are alternatives, of one of them."""
+    """The contents of the text boxes in a drawing; of alternatives, only one is used."""
     for one in drawing:
-        if local(one) == "txbxContent":
+        if local_name(one) == "txbxContent":
             yield one
-        elif local(one) == "AlternateContent":
-            if (choice := chosen(one)) is not None:
+        elif local_name(one) == "AlternateContent":
+            if (choice := selected_alternative(one)) is not None:
                 yield from text_boxes(choice)
         else:
             yield from text_boxes(one)
@@ -162,7 +188,7 @@ def _field_char(element: Element, line: Line) -> None:
 
 
 def _make_link(line: Line, begin: int, address: str) -> None:
-    """Turn what was read since `begin` into a link; signs at its ends stay outside."""
+    """Turn the parts from `begin` on into a link."""
     if address and begin < len(line.parts):
         line.parts[begin:] = [link("".join(line.parts[begin:]), address)]
 
@@ -171,5 +197,5 @@ def _symbol(code: str) -> str:
     if code in _SYMBOLS:
         return _SYMBOLS[code]
     point = int(code, 16) if re.fullmatch(r"[0-9A-F]{1,5}", code) else 0
-    # Fonts of symbols keep their letters where Unicode has none of its own.
+    # Symbol fonts use the private use area; without the font these code points mean nothing.
     return "" if point < 0x20 or 0xE000 <= point <= 0xF8FF or 0xD800 <= point <= 0xDFFF else chr(point)

@@ -1,15 +1,15 @@
-"""Formulas of Office files, written on one line."""
+"""Writes formulas of Office files on one line."""
 
-from pincite.parsers.office.package import Element, local
+from pincite.parsers.office.package import Element, local_name
 
 
 def formula(element: Element) -> str:
     """A formula on one line: `(a)/(b)`, `x^2`, `√(x)`."""
-    name = local(element)
+    name = local_name(element)
     if name == "t":
         return str(element.text or "")
-    told = [(local(one), formula(one)) for one in element]
-    parts = dict(told)
+    texts = [(local_name(one), formula(one)) for one in element]
+    parts = dict(texts)
     if name == "f":
         return f"({parts.get('num', '')})/({parts.get('den', '')})"
     if name == "rad":
@@ -18,4 +18,4 @@ def formula(element: Element) -> str:
         low = f"_{parts['sub']}" if parts.get("sub") else ""
         high = f"^{parts['sup']}" if parts.get("sup") else ""
         return f"{parts.get('e', '')}{low}{high}"
-    return "".join(text for _, text in told)
+    return "".join(text for _, text in texts)

@@ -1,17 +1,17 @@
-"""Tables with merged cells, filled in so that every row can be read by itself."""
+"""Fills in the merged cells of a table, so that every row is complete by itself."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from pincite.parsers.office.package import Element
 
-_REPEATED = 80
-"""Characters: a longer text in cells merged downwards is written once, not in every row."""
+_MAX_REPEATED_CHARS = 80
+"""Maximum length of a text in vertically merged cells that is repeated in every row; a longer one is written once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a row: where it begins, how many columns it covers, and whether it goes on from the row above."""
+    """A cell of a row: its first column, the number of columns it covers, and whether it continues the cell above."""
 
     element: Element
     column: int
@@ -22,17 +22,20 @@ class Cell:
 Row = tuple[Cell, ...]
 
 
-def filled(rows: list[Row], text_of: Callable[[Element], str]) -> list[list[str]]:
-    """The texts of a grid. A cell merged downwards is repeated in every row, so that each says all it means; one
-    merged to the right is repeated in the first row, where it heads several columns, and stands once elsewhere."""
+def fill_merged_cells(rows: list[Row], text_of: Callable[[Element], str]) -> list[list[str]]:
+    """The texts of a table. The text of vertically merged cells is repeated in every row.
+
+    The text of horizontally merged cells is repeated in the first row, where it is the header of several columns. In
+    other rows it is written once.
+    """
     width = max((cell.column + cell.span for row in rows for cell in row), default=0)
     found: list[list[str]] = []
     for number, row in enumerate(rows):
         texts = [""] * width
         for cell in row:
             above = found[-1][cell.column] if found and cell.continued else ""
-            text = (above if len(above) <= _REPEATED else "") if cell.continued else text_of(cell.element)
-            heads = number == 0 and cell.span < width
-            texts[cell.column : cell.column + cell.span] = [text] + [text if heads else ""] * (cell.span - 1)
+            text = (above if len(above) <= _MAX_REPEATED_CHARS else "") if cell.continued else text_of(cell.element)
+            is_header = number == 0 and cell.span < width
+            texts[cell.column : cell.column + cell.span] = [text] + [text if is_header else ""] * (cell.span - 1)
         found.append(texts)
     return found

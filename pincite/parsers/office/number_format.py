@@ -1,4 +1,4 @@
-"""Numbers and dates as a spreadsheet shows them: a value and its format code become text."""
+"""Formats the numbers and dates of a spreadsheet by their format codes."""
 
 import re
 from dataclasses import dataclass
@@ -6,19 +6,19 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from pincite.parsers.office.date_format import is_date, shown_date
+from pincite.parsers.office.date_format import format_date, is_date
 
 BUILT_IN = {
     0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 5: "$#,##0;-$#,##0", 6: "$#,##0;-$#,##0",
     7: "$#,##0.00;-$#,##0.00", 8: "$#,##0.00;-$#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?",
     13: "# ??/??", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm",
     21: "h:mm:ss", 37: "#,##0;(#,##0)", 38: "#,##0;(#,##0)", 39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;(#,##0.00)",
-    41: '#,##0;(#,##0);"-"', 42: '$#,##0;$(#,##0);$"-"', 43: '#,##0.00;(#,##0.00);"-"', 44: '$#,##0.00;$(#,##0.00);$"-"',
-    45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0", 49: "@",
-    # What these show depends on where they are looked at; the order that is the same everywhere is taken.
+    41: '#,##0;(#,##0);"-"', 42: '$#,##0;$(#,##0);$"-"', 43: '#,##0.00;(#,##0.00);"-"',
+    44: '$#,##0.00;$(#,##0.00);$"-"', 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0", 49: "@",
+    # These depend on the reader's locale; ISO order is unambiguous everywhere.
     14: "yyyy-mm-dd", 22: "yyyy-mm-dd hh:mm", **dict.fromkeys([*range(27, 37), *range(50, 59)], "yyyy-mm-dd"),
 }  # fmt: skip
-"""Format codes that files refer to by number only."""
+"""The built-in format codes, which files refer to by number."""
 
 _TOKEN = re.compile(
     r"""  "(?P<quoted>[^"]*)"? | \\(?P<escaped>.) | _. | \*. | \[\$(?P<currency>[^\]-]*)[^\]]*\]
@@ -27,21 +27,21 @@ _TOKEN = re.compile(
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
 _CONDITION = re.compile(r"([<>=]+)(-?[\d.]+)")
-_LONGEST = 400
-"""Characters of a format code that are looked at."""
-_MOST_DECIMALS = 30
+_MAX_CODE_CHARS = 400
+"""Characters of a format code that are used."""
+_MAX_DECIMALS = 30
 _DIGITS = frozenset("0123456789")
-_LARGEST = 1e300
+_MAX_VALUE = 1e300
 _PRECISION = 15
-"""Digits a spreadsheet keeps of a number."""
+"""Significant digits that a spreadsheet stores of a number."""
 _CONTEXT = Context(prec=400)
-_GENERAL = 10
-"""Digits it shows of one that has no format."""
+_GENERAL_DIGITS = 10
+"""Significant digits shown of a number without format."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A piece of a format: a digit's place, a sign that means something, or words that are written as they are."""
+    """A part of a format: a digit placeholder, a sign with a meaning, or literal text."""
 
     kind: str
     text: str
@@ -49,7 +49,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """One of the formats that a code holds for numbers of different kinds."""
+    """One section of a format code; a code has up to four, for positive, negative and zero numbers and for text."""
 
     code: str
     parts: tuple[_Part, ...]
@@ -58,45 +58,45 @@ class _Section:
     kind: str
 
 
-def shown(value: float, code: str, *, since_1904: bool = False) -> str:
-    """A number as its format shows it; one that the format cannot show as if it had none."""
-    if code == "General" or not abs(value) < _LARGEST:
-        return general(value)
-    sections = _sections(code[:_LONGEST])
+def format_value(value: float, code: str, *, since_1904: bool = False) -> str:
+    """A number as its format code shows it; where that fails, as if it had no format."""
+    if code == "General" or not abs(value) < _MAX_VALUE:
+        return format_general(value)
+    sections = _sections(code[:_MAX_CODE_CHARS])
     section, signed = _section_for(value, sections)
     try:
         if section.date:
-            return shown_date(value, section.code, since_1904=since_1904) or general(value)
-        return _SHOWN[section.kind](abs(value) if signed else value, section).strip()
-    except ArithmeticError:  # days beyond the calendar, or scaled beyond what can be counted
-        return general(value)
+            return format_date(value, section.code, since_1904=since_1904) or format_general(value)
+        return _FORMATTERS[section.kind](abs(value) if signed else value, section).strip()
+    except ArithmeticError:  # a date beyond the calendar, or a number too large after scaling
+        return format_general(value)
 
 
-def _written(value: float, section: _Section) -> str:
-    """A number without digits' places: in general, as text, or not at all."""
-    return "".join(general(value) if _stands_for_all(part) else part.text for part in section.parts)
+def _format_plain(value: float, section: _Section) -> str:
+    """A number in a section without digit placeholders: in general format, or literal text only."""
+    return "".join(format_general(value) if _is_whole_value(part) else part.text for part in section.parts)
 
 
-def _stands_for_all(part: _Part) -> bool:
+def _is_whole_value(part: _Part) -> bool:
     return part.kind == "general" or part == _Part("sign", "@")
 
 
-def shown_text(text: str, code: str) -> str:
-    """A text as its format shows it."""
+def format_text(text: str, code: str) -> str:
+    """A text as its format code shows it."""
     if "@" not in code or code == "@":
         return text
-    sections = _sections(code[:_LONGEST])
+    sections = _sections(code[:_MAX_CODE_CHARS])
     section = sections[3] if len(sections) > 3 else sections[0]
     if _Part("sign", "@") not in section.parts:
         return text
     return "".join(text if part.text == "@" else part.text for part in section.parts).strip()
 
 
-def general(value: float) -> str:
-    """A number without a format."""
+def format_general(value: float) -> str:
+    """A number in the general format."""
     if abs(value) < 10**_PRECISION and value == int(value):
         return str(int(value))
-    text = f"{value:.{_GENERAL}G}"
+    text = f"{value:.{_GENERAL_DIGITS}G}"
     return text.replace("E+0", "E+").replace("E-0", "E-") if "E" in text else text
 
 
@@ -120,13 +120,13 @@ def _sections(code: str) -> tuple[_Section, ...]:
 
 
 def _kind(parts: list[_Part]) -> str:
-    if any(_stands_for_all(part) for part in parts) or not any(part.kind == "digit" for part in parts):
+    if any(_is_whole_value(part) for part in parts) or not any(part.kind == "digit" for part in parts):
         return "written"
     return "fraction" if _Part("sign", "/") in parts else "numeral"
 
 
 def _split(code: str) -> list[str]:
-    """The sections of a code, parted by semicolons outside of quotes and brackets."""
+    """The sections of a code, which are separated by semicolons outside of quotes and brackets."""
     found, start = [], 0
     for match in re.finditer(r'"[^"]*"?|\\.|\[[^\]]*\]?|;', code, re.DOTALL):
         if match[0] == ";":
@@ -143,10 +143,10 @@ def _float(text: str) -> float:
 
 
 def _section_for(value: float, sections: tuple[_Section, ...]) -> tuple[_Section, bool]:
-    """The section for a number, and whether that says by itself that the number is negative."""
+    """The section for a number, and whether the section writes the minus sign itself."""
     if any(section.condition for section in sections[:2]):
         for number, section in enumerate(sections[:3]):
-            if section.condition is None or _holds(value, *section.condition):
+            if section.condition is None or _condition_holds(value, *section.condition):
                 return section, number > 0 and value < 0
         return sections[-1], False
     if value < 0 and len(sections) > 1:
@@ -156,29 +156,33 @@ def _section_for(value: float, sections: tuple[_Section, ...]) -> tuple[_Section
     return sections[0], False
 
 
-def _holds(value: float, sign: str, limit: float) -> bool:
+def _condition_holds(value: float, sign: str, limit: float) -> bool:
     return {
-        "<": value < limit, "<=": value <= limit, ">": value > limit, ">=": value >= limit, "=": value == limit,
+        "<": value < limit,
+        "<=": value <= limit,
+        ">": value > limit,
+        ">=": value >= limit,
+        "=": value == limit,
         "<>": value != limit,
-    }.get(sign, False)  # fmt: skip
+    }.get(sign, False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How a section writes a number: what stands around it, how many digits, and how it is scaled."""
+    """How a section writes a number: the text around it, its digits and its scale."""
 
     lead: str
     trail: str
     scale: int
     grouped: bool
-    least: int
+    min_digits: int
     places: str
     exponent: str
     whole: tuple[_Part, ...]
 
     @property
     def split(self) -> bool:
-        """Whether words stand between the digits, as in `000-00-0000`."""
+        """Whether there is literal text between the digits, as in `000-00-0000`."""
         return any(part.kind == "literal" for part in self.whole)
 
 
@@ -195,15 +199,15 @@ def _plan(section: _Section) -> _Plan:
         trail="".join(_literal(part) for part in parts[digits[-1] + 1 :]),
         scale=2 * sum(part == _Part("sign", "%") for part in parts) - 3 * sum(at > end for at in commas),
         grouped=any(digits[0] < at < end for at in commas),
-        least=sum(parts[at].text == "0" for at in whole),
-        places="".join(parts[at].text for at in digits if at > point)[:_MOST_DECIMALS],
+        min_digits=sum(parts[at].text == "0" for at in whole),
+        places="".join(parts[at].text for at in digits if at > point)[:_MAX_DECIMALS],
         exponent=next((part.text for part in parts if part.kind == "exponent"), ""),
         whole=parts[whole[0] : whole[-1] + 1] if whole else (),
     )
 
 
-def _numeral(value: float, section: _Section) -> str:
-    """A number in its places: digits before and after the point, thousands, per cent, exponent, words around."""
+def _format_digits(value: float, section: _Section) -> str:
+    """A number with digit placeholders: decimals, thousands separators, per cent, exponent and literal text."""
     plan = _plan(section)
     number = _exact(value).scaleb(plan.scale)
     power = number.adjusted() if plan.exponent and number else 0
@@ -211,7 +215,7 @@ def _numeral(value: float, section: _Section) -> str:
     if plan.exponent and rounded.adjusted() > 0:  # 9.99 has become 10
         power, rounded = power + 1, _rounded(rounded.scaleb(-1), plan)
     before, _, after = f"{abs(rounded):{',' if plan.grouped else ''}f}".partition(".")
-    before = before.zfill(plan.least) if plan.least or before != "0" else ""
+    before = before.zfill(plan.min_digits) if plan.min_digits or before != "0" else ""
     while after and after.endswith("0") and plan.places[len(after) - 1] != "0":
         after = after[:-1]
     if plan.split:
@@ -227,7 +231,7 @@ def _rounded(number: Decimal, plan: _Plan) -> Decimal:
 
 
 def _spread(digits: str, whole: tuple[_Part, ...]) -> str:
-    """Digits in their places, with the words between these."""
+    """The digits with the literal text between them."""
     places = sum(part.kind == "digit" for part in whole)
     extra = max(0, len(digits) - places)
     rest = iter(digits.rjust(places)[extra:])
@@ -238,8 +242,8 @@ def _literal(part: _Part) -> str:
     return part.text if part.kind == "literal" or part.text == "%" else ""
 
 
-def _fraction(value: float, section: _Section) -> str:
-    """A number as a whole and a fraction: `1 3/4`."""
+def _format_fraction(value: float, section: _Section) -> str:
+    """A number as an integer and a fraction: `1 3/4`."""
     slash = next(at for at, part in enumerate(section.parts) if part.text == "/")
     below = "".join(part.text for part in section.parts[slash + 1 :] if part.kind == "digit" or part.text in _DIGITS)
     fixed = below.isdecimal() and int(below) > 0
@@ -254,8 +258,8 @@ def _fraction(value: float, section: _Section) -> str:
 
 
 def _exact(value: float) -> Decimal:
-    """The number that was meant: a spreadsheet keeps fifteen digits."""
+    """The number rounded to the digits that a spreadsheet stores, without binary rounding errors."""
     return Decimal(f"{value:.{_PRECISION}g}")
 
 
-_SHOWN = {"written": _written, "fraction": _fraction, "numeral": _numeral}
+_FORMATTERS = {"written": _format_plain, "fraction": _format_fraction, "numeral": _format_digits}

@@ -1,22 +1,31 @@
-"""The shapes of a slide in reading order: placeholders take their place and bullets from layout and master."""
+"""Orders the shapes of a slide for reading; placeholders inherit position and bullets from layout and master."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pincite.parsers.office.package import Element, Office, attribute, child, children, chosen, local, whole
+from pincite.parsers.office.package import (
+    Element,
+    Office,
+    attribute,
+    child,
+    children,
+    local_name,
+    parse_int,
+    selected_alternative,
+)
 
 _SHAPES = ("sp", "graphicFrame", "grpSp", "cxnSp", "pic")
 _TITLES = ("title", "ctrTitle")
-_MARGINAL = ("dt", "ftr", "sldNum", "hdr", "sldImg")
-"""Date, footer and page number: the same on every slide."""
+_FOOTER_TYPES = ("dt", "ftr", "sldNum", "hdr", "sldImg")
+"""Placeholders that are left out: date, footer, page number, header and slide image."""
 _BODIES = ("body", "obj", "", "subTitle")
 _SAME_ROW = 228_600
-"""A quarter of an inch: shapes whose tops are no further apart are read from left to right."""
+"""Maximum distance of the tops of shapes in one row, which is read from left to right: a quarter of an inch, in EMU."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A shape, where it stands, what kind of placeholder it is, if any, and the styles its text inherits."""
+    """A shape, its position, its placeholder type, if any, and the styles that its text inherits."""
 
     element: Element
     left: int
@@ -26,12 +35,12 @@ class Shape:
 
     @property
     def is_title(self) -> bool:
-        """Whether it is the slide's title."""
+        """Whether the shape is the slide's title."""
         return self.placeholder in _TITLES
 
 
 class Layers:
-    """What a slide inherits: the placeholders of its layout and master, and the master's styles."""
+    """The placeholders of a slide's layout and master, and the master's styles, which the slide inherits."""
 
     def __init__(self, office: Office, layout: str) -> None:
         master = next(office.related(layout, "slideMaster"), None) if layout else None
@@ -39,23 +48,27 @@ class Layers:
         self.trees = [child(root, "cSld", "spTree") for root in roots]
         self.body_style = child(roots[-1], "txStyles", "bodyStyle") if len(roots) > 1 else None
 
-    def behind(self, placeholder: Element) -> list[Element]:
-        """The placeholders of layout and master that this one is made after, nearest first."""
+    def inherited(self, placeholder: Element) -> list[Element]:
+        """The placeholders of layout and master from which a placeholder inherits, the layout first."""
         kind, index = attribute(placeholder, "type"), attribute(placeholder, "idx")
         found = []
         for tree in self.trees:
-            same = [one for one in _flat(tree) if (ph := _placeholder(one)) is not None and _alike(ph, kind, index)]
+            same = [
+                one
+                for one in _shape_elements(tree)
+                if (ph := _placeholder(one)) is not None and _matches(ph, kind, index)
+            ]
             found += same[:1]
-            if same:  # the master is asked for what the layout made of it
+            if same:  # the master is searched for the type of the layout's placeholder
                 kind = attribute(_placeholder(same[0]), "type") or kind
                 index = ""
         return found
 
 
 def shapes(tree: Element | None, layers: Layers) -> list[Shape]:
-    """The shapes of a slide or group that may hold text: title first, then row by row."""
-    found = [_shape(one, layers) for one in _flat(tree)]
-    shown = [shape for shape in found if shape.placeholder not in _MARGINAL]
+    """The shapes of a slide or group that may hold text: the title first, then row by row."""
+    found = [_shape(one, layers) for one in _shape_elements(tree)]
+    shown = [shape for shape in found if shape.placeholder not in _FOOTER_TYPES]
     titles = [shape for shape in shown if shape.is_title]
     return titles + _by_rows([shape for shape in shown if not shape.is_title])
 
@@ -70,35 +83,35 @@ def _by_rows(found: list[Shape]) -> list[Shape]:
     return [shape for row in rows for shape in sorted(row, key=lambda shape: shape.left)]
 
 
-def _flat(tree: Element | None) -> Iterator[Element]:
+def _shape_elements(tree: Element | None) -> Iterator[Element]:
     for one in () if tree is None else tree:
-        if local(one) in _SHAPES:
+        if local_name(one) in _SHAPES:
             yield one
-        elif local(one) == "AlternateContent" and (choice := chosen(one)) is not None:
-            yield from _flat(choice)
+        elif local_name(one) == "AlternateContent" and (choice := selected_alternative(one)) is not None:
+            yield from _shape_elements(choice)
 
 
 def _shape(element: Element, layers: Layers) -> Shape:
     placeholder = _placeholder(element)
-    behind = layers.behind(placeholder) if placeholder is not None else []
-    places = [place for one in [element, *behind] if (place := _place(one))]
+    inherited = layers.inherited(placeholder) if placeholder is not None else []
+    places = [place for one in [element, *inherited] if (place := _position(one))]
     left, top = places[0] if places else (0, 0)
     if placeholder is None:
         return Shape(element, left, top, None, tuple(_list_styles([element])))
     kind = attribute(placeholder, "type")
-    styles = _list_styles([element, *behind])
+    styles = _list_styles([element, *inherited])
     if kind in _BODIES and layers.body_style is not None:
         styles.append(layers.body_style)
     return Shape(element, left, top, kind, tuple(styles))
 
 
 def _placeholder(element: Element) -> Element | None:
-    about = next((one for one in element if local(one).startswith("nv")), None)
+    about = next((one for one in element if local_name(one).startswith("nv")), None)
     return child(about, "nvPr", "ph")
 
 
-def _alike(placeholder: Element, kind: str, index: str) -> bool:
-    """Placeholders belong together by index, or, where that is not said, by kind; all titles are one kind."""
+def _matches(placeholder: Element, kind: str, index: str) -> bool:
+    """Whether a placeholder has this index or, where no index is given, this type; all titles are one type."""
     if index and attribute(placeholder, "idx") == index:
         return True
     own = attribute(placeholder, "type")
@@ -111,8 +124,8 @@ def _list_styles(found: Sequence[Element]) -> list[Element]:
     return [style for one in found for style in children(child(one, "txBody"), "lstStyle")]
 
 
-def _place(element: Element) -> tuple[int, int] | None:
+def _position(element: Element) -> tuple[int, int] | None:
     for path in (("spPr", "xfrm", "off"), ("grpSpPr", "xfrm", "off"), ("xfrm", "off")):
         if (offset := child(element, *path)) is not None:
-            return whole(attribute(offset, "x")), whole(attribute(offset, "y"))
+            return parse_int(attribute(offset, "x")), parse_int(attribute(offset, "y"))
     return None

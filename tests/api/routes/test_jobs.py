@@ -34,7 +34,7 @@ def stuck(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Workers that never finish a document; the event is set when one starts and cleared when it is stopped."""
     taken = threading.Event()
 
-    async def slow(shop: Any, job: Any) -> None:
+    async def slow(kit: Any, job: Any) -> None:
         taken.set()
         try:
             await asyncio.sleep(60)

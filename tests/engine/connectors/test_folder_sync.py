@@ -82,7 +82,7 @@ def test_a_renamed_file_keeps_its_document_and_nothing_is_indexed_again(
         async def never(_passages: Any) -> Any:
             raise AssertionError("nothing was to be embedded")
 
-        monkeypatch.setattr(pincite.services.workers._shop().lane, "embed", never)
+        monkeypatch.setattr(pincite.services.workers._current_kit().bulk_embedder, "embed", never)
         (box / "a.md").rename(box / "z.md")
         (box / "deep").rename(box / "moved")
         changes = await twice(keeper)

@@ -1,4 +1,4 @@
-"""What may come in."""
+"""Validation of uploads."""
 
 import hashlib
 
@@ -9,13 +9,13 @@ from pincite.config.sources import load_settings
 from pincite.core.documents.document import Upload
 from pincite.errors import BadRequest, Invalid, TooLarge, Unsupported
 from pincite.ingest.accept import accept as accept_module
-from pincite.ingest.accept.accept import Accepted, clean_folder, clean_name, largest
+from pincite.ingest.accept.accept import Accepted, clean_folder, clean_name, max_upload_bytes
 from pincite.ingest.accept.accept import accept as check
 from pincite.parsers import file_types
 from tests.pdf_maker import make_pdf
 
 ARCHIVE = b"PK\x03\x04x" + b"PK\x05\x06" + bytes([0, 0, 0, 0, 1, 0, 1, 0]) + bytes(10)
-"""As little as begins and ends like a ZIP archive with one entry."""
+"""The shortest data that starts and ends like a ZIP archive with one entry."""
 SETTINGS = load_settings({"ingest.max_markdown_mb": 1, "ingest.max_pdf_mb": 2, "ingest.max_html_mb": 0.5}, env={})
 
 
@@ -74,7 +74,7 @@ def test_bytes_that_are_not_what_the_name_says_are_refused(name: str, data: byte
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.exe", "a", "md", ".md", "a."])
-def test_other_types_are_refused_with_what_is_read(name: str):
+def test_other_types_are_refused_with_the_supported_ones(name: str):
     said = str(refused(Unsupported, name, b"x"))
     assert all(
         words in said for words in ("Markdown (.md", "PDF (.pdf)", "text (.txt", "web pages (.html", "mails (.eml)")
@@ -97,14 +97,27 @@ def test_the_size_limit_is_that_of_the_type():
 
 
 def test_every_parser_has_a_limit_and_the_largest_is_known():
-    assert {kind.parser for kind in file_types().values()} <= set(accept_module._LIMITS)
-    assert largest(SETTINGS) == 50 * 1024 * 1024
+    assert {kind.parser for kind in file_types().values()} <= set(accept_module._SIZE_SETTINGS)
+    assert max_upload_bytes(SETTINGS) == 50 * 1024 * 1024
 
 
 @pytest.mark.parametrize(
     "name",
-    ["../x.md", "a/x.md", "a\\x.md", "x\0.md", "x\n.md", "x\u202etxt.md", "x\u2028.md", ".", "..", "", "  ", "x" * 253 + ".md"],
-)  # fmt: skip
+    [
+        "../x.md",
+        "a/x.md",
+        "a\\x.md",
+        "x\0.md",
+        "x\n.md",
+        "x\u202etxt.md",
+        "x\u2028.md",
+        ".",
+        "..",
+        "",
+        "  ",
+        "x" * 253 + ".md",
+    ],
+)
 def test_bad_names_are_refused(name: str):
     assert refused(Invalid, name).code == "bad_name"
 
@@ -112,11 +125,11 @@ def test_bad_names_are_refused(name: str):
 @pytest.mark.parametrize(
     "name", ["Überblick 2024 (v2).md", "日本.md", "👩\u200d🚀.md", "a" * 252 + ".md", "-rf.md", "a..b.md"]
 )
-def test_other_names_are_kept(name: str):
+def test_unusual_but_valid_names_are_kept(name: str):
     assert accept(name).name == name
 
 
-def test_names_and_folders_are_composed():
+def test_names_and_folders_are_normalized_to_nfc():
     assert clean_name("u\u0308.md") == "ü.md"
     assert clean_folder("u\u0308/x") == "ü/x"
 

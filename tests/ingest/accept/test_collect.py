@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from pincite.errors import BadRequest
-from pincite.ingest.accept.collect import AT_ONCE_BYTES, Collected, NamedFile, collect
+from pincite.ingest.accept.collect import MAX_BATCH_BYTES, Collected, NamedFile, collect
 
 
 def tree(top: Path, *names: str) -> None:
@@ -14,17 +14,19 @@ def tree(top: Path, *names: str) -> None:
         path.write_text("x")
 
 
-def test_a_folder_comes_in_under_its_own_name_in_order(tmp_path: Path) -> None:
+def test_a_folder_is_added_under_its_own_name_in_order(tmp_path: Path) -> None:
     tree(tmp_path / "docs", "b.md", "a.txt", "guide/c.md", ".git/d.md", ".hidden.md", "image.gif")
     found = collect([tmp_path / "docs"], folder="hr")
     assert [(file.path.name, file.folder) for file in found.files] == [
-        ("a.txt", "hr/docs"), ("b.md", "hr/docs"), ("c.md", "hr/docs/guide"),
-    ]  # fmt: skip
+        ("a.txt", "hr/docs"),
+        ("b.md", "hr/docs"),
+        ("c.md", "hr/docs/guide"),
+    ]
     assert found.skipped == 1
     assert found.refused == []
 
 
-def test_a_named_file_is_taken_whatever_it_is(tmp_path: Path) -> None:
+def test_a_named_file_is_collected_whatever_its_type(tmp_path: Path) -> None:
     tree(tmp_path, "image.gif")
     assert collect([tmp_path / "image.gif"]).files == [NamedFile(tmp_path / "image.gif", "")]
 
@@ -39,7 +41,7 @@ def test_neither_of_two_files_with_one_name_replaces_the_other_silently(tmp_path
 
 
 @pytest.mark.parametrize("path", ["nope.md", "x" * 5000, "a\0b"])
-def test_what_is_not_there_is_refused_in_one_short_line(tmp_path: Path, path: str) -> None:
+def test_a_missing_path_is_refused_in_one_short_line(tmp_path: Path, path: str) -> None:
     [(_, error)] = collect([tmp_path / path]).refused
     assert "\n" not in str(error)
     assert len(str(error)) < 300
@@ -53,31 +55,31 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_says_so(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
     tree(tmp_path, "a.md")
     (tmp_path / "a.md").chmod(0)
     with pytest.raises(BadRequest, match="cannot read"):
         NamedFile(tmp_path / "a.md", "").read()
 
 
-def test_a_data_folder_inside_is_left_alone(tmp_path: Path) -> None:
+def test_a_data_folder_inside_is_skipped(tmp_path: Path) -> None:
     tree(tmp_path / "docs", "a.md", "data/postgres.secret", "data/note.md", "data/files/x/y.md")
     assert [file.path.name for file in collect([tmp_path / "docs"]).files] == ["a.md"]
 
 
-def test_one_name_spelt_two_ways_is_one_name(tmp_path: Path) -> None:
+def test_two_unicode_forms_of_a_name_are_one_name(tmp_path: Path) -> None:
     tree(tmp_path / "docs", "caf\u00e9.md", "cafe\u0301.md")
     found = collect([tmp_path / "docs"])
     assert (len(found.files), len(found.refused)) == (1, 1)
 
 
-def test_files_are_taken_in_by_parts_of_bounded_number_and_size(tmp_path: Path) -> None:
-    sizes = [1] * 20 + [AT_ONCE_BYTES, 5, 5]
+def test_files_are_uploaded_in_batches_of_limited_number_and_size(tmp_path: Path) -> None:
+    sizes = [1] * 20 + [MAX_BATCH_BYTES, 5, 5]
     files = []
     for number, size in enumerate(sizes):
         files.append(NamedFile(tmp_path / f"{number}.md", ""))
         with files[-1].path.open("wb") as file:
             file.truncate(size)
-    parts = list(Collected(files, [], 0).parts())
-    assert [len(part) for part in parts] == [16, 4, 1, 2]
-    assert [file for part in parts for file in part] == files
+    batches = list(Collected(files, [], 0).batches())
+    assert [len(batch) for batch in batches] == [16, 4, 1, 2]
+    assert [file for batch in batches for file in batch] == files

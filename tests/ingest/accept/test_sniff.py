@@ -1,4 +1,4 @@
-"""What bytes are, whatever the name says."""
+"""Detection of file types from bytes."""
 
 import io
 import time
@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from pincite.ingest.accept.sniff import fits, is_also_archive, kind_of
+from pincite.ingest.accept.sniff import is_also_archive, kind_of, matches_type
 from pincite.parsers import file_types
 from tests.pdf_maker import make_pdf
 
@@ -59,35 +59,68 @@ KINDS = {
 
 
 @pytest.mark.parametrize(("words", "data"), KINDS.items(), ids=list(KINDS))
-def test_bytes_are_told_by_what_they_hold(words: str, data: bytes):
-    assert kind_of(data).words == words
+def test_the_type_is_detected_from_the_bytes(words: str, data: bytes):
+    assert kind_of(data).description == words
 
 
 @pytest.mark.parametrize(
     ("ending", "data"),
     [
-        (".docx", DOCX), (".docm", DOCX), (".pptx", PPTX), (".xlsx", XLSX), (".pdf", PDF), (".png", PNG), (".jpg", JPEG),
-        (".docx", ole("EncryptedPackage")), (".docx", DOCX[:60]), (".pdf", b"junk\n" + PDF), (".html", b"<p>x"),
-        (".html", "<p>Größe".encode("utf-16")), (".xhtml", b"<?xml version='1.0'?><html/>"), (".md", b"about %PDF- marks"),
-        (".csv", b"a,b\n1,2\n"), (".eml", b"Received: x\r\n\tby y\r\nX-A: b\r\n\r\nhello"), (".eml", b"From a@x Mon\nFrom: a@x\n\nx"),
+        (".docx", DOCX),
+        (".docm", DOCX),
+        (".pptx", PPTX),
+        (".xlsx", XLSX),
+        (".pdf", PDF),
+        (".png", PNG),
+        (".jpg", JPEG),
+        (".docx", ole("EncryptedPackage")),
+        (".docx", DOCX[:60]),
+        (".pdf", b"junk\n" + PDF),
+        (".html", b"<p>x"),
+        (".html", "<p>Größe".encode("utf-16")),
+        (".xhtml", b"<?xml version='1.0'?><html/>"),
+        (".md", b"about %PDF- marks"),
+        (".csv", b"a,b\n1,2\n"),
+        (".eml", b"Received: x\r\n\tby y\r\nX-A: b\r\n\r\nhello"),
+        (".eml", b"From a@x Mon\nFrom: a@x\n\nx"),
     ],
-)  # fmt: skip
-def test_a_file_that_is_what_it_says_fits(ending: str, data: bytes):
-    assert fits(file_types()[ending].mime, data)
+)
+def test_bytes_of_the_named_type_match(ending: str, data: bytes):
+    assert matches_type(file_types()[ending].mime, data)
 
 
 @pytest.mark.parametrize(
     ("ending", "data"),
     [
-        (".docx", PPTX), (".docx", archive("a.txt")), (".docx", PDF), (".docx", ole("WordDocument")), (".docx", b"text"),
-        (".pptx", XLSX), (".xlsx", DOCX), (".xlsx", b"a;b\n1;2"), (".pdf", DOCX), (".pdf", b"text"), (".png", JPEG),
-        (".jpg", PNG), (".jpg", b"GIF89a"), (".txt", DOCX), (".md", PDF), (".html", PDF), (".html", PNG), (".csv", XLSX),
-        (".txt", b"{\\rtf1 x}"), (".eml", b"just text"), (".eml", PDF), (".eml", b"\nSome: thing\n\nx"), (".eml", ole("x")),
-        (".xhtml", b"\0\1"), (".csv", b"a\0b"),
+        (".docx", PPTX),
+        (".docx", archive("a.txt")),
+        (".docx", PDF),
+        (".docx", ole("WordDocument")),
+        (".docx", b"text"),
+        (".pptx", XLSX),
+        (".xlsx", DOCX),
+        (".xlsx", b"a;b\n1;2"),
+        (".pdf", DOCX),
+        (".pdf", b"text"),
+        (".png", JPEG),
+        (".jpg", PNG),
+        (".jpg", b"GIF89a"),
+        (".txt", DOCX),
+        (".md", PDF),
+        (".html", PDF),
+        (".html", PNG),
+        (".csv", XLSX),
+        (".txt", b"{\\rtf1 x}"),
+        (".eml", b"just text"),
+        (".eml", PDF),
+        (".eml", b"\nSome: thing\n\nx"),
+        (".eml", ole("x")),
+        (".xhtml", b"\0\1"),
+        (".csv", b"a\0b"),
     ],
-)  # fmt: skip
-def test_a_file_that_is_something_else_does_not(ending: str, data: bytes):
-    assert not fits(file_types()[ending].mime, data)
+)
+def test_bytes_of_another_type_do_not_match(ending: str, data: bytes):
+    assert not matches_type(file_types()[ending].mime, data)
 
 
 @pytest.mark.parametrize(
@@ -117,11 +150,11 @@ def test_a_file_that_is_something_else_does_not(ending: str, data: bytes):
         "zip+html",
     ],
 )
-def test_what_is_two_things_at_once_is_neither(ending: str, data: bytes):
-    assert not fits(file_types()[ending].mime, data)
+def test_polyglot_files_do_not_match(ending: str, data: bytes):
+    assert not matches_type(file_types()[ending].mime, data)
 
 
-def test_an_archive_inside_a_pdf_is_no_second_nature():
+def test_a_pdf_with_an_embedded_archive_is_no_polyglot():
     assert not is_also_archive(PDF[:100] + archive("x.txt") + PDF[100:])
     assert is_also_archive(PDF + archive("x.txt"))
 
@@ -139,15 +172,15 @@ def test_an_archive_inside_a_pdf_is_no_second_nature():
     ],
     ids=["entries", "many", "headers", "comments", "blanks", "old"],
 )
-def test_large_files_are_told_in_no_time(data: bytes):
+def test_the_type_of_large_files_is_detected_quickly(data: bytes):
     started = time.monotonic()
     kind_of(data)
     for kind in file_types().values():
-        fits(kind.mime, data)
+        matches_type(kind.mime, data)
     assert time.monotonic() - started < 5
 
 
 def test_many_comments_take_no_time():
     began = time.perf_counter()
-    assert fits("application/pdf", b"<!---->" * 140 + b"x%PDF-1.4") in (True, False)
+    assert matches_type("application/pdf", b"<!---->" * 140 + b"x%PDF-1.4") in (True, False)
     assert time.perf_counter() - began < 5

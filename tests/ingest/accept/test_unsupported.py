@@ -1,4 +1,4 @@
-"""Formats that are not read here."""
+"""Messages for unsupported formats."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from pincite.config.sources import load_settings
 from pincite.core.documents.document import Upload
 from pincite.errors import Unsupported
 from pincite.ingest.accept.accept import accept
-from pincite.ingest.accept.unsupported import FOREIGN
+from pincite.ingest.accept.unsupported import UNSUPPORTED_FORMATS
 from pincite.parsers import file_types
 
 SETTINGS = load_settings({}, env={})
@@ -34,16 +34,16 @@ def told(name: str, data: bytes = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") -> str:
         ("all.zip", "an archive", "unpack it"),
     ],
 )
-def test_a_format_that_is_not_read_is_named_with_what_to_do(name: str, called: str, instead: str):
+def test_an_unsupported_format_is_named_with_a_hint(name: str, called: str, instead: str):
     assert told(name).startswith(f"'{name}' is {called}, which is not read; {instead}")
 
 
-def test_nothing_that_is_read_is_called_foreign():
-    assert not set(FOREIGN) & set(file_types())
+def test_no_supported_format_is_listed_as_unsupported():
+    assert not set(UNSUPPORTED_FORMATS) & set(file_types())
 
 
-def test_what_to_do_leads_to_something_that_is_read():
-    for _, instead in FOREIGN.values():
+def test_the_hints_name_supported_formats():
+    for _, instead in UNSUPPORTED_FORMATS.values():
         named = [word.strip(",") for word in instead.split() if word.startswith(".")]
         assert all(ending in file_types() for ending in named)
         assert named or "PDF" in instead or "unpack" in instead

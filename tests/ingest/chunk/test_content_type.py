@@ -1,4 +1,4 @@
-"""Labels of passages on a labelled set, German and English, with what looks alike and is not."""
+"""Content types of passages on a labelled set in German and English, with similar passages that are no such type."""
 
 import time
 from pathlib import Path
@@ -7,25 +7,30 @@ import pytest
 
 from pincite.config.branches.ingestion import Chunking
 from pincite.core.documents.document import ChunkLevel, ContentType
-from pincite.ingest.chunk.content_type import label
+from pincite.ingest.chunk.content_type import content_type_of
 from pincite.ingest.read.parse_and_chunk import parse_and_chunk
 
 GLOSSARIES = [
-    ("## Glossary\n\n**Aperture**: the opening that lets light in.\n\n**Zenith**: the point overhead.", ("Guide", "Glossary")),
+    (
+        "## Glossary\n\n**Aperture**: the opening that lets light in.\n\n**Zenith**: the point overhead.",
+        ("Guide", "Glossary"),
+    ),
     ("### Seeing\n\nHow steady the air is.", ("Guide", "7 Glossary", "Seeing")),
     ("HTTP – Hypertext Transfer Protocol\nSQL – Structured Query Language", ("Abkürzungsverzeichnis",)),
     ("| Begriff | Bedeutung |\n|---|---|\n| Öse | Ein Ring aus Metall |", ("Handbuch", "Glossar")),
     ("Glossar\nBlende: die Öffnung für das Licht.\nZenit: der Punkt genau oben.", ("Document",)),
     (
         "- Albedo: the share of light that is thrown back\n- Baffle: a shield against stray light\n"
-        "- Coma: an error of lenses off the axis\n- Dome: the turning roof over a telescope\n- Etalon: a filter of two mirrors",
+        "- Coma: an error of lenses off the axis\n"
+        "- Dome: the turning roof over a telescope\n- Etalon: a filter of two mirrors",
         ("Notes",),
     ),
-]  # fmt: skip
+]
 CONTENTS = [
     ("## Contents\n\n- [Set-up](#set-up)\n- [First light](#first-light)\n- [Care](#care)", ("Guide", "Contents")),
     (
-        "Inhaltsverzeichnis\n1 Einleitung .......... 3\n2 Aufbau ............ 7\n2.1 Sockel . . . . . 9\n3 Pflege ...... 15",
+        "Inhaltsverzeichnis\n1 Einleitung .......... 3\n"
+        "2 Aufbau ............ 7\n2.1 Sockel . . . . . 9\n3 Pflege ...... 15",
         ("Document",),
     ),
     ("1 Introduction\n2 Building the base\n3 Caring for mirrors", ("Manual", "Table of Contents")),
@@ -52,12 +57,22 @@ ORDINARY = [
     ("The table of contents is made by hand and comes first.", ("Style guide", "Writing a table of contents")),
     ("Espresso .......... 3\nCappuccino ....... 4\nWater ....... 2\nTea ...... 3\nCake .... 5", ("Menu",)),
     ("Lions 3\nTigers 1\nBears 4\nWolves 2", ("Results",)),
-    ("Anna: Good morning, did you sleep?\nBen: Not much, the dome was loud.\nAnna: It always is in winter.\n"
-     "Ben: Then let us grease it.\nAnna: After breakfast, please.", ("Scene 2",)),
-    ("Name: Mara Lind from Oslo\nAddress: Hill road 4, Tveit\nOpening hours: Monday to Friday\nPhone: 555 0100 200\n"
-     "E-mail: mara@example.org", ("Contact",)),
-    ("| [Agent](https://example.org/a) | Part |\n| [Builder](https://example.org/b) | Part |\n| [Cleaner](https://example.org/c) | "
-     "Part |\n| [Joiner](https://example.org/j) | Part |\n| [Router](https://example.org/r) | Part |", ("Parts",)),
+    (
+        "Anna: Good morning, did you sleep?\nBen: Not much, the dome was loud.\nAnna: It always is in winter.\n"
+        "Ben: Then let us grease it.\nAnna: After breakfast, please.",
+        ("Scene 2",),
+    ),
+    (
+        "Name: Mara Lind from Oslo\nAddress: Hill road 4, Tveit\nOpening hours: Monday to Friday\nPhone: 555 0100 200\n"
+        "E-mail: mara@example.org",
+        ("Contact",),
+    ),
+    (
+        "| [Agent](https://example.org/a) | Part |\n"
+        "| [Builder](https://example.org/b) | Part |\n| [Cleaner](https://example.org/c) | "
+        "Part |\n| [Joiner](https://example.org/j) | Part |\n| [Router](https://example.org/r) | Part |",
+        ("Parts",),
+    ),
     ("Q: When is it open? We get asked often.\nA: Every clear night.", ("FAQ",)),
     ("Glossary entries are written by the editors and reviewed every year.", ("Editing", "Glossary rules")),
     ("Students need 30 credits, of which 10 are practical work.", ("Studies", "Credits")),
@@ -66,12 +81,21 @@ ORDINARY = [
     ("Take a photo: hold the lens to the eyepiece and press.\nSave the image: press the green key.", ("Photography",)),
     ("- When was the dome built?\n- Who paid for it?\n- Why is it green?", ("Exam", "Questions")),
     ("What is seeing?\n\nIt is how steady the air is.", ("FAQ", "Possible questions")),
-    ("See [care](#care) and [set-up](#set-up) before you begin: both say how to hold the mirror.", ("Guide", "Contents")),
+    (
+        "See [care](#care) and [set-up](#set-up) before you begin: both say how to hold the mirror.",
+        ("Guide", "Contents"),
+    ),
     ("1. Open the dome\n2. Take off the cover\n3. Wait ten minutes\n4. Focus", ("Guide", "First light")),
-    ("In 1931, 12\nIn 1932, 14\nnothing more was built until after the war, when the pass was opened again", ("History",)),
-    ("Old Rhymes; Blackie, 1928\nHymns; Blackie, 1929\nA First Book; Blackie, 1930\nMore Songs; Blackie, 1931", ("Works",)),
+    (
+        "In 1931, 12\nIn 1932, 14\nnothing more was built until after the war, when the pass was opened again",
+        ("History",),
+    ),
+    (
+        "Old Rhymes; Blackie, 1928\nHymns; Blackie, 1929\nA First Book; Blackie, 1930\nMore Songs; Blackie, 1931",
+        ("Works",),
+    ),
     ("", ("Document",)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
@@ -79,24 +103,28 @@ ORDINARY = [
     [
         (name, text, path)
         for name, cases in {
-            "glossary": GLOSSARIES, "contents": CONTENTS, "image_credits": CREDITS, "hypothetical_question": MADE_UP,
+            "glossary": GLOSSARIES,
+            "contents": CONTENTS,
+            "image_credits": CREDITS,
+            "hypothetical_question": MADE_UP,
             "prose": ORDINARY,
         }.items()
         for text, path in cases
     ],
-)  # fmt: skip
-def test_a_passage_gets_the_label_that_fits_and_no_other(name: ContentType, text: str, path: tuple[str, ...]) -> None:
-    assert label(text, path, "prose") == name
+)
+def test_a_passage_gets_the_right_content_type(name: ContentType, text: str, path: tuple[str, ...]) -> None:
+    assert content_type_of(text, path, "prose") == name
 
 
-def test_what_no_label_fits_stays_what_it_is_made_of_and_code_always_does() -> None:
-    assert label("| a | b |\n|---|---|\n| 1 | 2 |", ("Figures",), "table") == "table"
-    assert label("- one\n- two", ("Steps",), "list") == "list"
-    assert label("HTTP = 1\nSQL = 2", ("Glossary",), "code") == "code"
+def test_other_passages_and_code_keep_the_type_of_their_blocks() -> None:
+    assert content_type_of("| a | b |\n|---|---|\n| 1 | 2 |", ("Figures",), "table") == "table"
+    assert content_type_of("- one\n- two", ("Steps",), "list") == "list"
+    assert content_type_of("HTTP = 1\nSQL = 2", ("Glossary",), "code") == "code"
 
 
-def test_labels_reach_the_chunks_of_a_file_and_never_the_whole_document() -> None:
-    text = "# Guide\n\n## Contents\n\n- [Care](#care)\n- [Glossary](#glossary)\n\n## Care\n\nKeep it dry.\n\n## Glossary\n\nDome: a roof.\n"
+def test_chunks_get_content_types_and_the_whole_document_does_not() -> None:
+    contents = "## Contents\n\n- [Care](#care)\n- [Glossary](#glossary)"
+    text = f"# Guide\n\n{contents}\n\n## Care\n\nKeep it dry.\n\n## Glossary\n\nDome: a roof.\n"
     chunks = parse_and_chunk(text.encode(), "markdown", Chunking()).chunks
     labels = [(chunk.heading_path[-1], chunk.content_type) for chunk in chunks if chunk.level is ChunkLevel.CHUNK]
     assert labels == [("Guide", "prose"), ("Contents", "contents"), ("Care", "prose"), ("Glossary", "glossary")]
@@ -118,5 +146,5 @@ def test_the_sample_documents_raise_no_false_alarm() -> None:
 def test_blanks_dots_and_brackets_take_no_time() -> None:
     began = time.perf_counter()
     for run in (" ", ".", " .", "\t", "[" * 5, "[a](#"):
-        label("\n".join(["Total" + run * 20_000 + "euros"] * 5), (), "prose")
+        content_type_of("\n".join(["Total" + run * 20_000 + "euros"] * 5), (), "prose")
     assert time.perf_counter() - began < 10

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pincite.core.documents.document import Chunk, ChunkLevel, Parsed
 from pincite.core.documents.pages import Page
 from pincite.ingest.chunk.sections import sections
-from pincite.ingest.chunk.structure import chunk
-from pincite.ingest.chunk.units import CODE_LIMIT
+from pincite.ingest.chunk.structure import structure_chunks
+from pincite.ingest.chunk.units import MAX_CODE_CHUNKS
 from pincite.text.sentences import normalise
 from pincite.text.tokens import Tokenizer
 
@@ -22,7 +22,7 @@ SENTENCE = "The quick brown fox jumps over the lazy dog near the river bank. "
 
 def rows(text: str, size: int = 40, overlap: int = 0, markup: str = "markdown", **fields: object) -> list[Chunk]:
     parsed = Parsed(text, markup, **fields)  # type: ignore[arg-type]
-    return chunk(parsed, sections(parsed), size=size, overlap=overlap, tokenizer=TOKENIZER)
+    return structure_chunks(parsed, sections(parsed), size=size, overlap=overlap, tokenizer=TOKENIZER)
 
 
 def passages(text: str, size: int = 40, overlap: int = 0, markup: str = "markdown") -> list[Chunk]:
@@ -60,9 +60,9 @@ def test_the_document_its_sections_and_their_passages_in_reading_order():
 def test_lines_and_pages_are_those_of_the_first_and_last_character():
     text = "page one\n\npage two\n\nends\n\npage four"
     document = Parsed(text, "plain", pages=tuple(map(Page, (0, 10, 26, 26))))
-    (whole, _, passage) = chunk(document, sections(document), size=100, overlap=0, tokenizer=TOKENIZER)
+    (whole, _, passage) = structure_chunks(document, sections(document), size=100, overlap=0, tokenizer=TOKENIZER)
     assert (whole.start_line, whole.end_line, passage.page) == (1, 7, 1)
-    small = chunk(document, sections(document), size=3, overlap=0, tokenizer=TOKENIZER)[2:]
+    small = structure_chunks(document, sections(document), size=3, overlap=0, tokenizer=TOKENIZER)[2:]
     assert [(row.text, row.start_line, row.page) for row in small] == [
         ("page one", 1, 1),
         ("page two", 3, 2),
@@ -90,11 +90,11 @@ def test_white_space_gives_no_rows():
         ("# Only a heading", "prose"),
     ],
 )
-def test_the_kind_is_what_dominates(text: str, kind: str):
+def test_the_content_type_is_that_of_most_characters(text: str, kind: str):
     assert passages(text)[0].content_type == kind
 
 
-def test_a_passage_in_another_language_says_so():
+def test_a_passage_in_another_language_gets_its_language():
     german = "Der Vertrag endet mit Ablauf des Monats, in dem die Kündigung zugegangen ist."
     english = "The contract ends at the end of the month in which the notice was received. " * 3
     found = {row.text[:3]: row.language for row in passages(f"# A\n\n{english}\n\n# B\n\n{german}\n\n# C\n\nok", 500)}
@@ -139,7 +139,7 @@ FENCE = "```python\n" + "\n".join(f"value_{n} = compute({n})" for n in range(12)
 
 
 def test_a_code_block_is_never_cut_and_larger_ones_are_passages_of_their_own():
-    assert 40 < count(FENCE) <= 40 * CODE_LIMIT
+    assert 40 < count(FENCE) <= 40 * MAX_CODE_CHUNKS
     found = passages(f"# A\n\nBefore.\n\n{FENCE}\n\nAfter.", 40, 10)
     assert [row.text for row in found] == ["# A\n\nBefore.", FENCE, "After."]
     assert found[1].tokens > 40
@@ -286,7 +286,7 @@ def test_passages_are_never_too_large_even_where_the_counts_of_parts_do_not_add_
             return super().count(text) + 4 * text.strip().count("\n\n")
 
     parsed = Parsed("\n\n".join([(SENTENCE * 2).strip(), "Short one.", SENTENCE.strip()] * 9), "plain")
-    found = chunk(parsed, sections(parsed), size=size, overlap=12, tokenizer=Awkward())
+    found = structure_chunks(parsed, sections(parsed), size=size, overlap=12, tokenizer=Awkward())
     assert all(Awkward().count(row.text) <= size for row in found if row.level is ChunkLevel.CHUNK)
 
 
@@ -343,7 +343,7 @@ def documents(draw: st.DrawFn) -> Draft:
 
 
 def check_rows(text: str, found: list[Chunk], size: int, overlap: int) -> None:
-    """What holds for the rows of any text."""
+    """Check the invariants of the chunks of any text."""
     seen = bytearray(len(text))
     by_ordinal = {row.ordinal: row for row in found}
     assert len(by_ordinal) == len(found)
@@ -358,7 +358,7 @@ def check_rows(text: str, found: list[Chunk], size: int, overlap: int) -> None:
             assert parent.start <= row.start < row.end <= parent.end
         if row.level is ChunkLevel.CHUNK:
             assert row.heading_path == by_ordinal[row.parent or 0].heading_path
-            assert row.tokens <= size or (row.content_type == "code" and row.tokens <= size * CODE_LIMIT)
+            assert row.tokens <= size or (row.content_type == "code" and row.tokens <= size * MAX_CODE_CHUNKS)
             seen[row.start : row.end] = b"\1" * len(row.text)
     assert all(covered or char.isspace() for char, covered in zip(text, seen, strict=True))
     for left, right in pairwise(row for row in found if row.level is ChunkLevel.CHUNK):
@@ -378,7 +378,7 @@ def test_no_document_breaks_the_rules(draft: Draft, size: int, overlap: int):
     text = draft.text
     found = rows(text, size, overlap)
     check_rows(text, found, size, overlap)
-    for spans, limit in ((draft.fences, size * CODE_LIMIT), (draft.tables, size), (draft.items, size)):
+    for spans, limit in ((draft.fences, size * MAX_CODE_CHUNKS), (draft.tables, size), (draft.items, size)):
         for start, end in spans:
             if count(text[start:end].strip()) <= limit:
                 end = start + len(text[start:end].rstrip())
@@ -389,12 +389,33 @@ def test_no_document_breaks_the_rules(draft: Draft, size: int, overlap: int):
 @settings(max_examples=100, deadline=None)
 @given(
     st.lists(
-        st.sampled_from(["# H", "- a", "  - b", "1. c", "> q", "```", "~~~", "| a |", "|---|", "    x", "", "word " * 15, "S. " * 9, "===", "[r]: /u", "<div>", "\u3000z\u2028", "\fy"])
+        st.sampled_from(
+            [
+                "# H",
+                "- a",
+                "  - b",
+                "1. c",
+                "> q",
+                "```",
+                "~~~",
+                "| a |",
+                "|---|",
+                "    x",
+                "",
+                "word " * 15,
+                "S. " * 9,
+                "===",
+                "[r]: /u",
+                "<div>",
+                "\u3000z\u2028",
+                "\fy",
+            ]
+        )
     ),
     st.sampled_from(["\n", "\r\n", "\r", " \t\n"]),
     st.sampled_from(["markdown", "plain"]),
     st.integers(20, 40),
-)  # fmt: skip
-def test_no_mess_breaks_the_rules(lines: list[str], line_end: str, markup: str, size: int):
+)
+def test_no_random_text_breaks_the_rules(lines: list[str], line_end: str, markup: str, size: int):
     text = normalise(line_end.join(lines))
     check_rows(text, rows(text, size, 8, markup), size, 8)

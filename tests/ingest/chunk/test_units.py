@@ -2,7 +2,7 @@
 
 import pytest
 
-from pincite.ingest.chunk.units import CODE_LIMIT, Splitter
+from pincite.ingest.chunk.units import MAX_CODE_CHUNKS, Splitter
 from pincite.text.markdown_blocks import blocks
 from pincite.text.tokens import Tokenizer
 
@@ -45,7 +45,7 @@ def test_a_paragraph_under_a_heading_leaves_room_for_it():
 
 
 def test_code_is_whole_up_to_its_limit_and_lines_beyond():
-    size = TOKENIZER.count(CODE) // CODE_LIMIT
+    size = TOKENIZER.count(CODE) // MAX_CODE_CHUNKS
     assert take_apart(CODE, size + 1) == ([(CODE, True)], [])
     units, split = take_apart(CODE, size - 1)
     assert units == [(line, True) for line in CODE.split("\n")]
@@ -90,7 +90,7 @@ def test_the_header_and_the_room_under_it():
 
 
 class Counting(Tokenizer):
-    """Counts, and says of which texts it was asked."""
+    """A tokenizer that records the texts it counts."""
 
     def __init__(self) -> None:
         super().__init__()

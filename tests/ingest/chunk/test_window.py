@@ -1,4 +1,4 @@
-"""Windows of so many characters."""
+"""Window chunking."""
 
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pincite.config.branches.ingestion import Chunking
 from pincite.core.documents.document import Chunk, ChunkLevel, Parsed
 from pincite.ingest.chunk.sections import sections
-from pincite.ingest.chunk.window import window
+from pincite.ingest.chunk.window import window_chunks
 from pincite.text.tokens import Tokenizer
 
 TOKENIZER = Tokenizer()
@@ -19,7 +19,7 @@ SMALL = Chunking(strategy="window", window_chars=100, window_overlap_chars=20)
 
 def rows(text: str, chunking: Chunking = SMALL, **fields: object) -> list[Chunk]:
     parsed = Parsed(text, "markdown", **fields)  # type: ignore[arg-type]
-    return window(parsed, sections(parsed), chunking, TOKENIZER)
+    return window_chunks(parsed, sections(parsed), chunking, TOKENIZER)
 
 
 def passages(text: str, chunking: Chunking = SMALL) -> list[Chunk]:
@@ -68,9 +68,7 @@ def test_a_word_longer_than_a_window_is_cut_where_the_window_ends():
 def test_every_window_is_a_slice_and_together_they_hold_all_but_white_space(
     text: str, size: int, overlap: int, header_aware: bool
 ):
-    chunking = Chunking(
-        strategy="window", window_chars=size, window_overlap_chars=overlap, header_aware=header_aware
-    )  # fmt: skip
+    chunking = Chunking(strategy="window", window_chars=size, window_overlap_chars=overlap, header_aware=header_aware)
     found = rows(text, chunking)
     covered: set[int] = set()
     for number, row in enumerate(found):

@@ -1,4 +1,4 @@
-"""The bulk lane: a process of its own for local embedders, the same checks for all."""
+"""Bulk embedding: a child process for local embedders, and the same checks of vectors for all."""
 
 import asyncio
 import fcntl
@@ -22,19 +22,19 @@ PROVIDER = "tests.ingest.fake_embedder"
 
 
 @asynccontextmanager
-async def lane_of(diary: Path, batch: int = 10, **options: Any) -> AsyncIterator[BulkEmbedder]:
-    """A lane in front of the fake; `diary` tells what processes there were."""
+async def bulk_embedder_of(diary: Path, batch: int = 10, **options: Any) -> AsyncIterator[BulkEmbedder]:
+    """A bulk embedder for the fake embedder; `diary` lists the processes that were started."""
     known = {"diary": diary, **options}
-    lane = open_bulk_embedder(FakeEmbedder(Options(**known)), provider=PROVIDER, options=known, batch=batch)
+    bulk = open_bulk_embedder(FakeEmbedder(Options(**known)), provider=PROVIDER, options=known, batch=batch)
     try:
-        yield lane
+        yield bulk
     finally:
-        await lane.close()
+        await bulk.close()
 
 
 async def embed(diary: Path, passages: list[tuple[str, str]], **options: Any) -> list[list[list[float]]]:
-    async with lane_of(diary, **options) as lane:
-        return await lane.embed(passages)
+    async with bulk_embedder_of(diary, **options) as bulk:
+        return await bulk.embed(passages)
 
 
 @pytest.fixture
@@ -58,10 +58,10 @@ def test_every_window_of_every_passage_gets_its_vector(diary: Path) -> None:
 def test_a_remote_embedder_is_asked_here_in_batches(diary: Path) -> None:
     async def ask() -> None:
         embedder = FakeEmbedder(Options(diary, local=False))
-        lane = open_bulk_embedder(embedder, provider="nobody", options={}, batch=3)
-        assert await lane.embed(PASSAGES) == expected(PASSAGES)
+        bulk = open_bulk_embedder(embedder, provider="nobody", options={}, batch=3)
+        assert await bulk.embed(PASSAGES) == expected(PASSAGES)
         assert embedder.batches == [3, 3, 1]
-        await lane.close()
+        await bulk.close()
 
     asyncio.run(ask())
     assert starts(diary) == []
@@ -77,8 +77,8 @@ def test_documents_share_one_niced_process_and_get_their_own_vectors(diary: Path
     documents = [[("", f"{'word ' * (number % 5)}{document}-{number}") for number in range(50)] for document in "abc"]
 
     async def ask() -> None:
-        async with lane_of(diary) as lane:
-            answers = await asyncio.gather(*(lane.embed(document) for document in documents))
+        async with bulk_embedder_of(diary) as bulk:
+            answers = await asyncio.gather(*(bulk.embed(document) for document in documents))
         assert answers == [expected(document) for document in documents]
 
     asyncio.run(ask())
@@ -88,7 +88,7 @@ def test_documents_share_one_niced_process_and_get_their_own_vectors(diary: Path
 
 
 @pytest.mark.slow
-def test_a_request_cut_off_by_a_crash_is_made_again(diary: Path) -> None:
+def test_a_request_interrupted_by_a_crash_is_repeated(diary: Path) -> None:
     passages = PASSAGES * 20
     assert asyncio.run(embed(diary, passages, mood="dies once")) == expected(passages)
     assert len(starts(diary)) == 2
@@ -97,20 +97,35 @@ def test_a_request_cut_off_by_a_crash_is_made_again(diary: Path) -> None:
 @pytest.mark.slow
 def test_a_killed_process_is_replaced_at_the_next_request(diary: Path) -> None:
     async def ask() -> None:
-        async with lane_of(diary) as lane:
-            await lane.embed(PASSAGES)
+        async with bulk_embedder_of(diary) as bulk:
+            await bulk.embed(PASSAGES)
             os.kill(starts(diary)[0][0], signal.SIGKILL)
-            assert await lane.embed(PASSAGES) == expected(PASSAGES)
+            assert await bulk.embed(PASSAGES) == expected(PASSAGES)
 
     asyncio.run(ask())
     assert len(starts(diary)) == 2
 
 
 @pytest.mark.slow
-def test_a_process_that_dies_again_fails_with_its_last_words(diary: Path) -> None:
+def test_a_process_that_dies_twice_fails_with_its_last_line_of_errors(diary: Path) -> None:
     with pytest.raises(ProviderError, match=r"'fake' died twice: exit code 7: out of letters"):
         asyncio.run(embed(diary, PASSAGES, mood="dies"))
     assert len(starts(diary)) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mood", "message"),
+    [
+        ("talks nonsense", "died twice: it sent an invalid message: a frame of kind 120 is not accepted"),
+        ("announces too much", "died twice: it sent an invalid message: the frame has 4294967295 bytes"),
+        ("answers with a list", "died twice: it sent an invalid message"),
+    ],
+)
+def test_a_process_that_breaks_the_protocol_is_ended(mood: str, message: str, diary: Path) -> None:
+    with pytest.raises(ProviderError, match=message):
+        asyncio.run(asyncio.wait_for(embed(diary, PASSAGES, mood=mood), 60))
+    assert [is_gone(process) for process, _ in starts(diary)] == [True, True]
 
 
 @pytest.mark.slow
@@ -121,7 +136,7 @@ def test_a_process_that_dies_again_fails_with_its_last_words(diary: Path) -> Non
         ({"mood": "refuses"}, "there is no alphabet here"),
     ],
 )
-def test_a_failure_in_the_process_is_told(options: dict[str, str], message: str, diary: Path) -> None:
+def test_a_failure_in_the_process_is_reported(options: dict[str, str], message: str, diary: Path) -> None:
     with pytest.raises(ProviderError, match=message):
         asyncio.run(embed(diary, PASSAGES, **options))
 
@@ -129,11 +144,11 @@ def test_a_failure_in_the_process_is_told(options: dict[str, str], message: str,
 @pytest.mark.slow
 def test_a_process_that_made_another_embedder_is_refused(diary: Path) -> None:
     async def ask() -> None:
-        told = {"diary": diary, "label": "another"}
-        lane = open_bulk_embedder(FakeEmbedder(Options(diary)), provider=PROVIDER, options=told, batch=1)
-        await lane.embed(PASSAGES)
+        other = {"diary": diary, "label": "another"}
+        bulk = open_bulk_embedder(FakeEmbedder(Options(diary)), provider=PROVIDER, options=other, batch=1)
+        await bulk.embed(PASSAGES)
 
-    with pytest.raises(ProviderError, match="made 'another' where 'fake' was asked for"):
+    with pytest.raises(ProviderError, match="made 'another' instead of 'fake'"):
         asyncio.run(ask())
     assert is_gone(starts(diary)[0][0])
 
@@ -149,40 +164,40 @@ def test_a_process_that_made_another_embedder_is_refused(diary: Path) -> None:
         ("too flat", "a vector of 1 dimensions instead of 2"),
     ],
 )
-def test_vectors_that_cannot_be_right_are_refused(mood: str, message: str, local: bool, diary: Path) -> None:
+def test_invalid_vectors_are_refused(mood: str, message: str, local: bool, diary: Path) -> None:
     with pytest.raises(ProviderError, match=f"'fake' misbehaved: {message}"):
         asyncio.run(embed(diary, PASSAGES, mood=mood, local=local))
 
 
-def test_vectors_a_little_off_are_brought_to_length(diary: Path) -> None:
+def test_vectors_of_nearly_unit_length_are_normalized(diary: Path) -> None:
     assert asyncio.run(embed(diary, PASSAGES, mood="a little off", local=False)) == expected(PASSAGES)
 
 
 @pytest.mark.slow
-def test_what_a_library_prints_does_not_get_between_the_answers(diary: Path) -> None:
+def test_text_printed_by_a_library_does_not_break_the_answers(diary: Path) -> None:
     assert asyncio.run(embed(diary, PASSAGES * 20, mood="prints")) == expected(PASSAGES * 20)
 
 
 @pytest.mark.slow
 def test_closing_ends_the_process_for_good(diary: Path) -> None:
     async def ask() -> None:
-        async with lane_of(diary) as lane:
-            await lane.embed(PASSAGES)
+        async with bulk_embedder_of(diary) as bulk:
+            await bulk.embed(PASSAGES)
         assert is_gone(starts(diary)[0][0])
         with pytest.raises(Unavailable, match="closed"):
-            await lane.embed(PASSAGES)
+            await bulk.embed(PASSAGES)
 
     asyncio.run(ask())
 
 
 @pytest.mark.slow
-def test_the_process_holds_none_of_our_locks(diary: Path, tmp_path: Path) -> None:
+def test_the_process_inherits_no_locks_of_its_parent(diary: Path, tmp_path: Path) -> None:
     async def ask() -> None:
         with open(tmp_path / "lock", "w") as first:
             fcntl.flock(first, fcntl.LOCK_EX)
             os.set_inheritable(first.fileno(), True)
-            async with lane_of(diary) as lane:
-                await lane.embed(PASSAGES)
+            async with bulk_embedder_of(diary) as bulk:
+                await bulk.embed(PASSAGES)
                 first.close()
                 with open(tmp_path / "lock", "w") as second:
                     fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -192,11 +207,11 @@ def test_the_process_holds_none_of_our_locks(diary: Path, tmp_path: Path) -> Non
 
 ORPHAN = """
 import asyncio, os, signal, sys
-from tests.ingest.embed.test_bulk_embedder import PASSAGES, lane_of
+from tests.ingest.embed.test_bulk_embedder import PASSAGES, bulk_embedder_of
 
 async def main():
-    async with lane_of(sys.argv[1]) as lane:
-        await lane.embed(PASSAGES)
+    async with bulk_embedder_of(sys.argv[1]) as bulk:
+        await bulk.embed(PASSAGES)
         os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(main())
@@ -204,7 +219,7 @@ asyncio.run(main())
 
 
 @pytest.mark.slow
-def test_the_process_ends_when_we_are_killed(diary: Path) -> None:
+def test_the_process_ends_when_its_parent_is_killed(diary: Path) -> None:
     path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", ORPHAN, diary], env=path, timeout=60)
     assert done.returncode == -signal.SIGKILL

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import pytest
 
 from pincite.core.documents.document import NO_HEADINGS, Chunk, ChunkLevel
-from pincite.ingest.embed.embed import embed, embedded_text, lead
+from pincite.ingest.embed.embed import breadcrumb, embed_chunks, embedded_text
 from pincite.store.indexing.chunk_rows import ChunkRow
 from tests.builders import chunk
 
@@ -28,10 +28,10 @@ def run(
     async def look_up(hashes: Sequence[bytes]) -> dict[bytes, list[list[float]]]:
         return {digest: known[digest] for digest in hashes if digest in known}
 
-    return asked, asyncio.run(embed(chunks, title, "model/1", look_up, lane))
+    return asked, asyncio.run(embed_chunks(chunks, title, "model/1", look_up, lane))
 
 
-def test_equal_text_is_embedded_once_and_wide_levels_not_at_all() -> None:
+def test_equal_text_is_embedded_once_and_only_passages_are() -> None:
     asked, entries = run({})
     assert asked == [("", "Cats purr."), ("| name | n |\n|---|---|\n", "| a | 1 |")]
     assert [len(entry.windows) for entry in entries] == [0, 1, 1, 1]
@@ -45,20 +45,20 @@ def test_a_table_is_found_by_the_words_of_its_header() -> None:
     assert entries[1].terms == {"cat": 1, "purr": 1}
 
 
-def test_the_plain_words_of_a_passage_are_kept_as_they_stand() -> None:
+def test_the_word_forms_of_a_passage_are_stored() -> None:
     _, entries = run({}, title="Pets at home")
     assert entries[0].forms == {}
     assert entries[1].forms == {"pets": "pet", "home": "home", "cats": "cat", "purr": "purr"}
 
 
-def test_what_is_known_is_not_embedded_again() -> None:
+def test_text_with_a_cached_vector_is_not_embedded_again() -> None:
     _, first = run({})
     asked, entries = run({first[1].hash: [[0.0, 1.0], [1.0, 0.0]]})
     assert [text for _, text in asked] == ["| a | 1 |"]
     assert entries[1].windows == [[0.0, 1.0], [1.0, 0.0]]
 
 
-def test_a_passage_is_led_by_what_stands_above_it() -> None:
+def test_the_input_of_a_passage_starts_with_its_breadcrumb() -> None:
     chunks = [
         chunk(1, "## Cats\n\nThey purr.", heading_path=("Pets", "Cats")),
         chunk(2, "They sleep.", heading_path=("Pets", "Cats")),
@@ -85,11 +85,11 @@ def test_equal_text_under_another_heading_is_another_passage() -> None:
         ("All of it", ("Pets", "Cats"), "All of it > Pets > Cats"),
     ],
 )
-def test_the_title_stands_above_all_once(title: str | None, path: tuple[str, ...], above: str) -> None:
-    assert lead(chunk(1, "x", heading_path=path), title) == above
+def test_the_breadcrumb_starts_with_the_title_once(title: str | None, path: tuple[str, ...], above: str) -> None:
+    assert breadcrumb(chunk(1, "x", heading_path=path), title) == above
 
 
-def test_what_was_embedded_is_told_only_where_its_digest_proves_it() -> None:
+def test_the_embedded_text_is_returned_only_where_its_digest_matches() -> None:
     passage = chunk(1, "Cats purr.", heading_path=("Animals",))
     _, [entry] = run({}, [passage], title="Pets")
     assert embedded_text(passage, ("Another", "Pets"), "model/1", entry.hash) == "Pets > Animals\nCats purr."

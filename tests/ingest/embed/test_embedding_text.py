@@ -1,4 +1,4 @@
-"""What is embedded for a passage."""
+"""The composed text that is embedded for a passage."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import pytest
 from pincite.config.branches.ingestion import Enrichment
 from pincite.config.settings import Settings
 from pincite.core.documents.document import About, Enriched, Parsed, Upload
-from pincite.ingest.embed.embedding_text import LONGEST, augmented, labelled
+from pincite.ingest.embed.embedding_text import MAX_EMBEDDED_CHARS, augmented_input, labelled_input
 from tests.builders import chunk
 
 ABOUT = About("doc1", "v1", "pets.md", "https://pets.test/", "Ann", "On pets", ("a", "b"))
@@ -21,38 +21,38 @@ def enriching(*parts: str) -> Settings:
 
 
 def test_labels_say_source_document_version_and_section() -> None:
-    worded = labelled(chunk(3, "They purr.", heading_path=("Pets", "Cats")), ABOUT)
+    worded = labelled_input(chunk(3, "They purr.", heading_path=("Pets", "Cats")), ABOUT)
     assert worded.whole == ("source: https://pets.test/\ndoc_id: doc1\nversion: v1\nsection: Pets / Cats\n\nThey purr.")
     assert not worded.augmented
 
 
 def test_headers_come_first_then_summary_and_questions_then_the_text_with_its_tables_header() -> None:
     row = chunk(3, "| a | 1 |", heading_path=("Pets",), header="| name | n |")
-    assert augmented(row, ABOUT, WRITTEN, Settings()).whole == (
+    assert augmented_input(row, ABOUT, WRITTEN, Settings()).whole == (
         "source: https://pets.test/\nsection: Pets\nauthor: Ann\ndescription: On pets\ntags: a, b\n"
         "content_type: prose\n\nsummary: Felines rest.\n\nquestions:\n- Who rests?\n\n| name | n |\n| a | 1 |"
     )
 
 
-def test_only_what_was_chosen_is_embedded() -> None:
+def test_only_the_configured_parts_are_embedded() -> None:
     row = chunk(3, "They purr.", heading_path=("Pets",))
-    assert augmented(row, ABOUT, WRITTEN, enriching("summary")).whole == "summary: Felines rest.\n\nThey purr."
-    assert augmented(row, ABOUT, WRITTEN, enriching("heading_path")).whole == "section: Pets\n\nThey purr."
-    assert augmented(row, ABOUT, WRITTEN, enriching("possible_queries")).whole == (
+    assert augmented_input(row, ABOUT, WRITTEN, enriching("summary")).whole == "summary: Felines rest.\n\nThey purr."
+    assert augmented_input(row, ABOUT, WRITTEN, enriching("heading_path")).whole == "section: Pets\n\nThey purr."
+    assert augmented_input(row, ABOUT, WRITTEN, enriching("possible_queries")).whole == (
         "questions:\n- Who rests?\n\nThey purr."
     )
 
 
-def test_no_more_than_so_many_characters_are_embedded() -> None:
+def test_the_embedded_text_is_cut_at_its_limit() -> None:
     row = chunk(3, "word " * 5000)
-    assert len(augmented(row, ABOUT, WRITTEN, Settings()).whole) == LONGEST
+    assert len(augmented_input(row, ABOUT, WRITTEN, Settings()).whole) == MAX_EMBEDDED_CHARS
     told = About("doc1", "v1", "n", None, description="x" * 20_000)
-    worded = augmented(row, told, WRITTEN, Settings())
-    assert len(worded.whole) == LONGEST
+    worded = augmented_input(row, told, WRITTEN, Settings())
+    assert len(worded.whole) == MAX_EMBEDDED_CHARS
     assert "summary: Felines" in worded.text
 
 
-def test_what_the_uploader_said_wins_over_what_the_file_says() -> None:
+def test_metadata_of_the_upload_wins_over_that_of_the_file() -> None:
     parsed = Parsed("x", "plain", title="T", author="Bob", tags=("c",))
     about = ABOUT.or_else(parsed)
     assert (about.title, about.author, about.tags) == ("T", "Ann", ("a", "b"))

@@ -1,4 +1,4 @@
-"""Passages enriched by a model, through the shipped stub."""
+"""Passages enriched by a model, with the stub server as the model."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pincite.core.documents.document import Enriched, Upload
-from pincite.ingest.embed.enrich import QUESTIONS, read
+from pincite.ingest.embed.enrich import MAX_QUESTIONS, parse_enrichment
 from pincite.stub.thread import StubLLM
 
 WRITTEN = json.dumps({"summary": "Felines rest.", "questions": ["Who rests?", "What is a feline?"]})
@@ -32,7 +32,7 @@ async def add(pincite: Any, name: str = "pets.md", data: bytes = TEXT) -> Any:
     return await pincite.get(added.document.id)
 
 
-def test_what_the_model_wrote_is_embedded_before_the_text_and_never_shown_as_it(open_pincite: Open) -> None:
+def test_the_enrichment_is_embedded_before_the_text_and_not_shown_in_it(open_pincite: Open) -> None:
     async def go(stub: StubLLM) -> None:
         async with open_pincite(**enriched(stub)) as pincite:
             document = await add(pincite)
@@ -48,7 +48,7 @@ def test_what_the_model_wrote_is_embedded_before_the_text_and_never_shown_as_it(
         asyncio.run(go(stub))
 
 
-def test_the_material_is_fenced_as_data_with_what_surrounds_the_passage(open_pincite: Open) -> None:
+def test_the_prompt_marks_the_passage_and_its_context_as_data(open_pincite: Open) -> None:
     async def go(stub: StubLLM) -> None:
         async with open_pincite(**enriched(stub)) as pincite:
             await add(pincite)
@@ -66,7 +66,7 @@ def test_the_material_is_fenced_as_data_with_what_surrounds_the_passage(open_pin
         asyncio.run(go(stub))
 
 
-def test_an_equal_passage_is_not_asked_about_again_and_what_was_written_goes_with_its_document(
+def test_an_equal_passage_is_enriched_once_and_its_enrichment_is_deleted_with_the_document(
     open_pincite: Open,
 ) -> None:
     async def go(stub: StubLLM) -> None:
@@ -89,7 +89,7 @@ async def kept(pincite: Any) -> dict[str, int]:
     return dict(found)
 
 
-def test_a_model_that_is_down_costs_the_enrichment_only_and_the_next_indexing_tries_again(open_pincite: Open) -> None:
+def test_a_model_that_is_down_costs_only_the_enrichment_which_the_next_indexing_retries(open_pincite: Open) -> None:
     async def go(stub: StubLLM) -> None:
         async with open_pincite(**enriched(stub, resilience__breaker_failures=1000)) as pincite:
             document = await add(pincite)
@@ -106,7 +106,7 @@ def test_a_model_that_is_down_costs_the_enrichment_only_and_the_next_indexing_tr
         asyncio.run(go(stub))
 
 
-def test_without_a_model_a_document_says_that_it_lacks_one(open_pincite: Open) -> None:
+def test_without_a_model_the_document_has_a_note(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite(enrichment__enabled=True) as pincite:
             document = await add(pincite)
@@ -116,7 +116,7 @@ def test_without_a_model_a_document_says_that_it_lacks_one(open_pincite: Open) -
     asyncio.run(go())
 
 
-def test_another_model_can_be_asked_than_the_one_that_answers(open_pincite: Open) -> None:
+def test_enrichment_can_use_another_model_than_answers(open_pincite: Open) -> None:
     async def go(stub: StubLLM) -> None:
         async with open_pincite(**enriched(stub, enrichment__model="small-1")) as pincite:
             await add(pincite)
@@ -127,17 +127,17 @@ def test_another_model_can_be_asked_than_the_one_that_answers(open_pincite: Open
 
 
 @pytest.mark.parametrize("around", ["%s", "```json\n%s\n```", "<think>{no}</think>Here: %s", "%s\nDone."])
-def test_the_json_is_found_among_other_words(around: str) -> None:
-    assert read(around % WRITTEN) == Enriched("Felines rest.", ("Who rests?", "What is a feline?"))
+def test_the_json_is_found_within_other_text(around: str) -> None:
+    assert parse_enrichment(around % WRITTEN) == Enriched("Felines rest.", ("Who rests?", "What is a feline?"))
 
 
 @pytest.mark.parametrize("said", ["", "no", "{", "[1]", "{}", '{"summary": 1, "questions": "x"}', '{"summary": " "}'])
-def test_anything_else_is_no_enrichment(said: str) -> None:
+def test_an_answer_without_valid_json_is_no_enrichment(said: str) -> None:
     with pytest.raises(Exception, match="the model"):
-        read(said)
+        parse_enrichment(said)
 
 
-def test_what_is_too_long_is_cut() -> None:
-    long = read(json.dumps({"summary": "x" * 9000, "questions": ["q" * 900] * 50}))
+def test_long_summaries_and_questions_are_cut() -> None:
+    long = parse_enrichment(json.dumps({"summary": "x" * 9000, "questions": ["q" * 900] * 50}))
     assert len(long.summary) == 1000
-    assert [len(question) for question in long.questions] == [300] * QUESTIONS
+    assert [len(question) for question in long.questions] == [300] * MAX_QUESTIONS

@@ -1,4 +1,4 @@
-"""Reading a file as one pure function, and its way through JSON."""
+"""Parsing and chunking as one pure function, and the JSON form of its result."""
 
 import json
 from types import SimpleNamespace
@@ -33,7 +33,7 @@ def test_chunks_of_a_pdf_know_their_page():
 
 
 @pytest.mark.parametrize("size", [float("nan"), float("inf"), -1.0, 1e300])
-def test_a_page_that_no_page_could_be_has_no_size(size: float, monkeypatch: pytest.MonkeyPatch):
+def test_a_page_with_an_impossible_size_has_none(size: float, monkeypatch: pytest.MonkeyPatch):
     parsed = Parsed("text", "plain", pages=(Page(0, name="a\0b", width=size, height=20.0),))
     monkeypatch.setattr(module.plugins, "load", lambda *_: SimpleNamespace(parse=lambda _: parsed))
     [page] = parse_and_chunk(b"x", "any", CHUNKING).parsed.pages
@@ -49,12 +49,12 @@ def test_the_settings_decide_size_and_tokenizer():
 
 
 @pytest.mark.parametrize(("data", "parser"), [(MARKDOWN, "markdown"), (PDF, "pdf"), (b"x", "plain")])
-def test_what_goes_through_json_comes_back_the_same(data: bytes, parser: str):
+def test_json_round_trip_keeps_the_result(data: bytes, parser: str):
     prepared = parse_and_chunk(data, parser, CHUNKING)
     assert from_json(json.loads(to_json(prepared))) == prepared
 
 
-def test_the_text_of_a_chunk_travels_once():
+def test_the_json_holds_the_text_once():
     assert to_json(parse_and_chunk(b"unrepeatable", "plain", CHUNKING)).count(b"unrepeatable") == 1
 
 
@@ -63,14 +63,14 @@ def test_an_unknown_parser_is_named():
         parse_and_chunk(b"x", "nonesuch", CHUNKING)
 
 
-def test_endless_text_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "MAX_TEXT", 5)
+def test_text_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "MAX_TEXT_CHARS", 5)
     with pytest.raises(Unreadable) as caught:
         parse_and_chunk(b"longer", "plain", CHUNKING)
     assert caught.value.code == "limit"
 
 
-def test_a_parser_that_finds_nothing_makes_no_document(monkeypatch: pytest.MonkeyPatch):
+def test_a_file_without_text_is_refused(monkeypatch: pytest.MonkeyPatch):
     class Blank:
         def parse(self, data: bytes) -> Parsed:
             return Parsed(" \n", "plain")

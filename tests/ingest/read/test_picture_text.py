@@ -25,11 +25,11 @@ def text_in(data: bytes) -> str:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "GIF"])
-def test_the_words_in_a_picture_are_read_in_a_process_of_their_own(kind: Any) -> None:
+def test_the_text_in_a_picture_is_read_in_a_reader_process(kind: Any) -> None:
     assert "door is open" in text_in(saved(draw(["Error", "The door is open"]), kind)).lower()
 
 
-def test_a_picture_without_words_says_so() -> None:
+def test_a_picture_without_text_is_refused() -> None:
     from PIL import Image
 
     with pytest.raises(Unreadable, match="no text"):

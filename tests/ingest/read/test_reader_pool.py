@@ -14,7 +14,7 @@ from pincite.errors import Unavailable, Unreadable
 from pincite.ingest.read import reader_pool
 from pincite.ingest.read.parse_and_chunk import parse_and_chunk
 from pincite.ingest.read.reader_pool import Isolation, Reader, isolation
-from pincite.ingest.read.sandbox import NETWORK
+from pincite.ingest.read.sandbox import NO_NETWORK
 
 MARKDOWN = "---\ntitle: Größe\ntags: [a, b]\n---\n# Eins\n\nText – mehr.\n\n| a |\n|---|\n| 1 |\n".encode()
 CHUNKING = Chunking(size=50, overlap=10)
@@ -23,7 +23,7 @@ HOSTILE = """
 import ctypes, os, signal, socket, struct, sys, threading, time
 from dataclasses import dataclass
 from pincite.core.documents.document import Parsed
-from pincite.core.progress import tell
+from pincite.core.progress import report_progress
 
 
 def replies():
@@ -106,7 +106,7 @@ class Hostile:
             signal.raise_signal(signal.SIGKILL)
         elif what == "pace":
             for page in range(1, 6):
-                tell("page", page, 5)
+                report_progress("page", page, 5)
                 time.sleep(0.3)
         elif what == "garbage":
             os.write(replies(), b"x" * 100)
@@ -129,8 +129,8 @@ def make_parser(options):
 
 @pytest.fixture
 def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of a parser that does what its file says."""
-    packages = tmp_path / "site-packages"  # where a child may look for programs
+    """The name of a parser that carries out the attack named in the file."""
+    packages = tmp_path / "site-packages"  # a child may read packages there
     (packages / "pincite_hostile").mkdir(parents=True)
     (packages / "pincite_hostile" / "__init__.py").write_text("")
     (packages / "pincite_hostile" / "parser.py").write_text(HOSTILE)
@@ -140,7 +140,7 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(scope="module")
 def isolated() -> Isolation:
-    """What holds on this machine."""
+    """The restrictions that hold on this machine."""
     return isolation()
 
 
@@ -164,7 +164,7 @@ def pid(made: Reader) -> int:
 
 
 @pytest.mark.slow
-def test_a_child_reads_as_we_would(tmp_path: Path):
+def test_a_child_returns_the_same_as_parsing_in_this_process(tmp_path: Path):
     file = tmp_path / "x.md"
     file.write_bytes(MARKDOWN)
 
@@ -180,7 +180,7 @@ def test_a_child_reads_as_we_would(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_errors_come_back_as_they_were():
+def test_errors_of_the_child_are_raised_here():
     async def run() -> None:
         async with reader() as made:
             error = await failing(made.read(b" \n ", "plain", CHUNKING))
@@ -207,15 +207,15 @@ def test_a_hostile_file_fails_alone(hostile: str, cases: dict[bytes, tuple[str, 
 
 @pytest.mark.slow
 def test_a_child_that_talks_nonsense_is_ended_and_the_next_file_read(hostile: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(reader_pool, "_END_S", 0.1)  # it sleeps, and would be waited for
-    monkeypatch.setattr(reader_pool, "_MOST_TOLD", 5_000)
+    monkeypatch.setattr(reader_pool, "_EXIT_TIMEOUT_S", 0.1)  # the child sleeps: do not wait for it to exit
+    monkeypatch.setattr(reader_pool, "_MAX_PROGRESS_FRAMES", 5_000)
     asyncio.run(
         fail_alone(hostile, dict.fromkeys((b"garbage", b"endless", b"flood"), ("crashed", "crashed the parser")))
     )
 
 
 async def fail_alone(hostile: str, cases: dict[bytes, tuple[str, str]]) -> None:
-    """Have one file after the other read; each fails as said, and what comes after it is read."""
+    """Read hostile files one after the other; each fails with its code, and a good file after it is read."""
     async with reader() as made:
         for what, (code, said) in cases.items():
             error = await failing(made.read(what, hostile, CHUNKING))
@@ -239,7 +239,7 @@ def test_a_child_writes_no_file(hostile: str, tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_a_file_that_takes_too_long_is_given_up_and_its_child_ended(hostile: str):
+def test_a_file_that_exceeds_the_timeout_fails_and_its_child_is_ended(hostile: str):
     async def run() -> None:
         async with reader(timeout_s=0.5) as made:
             await made.read(b"warm", hostile, CHUNKING)
@@ -257,7 +257,7 @@ def test_a_file_that_takes_too_long_is_given_up_and_its_child_ended(hostile: str
 
 
 @pytest.mark.slow
-def test_a_caller_that_goes_away_leaves_no_child_in_an_unknown_state(hostile: str):
+def test_the_child_of_a_cancelled_read_is_ended(hostile: str):
     async def run() -> None:
         async with reader() as made:
             await made.read(b"warm", hostile, CHUNKING)
@@ -274,7 +274,7 @@ def test_a_caller_that_goes_away_leaves_no_child_in_an_unknown_state(hostile: st
 
 
 @pytest.mark.slow
-def test_a_child_sees_nothing_of_ours(hostile: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_child_has_no_environment_and_no_descriptors_of_its_parent(hostile: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LLM_API_KEY", "secret")
     inherited = os.open("/dev/null", os.O_RDONLY)
     os.set_inheritable(inherited, True)
@@ -295,7 +295,7 @@ def test_a_child_sees_nothing_of_ours(hostile: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.slow
 def test_a_child_has_no_network_where_the_system_allows(hostile: str, isolated: Isolation):
-    if NETWORK not in isolated.holds:
+    if NO_NETWORK not in isolated.holds:
         pytest.skip("this system lets no process leave its network")
 
     async def run() -> None:
@@ -307,11 +307,9 @@ def test_a_child_has_no_network_where_the_system_allows(hostile: str, isolated: 
 
 
 @pytest.mark.slow
-def test_whatever_a_parser_is_made_to_do_it_reaches_neither_files_nor_programs_nor_processes(
-    hostile: str, isolated: Isolation
-):
+def test_a_hostile_parser_reaches_neither_files_nor_programs_nor_processes(hostile: str, isolated: Isolation):
     if lacking := isolated.lacks:
-        pytest.skip(f"this system does not give: {', '.join(lacking)}")
+        pytest.skip(f"this system does not support: {', '.join(lacking)}")
 
     async def run() -> None:
         async with reader() as made:
@@ -325,24 +323,24 @@ def test_whatever_a_parser_is_made_to_do_it_reaches_neither_files_nor_programs_n
 
 
 @pytest.mark.slow
-def test_how_far_a_file_is_is_told_while_it_is_read(hostile: str):
-    told: list[tuple[str, int, int]] = []
+def test_progress_is_reported_while_a_file_is_read(hostile: str):
+    reports: list[tuple[str, int, int]] = []
 
-    async def hear(what: str, done: int, of: int) -> None:
-        told.append((what, done, of))
+    async def report(what: str, done: int, of: int) -> None:
+        reports.append((what, done, of))
 
     async def run() -> None:
         async with reader() as made:
-            assert (await made.read(b"pace", hostile, CHUNKING, report=hear)).parsed.text == "fine pace"
+            assert (await made.read(b"pace", hostile, CHUNKING, report=report)).parsed.text == "fine pace"
 
     asyncio.run(run())
-    assert told == sorted(told)
-    assert len(told) >= 2
-    assert {(what, of) for what, _, of in told} == {("page", 5)}
+    assert reports == sorted(reports)
+    assert len(reports) >= 2
+    assert {(what, of) for what, _, of in reports} == {("page", 5)}
 
 
 @pytest.mark.slow
-def test_others_are_read_while_one_hangs_crashes_or_eats_memory(hostile: str):
+def test_other_files_are_read_while_one_hangs_crashes_or_exhausts_memory(hostile: str):
     async def run() -> None:
         async with reader(children=3, timeout_s=20) as made:
             bad = [asyncio.create_task(made.read(what, hostile, CHUNKING)) for what in (b"hang", b"crash", b"memory")]
@@ -357,7 +355,7 @@ def test_others_are_read_while_one_hangs_crashes_or_eats_memory(hostile: str):
 
 
 @pytest.mark.slow
-def test_as_many_children_as_allowed_work_at_once(hostile: str):
+def test_as_many_children_as_allowed_run_at_once(hostile: str):
     async def run() -> None:
         async with reader(children=2) as made:
             texts = [f"t{n}".encode() for n in range(20)]
@@ -369,7 +367,7 @@ def test_as_many_children_as_allowed_work_at_once(hostile: str):
 
 
 @pytest.mark.slow
-def test_a_child_that_keeps_much_makes_room_for_a_fresh_one(hostile: str):
+def test_a_child_that_keeps_much_memory_is_replaced(hostile: str):
     async def run() -> None:
         async with reader(memory_mb=400) as made:
             await made.read(b"warm", hostile, CHUNKING)

@@ -11,12 +11,12 @@ MakeWords = Callable[..., list[Word]]
 MakePiece = Callable[..., LinePiece]
 
 _ADVANCE = 0.5
-"""Times the size: how wide every letter is, and the space between two words."""
+"""Width of a letter, and of the space between two words, relative to the font size."""
 
 
 @pytest.fixture
 def words() -> MakeWords:
-    """Words of a line that begins at a place."""
+    """The words of a line at a position."""
 
     def make(
         text: str, x: float = 0, base: float = 100, size: float = 10, bold: bool = False, link: str = ""
@@ -33,7 +33,7 @@ def words() -> MakeWords:
 
 @pytest.fixture
 def line(words: MakeWords) -> MakePiece:
-    """A line that begins at a place."""
+    """A line at a position."""
 
     def make(text: str, x: float = 0, base: float = 100, size: float = 10, bold: bool = False) -> LinePiece:
         (only,) = pieces(words(text, x, base, size, bold))

@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pypdfium2
 
-from pincite.parsers.layout.annotations import notes
+from pincite.parsers.layout.annotations import annotation_words
 from pincite.parsers.layout.pdf_chars import View
 from pincite.parsers.layout.words import Word
 from tests.pdf_maker import HEIGHT, Field, Link, Note, make_pdf
@@ -12,7 +12,7 @@ from tests.pdf_maker import HEIGHT, Field, Link, Note, make_pdf
 
 def found(*items) -> list[Word]:
     with closing(pypdfium2.PdfDocument(make_pdf([items]))) as document, closing(document[0]) as page:
-        return notes(page, View(page))
+        return annotation_words(page, View(page))
 
 
 def test_the_words_of_a_note_lie_in_its_box():
@@ -29,7 +29,7 @@ def test_each_line_of_a_note_is_a_line():
     assert words[0].box[3] <= words[1].box[1]
 
 
-def test_what_is_filled_in_is_read_and_what_is_ticked_or_hidden_is_not():
+def test_filled_fields_are_read_but_not_check_boxes_or_hidden_ones():
     filled, ticked, hidden = Field("(Ida Renner)", 72, 400), Field("/Yes", 72, 300), Field("(secret)", 72, 200, flags=2)
     assert [word.text for word in found(filled, ticked, hidden, Link("https://example.org", 0, 0, 9, 9))] == [
         "Ida",

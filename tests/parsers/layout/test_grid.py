@@ -16,7 +16,7 @@ def test_rules_that_cross_make_a_grid():
     assert not grid.holds((5, 45, 6, 46))
 
 
-def test_a_cell_goes_on_where_a_rule_is_missing():
+def test_a_cell_extends_where_a_rule_is_missing():
     short = [Rule(0, 0, 40), Rule(30, 20, 40), Rule(60, 0, 40), Rule(90, 0, 40)]
     (grid,) = grids(ACROSS, short)
     assert grid.cell((40, 5, 50, 10)) == (0, 0)

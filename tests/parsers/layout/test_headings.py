@@ -20,7 +20,7 @@ def levels(pages, outline=()) -> list[tuple[str, int]]:
 
 
 def page(line, *items, start: float = 100):
-    """Lines one under the other, with more room above those that are not plain text."""
+    """Lines below each other, with a larger gap above those that are not body text."""
     found = []
     for item in items:
         text, size, bold = item if isinstance(item, tuple) else (item, 10, False)
@@ -52,7 +52,7 @@ def test_a_bold_line_is_a_heading_below_the_larger_ones(line):
     assert levels([flow]) == [("Title", 1), ("Who may", 2)]
 
 
-def test_where_much_is_bold_that_tells_nothing(line):
+def test_bold_lines_are_no_headings_where_much_is_bold(line):
     assert levels([page(line, ("Who may", 10, True), TEXT, (TEXT, 10, True), (TEXT, 10, True))]) == []
 
 
@@ -68,7 +68,7 @@ def test_the_outline_wins_and_sizes_it_names_follow(line):
     assert levels([flow], outline) == [("1 One", 2), ("2 Two", 2), ("Small", 3)]
 
 
-def test_a_title_above_all_that_the_outline_names_stands_above_it(line):
+def test_a_title_outside_of_the_outline_gets_the_top_level(line):
     flow = page(line, ("The title", 24, False), TEXT, ("1 One", 12, False), TEXT)
     assert levels([flow], [Bookmark("One", 1, 0)]) == [("The title", 1), ("1 One", 2)]
 

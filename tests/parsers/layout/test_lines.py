@@ -31,7 +31,7 @@ def test_words_without_a_space_between_them_are_one(words):
     assert [word.text for word in pieces([head, tail, rest])[0].words] == ["REACT:", "more"]
 
 
-def test_scripts_that_run_from_right_to_left_are_read_so(words):
+def test_right_to_left_scripts_are_read_from_right_to_left(words):
     assert pieces(words("بالعالم مرحبا"))[0].text == "مرحبا بالعالم"
 
 

@@ -17,7 +17,7 @@ def read(picture: Any) -> PageWords:
     return ocr.read_picture(numpy.asarray(picture), *picture.size)
 
 
-def test_a_blank_picture_is_not_looked_at(monkeypatch: pytest.MonkeyPatch):
+def test_a_blank_picture_is_not_recognized(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(ocr, "_engine", lambda: pytest.fail("the reader was asked"))
     assert read(draw([])).sheets == ()
     assert read(draw(LINES).resize((2000, 10))).sheets == ()
@@ -26,7 +26,7 @@ def test_a_blank_picture_is_not_looked_at(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("turn", [0, 90, 180, 270])
-def test_text_is_read_whichever_way_the_picture_lies(turn: int):
+def test_text_is_read_in_every_rotation_of_the_picture(turn: int):
     picture = draw(LINES, turn=turn)
     book = build_document([read(picture)])
     assert book.text == f"# {LINES[0]}\n\n{LINES[1]}\n{LINES[2]}"
@@ -64,11 +64,11 @@ def test_a_single_letter_is_taken_for_a_drawing():
 
 
 @pytest.mark.slow
-def test_what_the_reader_is_not_sure_of_is_left_out(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ocr, "_SURE", 1.01)
+def test_lines_of_low_confidence_are_left_out(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ocr, "_MIN_LINE_SCORE", 1.01)
     assert read(draw(LINES)).sheets == ()
 
 
-def test_words_that_the_reader_parts_otherwise_share_the_line():
+def test_words_without_matching_boxes_share_the_line():
     line = ocr._Line("ab cd", 0.9, (0, 0, 50, 10), ((0, 0, 50, 10),))
     assert [(word.text, word.box[0]) for word in ocr._words(line, 2.0)] == [("ab", 0), ("cd", 60)]

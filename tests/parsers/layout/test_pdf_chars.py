@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pypdfium2
 
-from pincite.parsers.layout.pdf_chars import Letters, View, _clean
+from pincite.parsers.layout.pdf_chars import PageChars, View, _clean
 from pincite.parsers.layout.words import SLANTED, Word
 from tests.pdf_maker import Line, make_pdf
 
@@ -12,7 +12,7 @@ from tests.pdf_maker import Line, make_pdf
 def by_turn(data: bytes, links=()) -> dict[int, list[Word]]:
     document = pypdfium2.PdfDocument(data)
     with closing(document), closing(document[0]) as page, closing(page.get_textpage()) as content:
-        return dict(Letters(content, View(page), links).words())
+        return dict(PageChars(content, View(page), links).words())
 
 
 def words(data: bytes) -> list[Word]:
@@ -33,14 +33,14 @@ def test_a_hyphen_at_the_end_of_a_line_is_a_hyphen():
     assert [word.text for word in found] == ["Some", "docu-", "ments."]
 
 
-def test_a_word_that_looks_otherwise_within_a_line_is_told_so():
+def test_a_word_with_another_font_within_a_line_keeps_its_font():
     line = [Line("Plain", x=72, y=700), Line("heavy", x=110, y=700, bold=True), Line("plain", x=150, y=700)]
     assert [word.bold for word in words(make_pdf([line]))] == [False, True, False]
     sizes = [Line("Large", 20, x=72, y=700), Line("small", 10, x=140, y=700), Line("large", 20, x=180, y=700)]
     assert [word.size for word in words(make_pdf([sizes]))] == [20, 10, 20]
 
 
-def test_letters_that_run_up_are_told_from_those_that_run_along():
+def test_vertical_text_is_separate_from_horizontal_text():
     found = by_turn(make_pdf([["Along", Line("Up", x=20, y=100, upwards=True)]]))
     assert {turn: [word.text for word in own] for turn, own in found.items()} == {0: ["Along"], 3: ["Up"]}
 
@@ -50,7 +50,7 @@ def test_words_beside_the_page_are_not_read():
     assert [word.text for word in words(make_pdf([beside]))] == ["Seen"]
 
 
-def test_a_word_within_a_link_leads_where_that_does():
+def test_a_word_within_a_link_has_its_target():
     box = (60.0, 120.0, 100.0, 160.0)
     found = by_turn(make_pdf([[Line("Ida writes", x=72, y=700)]]), ((box, "https://example.org"),))
     assert [(word.text, word.link) for word in found[0]] == [("Ida", "https://example.org"), ("writes", "")]
@@ -62,7 +62,7 @@ def test_halves_of_surrogate_pairs_are_joined_or_dropped_and_ligatures_parted():
     assert (_clean("Do\u00adnau\u00ad"), _clean("\u00ad")) == ("Donau\u00ad", "")
 
 
-def test_letters_that_run_aslant_are_neither():
+def test_slanted_text_is_separate():
     with closing(pypdfium2.PdfDocument(make_pdf([["Text."]]))) as document, closing(document[0]) as page:
         view = View(page)
     assert [view.turn(*towards) for towards in ((1, 0), (1, 0.1), (0, -1), (1, 1))] == [0, 0, 1, SLANTED]

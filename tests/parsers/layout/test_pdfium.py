@@ -1,18 +1,18 @@
-"""A PDF page as PDFium tells it."""
+"""Reading a PDF page with PDFium."""
 
 from contextlib import closing
 
 import pypdfium2
 import pytest
 
-from pincite.parsers.layout.pdfium import is_scan, read_leaf
+from pincite.parsers.layout.pdfium import is_scan, read_page
 from pincite.parsers.layout.words import PageWords
 from tests.pdf_maker import Line, Link, Note, Rule, make_pdf
 
 
 def leaf(data: bytes) -> PageWords:
     with closing(pypdfium2.PdfDocument(data)) as document:
-        return read_leaf(document, 0)
+        return read_page(document, 0)
 
 
 @pytest.mark.parametrize(("rotate", "turn"), [(0, 0), (90, 1), (180, 2), (270, 3)])
@@ -55,7 +55,7 @@ def test_rules_turn_with_the_page():
     assert [(round(rule.at), round(rule.start), round(rule.end)) for rule in sheet.across] == [(242, 72, 300)]
 
 
-def test_a_page_that_something_is_drawn_on_but_nothing_written_is_a_scan():
+def test_a_page_with_drawings_and_no_text_is_a_scan():
     for page, scan in (
         ([Rule(0, 0, 9, 9)], True),
         ([], False),
@@ -63,4 +63,4 @@ def test_a_page_that_something_is_drawn_on_but_nothing_written_is_a_scan():
         (["Text.", Rule(0, 0, 9, 9)], False),
     ):
         with closing(pypdfium2.PdfDocument(make_pdf([page]))) as document:
-            assert is_scan(document, 0, read_leaf(document, 0)) is scan
+            assert is_scan(document, 0, read_page(document, 0)) is scan

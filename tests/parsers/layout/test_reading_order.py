@@ -1,16 +1,16 @@
 """The order a page is read in."""
 
-from pincite.parsers.layout.reading_order import order
+from pincite.parsers.layout.reading_order import reading_regions
 
 TEXT = "a line of running text in its column"
 
 
 def read(items) -> list[str]:
-    return [item.text for region in order(items) for item in region]
+    return [item.text for region in reading_regions(items) for item in region]
 
 
 def test_one_column_is_one_region(line):
-    assert len(order([line(f"{TEXT} {n}", base=100 + 12 * n) for n in range(8)])) == 1
+    assert len(reading_regions([line(f"{TEXT} {n}", base=100 + 12 * n) for n in range(8)])) == 1
 
 
 def test_columns_are_read_one_after_the_other(line):
@@ -27,7 +27,7 @@ def test_three_columns_are_read_one_after_the_other(line):
     assert read(items) == [f"{TEXT} {side}{n}" for side in "lmr" for n in range(4)]
 
 
-def test_what_spans_the_columns_parts_them(line):
+def test_a_spanning_line_separates_columns(line):
     def block(top: float, name: str):
         return [
             line(f"{TEXT} {name}{side}{n}", x, top + 12 * n) for n in range(4) for side, x in (("l", 0), ("r", 230))
@@ -49,4 +49,4 @@ def test_a_line_that_is_a_little_too_long_does_not_part_columns(line):
 
 def test_short_cells_in_rows_are_no_columns(line):
     items = [line(text, x, 100 + 12 * n) for n in range(5) for text, x in (("Name", 0), ("Ida", 100))]
-    assert len(order(items)) == 1
+    assert len(reading_regions(items)) == 1

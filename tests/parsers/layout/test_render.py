@@ -5,14 +5,14 @@ from dataclasses import replace
 from pincite.parsers.layout.blocks import Line
 from pincite.parsers.layout.headings import Style
 from pincite.parsers.layout.lines import pieces
-from pincite.parsers.layout.render import Speller, render
+from pincite.parsers.layout.render import HyphenJoiner, render
 from pincite.parsers.layout.tables import Table
 
 STYLE = Style(10, 1.2, bold=False)
 
 
 def written(page):
-    return render(page, STYLE, Speller([page]), lambda box: box)
+    return render(page, STYLE, HyphenJoiner([page]), lambda box: box)
 
 
 def lines(line, *texts, pitch: float = 12):
@@ -90,6 +90,6 @@ def test_headings_have_blank_lines_around_them(line):
     assert written(page)[0] == "## Title\n\ntext\nmore"
 
 
-def test_marks_are_placed_where_the_page_is_shown(line):
-    _, marks = render(lines(line, "word"), STYLE, Speller([]), lambda box: (1, 2, 3, 4))
+def test_marks_are_in_coordinates_of_the_displayed_page(line):
+    _, marks = render(lines(line, "word"), STYLE, HyphenJoiner([]), lambda box: (1, 2, 3, 4))
     assert marks[0].box == (1, 2, 3, 4)

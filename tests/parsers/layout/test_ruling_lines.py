@@ -6,13 +6,13 @@ import pypdfium2
 import pytest
 
 from pincite.parsers.layout import ruling_lines as module
-from pincite.parsers.layout.ruling_lines import rules
+from pincite.parsers.layout.ruling_lines import find_rules
 from tests.pdf_maker import Rule, make_pdf
 
 
 def found(*drawn: Rule):
     with closing(pypdfium2.PdfDocument(make_pdf([drawn]))) as document, closing(document[0]) as page:
-        return rules(page, lambda x0, y0, x1, y1: (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)))
+        return find_rules(page, lambda x0, y0, x1, y1: (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)))
 
 
 def test_rules_run_across_or_down():

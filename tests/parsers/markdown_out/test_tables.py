@@ -3,12 +3,12 @@
 import pytest
 
 from pincite.errors import Unreadable
-from pincite.parsers.markdown_out.tables import has_header, tell
+from pincite.parsers.markdown_out.tables import has_header, write_tables
 from pincite.parsers.markdown_out.writer import MarkdownWriter
 
 
 def told(*rows: str, first: int = 1, side_by_side: bool = True) -> tuple[str, list[str]]:
-    """A sheet of rows whose cells are parted by blanks, a dot being a blank cell; its text and its references."""
+    """Text and references of a sheet, given as rows of cells separated by blanks; a dot is a blank cell."""
     cells = [
         (number, held)
         for number, line in enumerate(rows, first)
@@ -16,7 +16,7 @@ def told(*rows: str, first: int = 1, side_by_side: bool = True) -> tuple[str, li
     ]
     out = MarkdownWriter()
     out.page("sheet")
-    tell(cells, out, side_by_side=side_by_side)
+    write_tables(cells, out, side_by_side=side_by_side)
     text, (page,) = out.done()
     return text, [mark.ref for mark in page.placed()]
 
@@ -27,7 +27,7 @@ def test_a_table_keeps_its_place_and_its_gaps():
     assert refs == ["B2:E2", "B3:E3", "B4:E4"]
 
 
-def test_blank_rows_part_tables_that_have_headers_of_their_own():
+def test_blank_rows_separate_tables_with_their_own_headers():
     text, refs = told("Day Guests", "Mon 31", "", "Name Weeks", "Mira 6")
     assert text.count("| --- | --- |") == 2
     assert refs == ["A1:B1", "A2:B2", "A4:B4", "A5:B5"]
@@ -39,7 +39,7 @@ def test_a_blank_row_inside_a_table_does_not_end_it():
     assert refs == ["A1:B1", "A2:B2", "A4:B4", "A6:B6"]
 
 
-def test_a_table_of_texts_goes_on_below_a_blank_row():
+def test_a_table_of_texts_continues_below_a_blank_row():
     text, refs = told("Name City", "Ann Graz", "", "Bob Wien")
     assert text.count("| --- | --- |") == 1
     assert refs == ["A1:B1", "A2:B2", "A4:B4"]
@@ -51,7 +51,7 @@ def test_titles_and_notes_are_paragraphs():
     assert refs == ["A1", "A2:B2", "A3:B3", "A5"]
 
 
-def test_tables_side_by_side_are_told_one_after_the_other():
+def test_tables_side_by_side_are_written_one_after_the_other():
     rows = ("Day Guests . Name Weeks", "Mon 31 . Mira 6", "Tue 12 . . .")
     text, refs = told(*rows)
     assert text == (
@@ -61,13 +61,13 @@ def test_tables_side_by_side_are_told_one_after_the_other():
     assert told(*rows, side_by_side=False)[1] == ["A1:E1", "A2:E2", "A3:E3"]
 
 
-def test_rows_with_a_wide_gap_below_a_blank_row_are_rows_of_the_table_and_each_is_told_once():
+def test_rows_with_a_wide_gap_below_a_blank_row_are_written_once():
     text, refs = told("A B C D E F G H", "1 2 3 4 5 6 7 8", "", "9 9 . . . . 9 9", "7 7 . . . . 7 7")
     assert refs == ["A1:H1", "A2:H2", "A4:H4", "A5:H5"]
     assert text.splitlines()[-1] == "| 7 | 7 |  |  |  |  | 7 | 7 |"
 
 
-def test_what_stands_far_apart_belongs_to_no_table():
+def test_cells_far_apart_belong_to_no_table():
     text, refs = told("Day Guests . . . far_away", "Mon 31", "Tue 12")
     assert text == "| Day | Guests |\n| --- | --- |\n| Mon | 31 |\n| Tue | 12 |\n\nfar away"
     assert refs[-1] == "F1"
@@ -77,7 +77,7 @@ def test_a_table_that_would_be_mostly_blank_and_huge_is_refused():
     wide = (1, dict.fromkeys(range(1, 16_000), "x"))
     out = MarkdownWriter()
     with pytest.raises(Unreadable, match="10001 rows and 15999 columns"):
-        tell([wide, *((number, {1: "x", 2: "y"}) for number in range(2, 10_002))], out)
+        write_tables([wide, *((number, {1: "x", 2: "y"}) for number in range(2, 10_002))], out)
 
 
 def test_a_few_texts_below_each_other_are_paragraphs_and_many_are_a_table():
@@ -124,5 +124,5 @@ def test_many_blank_rows_cost_no_more_than_the_others():
     rows = [(number * 2, {1: f"{number}", 2: "x"}) for number in range(20_000)]
     out = MarkdownWriter()
     out.page("sheet")
-    tell(rows, out)
+    write_tables(rows, out)
     assert len(out.done()[1][0].placed()) == 20_000

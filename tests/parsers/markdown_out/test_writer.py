@@ -1,4 +1,4 @@
-"""Markdown as parsers write it."""
+"""Writing Markdown."""
 
 import pytest
 
@@ -11,18 +11,18 @@ from pincite.text.sentences import normalise
     "text",
     ["# 1 of us", "#", "```", "~~~ x", "===", "---", "- - -", "| --- | --- |", "<div>", "<!-- x", "</p>", ":---"],
 )
-def test_what_only_looks_like_markdown_stays_a_paragraph(text: str):
+def test_text_that_looks_like_markdown_stays_a_paragraph(text: str):
     for lines in (escaped(text), f"before\n{escaped(text)}"):
         (block,) = blocks(lines, "markdown")
         assert block.kind == "prose"
 
 
 @pytest.mark.parametrize("text", ["#1 of us", "a - b", "- item", "3. item", "x < y", "-5 °C", "a | b"])
-def test_what_does_not_is_left_alone(text: str):
+def test_other_text_is_not_escaped(text: str):
     assert escaped(text) == text
 
 
-def test_white_space_around_lines_and_what_cannot_be_seen_go():
+def test_white_space_around_lines_and_invisible_characters_are_removed():
     assert escaped("   four blanks are code\n\tso is a tab") == "four blanks are code\nso is a tab"
     assert escaped("\n\na\n \n\n\nb\n") == "a\n\nb"
     assert one_line(" so\u00adft \n hy\u200bphen\x07 ") == "soft hyphen"
@@ -36,7 +36,7 @@ def test_a_heading_is_read_as_it_was_written(text: str, title: str):
     assert (block.kind, block.level, block.title) == ("heading", 2, title)
 
 
-def test_levels_are_one_to_six_and_no_words_are_no_heading():
+def test_levels_are_one_to_six_and_an_empty_heading_is_none():
     assert (heading(0, "x"), heading(9, "x"), heading(1, " \n")) == ("# x", "###### x", "")
 
 
@@ -68,7 +68,7 @@ def test_only_links_to_the_web_and_to_mailboxes_are_kept(text: str, target: str,
     assert link(text, target) == written
 
 
-def test_items_stand_under_what_they_belong_to():
+def test_items_are_indented_under_their_parent():
     items = Items()
     given = [("one", "10.", 0), ("two\nlines", "(a)", 1), ("three", BULLET, 3), ("# four", "1)", 1), ("five", "11.", 0)]
     lines = [items.write(*item) for item in given]
@@ -76,7 +76,7 @@ def test_items_stand_under_what_they_belong_to():
     assert {block.kind for block in blocks("\n".join(lines), "markdown")} == {"list"}
 
 
-def test_a_manuscript_knows_where_everything_stands():
+def test_the_writer_marks_the_position_of_every_block():
     out = MarkdownWriter()
     out.page("sheet", "empty")
     out.page("sheet", "one")

@@ -23,7 +23,7 @@ def convert(source: Path, ending: str, folder: Path) -> Path:
 
 
 def make_talk(path: Path) -> None:
-    """Write the presentation that LibreOffice then takes over: a title, two boxes side by side, bullets, notes, a table."""
+    """Write a presentation that LibreOffice then converts: a title, two boxes, bullets, notes and a table."""
     deck = Presentation()
     one = deck.slides.add_slide(deck.slide_layouts[1])
     one.shapes.title.text = "A season at Fjellstua"

@@ -1,8 +1,8 @@
-"""Dates and times as a spreadsheet shows them."""
+"""Date and time formats of spreadsheets."""
 
 import pytest
 
-from pincite.parsers.office.date_format import is_date, shown_date
+from pincite.parsers.office.date_format import format_date, is_date
 
 NOON = 45382.5  # 31 March 2024, a Sunday
 
@@ -32,18 +32,18 @@ NOON = 45382.5  # 31 March 2024, a Sunday
 )
 def test_a_day_is_shown_by_its_format(days: float, code: str, text: str):
     assert is_date(code)
-    assert shown_date(days, code, since_1904=False) == text
+    assert format_date(days, code, since_1904=False) == text
 
 
 def test_some_workbooks_count_from_1904():
-    assert shown_date(0, "yyyy-mm-dd", since_1904=True) == "1904-01-01"
+    assert format_date(0, "yyyy-mm-dd", since_1904=True) == "1904-01-01"
 
 
-def test_what_is_no_date_is_not_shown_as_one():
-    assert shown_date(-1, "yyyy", since_1904=False) == ""
-    assert shown_date(1e9, "yyyy", since_1904=False) == ""
+def test_invalid_dates_are_not_formatted():
+    assert format_date(-1, "yyyy", since_1904=False) == ""
+    assert format_date(1e9, "yyyy", since_1904=False) == ""
 
 
 @pytest.mark.parametrize("code", ["0.00", "General", "#,##0", '"days" 0', "[Red]0", "@", "0%", "0.0E+00", r"\d0"])
-def test_formats_of_numbers_are_told_apart(code: str):
+def test_number_formats_are_not_taken_for_dates(code: str):
     assert not is_date(code)

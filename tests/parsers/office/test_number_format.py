@@ -1,8 +1,8 @@
-"""Numbers as a spreadsheet shows them."""
+"""Number formats of spreadsheets."""
 
 import pytest
 
-from pincite.parsers.office.number_format import BUILT_IN, general, shown, shown_text
+from pincite.parsers.office.number_format import BUILT_IN, format_general, format_text, format_value
 
 ACCOUNTING = '_("$"* #,##0.00_);_("$"* \\(#,##0.00\\);_("$"* "-"??_);_(@_)'
 
@@ -49,7 +49,7 @@ ACCOUNTING = '_("$"* #,##0.00_);_("$"* \\(#,##0.00\\);_("$"* "-"??_);_(@_)'
     ],
 )
 def test_a_number_is_shown_by_its_format(value: float, code: str, text: str):
-    assert shown(value, code) == text
+    assert format_value(value, code) == text
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,13 @@ def test_a_number_is_shown_by_its_format(value: float, code: str, text: str):
     ],
 )
 def test_without_a_format_it_is_as_short_as_it_can_be(value: float, text: str):
-    assert general(value) == shown(value, "General") == text
+    assert format_general(value) == format_value(value, "General") == text
 
 
 def test_texts_have_formats_too():
-    assert shown_text("A7", '"Room "@') == "Room A7"
-    assert shown_text("A7", '0;-0;0;"Room "@') == "Room A7"
-    assert shown_text("A7", "0.00") == shown_text("A7", "@") == "A7"
+    assert format_text("A7", '"Room "@') == "Room A7"
+    assert format_text("A7", '0;-0;0;"Room "@') == "Room A7"
+    assert format_text("A7", "0.00") == format_text("A7", "@") == "A7"
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ def test_texts_have_formats_too():
 )
 def test_odd_formats_show_something_and_never_fail(code: str):
     for value in (0, 1, -1.5, 1e15, 1e299, 1e-299, 45000.5):
-        assert isinstance(shown(value, code), str)
+        assert isinstance(format_value(value, code), str)
 
 
 def test_the_built_in_formats_all_work():
-    assert all(shown(45000.25, code) for code in BUILT_IN.values())
+    assert all(format_value(45000.25, code) for code in BUILT_IN.values())

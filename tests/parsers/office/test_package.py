@@ -3,8 +3,8 @@
 import pytest
 
 from pincite.errors import Unreadable
-from pincite.parsers.office.package import Office, attribute, child, chosen, links_of, local, value
-from pincite.parsers.office.zip_safety import xml
+from pincite.parsers.office.package import Office, attribute, child, links_of, local_name, selected_alternative, value
+from pincite.parsers.office.zip_safety import parse_xml
 from tests.office_maker import element, make_docx, make_zip, p, relations
 
 
@@ -43,7 +43,7 @@ def test_another_kind_of_document_is_named(root: str, message: str):
         Office(data, "presentation")
 
 
-def test_binary_workbooks_are_told_what_to_do():
+def test_binary_workbooks_are_refused_with_a_hint():
     data = make_zip(
         {"_rels/.rels": relations({"a": ("officeDocument", "xl/workbook.bin")}), "xl/workbook.bin": b"\x83"}
     )
@@ -54,20 +54,20 @@ def test_binary_workbooks_are_told_what_to_do():
 @pytest.mark.parametrize(
     "title", ["PowerPoint Presentation", "Untitled 1", "Microsoft Word - a.doc", "Folie 1", "a.docx", ""]
 )
-def test_titles_that_programs_make_up_are_none(title: str):
-    assert Office(make_docx(p("x"), core=f"<dc:title>{title}</dc:title>"), "document").about().title is None
+def test_generated_titles_are_ignored(title: str):
+    assert Office(make_docx(p("x"), core=f"<dc:title>{title}</dc:title>"), "document").metadata().title is None
 
 
 def test_elements_are_found_by_names_without_namespaces():
-    root = xml(b'<a xmlns:n="u"><n:b n:val="1"><c n:id="x" id="y"/></n:b><b/></a>')
-    assert local(root[0]) == "b"
+    root = parse_xml(b'<a xmlns:n="u"><n:b n:val="1"><c n:id="x" id="y"/></n:b><b/></a>')
+    assert local_name(root[0]) == "b"
     assert value(root, "b") == "1"
     assert attribute(child(root, "b", "c"), "id") == "y"
     assert child(root, "b", "d", "e") is None
     assert value(None, "b") == ""
 
 
-def test_of_alternatives_the_first_choice_counts():
-    both = xml(b"<x><Choice><a/></Choice><Choice><b/></Choice><Fallback><c/></Fallback></x>")
-    assert local(chosen(both)[0]) == "a"
-    assert local(chosen(xml(b"<x><Fallback><c/></Fallback></x>"))[0]) == "c"
+def test_the_first_alternative_is_used():
+    both = parse_xml(b"<x><Choice><a/></Choice><Choice><b/></Choice><Fallback><c/></Fallback></x>")
+    assert local_name(selected_alternative(both)[0]) == "a"
+    assert local_name(selected_alternative(parse_xml(b"<x><Fallback><c/></Fallback></x>"))[0]) == "c"
