@@ -35,7 +35,7 @@ from pincite.cli import (
 )
 from pincite.cli.command import DataOption, DebugOption
 from pincite.cli.output import complain, one_line, print_plain
-from pincite.config.messages import nearest
+from pincite.config.messages import did_you_mean
 from pincite.errors import PinciteError
 
 INTERRUPTED = 130
@@ -134,7 +134,7 @@ def _misuse(error: Any) -> str:
     option = getattr(error, "option_name", None) if hasattr(error, "possibilities") else None
     told = error.format_message() if option is None else error.message
     if option is not None and context is not None:
-        told += nearest(option, [name for parameter in context.command.params for name in parameter.opts])
+        told += did_you_mean(option, [name for parameter in context.command.params for name in parameter.opts])
     return f"{told[:1].lower()}{told[1:]} (see {path} --help)"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from pincite.config.profiles import find_profile, for_library
 from pincite.config.schema import catalogue, value_of
 from pincite.config.settings import Settings
-from pincite.config.sources import known, with_values
+from pincite.config.sources import find_key, with_values
 from pincite.errors import Invalid, SettingsError
 
 AS_IT_IS = "as it is"
@@ -69,7 +69,7 @@ def _read(text: str, base: Settings, chosen: Mapping[str, Any]) -> Variant:
 def _check(values: Mapping[str, Any]) -> None:
     for name in values:
         try:
-            key = known(name)
+            key = find_key(name)
         except SettingsError as error:
             raise Invalid(str(error)) from None
         if key.secret or key.acts == "start":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from typing import Any, Literal
 
-from pincite.config.messages import nearest
+from pincite.config.messages import did_you_mean
 from pincite.config.schema import NAMES_A_PROVIDER, catalogue, value_of
 from pincite.config.settings import Settings
 from pincite.config.sources import with_values
@@ -170,7 +170,7 @@ def check_changes(changes: Mapping[str, Any], what: str) -> None:
     """Refuse changes that are not for whoever only asks: `what` is what they asked for."""
     for key, value in changes.items():
         if key not in replayable():
-            raise Invalid(f"'{key}' is not a setting that {what} can change{nearest(key, replayable())}")
+            raise Invalid(f"'{key}' is not a setting that {what} can change{did_you_mean(key, replayable())}")
         if NAMES_A_PROVIDER.search(key) and "." in str(value):
             raise Invalid(f"'{key}' takes the name of one that is shipped; '{value}' is not that")
 

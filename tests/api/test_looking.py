@@ -125,6 +125,6 @@ def test_by_default_nobody_looks_and_the_setting_is_not_for_administrators(door:
         for path in PATHS:
             assert_problem(own.look(path), 403, "content_closed")
         refused = boss.put(f"{API}/settings", json={"access.administrators_read": True})
-        assert "for whoever owns this machine" in assert_problem(refused, 422, "invalid")["detail"]
+        assert "by the owner of this machine only" in assert_problem(refused, 422, "invalid")["detail"]
         assert boss.get(f"{API}/audit", params={"event": "content"}).json()["items"] == []
     own.client.close()

@@ -210,8 +210,8 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
         ({"llm.api_key": "canary"}, "secrets are never stored"),
         ({"server.port": 1}, "only when a process starts"),
         ({"data": "/x"}, "only when a process starts"),
-        ({"embedding.path": "/x"}, "reaches out of the library"),
-        ({"rerank.path": "/x"}, "reaches out of the library"),
+        ({"embedding.path": "/x"}, "outside the library"),
+        ({"rerank.path": "/x"}, "outside the library"),
         ({"rerank.api_key": "canary"}, "secrets are never stored"),
         ({"rerank.base_url": "http://me:canary@127.0.0.1"}, "holds a password"),
         ({"rag.reranker": "cross_encoder"}, "needs rerank.path"),
@@ -417,14 +417,14 @@ def test_a_profile_in_a_request_changes_that_request_alone(open_pincite: Open, t
             assert (found.strategy, found.rag.top_k) == ("dense_only", 5)
             assert [note.reason.partition(";")[0] for note in found.degraded] == [
                 "the profile zoeflow is made for a model of openrouter.ai to write",
-                "the profile zoeflow is made for text-embedding-3-small to embed, which is not configured",
+                "the profile zoeflow is made for the embedding model text-embedding-3-small, which is not configured",
             ]
             found = await pincite.search(Question("cats purr", profile="zoeflow", strategy="lexical_only"))
             assert found.strategy == "lexical_only"
             answer = await pincite.ask(Question("Why do cats purr?", profile="five-stage"))
             assert {note.stage for note in answer.degraded} == {"profile"}
             reason = answer.degraded[0].reason
-            assert "llama-3.1-8b-instant to write, which is not configured; extractive is used" in reason
+            assert "the language model llama-3.1-8b-instant, which is not configured; extractive is used" in reason
             with pytest.raises(Invalid, match="there is no profile 'nobody'"):
                 await pincite.search(Question("cats", profile="nobody"))
             assert pincite.settings is before
