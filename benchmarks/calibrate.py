@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.answers import fill, questions_of
 from pincite import AsyncPincite
-from pincite.models.calibration import FITTED, WORDS_ALONE
+from pincite.models.calibration import FITTED, LEXICAL_ONLY
 from pincite.query.rank import relevance
 
 BINS = 10
@@ -99,7 +99,7 @@ def report(seen: Observations) -> None:
     both = np.column_stack([seen.cosine, seen.coverage])
     alone = seen.coverage[:, None]
     used = np.array([FITTED.bias, FITTED.cosine, FITTED.coverage])
-    used_alone = np.array([WORDS_ALONE.bias, WORDS_ALONE.coverage])
+    used_alone = np.array([LEXICAL_ONLY.bias, LEXICAL_ONLY.coverage])
     half, out = ~seen.held_out, seen.held_out
     print("| | bias | cosine | coverage | bias without cosine | coverage alone |\n|---|---|---|---|---|---|")
     fitted, fitted_alone = fit(both[half], seen.right[half]), fit(alone[half], seen.right[half])

@@ -31,7 +31,7 @@ from pincite.extractive import abstain
 from pincite.extractive.question import Asked, ask
 from pincite.extractive.score import WEIGHTS, Fit, by_words, fits, shared
 from pincite.extractive.sentences import sentences_of
-from pincite.providers.extractive import EMBEDDED
+from pincite.providers.extractive import MAX_EMBEDDED_SENTENCES
 
 BY_HAND = frozenset({"reason", "defines"})
 """Measures of questions that are too rare in these sets."""
@@ -87,7 +87,7 @@ async def take_down(pincite: AsyncPincite, questions: Sequence[dict[str, Any]], 
 async def _case(pincite: AsyncPincite, question: dict[str, Any], sources: Sequence[Hit], kind: str) -> Case:
     sentences = sentences_of(sources)
     asked = ask(question["text"], sentences)
-    sentences = by_words(asked, sentences)[:EMBEDDED]
+    sentences = by_words(asked, sentences)[:MAX_EMBEDDED_SENTENCES]
     embedder = pincite.services.kit_factory.kit(pincite.services.live_settings.settings).embedder
     [wanted] = await embedder.embed([asked.text], as_query=True)
     texts = [embedder.windows(sentence.means)[0] for sentence in sentences]

@@ -15,7 +15,7 @@ from pincite.config.sources import SettingsLayers, Source, find_key
 from pincite.core.accounts.access import Caller, require
 from pincite.core.operations import SettingChange
 from pincite.errors import Invalid, PinciteError, SettingsError
-from pincite.models.kit_factory import home_of
+from pincite.models.kit_factory import default_address
 from pincite.store.operations.settings import SettingsChange, Stored, StoredSettings
 from pincite.text.sentences import without_login
 
@@ -287,8 +287,8 @@ def _misdirected(layers: SettingsLayers, changes: Mapping[str, Any]) -> dict[str
         address = value_of(configured, f"{branch}.base_url")
         if given.get(f"{branch}.base_url", address) != address:
             found[f"{branch}.base_url"] = _WOULD_LEAK.format(branch=branch, leaf="base_url")
-        home = home_of(value_of(configured, f"{branch}.provider")) if find(f"{branch}.provider") else ""
-        if not address and home_of(given.get(f"{branch}.provider", "")) not in ("", home):
+        home = default_address(value_of(configured, f"{branch}.provider")) if find(f"{branch}.provider") else ""
+        if not address and default_address(given.get(f"{branch}.provider", "")) not in ("", home):
             found[f"{branch}.provider"] = _WOULD_LEAK.format(branch=branch, leaf="provider")
     return found
 

@@ -20,22 +20,22 @@ from pincite.errors import ProviderBusy, ProviderError, ProviderRefused, Setting
 from pincite.outbound.llm.parse import text_of
 from pincite.text.sentences import without_login
 
-CONNECT_S = 10.0
-KEPT_S = 60.0
+CONNECT_TIMEOUT_S = 10.0
+KEEPALIVE_S = 60.0
 """How long a connection that nobody uses is kept for the next call."""
-DRAIN_S = 0.2
-LONGEST_LINE = 1024 * 1024
+DRAIN_TIMEOUT_S = 0.2
+MAX_EVENT_BYTES = 1024 * 1024
 """Bytes one event of a stream may have."""
-LONGEST_BODY = 256 * 1024 * 1024
-LONGEST_COMPLAINT = 64 * 1024
+MAX_BODY_BYTES = 256 * 1024 * 1024
+MAX_ERROR_BYTES = 64 * 1024
 
-_BUSY = frozenset({408, 425, 429})
+_RETRYABLE = frozenset({408, 425, 429})
 _LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
-_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+_LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @cache
-def trusted(trust_env: bool) -> ssl.SSLContext:
+def ssl_context(trust_env: bool) -> ssl.SSLContext:
     """The certificates of this machine: reading them takes longer than many a call, so all servers share one reading."""
     return httpx2.create_ssl_context(trust_env=trust_env)
 
@@ -47,7 +47,7 @@ class Server:
     """
 
     def __init__(self, base_url: str, section: str, timeout_s: float, api_key: SecretStr | None = None) -> None:
-        if not _is_address(base_url):
+        if not _is_base_url(base_url):
             raise SettingsError(f"{section}.base_url must be an address such as http://127.0.0.1:11434/v1")
         self.base_url = base_url.rstrip("/")
         self.shown = without_login(self.base_url)
@@ -55,7 +55,7 @@ class Server:
         self.key = api_key.get_secret_value().strip() if api_key else ""
         if not (self.key.isascii() and self.key.isprintable()):
             raise SettingsError(f"{section}.api_key holds characters that no key has; copy it anew")
-        self._timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s))
+        self._timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
         self._client: httpx2.AsyncClient | None = None
 
     async def get(self, path: str, headers: Mapping[str, str] | None = None) -> Any:
@@ -88,11 +88,11 @@ class Server:
             if response.headers.get("content-type", "").startswith("application/json"):
                 whole = await self._json(response)  # a server that does not stream
                 if not isinstance(whole, dict):
-                    raise self.rubbish("an answer that is not a JSON object")
+                    raise self.invalid_answer("an answer that is not a JSON object")
                 yield whole
                 return
             try:
-                async with aclosing(self._events(lines(received(response)))) as events:
+                async with aclosing(self._events(iter_lines(received(response)))) as events:
                     async for event in events:
                         yield event
             except httpx2.HTTPError as error:
@@ -106,13 +106,13 @@ class Server:
             await self._client.aclose()
             self._client = None
 
-    def rubbish(self, what: str) -> ProviderError:
+    def invalid_answer(self, what: str) -> ProviderError:
         """An answer nobody can read."""
         return ProviderError(f"{self.shown} sent {what}")
 
-    def reported(self, event: Mapping[str, Any]) -> ProviderError:
+    def stream_error(self, event: Mapping[str, Any]) -> ProviderError:
         """An error told in the middle of a stream."""
-        said, _ = complaint(event, self.key)
+        said, _ = error_details(event, self.key)
         return ProviderError(f"{self.shown} reported: {said or 'an error'}")
 
     @asynccontextmanager
@@ -122,10 +122,10 @@ class Server:
         url, sent = f"{self.base_url}{path}", {"x-request-id": request_id.get()} if request_id.get() else {}
         if self._client is None:
             # A proxy of the environment has no business between this machine and itself.
-            outside = urlsplit(self.base_url).hostname not in _LOCAL
-            limits = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=KEPT_S)
+            outside = urlsplit(self.base_url).hostname not in _LOCAL_HOSTS
+            limits = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=KEEPALIVE_S)
             self._client = httpx2.AsyncClient(
-                timeout=self._timeout, limits=limits, trust_env=outside, verify=trusted(outside)
+                timeout=self._timeout, limits=limits, trust_env=outside, verify=ssl_context(outside)
             )
         try:
             async with self._client.stream(method, url, json=body, headers={**sent, **(headers or {})}) as response:
@@ -139,9 +139,9 @@ class Server:
 
     async def _json(self, response: httpx2.Response) -> Any:
         try:
-            return json.loads(await _body(response, LONGEST_BODY))
+            return json.loads(await _read_body(response, MAX_BODY_BYTES))
         except (ValueError, RecursionError) as error:
-            raise self.rubbish("an answer that is not JSON") from error
+            raise self.invalid_answer("an answer that is not JSON") from error
 
     async def _events(self, received: AsyncIterator[str]) -> AsyncGenerator[dict[str, Any], None]:
         """Events are objects; one may be spread over several `data:` lines, up to an empty one."""
@@ -151,24 +151,24 @@ class Server:
             if data == "[DONE]":
                 yield {}
                 with suppress(TimeoutError):  # read to the very end, and the connection can be used again
-                    async with asyncio.timeout(DRAIN_S):
+                    async with asyncio.timeout(DRAIN_TIMEOUT_S):
                         async for _ in received:
                             pass
                 return
             if data:
                 pending.append(data)
                 size += len(data)
-            if size > LONGEST_LINE:
-                raise self.rubbish(f"an event of more than {LONGEST_LINE:,} characters")
+            if size > MAX_EVENT_BYTES:
+                raise self.invalid_answer(f"an event of more than {MAX_EVENT_BYTES:,} characters")
             first = bool(data) and len(pending) == 1  # most are one line; others are tried again only when they end
             if not pending or (line.startswith("data:") and not first):
                 continue
-            event = _parsed("".join(pending))
+            event = _parse_json("".join(pending))
             if isinstance(event, dict):
                 pending, size = [], 0
                 yield event
             elif event is not None or not line.startswith("data:"):
-                raise self.rubbish("an event that is not a JSON object")
+                raise self.invalid_answer("an event that is not a JSON object")
         if pending:
             raise ProviderError(f"{self.shown} broke off in the middle of an event")
 
@@ -177,7 +177,7 @@ class Server:
         if isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout):
             return ProviderError(f"{self.shown} took too long to answer ({self.section}.timeout_s)")
         if isinstance(error, httpx2.DecodingError):
-            return self.rubbish(f"an answer that cannot be read ({kind})")
+            return self.invalid_answer(f"an answer that cannot be read ({kind})")
         return ProviderBusy(
             f"{self.shown} cannot be reached ({kind}): is it running? See {self.section}.base_url",
             code="provider_unreachable",
@@ -186,15 +186,15 @@ class Server:
     async def _refusal(self, response: httpx2.Response, model: str) -> ProviderError:
         """An HTTP error in words that name the setting to change, never the key."""
         status, section = response.status_code, self.section
-        body = await _body(response, LONGEST_COMPLAINT)
-        said, kinds = complaint(_parsed(body.decode(errors="replace")), self.key)
+        body = await _read_body(response, MAX_ERROR_BYTES)
+        said, kinds = error_details(_parse_json(body.decode(errors="replace")), self.key)
         told = f"(HTTP {status}: {said})" if said else f"(HTTP {status})"
         if status in (401, 403):
             asks = "refused the key" if self.key else "asks for a key"
             return ProviderRefused(f"{self.shown} {asks} (HTTP {status}); set {section}.api_key to one that counts")
         if status == 402 or "insufficient_quota" in kinds:
             return ProviderRefused(f"{self.shown} is out of quota: the account has no credit left {told}")
-        if status in _BUSY or status >= 500:
+        if status in _RETRYABLE or status >= 500:
             what = "is too busy, or its rate limit is reached" if status == 429 else "failed"
             wait = _retry_after(response.headers.get("retry-after", ""))
             return ProviderBusy(f"{self.shown} {what} {told}", retry_after_s=wait)
@@ -205,7 +205,7 @@ class Server:
         return ProviderRefused(f"{self.shown} did not take the request {told}")
 
 
-async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
+async def iter_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
     """The lines of a stream, byte for byte wherever it was cut; a byte order mark at its start is left out.
 
     Only CR, LF and CRLF end a line: JSON may hold the other characters that Unicode counts as line ends.
@@ -215,20 +215,20 @@ async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
         begin, new = 0, max(0, len(rest) - 1)  # only what is new is searched, and a CR that may be half a CRLF
         rest += chunk
         for end, following in [match.span() for match in _LINE_END.finditer(rest, new)]:
-            yield _decoded(rest[begin:end], first)
+            yield _decode_line(rest[begin:end], first)
             begin, first = following, False
         del rest[:begin]
-        if len(rest) > LONGEST_LINE:
-            raise ProviderError(f"a server sent a line of more than {LONGEST_LINE:,} bytes")
+        if len(rest) > MAX_EVENT_BYTES:
+            raise ProviderError(f"a server sent a line of more than {MAX_EVENT_BYTES:,} bytes")
     if rest:
-        yield _decoded(rest.rstrip(b"\r"), first)
+        yield _decode_line(rest.rstrip(b"\r"), first)
 
 
-def _decoded(line: bytearray, first: bool) -> str:
+def _decode_line(line: bytearray, first: bool) -> str:
     return (line.removeprefix(b"\xef\xbb\xbf") if first else line).decode(errors="replace")
 
 
-def _is_address(text: str) -> bool:
+def _is_base_url(text: str) -> bool:
     """Whether calls can be made to paths below it."""
     if not text.startswith(("http://", "https://")) or re.search(r"[\s?#\\]", text) or not text.isprintable():
         return False
@@ -239,14 +239,14 @@ def _is_address(text: str) -> bool:
         return False
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-async def _body(response: httpx2.Response, most: int) -> bytes:
+async def _read_body(response: httpx2.Response, most: int) -> bytes:
     body = bytearray()  # grows in place, however many pieces a server sends
     async for chunk in response.aiter_bytes():
         body += chunk
@@ -255,7 +255,7 @@ async def _body(response: httpx2.Response, most: int) -> bytes:
     return bytes(body)
 
 
-def complaint(found: Any, key: str) -> tuple[str, frozenset[str]]:
+def error_details(found: Any, key: str) -> tuple[str, frozenset[str]]:
     """What a server says went wrong, in one line, and the kinds it names; never the key it was sent.
 
     Only the places meant for a message are read: the rest of a body may repeat the prompt.

@@ -16,19 +16,19 @@ import httpx2
 from pincite.config.branches.server import Oidc
 from pincite.core.accounts.users import Identity
 from pincite.errors import ProviderBusy, ProviderError, SettingsError, Unauthorized
-from pincite.outbound.client import trusted
+from pincite.outbound.client import ssl_context
 
 ALGORITHMS = ("RS256", "ES256")
 """What a token may be signed with: a private key of the provider's. Neither none nor a secret that both know."""
-KINDS = {"RS256": "RSA", "ES256": "EC"}
+KEY_TYPES = {"RS256": "RSA", "ES256": "EC"}
 LEEWAY_S = 60
 """How far the provider's clock may be from ours."""
-KEPT_S = 3600.0
-AGAIN_S = 10.0
+CACHE_S = 3600.0
+MIN_REFRESH_S = 10.0
 """How long the provider's keys are gone by; and how soon at the earliest they are fetched anew for one nobody knows."""
-LONGEST = 1024 * 1024
-LONGEST_TOKEN = 16 * 1024
-_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+MAX_RESPONSE_BYTES = 1024 * 1024
+MAX_TOKEN_CHARS = 16 * 1024
+_LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 _METHODS = "token_endpoint_auth_methods_supported"
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
@@ -67,10 +67,10 @@ class Provider:
     """The one provider the settings name. What it says is fetched when it is first needed, and believed for an hour."""
 
     def __init__(self, settings: Oidc) -> None:
-        _check(settings)
+        _check_settings(settings)
         self._settings = settings
         self._found: tuple[float, Mapping[str, Any]] | None = None
-        self._keys: tuple[float, Mapping[str, Mapping[str, Any]]] = (-KEPT_S, {})
+        self._keys: tuple[float, Mapping[str, Mapping[str, Any]]] = (-CACHE_S, {})
 
     @property
     def issuer(self) -> str:
@@ -110,8 +110,8 @@ class Provider:
             form["client_secret"] = secret.get_secret_value()
         answer = await self._fetch(str(found["token_endpoint"]), form, login)
         token = answer.get("id_token")
-        if not isinstance(token, str) or len(token) > LONGEST_TOKEN:
-            raise refused("the provider sent no token")
+        if not isinstance(token, str) or len(token) > MAX_TOKEN_CHARS:
+            raise login_refused("the provider sent no token")
         return self._identity(await self._claims(token, attempt))
 
     async def _claims(self, token: str, attempt: Attempt) -> Mapping[str, Any]:
@@ -122,27 +122,27 @@ class Provider:
             header = jwt.get_unverified_header(token)
             algorithm, kid = header.get("alg"), header.get("kid")
             if algorithm not in ALGORITHMS:
-                raise refused("the token is not signed in a way that counts")
+                raise login_refused("the token is not signed in a way that counts")
             key = await self._key(kid, algorithm)
             claims: Mapping[str, Any] = jwt.decode(
                 token, jwt.PyJWK(dict(key), algorithm).key, algorithms=[algorithm], audience=self._settings.client_id,
                 issuer=self.issuer, leeway=LEEWAY_S, options={"require": ["exp", "iat", "iss", "aud", "sub"]},
             )  # fmt: skip
         except (jwt.PyJWTError, ValueError, TypeError) as error:
-            raise refused(f"the token does not count ({type(error).__name__})") from None
+            raise login_refused(f"the token does not count ({type(error).__name__})") from None
         if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), attempt.nonce.encode()):
-            raise refused("the token was made for another login")
+            raise login_refused("the token was made for another login")
         if claims.get("azp", self._settings.client_id) != self._settings.client_id:
-            raise refused("the token was made for another client")
+            raise login_refused("the token was made for another client")
         return claims
 
     async def _key(self, kid: object, algorithm: str) -> Mapping[str, Any]:
         """The key of this name, which is compared and never followed; an unknown one may be new since."""
         if not isinstance(kid, str):
-            raise refused("the token does not say by which key it is signed")
+            raise login_refused("the token does not say by which key it is signed")
         fetched, keys = self._keys
         age = time.monotonic() - fetched
-        if age > KEPT_S or (kid not in keys and age > AGAIN_S):
+        if age > CACHE_S or (kid not in keys and age > MIN_REFRESH_S):
             found = await self._discovered()
             answer = await self._fetch(str(found["jwks_uri"]))
             listed = answer.get("keys")
@@ -153,16 +153,16 @@ class Provider:
             }
             self._keys = time.monotonic(), keys
         key = keys.get(kid)
-        if key is None or key.get("kty") != KINDS[algorithm] or key.get("alg", algorithm) != algorithm:
-            raise refused("the provider has no such key")
+        if key is None or key.get("kty") != KEY_TYPES[algorithm] or key.get("alg", algorithm) != algorithm:
+            raise login_refused("the provider has no such key")
         return key
 
     def _identity(self, claims: Mapping[str, Any]) -> Identity:
         named = claims.get(self._settings.name_claim)
         if self._settings.name_claim == "email" and claims.get("email_verified") is not True:
-            raise refused("the provider has not verified the e-mail address")
+            raise login_refused("the provider has not verified the e-mail address")
         if not isinstance(named, str) or not named.strip():
-            raise refused(f"the token has no '{self._settings.name_claim}' (oidc.name_claim)")
+            raise login_refused(f"the token has no '{self._settings.name_claim}' (oidc.name_claim)")
         groups = claims.get(self._settings.groups_claim) if self._settings.groups_claim else None
         listed = groups if isinstance(groups, list) else [groups]
         return Identity(
@@ -170,7 +170,7 @@ class Provider:
         )
 
     async def _discovered(self) -> Mapping[str, Any]:
-        if self._found is not None and time.monotonic() - self._found[0] < KEPT_S:
+        if self._found is not None and time.monotonic() - self._found[0] < CACHE_S:
             return self._found[1]
         found = await self._fetch(f"{self.issuer.rstrip('/')}/.well-known/openid-configuration")
         if found.get("issuer") != self.issuer:
@@ -193,24 +193,24 @@ class Provider:
         self, address: str, form: Mapping[str, str] | None = None, login: tuple[str, str] | None = None
     ) -> Mapping[str, Any]:
         """A JSON object from the provider; redirects are not followed."""
-        outside, body = urlsplit(address).hostname not in _LOCAL, bytearray()
+        outside, body = urlsplit(address).hostname not in _LOCAL_HOSTS, bytearray()
         method, timeout = "GET" if form is None else "POST", self._settings.timeout_s
         try:
             async with (
-                httpx2.AsyncClient(timeout=timeout, trust_env=outside, verify=trusted(outside)) as client,
+                httpx2.AsyncClient(timeout=timeout, trust_env=outside, verify=ssl_context(outside)) as client,
                 client.stream(method, address, data=form, auth=login) as response,
             ):
                 async for chunk in response.aiter_bytes():
                     body += chunk
-                    if len(body) > LONGEST:
-                        raise ProviderError(f"{self.issuer} sent more than {LONGEST:,} bytes")
+                    if len(body) > MAX_RESPONSE_BYTES:
+                        raise ProviderError(f"{self.issuer} sent more than {MAX_RESPONSE_BYTES:,} bytes")
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise ProviderBusy(
                 f"{self.issuer} cannot be reached ({type(error).__name__}): is it up? See oidc.issuer",
                 code="provider_unreachable",
             ) from error
         if form is not None and response.status_code in (400, 401, 403):
-            raise refused("the provider does not take this code")
+            raise login_refused("the provider does not take this code")
         return self._object(bytes(body), response.status_code)
 
     def _object(self, body: bytes, status: int) -> Mapping[str, Any]:
@@ -225,19 +225,21 @@ class Provider:
         return found
 
 
-def refused(why: str) -> Unauthorized:
+def login_refused(why: str) -> Unauthorized:
     """Nobody is logged in; why, without a word of what was sent."""
     return Unauthorized(f"you cannot be logged in: {why}", code="oidc_refused")
 
 
-def _check(settings: Oidc) -> None:
+def _check_settings(settings: Oidc) -> None:
     """Whether these can work at all, told at the start."""
     try:
         import jwt  # noqa: F401
     except ImportError as error:
         raise SettingsError("oidc.issuer needs the extra 'oidc': pip install 'pincite[oidc]'") from error
     parts = urlsplit(settings.issuer)
-    if not parts.hostname or (parts.scheme != "https" and (parts.scheme, parts.hostname in _LOCAL) != ("http", True)):
+    if not parts.hostname or (
+        parts.scheme != "https" and (parts.scheme, parts.hostname in _LOCAL_HOSTS) != ("http", True)
+    ):
         raise SettingsError("oidc.issuer must be an https address, such as https://login.example/realms/staff")
     if not settings.client_id:
         raise SettingsError("oidc.client_id is empty; set it to what the provider calls this service")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-LONGEST = 512 * 1024
+MAX_ROBOTS_BYTES = 512 * 1024
 """Bytes of it that are read."""
 _MAX_RULES = 10_000
 
@@ -18,11 +18,11 @@ class Robots:
     def allows(self, path: str) -> bool:
         """Whether a path may be fetched: the longest rule that fits decides, and of two the kinder one."""
         plain = unquote(path)
-        fitting = [(len(pattern), allowed) for pattern, allowed in self.rules if _fits(pattern, plain)]
+        fitting = [(len(pattern), allowed) for pattern, allowed in self.rules if _matches(pattern, plain)]
         return max(fitting, default=(0, True))[1]
 
 
-ANYTHING, NOTHING = Robots(), Robots((("/", False),))
+ALLOW_ALL, DENY_ALL = Robots(), Robots((("/", False),))
 
 
 def read_robots(text: str, agent: str) -> Robots:
@@ -61,7 +61,7 @@ def _seconds(text: str) -> float:
     return min(value, 60.0) if value > 0 else 0.0
 
 
-def _fits(pattern: str, path: str) -> bool:
+def _matches(pattern: str, path: str) -> bool:
     """Whether a path begins like the pattern; `*` stands for anything, `$` at its end for the path's end."""
     whole = pattern.endswith("$")
     first, *others = pattern.removesuffix("$").split("*")

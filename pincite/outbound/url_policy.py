@@ -11,16 +11,16 @@ from pincite.text.sentences import without_login
 
 IP = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-LONGEST = 2_000
-PORTS = (80, 443)
+MAX_URL_CHARS = 2_000
+DEFAULT_PORTS = (80, 443)
 _STANDARD = {"http": 80, "https": 443}
 _UNSAFE = re.compile(r"[\x00-\x20\x7f-\x9f\\<>\"^`{|}]|%(?![0-9A-Fa-f]{2})")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _NUMBER = re.compile(r"(?:0[xX][0-9A-Fa-f]*|[0-9]+)")
 _LABEL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
-_TRANSLATED = (ipaddress.IPv6Network("64:ff9b::/96"),)
+_NAT64_NETWORKS = (ipaddress.IPv6Network("64:ff9b::/96"),)
 """NAT64: the last four bytes are the address that is really called."""
-_NEVER = tuple(
+_BLOCKED_NETWORKS = tuple(
     ipaddress.ip_network(net)
     for net in (
         "0.0.0.0/8", "168.63.129.16/32", "169.254.0.0/16", "192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/4", "240.0.0.0/4",
@@ -57,15 +57,15 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class UrlPolicy:
     """Which addresses may be called; `private` names hosts of one's own network, as `host` or `host:port`."""
 
     private: Collection[str] = ()
 
     def parse(self, url: str) -> Address:
         """The address in parts; refuses what is no plain web address."""
-        if len(url) > LONGEST:
-            raise Invalid(f"the address is longer than {LONGEST} characters", code="bad_address")
+        if len(url) > MAX_URL_CHARS:
+            raise Invalid(f"the address is longer than {MAX_URL_CHARS} characters", code="bad_address")
         scheme = _SCHEME.match(url)
         if scheme is None or scheme[1].lower() not in _STANDARD:
             raise Invalid("only addresses that begin with http:// or https:// are fetched", code="bad_address")
@@ -81,7 +81,7 @@ class Rules:
         port = _STANDARD[parts.scheme] if port is None else port
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         address = Address(parts.scheme, _host(parts.hostname or "", parts.netloc), port, path)
-        if port not in PORTS and f"{address.host}:{port}" not in self.private:
+        if port not in DEFAULT_PORTS and f"{address.host}:{port}" not in self.private:
             raise NotAllowed(
                 f"port {port} is not called; only 80 and 443 are, and what web.allow_hosts names as host:port",
                 code="port_not_allowed",
@@ -125,24 +125,24 @@ def _host(name: str, netloc: str) -> str:
 
 def _is_callable(machine: IP) -> bool:
     """Whether it can be a server at all, on this or a private network or elsewhere."""
-    machine = _meant(machine)
+    machine = _embedded_ipv4(machine)
     if machine == ipaddress.IPv6Address("::1"):
         return True
-    return not any(machine in net for net in _NEVER if net.version == machine.version)
+    return not any(machine in net for net in _BLOCKED_NETWORKS if net.version == machine.version)
 
 
 def _is_public(machine: IP) -> bool:
     """Whether everybody can reach it, so that asking for it tells nothing of our own network."""
-    machine = _meant(machine)
+    machine = _embedded_ipv4(machine)
     return machine.is_global and not machine.is_reserved and _is_callable(machine)
 
 
-def _meant(machine: IP) -> IP:
+def _embedded_ipv4(machine: IP) -> IP:
     """The IPv4 address that an IPv6 address stands for, else the same."""
     if isinstance(machine, ipaddress.IPv6Address):
         if machine.ipv4_mapped is not None:
             return machine.ipv4_mapped
-        if any(machine in net for net in _TRANSLATED):
+        if any(machine in net for net in _NAT64_NETWORKS):
             return ipaddress.IPv4Address(machine.packed[-4:])
     return machine
 

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from pincite.core.request_context import request_id
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused, SettingsError
-from pincite.outbound.client import LONGEST_LINE, Server, complaint, lines
+from pincite.outbound.client import MAX_EVENT_BYTES, Server, error_details, iter_lines
 from tests.model_server import ModelServer, Reply, as_json, model_server, sse
 
 
@@ -49,7 +49,7 @@ def split_lines(chunks: Sequence[bytes]) -> list[str]:
             yield chunk
 
     async def go() -> list[str]:
-        return [line async for line in lines(source())]
+        return [line async for line in iter_lines(source())]
 
     return asyncio.run(go())
 
@@ -70,7 +70,7 @@ def test_lines_are_byte_exact_one_byte_at_a_time() -> None:
 
 def test_a_line_without_an_end_is_not_read_for_ever() -> None:
     with pytest.raises(ProviderError, match="a line of more than"):
-        split_lines([b"x" * (LONGEST_LINE + 1)])
+        split_lines([b"x" * (MAX_EVENT_BYTES + 1)])
 
 
 def test_events_come_as_objects_whatever_stands_between_them(there: ModelServer) -> None:
@@ -196,20 +196,20 @@ def test_a_date_to_wait_for_is_understood(there: ModelServer) -> None:
 
 
 def test_what_a_server_repeats_of_the_prompt_is_not_told() -> None:
-    assert complaint({"detail": [{"input": "a secret document"}]}, "") == ("", frozenset())
-    assert complaint("a secret document", "") == ("", frozenset())
-    assert complaint({"error": {"message": "too\nlong", "type": "t", "code": [5]}}, "") == (
+    assert error_details({"detail": [{"input": "a secret document"}]}, "") == ("", frozenset())
+    assert error_details("a secret document", "") == ("", frozenset())
+    assert error_details({"error": {"message": "too\nlong", "type": "t", "code": [5]}}, "") == (
         "too long",
         frozenset({"t"}),
     )
-    assert complaint({"message": "lone \ud800"}, "") == ("lone \ufffd", frozenset())
+    assert error_details({"message": "lone \ud800"}, "") == ("lone \ufffd", frozenset())
 
 
 def test_a_key_is_not_told_wherever_it_stands_in_an_error(there: ModelServer) -> None:
     said = {"error": {"message": "x" * 295 + " hush-hush"}}
     with pytest.raises(ProviderError) as refused:
         post(there, as_json(said, 400), key="hush-hush")
-    reported = server(there, api_key=SecretStr("hush-hush")).reported(said)
+    reported = server(there, api_key=SecretStr("hush-hush")).stream_error(said)
     assert "hus" not in f"{refused.value} {reported}"
     assert "…" in str(reported)
 

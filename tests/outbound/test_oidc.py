@@ -158,7 +158,7 @@ def test_keys_are_kept_and_fetched_again_only_for_one_that_may_be_new(
             with pytest.raises(Unauthorized):
                 await gone_through(there, own)
         assert there.asked.count("/keys") == 1  # whoever makes names up does not make us call
-        monkeypatch.setattr(oidc, "AGAIN_S", -1.0)
+        monkeypatch.setattr(oidc, "MIN_REFRESH_S", -1.0)
         rotated = jwt.algorithms.RSAAlgorithm.to_jwk(OTHER_KEY.public_key(), as_dict=True)
         there.keys.append({**rotated, "kid": "rsa-2"})
         assert (await gone_through(there, own)).name == "anna"

@@ -3,9 +3,9 @@
 import pytest
 
 from pincite.errors import BadRequest, Invalid, NotAllowed
-from pincite.outbound.url_policy import LONGEST, Rules
+from pincite.outbound.url_policy import MAX_URL_CHARS, UrlPolicy
 
-RULES = Rules()
+RULES = UrlPolicy()
 
 MALFORMED = [
     "", "example.org", "//example.org/", "/etc/passwd", "ftp://example.org/", "file:///etc/passwd", "file://localhost/x",
@@ -19,7 +19,7 @@ MALFORMED = [
     "http://127.1/", "http://0/", "http://2130706433/", "http://017700000001/", "http://0x7f000001/", "http://0x7f.1/",
     "http://0177.0.0.1/", "http://127.0.0.01/", "http://127.0.0.1.1/", "http://1.2.3/", "http://256.1.1.1/", "http://①②⑦.1/",
     "http://１２７.1/", "http://127。1/", "http://4294967296/", "http://example.0x7f/", "http://-a.example/", "http://a-.example/",
-    "http://" + "a" * 64 + ".example/", "http://" + "a." * 130 + "example/", "http://example.org/" + "x" * LONGEST,
+    "http://" + "a" * 64 + ".example/", "http://" + "a." * 130 + "example/", "http://example.org/" + "x" * MAX_URL_CHARS,
     "http://\u202eexample.org/", "http://xn--a/\x7f",
 ]  # fmt: skip
 
@@ -97,7 +97,7 @@ def test_what_is_shown_has_no_query():
 
 
 def test_hosts_of_one_s_own_network_are_allowed_by_name():
-    rules = Rules(("wiki.intranet", "build.intranet:8080"))
+    rules = UrlPolicy(("wiki.intranet", "build.intranet:8080"))
     assert rules.check(rules.parse("http://wiki.intranet/x"), "10.1.2.3")
     assert rules.check(rules.parse("http://build.intranet:8080/"), "fd00::1")
     assert rules.check(rules.parse("http://build.intranet:8080/"), "127.0.0.1")
@@ -114,7 +114,7 @@ def test_hosts_of_one_s_own_network_are_allowed_by_name():
     "machine", ["169.254.169.254", "0.0.0.0", "224.0.0.1", "fe80::1", "::", "::ffff:169.254.169.254"]
 )
 def test_some_machines_are_never_called_whoever_names_them(machine: str):
-    rules = Rules(("wiki.intranet",))
+    rules = UrlPolicy(("wiki.intranet",))
     with pytest.raises(NotAllowed):
         rules.check(rules.parse("http://wiki.intranet/"), machine)
 

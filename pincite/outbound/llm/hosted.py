@@ -13,7 +13,7 @@ from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderRefused
 from pincite.models.facts import ServerModelInfo, facts_of
 from pincite.outbound.client import Server
-from pincite.outbound.llm.stream import spoken
+from pincite.outbound.llm.stream import clean_stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class CompletionRequest:
     """One completion to ask for: the request's wishes, then the settings, then the model table."""
 
     prompt: Prompt
@@ -85,7 +85,9 @@ class ServedLLM:
         order = await self._order(prompt)
         pieces = self._pieces(self._body(order))
         try:
-            async with aclosing(spoken(pieces, self._server.shown, order.max_tokens, tools=bool(prompt.tools))) as said:
+            async with aclosing(
+                clean_stream(pieces, self._server.shown, order.max_tokens, tools=bool(prompt.tools))
+            ) as said:
                 async for piece in said:
                     yield piece
         except ProviderRefused as error:
@@ -100,17 +102,17 @@ class ServedLLM:
     async def _offers(self) -> list[Offered]:
         return await self.list_models()
 
-    def _body(self, order: Order) -> dict[str, Any]:
+    def _body(self, order: CompletionRequest) -> dict[str, Any]:
         raise NotImplementedError
 
     def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[StreamPart, None]:
         raise NotImplementedError
 
-    async def _order(self, prompt: Prompt) -> Order:
+    async def _order(self, prompt: Prompt) -> CompletionRequest:
         wish, options = prompt.sampling, self._options
         model = wish.model or await self._known.name(self._server.shown, options.section)
         facts = facts_of(model)
         warmths = (wish.temperature, options.temperature, facts.temperature)
         temperature = next(value for value in warmths if value is not None)
         top_p = next((value for value in (wish.top_p, options.top_p, facts.top_p) if value is not None), None)
-        return Order(prompt, model, wish.max_tokens or options.max_tokens, temperature, top_p)
+        return CompletionRequest(prompt, model, wish.max_tokens or options.max_tokens, temperature, top_p)

@@ -5,29 +5,29 @@ from typing import TypeGuard
 
 from pincite.core.query.prompt import StreamPart, Usage
 
-MOST_WINDOW = 10_000_000
-MOST_TOKENS = 2**31 - 1
+MAX_WINDOW = 10_000_000
+MAX_TOKENS = 2**31 - 1
 
-_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def text_of(value: object) -> str:
     """A text, without the characters that can be neither stored nor sent on; `TypeError` for anything else."""
     if not isinstance(value, str):
         raise TypeError(f"text was due, not {type(value).__name__}")
-    return _NO_TEXT.sub("\ufffd", value)
+    return _UNSTORABLE.sub("\ufffd", value)
 
 
 def window_of(value: object) -> int | None:
     """A model's window, if it can be one."""
-    return value if _is_whole(value) and 0 < value <= MOST_WINDOW else None
+    return value if _is_integer(value) and 0 < value <= MAX_WINDOW else None
 
 
 def usage_of(asked: object, said: object) -> Usage | None:
     """What an answer cost, if both counts can be right."""
-    if not (_is_whole(asked) and _is_whole(said)):
+    if not (_is_integer(asked) and _is_integer(said)):
         return None
-    return Usage(asked, said) if 0 <= asked <= MOST_TOKENS and 0 <= said <= MOST_TOKENS else None
+    return Usage(asked, said) if 0 <= asked <= MAX_TOKENS and 0 <= said <= MAX_TOKENS else None
 
 
 def piece_of(
@@ -51,5 +51,5 @@ def _name(value: object) -> str | None:
     return text_of(value)[:200] or None if isinstance(value, str) else None
 
 
-def _is_whole(value: object) -> TypeGuard[int]:
+def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)

@@ -8,22 +8,22 @@ from pincite.core.query.prompt import StreamPart, Usage
 from pincite.core.query.tools import ToolCall
 from pincite.errors import ProviderError
 
-CHARACTERS_A_TOKEN = 12
+MAX_CHARS_PER_TOKEN = 12
 """A server that sends more than this for each token it may write does not keep to the limit it was given."""
-TAIL_S = 2.0
+USAGE_TIMEOUT_S = 2.0
 """How long a server may take, once the answer is complete, to say what it cost."""
 
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
-async def spoken(
+async def clean_stream(
     pieces: AsyncGenerator[StreamPart, None], who: str, max_tokens: int, *, tools: bool = False
 ) -> AsyncGenerator[StreamPart, None]:
     """The text of an answer and, once, why it ended; raises where it did not end or nothing was said.
 
     Calls of tools come with the end; where none were offered they are not heard.
     """
-    thoughts, received, said, model = _Thoughts(), 0, False, None
+    thoughts, received, said, model = _ThinkFilter(), 0, False, None
     async with aclosing(pieces):
         async for piece in pieces:
             received += len(piece.text) + len(piece.thought)
@@ -32,29 +32,29 @@ async def spoken(
             if text or piece.thought or thoughts.new:
                 said = said or bool(text.strip())
                 yield StreamPart(text, thought=piece.thought + thoughts.taken())
-            if piece.finish_reason or received > max_tokens * CHARACTERS_A_TOKEN:
+            if piece.finish_reason or received > max_tokens * MAX_CHARS_PER_TOKEN:
                 reason = piece.finish_reason or "length"
                 if rest := thoughts.rest():
                     said = True
                     yield StreamPart(rest)
                 calls: tuple[ToolCall, ...] = piece.calls if tools else ()
                 if not said and not calls:
-                    raise ProviderError(f"{who} wrote nothing (finish reason: {reason}){_advice(reason)}")
-                cost = await _cost(pieces) if piece.finish_reason else None
+                    raise ProviderError(f"{who} wrote nothing (finish reason: {reason}){_hint(reason)}")
+                cost = await _read_usage(pieces) if piece.finish_reason else None
                 yield StreamPart(finish_reason=reason, model=model, usage=piece.usage or cost, calls=calls)
                 return
     raise ProviderError(f"{who} broke off in the middle of the answer")
 
 
-def _advice(reason: str) -> str:
+def _hint(reason: str) -> str:
     return "; raise llm.max_tokens" if reason == "length" else ""
 
 
-async def _cost(pieces: AsyncIterator[StreamPart]) -> Usage | None:
+async def _read_usage(pieces: AsyncIterator[StreamPart]) -> Usage | None:
     """What comes after the end of an answer: its cost, if anything; nothing there can spoil the answer."""
     cost = None
     try:
-        async with asyncio.timeout(TAIL_S):
+        async with asyncio.timeout(USAGE_TIMEOUT_S):
             async for piece in pieces:
                 cost = piece.usage or cost
     except (ProviderError, TimeoutError):
@@ -62,7 +62,7 @@ async def _cost(pieces: AsyncIterator[StreamPart]) -> Usage | None:
     return cost
 
 
-class _Thoughts:
+class _ThinkFilter:
     """Leaves out what a model thinks aloud, between `<think>` tags, before it answers."""
 
     def __init__(self) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pincite.core.query.tools import ToolCall
 from pincite.outbound.llm.parse import text_of
 
-MOST_CALLS = 16
+MAX_CALLS = 16
 """Calls of one turn that are heard; a model that makes more does not mean them."""
-MOST_ARGUMENTS = 100_000
+MAX_ARGUMENT_CHARS = 100_000
 """Characters of one call's arguments that are kept; one more shows that there were too many."""
 
 
@@ -32,12 +32,12 @@ class Calls:
             key = f"{index} {wanted}"
         self._latest[str(index)] = key
         self.characters += len(said)
-        if key not in self._parts and len(self._parts) >= MOST_CALLS:
+        if key not in self._parts and len(self._parts) >= MAX_CALLS:
             return
         kept = self._parts.setdefault(key, [])
         known_id, known_name = self._names.get(key, ("", ""))
         self._names[key] = (known_id or wanted, known_name or _name(name))
-        room = MOST_ARGUMENTS + 1 - sum(map(len, kept))
+        room = MAX_ARGUMENT_CHARS + 1 - sum(map(len, kept))
         if said and room > 0:
             kept.append(said[:room])
 

@@ -11,7 +11,7 @@ from pincite.core.query.hits import Hit
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import ProviderError
-from pincite.models.calibration import WORDS_ALONE, Calibration, known, learn
+from pincite.models.calibration import LEXICAL_ONLY, Calibration, known_calibration, learn_calibration
 from pincite.query.rank.dedupe import dedupe
 from pincite.query.rank.mmr import diversifies, mmr
 from pincite.query.rank.penalties import penalised
@@ -34,9 +34,9 @@ async def ranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
         ordered = [hit for hit in ordered if hit.similarity >= plan.question.min_score]
     elif plan.question.min_score is not None:
         run.degrade("ranking", "min_score was not applied: without the embedder there is no similarity")
-    calibration = known(run.kit.embedder) if embedded else WORDS_ALONE
+    calibration = known_calibration(run.kit.embedder) if embedded else LEXICAL_ONLY
     if calibration is None:
-        calibration = await run.attempt(WORDS_ALONE, calibrate)
+        calibration = await run.attempt(LEXICAL_ONLY, calibrate)
     at_hand = len(ordered) <= FEW  # changing threads takes longer than so little
     ordered = capped(ordered, run.settings.rag.max_per_owner, run.caller.person)
     choose = partial(_chosen, plan, ordered, run.settings.rag, calibration)
@@ -72,7 +72,7 @@ def capped(hits: Sequence[Hit], most: int, asker: str) -> list[Hit]:
 
 async def calibrate(run: Run) -> Calibration:
     """Learn what the cosines of an embedder that nobody knows yet are worth."""
-    return await learn(run.kit.embedder)
+    return await learn_calibration(run.kit.embedder)
 
 
 async def reranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
