@@ -56,7 +56,7 @@ class KitFactory:
             await close(held)
 
     def plain(self, settings: Settings, chosen: Llm | Fallback) -> LLM | None:
-        """Return a configured language model without policies, to be closed by the caller; None if none is configured."""
+        """Return a configured language model without policies, to be closed by the caller, or None."""
         return None if provider_of(chosen) == "extractive" else self._load(settings, chosen)
 
     def plain_reranker(self, settings: Settings) -> Reranker | None:

@@ -50,7 +50,7 @@ class Extractive:
         yield StreamPart(finish_reason="stop", model=self.name)
 
     async def _fits(self, asked: Asked, sentences: Sequence[Sentence]) -> tuple[list[Fit], bool, str | None]:
-        """Return the scored sentences, best first, whether embeddings were used, and a note if they were not available."""
+        """Return the scored sentences, best first, whether embeddings were used, and a note if they were not."""
         note = None
         try:
             cosines = await self._cosines(asked.text, sentences)

@@ -75,7 +75,7 @@ class LlamaLLM:
 
     @property
     def window(self) -> int:
-        """Context window: the setting, or the model table up to 8,192 tokens, since memory is allocated for all of them."""
+        """Context window: the setting, or the model table up to 8,192 tokens, since memory is allocated for all."""
         return self._options.window or min(facts_of(self._name).window or DEFAULT_WINDOW, DEFAULT_WINDOW)
 
     @property

@@ -114,8 +114,8 @@ class MiniLM:
     def windows(self, text: str, prefix: str = "") -> list[str]:
         """Split a text that is too long for one vector into parts of about equal length.
 
-        Each part is a literal slice of the text after `prefix`; together they cover the whole text. Cuts are made between
-        sentences, otherwise at white space, otherwise between words. A prefix is truncated to half the window.
+        Each part is a literal slice of the text after `prefix`; together they cover the whole text. Cuts are made
+        between sentences, otherwise at white space, otherwise between words. A prefix is truncated to half the window.
         """
         pieces = self._pieces(text)
         short = len(pieces) <= self._part

@@ -6,8 +6,8 @@ the activations, only this way does a text get the same vector whatever else is 
 Choices made by measurement (2 cores with VNNI, passages of 206 pieces): int8 weights with a scale per output column in
 `DynamicQuantizeMatMul`; rows of the feed-forward's inner layer scaled to the same range before quantisation, because
 single tokens are ten times larger than the rest; attention and normalisation in fp32; separate `Add` and
-`LayerNormalization`, since onnxruntime's fused `SkipLayerNormalization` is several times slower. Processors without VNNI
-saturate a few products; under emulation the mean cosine to fp32 fell from .995 to .993.
+`LayerNormalization`, since onnxruntime's fused `SkipLayerNormalization` is several times slower. Processors without
+VNNI saturate a few products; under emulation the mean cosine to fp32 fell from .995 to .993.
 
 Increase `GRAPH_VERSION` in minilm_files.py with every change here that changes vectors.
 """

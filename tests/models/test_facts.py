@@ -95,12 +95,23 @@ def test_what_is_special_about_some() -> None:
 @pytest.mark.parametrize(
     ("model", "way"),
     [
-        ("gpt-4o", ""), ("gpt-5-mini", "effort"), ("o3", "effort"), ("gpt-oss:20b", "effort"), ("qwen3:8b", "switch"),
-        ("deepseek-r1:7b", "always"), ("claude-3-5-sonnet-20241022", ""), ("claude-3-7-sonnet-20250219", "budget"),
-        ("claude-opus-4-20250514", "budget"), ("anthropic/claude-sonnet-4.5", "budget"), ("claude-opus-4-6", "adaptive"),
-        ("claude-opus-4-7", "adaptive"), ("claude-4.7-opus", "adaptive"), ("llama3.1", ""), ("stub-1", ""),
+        ("gpt-4o", ""),
+        ("gpt-5-mini", "effort"),
+        ("o3", "effort"),
+        ("gpt-oss:20b", "effort"),
+        ("qwen3:8b", "switch"),
+        ("deepseek-r1:7b", "always"),
+        ("claude-3-5-sonnet-20241022", ""),
+        ("claude-3-7-sonnet-20250219", "budget"),
+        ("claude-opus-4-20250514", "budget"),
+        ("anthropic/claude-sonnet-4.5", "budget"),
+        ("claude-opus-4-6", "adaptive"),
+        ("claude-opus-4-7", "adaptive"),
+        ("claude-4.7-opus", "adaptive"),
+        ("llama3.1", ""),
+        ("stub-1", ""),
     ],
-)  # fmt: skip
+)
 def test_how_a_model_is_made_to_think_is_known_by_its_name(model: str, way: str) -> None:
     assert facts_of(model).thinking == way
 

@@ -206,7 +206,7 @@ def test_a_try_that_fails_leaves_it_alone_again() -> None:
     t.now += 31
     with pytest.raises(ProviderError, match=r"^busy"):
         call(breaker, service)
-    with pytest.raises(ProviderError, match="left alone"):
+    with pytest.raises(ProviderError, match="times in a row"):
         call(breaker, service)
     assert service.calls == 6
 
@@ -244,7 +244,7 @@ def test_an_answer_that_breaks_off_is_a_failure_and_no_success() -> None:
     for _ in range(5):
         with pytest.raises(ProviderError, match="cut"):
             call(breaker, service)
-    with pytest.raises(ProviderError, match="left alone"):
+    with pytest.raises(ProviderError, match="times in a row"):
         call(breaker, service)
 
 

@@ -32,11 +32,27 @@ WALK = """async (base) => {
   return (await dropped({ items }, "here")).map(({ file, folder }) => `${folder}/${file.name}`);
 }"""
 DOCUMENT: dict[str, Any] = {
-    "author": None, "description": None, "status": "completed", "progress": 1, "stage": None, "error": None,
-    "version": "v", "versions": 1, "mime": "text/markdown", "bytes": 2048, "checksum": "c", "folder": "", "tags": ["t"],
-    "source_uri": None, "source_urls": [], "chunks": 1, "stale": False, "created_at": "2026-01-01T00:00:00Z",
-    "updated_at": "2026-01-01T00:00:00Z", "access": {"owner": "local", "users": [], "groups": [], "everyone": False},
-}  # fmt: skip
+    "author": None,
+    "description": None,
+    "status": "completed",
+    "progress": 1,
+    "stage": None,
+    "error": None,
+    "version": "v",
+    "versions": 1,
+    "mime": "text/markdown",
+    "bytes": 2048,
+    "checksum": "c",
+    "folder": "",
+    "tags": ["t"],
+    "source_uri": None,
+    "source_urls": [],
+    "chunks": 1,
+    "stale": False,
+    "created_at": "2026-01-01T00:00:00Z",
+    "updated_at": "2026-01-01T00:00:00Z",
+    "access": {"owner": "local", "users": [], "groups": [], "everyone": False},
+}
 
 
 def file(name: str, text: str | bytes) -> dict[str, Any]:
@@ -115,12 +131,27 @@ def test_what_cannot_be_taken_in_says_why_and_what_to_do(site: Site, tmp_path: P
 
 def test_what_is_under_way_is_shown_by_stage_with_rate_and_time(site: Site) -> None:
     job = {
-        "id": 7, "document_id": "d", "name": "long.pdf", "folder": "", "version": "v", "state": "running",
-        "stage": "parsing, page 3 of 12", "progress": 0.4, "priority": 0, "attempts": 1, "error": None,
-    }  # fmt: skip
+        "id": 7,
+        "document_id": "d",
+        "name": "long.pdf",
+        "folder": "",
+        "version": "v",
+        "state": "running",
+        "stage": "parsing, page 3 of 12",
+        "progress": 0.4,
+        "priority": 0,
+        "attempts": 1,
+        "error": None,
+    }
     summary = {
-        "running": 1, "waiting": 30, "held": 0, "stalled": 2, "documents_per_s": 0.2, "passages_per_s": 4.0, "remaining_s": 155.0,
-    }  # fmt: skip
+        "running": 1,
+        "waiting": 30,
+        "held": 0,
+        "stalled": 2,
+        "documents_per_s": 0.2,
+        "passages_per_s": 4.0,
+        "remaining_s": 155.0,
+    }
     told = f"id: 1\nevent: snapshot\ndata: {json.dumps({'items': [job], 'next_cursor': None, 'summary': summary})}\n\n"
     cancelled: list[str] = []
 

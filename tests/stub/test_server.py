@@ -208,8 +208,11 @@ def test_embeddings_and_model_lists_go_wrong_too(stub: StubLLM, client: httpx2.C
 
 
 def test_the_log_says_what_was_asked_but_not_the_key(stub: StubLLM, client: httpx2.Client) -> None:
-    client.post("chat/completions", json={"model": "m", "messages": [{"role": "user", "content": "Why?"}]},
-                headers={"authorization": "Bearer secret", "x-request-id": "r1"})  # fmt: skip
+    client.post(
+        "chat/completions",
+        json={"model": "m", "messages": [{"role": "user", "content": "Why?"}]},
+        headers={"authorization": "Bearer secret", "x-request-id": "r1"},
+    )
     log = httpx2.get(stub.url.replace("/v1", "/stub/calls"))
     [call] = log.json()["calls"]
     assert (call["number"], call["model"], call["prompt"], call["request_id"]) == (1, "m", "Why?", "r1")

@@ -43,9 +43,13 @@ def test_a_json_line_is_an_object_with_known_names(written: io.StringIO) -> None
         told = json.loads(written.getvalue())
         assert re.fullmatch(r".*Z", told.pop("time"))
         assert told == {
-            "level": "info", "logger": "pincite.somewhere", "request_id": "abcdefgh", "message": "done", "status": 200,
+            "level": "info",
+            "logger": "pincite.somewhere",
+            "request_id": "abcdefgh",
+            "message": "done",
+            "status": 200,
             "ms": 1.5,
-        }  # fmt: skip
+        }
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

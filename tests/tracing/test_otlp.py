@@ -70,18 +70,28 @@ def test_a_question_reaches_the_collector(
 
 def test_a_trace_joins_the_clients_own() -> None:
     trace = Trace(
-        "c" * 32, "query", NOW, 9.0, remote=f"{'a' * 32}-{'b' * 16}", error="Invalid: no", code="invalid",
-        spans=(Span("retrieval", None, 1, 2, None, {"found": 3, "hits": [["x", 1.0]], "by": {"a": 1}, "names": ["n"]}),),
+        "c" * 32,
+        "query",
+        NOW,
+        9.0,
+        remote=f"{'a' * 32}-{'b' * 16}",
+        error="Invalid: no",
+        code="invalid",
+        spans=(
+            Span("retrieval", None, 1, 2, None, {"found": 3, "hits": [["x", 1.0]], "by": {"a": 1}, "names": ["n"]}),
+        ),
         content=Content("words"),
-    )  # fmt: skip
+    )
     root, below = otel_spans(trace, None)
     assert root.context is not None
     assert root.parent is not None
     assert (root.context.trace_id, root.parent.span_id) == (int("a" * 32, 16), int("b" * 16, 16))
     assert below.parent == root.context
     assert dict(below.attributes or {}) == {"found": 3, "by.a": 1, "names": ("n",)} or dict(below.attributes or {}) == {
-        "found": 3, "by.a": 1, "names": ["n"]
-    }  # fmt: skip
+        "found": 3,
+        "by.a": 1,
+        "names": ["n"],
+    }
     assert (root.attributes or {})["error.type"] == "invalid"
     assert not root.status.is_ok
     assert "words" not in str(root.to_json())

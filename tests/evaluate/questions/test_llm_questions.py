@@ -78,10 +78,14 @@ def test_a_model_that_takes_too_long_is_a_failed_call(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     "text",
     [
-        "", "The refractometer measures light.", "What does the passage say about the boiler?",
-        "Was misst das Gerät, und wer hat den boiler repariert?", "Why is the sky blue?", "Who " + "boiler " * 60 + "?",
+        "",
+        "The refractometer measures light.",
+        "What does the passage say about the boiler?",
+        "Was misst das Gerät, und wer hat den boiler repariert?",
+        "Why is the sky blue?",
+        "Who " + "boiler " * 60 + "?",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_question_about_the_passage_in_its_language_is_not_used(text: str) -> None:
     assert not usable(text, passage())
 
