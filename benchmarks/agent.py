@@ -27,7 +27,7 @@ from pincite.evaluate.compare import corpus_of
 from pincite.evaluate.measure.bootstrap import difference
 from pincite.evaluate.questions.datasets import QuestionSet, load_set
 from pincite.evaluate.runner import percentile
-from pincite.evaluate.temporary_library import library_of
+from pincite.evaluate.temporary_library import temporary_library
 from pincite.evaluate.variants import Variant
 from pincite.query.agent.scratchpad import MOST
 from pincite.stub import StubLLM
@@ -108,7 +108,7 @@ async def run(questions: QuestionSet, ways: Sequence[Way], keep: Path) -> list[s
     for way in ways:
         settings = with_values(load_settings(), {f"llm.{key}": value for key, value in way.llm.items()})
         variant = Variant(way.name, settings)
-        async with library_of(corpus_of(questions), variant, keep=keep, report=lambda _: None) as (pincite, _):
+        async with temporary_library(corpus_of(questions), variant, keep=keep, report=lambda _: None) as (pincite, _):
             line = await measured(pincite, questions, way)
         first = first or line
         found += line.wrong

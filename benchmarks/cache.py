@@ -24,7 +24,7 @@ from pincite.core.protocols import Alike
 from pincite.core.query.question import Question
 from pincite.evaluate.compare import corpus_of
 from pincite.evaluate.questions.datasets import load_set, rows
-from pincite.evaluate.temporary_library import Corpus, library_of
+from pincite.evaluate.temporary_library import Corpus, temporary_library
 from pincite.evaluate.variants import read_variants
 from pincite.query.cache.semantic_cache import differs, least_alike
 from pincite.query.understand.intent import read
@@ -130,7 +130,7 @@ async def main() -> None:
     first = corpus_of(load_set(arguments.data / arguments.set[0])) if arguments.timed else None
     pool = first or Corpus("nothing", {"a.md": "Nothing.\n"}, "")
     [as_it_is] = read_variants([], load_settings(), {})
-    async with library_of(pool, as_it_is, keep=None, report=lambda _progress: None) as (pincite, _):
+    async with temporary_library(pool, as_it_is, keep=None, report=lambda _progress: None) as (pincite, _):
         others = await pairs_of(pincite, questions, OTHERS)
         print(f"Another question: a hit is wrong ({len(questions)} questions).\n\n{table(others)}\n")
         print(f"The same question: a hit is right.\n\n{table(await pairs_of(pincite, questions, SAME))}")

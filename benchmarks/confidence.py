@@ -27,7 +27,7 @@ from pincite import AsyncPincite
 from pincite.core.documents.document import Upload
 from pincite.core.query.answer import Answer
 from pincite.core.query.fixed_answers import NO_ANSWER
-from pincite.evaluate.measure.calibration import Bin, binned, calibration_error
+from pincite.evaluate.measure.calibration import Bin, calibration_error, to_bins
 from pincite.evaluate.measure.calibration_plot import plot
 from pincite.query.ground.confidence import FITTED, HIGH, MEDIUM, answered, lead
 
@@ -111,7 +111,7 @@ def report(rows: list[Seen]) -> tuple[Bin, ...]:
     shown: tuple[Bin, ...] = ()
     for name, weights in (("fitted on one half", half), ("in use", used)):
         guess = predicted(weights, columns[out]) * grounding[out]
-        found = binned(list(zip(guess.tolist(), right[out].tolist(), strict=True)))
+        found = to_bins(list(zip(guess.tolist(), right[out].tolist(), strict=True)))
         shown = shown or found
         print(f"\n{name}, on the other half: expected calibration error {calibration_error(found):.4f}\n")
         print_levels(guess, right[out])

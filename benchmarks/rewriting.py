@@ -18,7 +18,7 @@ from pathlib import Path
 from pincite import AsyncPincite
 from pincite.config.sources import load_settings
 from pincite.core.query.question import Exchange, Question
-from pincite.evaluate.temporary_library import Corpus, library_of
+from pincite.evaluate.temporary_library import Corpus, temporary_library
 from pincite.evaluate.variants import read_variants
 from pincite.query.understand.coreference import standalone
 from pincite.query.understand.followup import is_follow_up
@@ -80,7 +80,7 @@ async def main() -> None:
     names = {reference: str(n) for n, reference in enumerate(dict.fromkeys(row.reference for row in rows))}
     pool = Corpus("rewriting", {f"{name}.md": f"{text}\n" for text, name in names.items()}, "")
     [as_it_is] = read_variants([], load_settings(), {})
-    async with library_of(pool, as_it_is, keep=None, report=lambda _progress: None) as (pincite, _):
+    async with temporary_library(pool, as_it_is, keep=None, report=lambda _progress: None) as (pincite, _):
         lines = {"asked": Counter[str](), "replaced": Counter[str](), "beside (default)": Counter[str]()}
         gains = dict.fromkeys(lines, 0.0)
         for row in rows:

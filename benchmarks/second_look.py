@@ -16,11 +16,11 @@ from benchmarks.switches import SETS, Changes, Line, print_table, stood_on, thin
 from pincite.config.sources import load_settings
 from pincite.evaluate.compare import corpus_of
 from pincite.evaluate.questions.datasets import QuestionSet, load_set
-from pincite.evaluate.temporary_library import library_of
-from pincite.evaluate.variants import AS_IT_IS, Variant
+from pincite.evaluate.temporary_library import temporary_library
+from pincite.evaluate.variants import UNCHANGED, Variant
 
 LINES: Mapping[str, Changes] = {
-    AS_IT_IS: (),
+    UNCHANGED: (),
     "rag.second_look=true": (("rag.second_look", True),),
     "every passage of the first": (("rag.verification_enabled", False), ("rag.similarity_threshold", 0.0)),
 }
@@ -28,8 +28,8 @@ LINES: Mapping[str, Changes] = {
 
 async def measure(questions: QuestionSet, keep: Path | None) -> dict[str, Line]:
     """Every line on one set."""
-    default = Variant(AS_IT_IS, load_settings())
-    async with library_of(corpus_of(questions), default, keep=keep, report=lambda _: None) as (pincite, _):
+    default = Variant(UNCHANGED, load_settings())
+    async with temporary_library(corpus_of(questions), default, keep=keep, report=lambda _: None) as (pincite, _):
         return {name: await stood_on(pincite, questions, changes) for name, changes in LINES.items()}
 
 

@@ -94,7 +94,7 @@ async def worker(
     count = workers or max(1, door.settings.ingest.workers)
     door = door.choosing({"ingest.workers": count})
     async with door.open() as pincite, _told_to_stop() as stopped:
-        with logs.configured(door.settings.logs):
+        with logs.configure_logging(door.settings.logs):
             pincite.admin.start_workers()
             if door.json:
                 print_json({"worker": pincite.admin.worker, "workers": count})

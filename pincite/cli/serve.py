@@ -64,7 +64,7 @@ async def serve(door: CommandContext, host: HostOption = None, port: PortOption 
 
     door = _told_where(door, host, port)
     async with door.open() as pincite:
-        with logs.configured(door.settings.logs):
+        with logs.configure_logging(door.settings.logs):
             await _listen(door, pincite)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, Place, SetQuestion
 from pincite.evaluate.measure.calibration import Bin, reliability
-from pincite.evaluate.questions.own_documents import Change, change
+from pincite.evaluate.questions.own_documents import RunDifference, compare_runs
 from pincite.evaluate.report import interval_json
 from pincite.serialize.answers import Json, moment, page
 
@@ -78,7 +78,7 @@ def evaluation(value: Evaluation, *, ranks: bool, before: Evaluation | None = No
             told["reliability"] = [_bin(one) for one in reliability(outcome)]
             told["ranks"] = [{"question_id": one, "rank": rank} for one, rank in outcome.ranks.items()]
     if before is not None and before.outcome is not None and value.outcome is not None:
-        told["against"] = {"id": before.id} | _change(change(before, value))
+        told["against"] = {"id": before.id} | _change(compare_runs(before, value))
     return told
 
 
@@ -107,7 +107,7 @@ def _bin(value: Bin) -> Json:
     return numbers | {"predicted": round(value.predicted, 4), "observed": interval_json(value.observed)}
 
 
-def _change(value: Change) -> Json:
+def _change(value: RunDifference) -> Json:
     return {
         "questions": value.questions,
         "measures": {name: _difference(one) for name, one in value.measures.items()},

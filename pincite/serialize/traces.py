@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from pincite.core.traces import Span, Trace
 from pincite.serialize.answers import Json, moment
-from pincite.tracing.replay import Moved, Replay
+from pincite.tracing.replay import RankChange, Replay
 
 
 def trace(value: Trace, *, spans: bool) -> Json:
@@ -67,7 +67,7 @@ def replay(value: Replay, titles: Mapping[str, str]) -> Json:
     }  # fmt: skip
 
 
-def _moved(value: Moved, title: str | None) -> Json:
+def _moved(value: RankChange, title: str | None) -> Json:
     return {
         "chunk_id": value.chunk_id,
         "document_id": value.document_id,

@@ -293,7 +293,7 @@ def test_a_further_try_has_only_the_time_the_one_before_left() -> None:
             raise BUSY
         yield "late"
 
-    around = Policies("it", Resilience(backoff_s=0), Time().clock).around
+    stream = Policies("it", Resilience(backoff_s=0), Time().clock).stream
     with pytest.raises(ProviderError, match=r"took longer than 0.4 s$"):
-        read(lambda: around(service, Timeouts(0.4, 0.4, setting="")))
+        read(lambda: stream(service, Timeouts(0.4, 0.4, setting="")))
     assert tries == 2

@@ -153,7 +153,7 @@ def test_a_picture_goes_with_a_question_and_is_told(library: Site) -> None:
         take.set_input_files([{"name": "dot.png", "mimeType": "image/png", "buffer": picture}])
         expect(page.locator(".pictures img")).to_have_count(1)
         take.set_input_files([{"name": "no.png", "mimeType": "image/png", "buffer": b"nothing"}])
-        expect(page.get_by_text("no.png is not a picture")).to_be_visible()
+        expect(page.get_by_text("no.png is not a readable image")).to_be_visible()
         with page.expect_request("**/api/v1/chat") as sent:
             ask(page, "What is on the picture?")
         assert sent.value.post_data_json["mode"] == "vision"

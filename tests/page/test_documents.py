@@ -168,7 +168,7 @@ def test_what_is_under_way_is_shown_by_stage_with_rate_and_time(site: Site) -> N
         activity = page.locator(".activity")
         expect(activity).to_contain_text("1 document is being processed · 30 waiting · 12 per minute · about 3 min")
         expect(activity).to_contain_text("Parsing, page 3 of 12")
-        expect(activity).to_contain_text("2 wait for a part that is down")
+        expect(activity).to_contain_text("2 documents wait for an unavailable service")
         bar = activity.get_by_role("progressbar", name="Progress of long.pdf")
         expect(bar).to_have_attribute("aria-valuenow", "40")
         assert unreadable(page) == []
@@ -340,7 +340,7 @@ def test_ten_thousand_documents_are_scrolled_through_with_few_of_them_drawn(site
         lowest = rows.evaluate(
             "(box) => [...box.querySelectorAll('.document-row')].findLast((row) => row.getBoundingClientRect().bottom <= innerHeight).textContent"
         )
-        last.filter(has_text=lowest[:14]).get_by_role("button", name="What to do with").click()
+        last.filter(has_text=lowest[:14]).get_by_role("button", name="Actions for").click()
         shown = page.get_by_role("menu").bounding_box()
         assert shown is not None
         assert shown["y"] + shown["height"] <= 900
@@ -358,6 +358,6 @@ def test_what_was_indexed_in_another_way_is_said_and_renewed(site: Site) -> None
                 expect(page.locator(".document-row").first).to_contain_text("Outdated index")
                 assert unreadable(page) == []
                 page.get_by_role("button", name="Reindex them").click()
-                expect(page.get_by_text(re.compile(r"\d+ documents? (is|are) being indexed again"))).to_be_visible()
+                expect(page.get_by_text(re.compile(r"\d+ documents? (is|are) being reindexed"))).to_be_visible()
         finally:
             client.put(f"{API}/settings", json={"chunking.size": None})

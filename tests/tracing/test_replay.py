@@ -16,10 +16,10 @@ from pincite.core.query.question import Filters, Question, Sampling
 from pincite.core.traces import Content, Trace, TraceFilter
 from pincite.errors import Invalid, NotFound
 from pincite.tracing.replay import (
-    Moved,
-    moves,
+    RankChange,
     options_of,
     question_of,
+    rank_changes,
     replayable,
     settings_for,
     settings_of,
@@ -81,7 +81,7 @@ def test_settings_are_those_of_the_trace_changed() -> None:
         ("embedding.model", "x", "not a setting"),
         ("llm.question_timeout_s", 9999, "not a setting"),
         ("llm.first_token_timeout_s", 9999, "not a setting"),
-        ("rag.reranker", "os.system", "one that is shipped"),
+        ("rag.reranker", "os.system", "name of a built-in provider"),
     ],
 )
 def test_what_cannot_be_changed_is_refused(key: str, value: Any, message: str) -> None:
@@ -95,12 +95,12 @@ def test_no_secret_and_no_address_can_be_replayed() -> None:
 
 
 def test_each_passage_has_gone_some_way() -> None:
-    found = moves([("a", 0.9), ("b", 0.8), ("c", 0.7)], [("b", 0.5), ("d", 0.4), ("c", 0.3)])
+    found = rank_changes([("a", 0.9), ("b", 0.8), ("c", 0.7)], [("b", 0.5), ("d", 0.4), ("c", 0.3)])
     assert found == (
-        Moved("b", 2, 1, 0.8, 0.5),
-        Moved("d", None, 2, None, 0.4),
-        Moved("c", 3, 3, 0.7, 0.3),
-        Moved("a", 1, None, 0.9, None),
+        RankChange("b", 2, 1, 0.8, 0.5),
+        RankChange("d", None, 2, None, 0.4),
+        RankChange("c", 3, 3, 0.7, 0.3),
+        RankChange("a", 1, None, 0.9, None),
     )
     assert [one.change for one in found] == ["moved", "entered", "same", "left"]
 

@@ -9,7 +9,7 @@ from pincite.cli.view.screen import Screen, grid, joined, shorten, styled
 from pincite.cli.view.settings import shown
 from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, SetQuestion
 from pincite.evaluate.compare import Comparison, Trial
-from pincite.evaluate.questions.own_documents import change
+from pincite.evaluate.questions.own_documents import compare_runs
 from pincite.text.counts import count
 
 STYLES = {"better": "green", "worse": "red", "within noise": "dim"}
@@ -93,7 +93,7 @@ def print_runs(
 
 def _print_change(screen: Screen, name: str, before: Evaluation, after: Evaluation) -> None:
     """`this change: +2.1 nDCG, −40 ms`, and whether that is more than noise."""
-    told = change(before, after)
+    told = compare_runs(before, after)
     main, difference = next(iter(told.measures.items()))
     points = f"{100 * difference.value:+.1f} [{100 * difference.low:+.1f}, {100 * difference.high:+.1f}] {main}"
     screen.say(joined(f"{name}: {points}, {told.p50_ms:+.0f} ms  ").append_text(_verdict(difference)))

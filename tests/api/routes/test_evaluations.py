@@ -91,7 +91,7 @@ def test_what_goes_wrong_on_the_way_is_kept(door: Door) -> None:
     with door.stranger() as stranger:  # who has no documents
         failed = ended(stranger, started(stranger))
         assert failed["status"] == "failed"
-        assert "no question could be made" in failed["error"]
+        assert "no question could be generated" in failed["error"]
         assert stranger.get("/api/v1/evaluation-sets").json()["items"] == []
 
 
