@@ -1,4 +1,4 @@
-// What stands behind a citation, shown beside it while one points at it; one can point at the card itself, too.
+// The preview of a citation, shown while the pointer is on the citation or on the preview.
 import { createPortal } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../common/html.js";
@@ -39,7 +39,7 @@ export function Peek({ mark, citation, answer, close }) {
     card.current.style.left = `${Math.max(GAP, Math.min(at.left - 24, innerWidth - size.width - GAP))}px`;
     card.current.style.top = `${below ? at.bottom + GAP : Math.max(GAP, at.top - GAP - size.height)}px`;
   }, [mark]);
-  // Not inside its turn, for one that is not drawn while it is out of sight would also cut off what reaches beyond it.
+  // Outside its turn: `content-visibility` would clip a preview that extends beyond the turn.
   return createPortal(html`<div class="peek" role="tooltip" id="peek" ref=${card}>
     <p class="peek-title"><strong>${source.title || source.document_name}</strong>${source.heading_path.length > 0 && html` <span class="muted">› ${source.heading_path.at(-1)}</span>`}</p>
     <blockquote>${asRead(found.quote || source.snippet)}</blockquote>

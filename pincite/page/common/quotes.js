@@ -1,4 +1,4 @@
-// A quote as one reads it: the rows of a table as their cells, without what Markdown is written with.
+// A quote as readable text: table rows as cells, without Markdown syntax.
 
 const RULE = /^\s*\|?(?:\s*:?-+:?\s*\|)+\s*(?::?-+:?)?\s*$/;
 const ROW = /^\s*\|/;

@@ -1,4 +1,4 @@
-// Runs and sets, and a form to run one; a run that is going on is followed.
+// Runs and question sets, and the form to start a run; a running one is polled.
 import { useEffect, useState } from "preact/hooks";
 import { Confirm } from "../parts/dialog.js";
 import { Empty } from "../parts/empty.js";
@@ -40,7 +40,7 @@ export function Overview() {
   </div>`;
 }
 
-/** A figure with its interval. */
+/** A value with its interval. */
 export const interval = ({ value, low, high }, digits = 3) => `${number(value, digits)} [${number(low, digits)}, ${number(high, digits)}]`;
 
 function Runs({ runs }) {
@@ -75,7 +75,7 @@ export function State({ run }) {
     ${run.error && html`<small class="block bad-text">${run.error}</small>`}`;
 }
 
-/** How the runs of the set that was run last came out, oldest first. */
+/** The results of the runs of the latest set, oldest first. */
 function Course({ runs }) {
   const last = runs.find((run) => run.measures);
   const same = runs.filter((run) => run.measures && run.set_id === last?.set_id).slice(0, 20).reverse();

@@ -1,4 +1,4 @@
-// One run: its figures with intervals, drawn and told, against another run of the same set; where questions were found.
+// One run: metrics with intervals, compared with another run of the same set, and ranks of the questions.
 import { useEffect } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
@@ -12,7 +12,7 @@ import { moment, number, percent, t } from "../common/words.js";
 import { State, interval } from "./overview.js";
 import { Asked } from "./questions.js";
 
-const LOUD = { better: "good", worse: "bad", "within noise": "" };
+const BADGE_KINDS = { better: "good", worse: "bad", "within noise": "" };
 const PLACES = [["1", 1, 1], ["2", 2, 2], ["3", 3, 3], ["4–5", 4, 5], ["6–10", 6, 10], ["11–100", 11, Infinity]];
 
 export function Run({ id, against }) {
@@ -36,7 +36,7 @@ export function Run({ id, against }) {
   </div>`;
 }
 
-/** The run, and the other one where there is one, by their names. */
+/** The labels of the run and of the run it is compared with. */
 const both = (run, other) => [
   { name: t("evaluation.this"), of: run },
   ...(other ? [{ name: t("evaluation.run.of", { when: moment(other.started_at) }), of: other }] : []),
@@ -74,12 +74,12 @@ function Measures({ run, other }) {
       const change = run.against?.measures[name];
       return html`<tr key=${name}><th scope="row">${name}</th><td class="nowrap">${interval(one)}</td>
         ${other && html`<td class="nowrap">${interval(other.measures[name])}</td><td class="nowrap">${interval(change)}</td><td>
-          <span class=${`badge ${LOUD[change.verdict]}`}>${t(`evaluation.verdict.${change.verdict.replace(" ", "-")}`)}</span></td>`}</tr>`;
+          <span class=${`badge ${BADGE_KINDS[change.verdict]}`}>${t(`evaluation.verdict.${change.verdict.replace(" ", "-")}`)}</span></td>`}</tr>`;
     })}</tbody>
   </table></div>`;
 }
 
-/** How many questions found their answer at which place. */
+/** The number of questions by rank of the first relevant passage. */
 function Ranks({ run, other }) {
   const within = (ranks, from, to) => ranks.filter(({ rank }) => rank !== null && rank >= from && rank <= to).length;
   const missed = (ranks) => ranks.filter(({ rank }) => rank === null).length;
@@ -91,7 +91,7 @@ function Ranks({ run, other }) {
     y=${[0, most * 1.08]} ticks=${labels} />`;
 }
 
-/** Whether relevance means what it says. */
+/** The calibration of relevance. */
 function Reliability({ run }) {
   const points = run.reliability.map((bin) => ({ x: bin.predicted, ...bin.observed }));
   return html`<div>

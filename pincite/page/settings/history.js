@@ -1,4 +1,4 @@
-// Who changed which settings and when, newest first; the last change can be taken back.
+// The history of settings changes, newest first; the last one can be undone.
 import { useState } from "preact/hooks";
 import { Empty } from "../parts/empty.js";
 import { Icon } from "../parts/icon.js";
@@ -44,7 +44,7 @@ function Batch({ batch, name }) {
   </li>`;
 }
 
-/** Settings with what they were and what they became; `nothing` is said where nobody had changed one. */
+/** A table of settings before and after a change; `nothing` is shown for an unset value. */
 export function Changes({ changes, nothing = null }) {
   const shown = (value) => (value === null && nothing ? html`<span class="muted">${nothing}</span>` : told(value));
   return html`<div class="table" tabindex="0" role="region" aria-label=${t("changes.title")}><table>

@@ -1,4 +1,4 @@
-// Every setting with its meaning, value and origin: searched, changed together, and taken back.
+// All settings with search; several can be changed at once, and reset.
 import { useMemo, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
@@ -71,13 +71,13 @@ function Values({ now, items, reload, query }) {
     </div>`}`;
 }
 
-/** Whether every word is in a setting's name, meaning or names in the environment. */
+/** Whether every word occurs in a setting's name, description or environment variables. */
 function fits(item, wanted) {
   const text = `${item.key} ${item.description} ${item.environment.join(" ")}`.toLowerCase();
   return wanted.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
-/** The settings of one branch; closed until somebody looks for something in it. */
+/** The settings of one branch; collapsed unless a search matches. */
 function Group({ name, list, open, edits, edit, refused, reset }) {
   const [chosen, setChosen] = useState(null);
   const held = list.some((item) => item.key in edits);

@@ -1,4 +1,4 @@
-// A traced question asked again with other settings, and what that changed.
+// Replay of a traced question with other settings, and the differences.
 import { useState } from "preact/hooks";
 import { Field } from "../parts/field.js";
 import { Icon } from "../parts/icon.js";
@@ -9,7 +9,7 @@ import { pairs, told } from "../common/values.js";
 import { number, percent, t } from "../common/words.js";
 
 const DRAWN = { same: "span", added: "ins", removed: "del" };
-const LOUD = { same: "", moved: "accent", entered: "good", left: "bad" };
+const BADGE_KINDS = { same: "", moved: "accent", entered: "good", left: "bad" };
 
 export function Replay({ trace }) {
   const [problem, setProblem] = useState(null);
@@ -49,14 +49,14 @@ export function Replay({ trace }) {
 
 const orNothing = (value, show) => (value == null ? "–" : show(value));
 
-/** What became of a passage, as the cells of a row. */
+/** The table cells for the rank change of a passage. */
 function moved(one) {
   const score = (value) => orNothing(value, (known) => number(known, 4));
   return [
     `${one.rank_before ?? "–"} → ${one.rank_after ?? "–"}`,
     html`${one.title ?? t("trace.passage.gone")} <small class="muted mono block clip">${one.chunk_id}</small>`,
     `${score(one.score_before)} → ${score(one.score_after)}`,
-    html`<span class=${`badge ${LOUD[one.change]}`}>${t(`replay.change.${one.change}`)}</span>`,
+    html`<span class=${`badge ${BADGE_KINDS[one.change]}`}>${t(`replay.change.${one.change}`)}</span>`,
   ];
 }
 

@@ -1,4 +1,4 @@
-// One span: how it went, what it counted, and the passages it had in hand.
+// One span: result, attributes and passages.
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
@@ -24,7 +24,7 @@ export function Span({ span, close }) {
   </aside>`;
 }
 
-/** A passage by its id; its text is fetched when it is opened, as far as one may still read it. */
+/** A passage by its id; its text is loaded when it is opened, if the user may still read it. */
 export function Passage({ id, score }) {
   const [open, setOpen] = useState(false);
   return html`<li><details onToggle=${(event) => setOpen(event.target.open)}>
@@ -40,7 +40,7 @@ function Text({ id }) {
     : html`<p class="muted small">${t("trace.passage.gone")}</p>`}</${Loaded}>`;
 }
 
-/** A passage's text: its id is document, version and ordinal, and a list can begin after any ordinal. */
+/** Load the text of a passage; its id consists of document, version and ordinal. */
 async function passageOf(id) {
   const [document, version, ordinal] = id.split(".");
   const before = Number(ordinal) - 1;

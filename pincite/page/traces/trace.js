@@ -1,4 +1,4 @@
-// One request: when, how long, how it ended; its spans, its words where they were kept, and asking it again.
+// One trace: time, duration, status, spans, stored text, and replay.
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { get } from "../common/api.js";
@@ -42,7 +42,7 @@ function Told({ trace, own }) {
     ${own && ASKED.includes(trace.kind) && html`<${Replay} trace=${trace} />`}`;
 }
 
-/** What was asked, shown to the model and answered, where that was kept. */
+/** The stored text of a request: question, prompt and answer. */
 function Words({ content, own }) {
   if (!content) return html`<h2>${t("trace.words")}</h2><p class="notice">
     <${Icon} name="lock" />${t(own ? "trace.words.none" : "trace.words.others")}</p>`;

@@ -1,4 +1,4 @@
-// The page's words in German, by room. `{name}` is replaced; `.one` and `.other` are chosen by `count`.
+// The texts of the page in German, by view. `{name}` is replaced; `count` selects `.one` or `.other`.
 export default {
   // the frame
   "frame.skip": "Zum Inhalt springen",
@@ -35,7 +35,7 @@ export default {
   "toast.request": "Anfrage {id}",
   "split.line": "Breite der Bereiche ändern",
 
-  // what went wrong, by its code
+  // errors by code
   "problem.offline": "Der Server ist nicht erreichbar. Prüfen Sie, ob er läuft und ob eine Verbindung besteht.",
   "problem.unauthorized": "Sie sind nicht mehr angemeldet. Melden Sie sich an und versuchen Sie es noch einmal.",
   "problem.not_allowed": "Ihre Rolle erlaubt das nicht. Ein Administrator kann Ihre Rolle ändern.",

@@ -1,4 +1,4 @@
-// The page's words in English, by room. `{name}` is replaced; `.one` and `.other` are chosen by `count`.
+// The texts of the page in English, by view. `{name}` is replaced; `count` selects `.one` or `.other`.
 export default {
   // the frame
   "frame.skip": "Skip to content",
@@ -35,7 +35,7 @@ export default {
   "toast.request": "Request {id}",
   "split.line": "Resize the panes",
 
-  // what went wrong, by its code
+  // errors by code
   "problem.offline": "The server cannot be reached. Check that it is running, and check your connection.",
   "problem.unauthorized": "You are no longer logged in. Log in and try again.",
   "problem.not_allowed": "Your role does not allow this. An administrator can change your role.",
