@@ -1,10 +1,10 @@
-"""Answers looked up step by step on a question set: what they stand on against plain chat, their steps and their limits.
+"""Agent answers on a question set compared with plain chat: sources used, steps and limits.
 
     ./run bench agent --data DIR [--set hotpotqa100] [--most N] [--work DIR] [--llm provider=llama,path=FILE …]
 
-Each line is one way to ask the same questions of one library: plain chat, the agent by rules (no model), and the agent
-with the shipped stub as a planner, which calls tools natively or writes its calls in plain text. `--llm` adds a line
-with a model of one's own. A citation that does not resolve, or a bound that is passed, makes it fail.
+Each line is one way to ask the same questions in one library: plain chat, the agent by rules (no model), and the agent
+with the shipped stub as a planner, which calls tools natively or writes its calls as plain text. `--llm` adds a line
+with another model. The benchmark fails if a citation does not resolve or a limit is exceeded.
 """
 
 import argparse

@@ -1,10 +1,11 @@
-"""The semantic cache: how often another question is taken for the same, how often the same one is known again, what that saves.
+"""The semantic cache: false hits on other questions, hits on the same question, and the time saved.
 
     ./run bench cache --data DIR [--set xquad-en-de hotpotqa100] [--every 1] [--timed 50] [--show]
 
-DIR holds the question sets. Twins of their questions are made by rule (`benchmarks/_twins.py`): such that ask for something else and must not
-be answered alike, and such that ask for the same. `by vectors alone` is what the thresholds would do without reading the words. `--timed N` also asks
-N questions twice of a library made of the first set, and compares.
+DIR holds the question sets. Variants of their questions are made by rules (`benchmarks/_twins.py`): variants with
+another meaning, which must not be cache hits, and variants with the same meaning. `by vectors alone` shows what the
+thresholds would do without the comparison of words. `--timed N` also asks N questions twice in a library of the first
+set, and compares the times.
 """
 
 import argparse

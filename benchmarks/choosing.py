@@ -1,12 +1,12 @@
-"""Fits the weights by which sentences are chosen and questions refused, and draws what refusing costs.
+"""Fit the weights that choose sentences and refuse questions, and plot the cost of refusing.
 
     ./run bench choosing --data DIR [--set abstention] [--more xquad-en-de] [--plot FILE.svg] [--every 4]
 
-Each question goes through the whole pipeline up to the answerer, whose measures are taken down. On every other article two
-models are fitted: which sentence holds the gold answer (a choice among all of a question's sentences), and whether there
-is one at all (a logistic regression). The other articles show what they are worth. `--more` names a set whose library has
-the paragraphs of all questions: those of the tuning articles that `--set` lost are asked there, so that twice as many
-questions say which sentence is the right one.
+Each question runs through the whole pipeline up to the answerer, whose features are recorded. On every other article
+two models are fitted: which sentence contains the gold answer (a choice among all sentences of a question), and whether
+there is one at all (a logistic regression). The other articles are for testing. `--more` names a set whose library has
+the paragraphs of all questions: questions of the tuning articles without a paragraph in `--set` are asked there, which
+doubles the training data for choosing sentences.
 """
 
 import argparse

@@ -2,8 +2,7 @@
 
     ./run bench retrieval --data DIR --set scifact [--split train] [--work DIR] [--try rag.alpha=0.4 …]
 
-`--work` keeps the index for the next run; every `--try` is one more line of the table, on the same index where it
-can be.
+`--work` keeps the index for the next run; every `--try` adds a line to the table, on the same index if possible.
 """
 
 import argparse

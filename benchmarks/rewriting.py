@@ -1,10 +1,10 @@
-"""Follow-ups without a model: which questions are taken for one, and whether search finds more for it.
+"""Follow-up questions without a model: which questions are detected, and whether the rewritten ones find more.
 
     ./run bench rewriting --data DIR [--show]
 
-DIR holds `rewriting/qa.jsonl.gz`: conversations with their last question and a reference that can be understood alone.
-No passages come with them, so the library searched is the references themselves, each a document: the better a
-question says what it means, the higher its own reference stands among those of all the others.
+DIR holds `rewriting/qa.jsonl.gz`: conversations with their last question and a standalone reference. There are no
+passages, so the library consists of the references, one per document: the better a rewritten question, the higher its
+own reference ranks among all references.
 """
 
 import argparse

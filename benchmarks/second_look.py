@@ -1,10 +1,10 @@
-"""What a second look brings: the right documents among what an answer stands on, with it and without.
+"""The benefit of the second search pass: the relevant documents among the sources of an answer, with and without it.
 
     ./run bench second_look --data DIR [--set musique100 …] [--most N] [--work DIR]
 
-Questions of several steps (HotpotQA, MuSiQue) are what it is for; on those of one step (SciFact, XQuAD) it must not lose.
-The last line shows what the first look brings where none of its passages is left out. Of a set with more than `--most` questions, every
-second, third … is asked.
+The second pass is for multi-hop questions (HotpotQA, MuSiQue); on single-hop questions (SciFact, XQuAD) it must not
+lose. The last line shows the first pass without any passages left out. Of a set with more than `--most` questions,
+every second, third … is asked.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""Misspelt questions: what is lost by a slip of the hand, with the corrector and without, and what it does to clean ones.
+"""Misspelt questions: the loss with and without spelling correction, and its effect on correct questions.
 
     ./run bench spelling --data DIR [--set scifact …] [--work DIR] [--show]
 
-DIR holds the question sets and `typo-queries`: questions of two of them with one or two words misspelt as people do.
+DIR holds the question sets and `typo-queries`: questions of two of them with one or two realistic misspellings.
 """
 
 import argparse

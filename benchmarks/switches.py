@@ -1,10 +1,10 @@
-"""A line for every strategy, switch and profile on every question set: what each brings, and what it costs.
+"""Every strategy, switch and profile on every question set: benefit and cost of each.
 
     ./run bench switches --data DIR [--set scifact …] [--most N] [--work DIR]
 
-The first line is the default; the others differ from it in what their name says. Two tables: what a search finds, and
-what an answer stands on (some switches act only there). Of a set with more than
-`--most` questions, every second, third … is asked.
+The first line is the default; the others differ from it by the setting in their name. There are two tables: the results
+of a search, and the sources of an answer (some switches act only there). Of a set with more than `--most` questions,
+every second, third … is asked.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 // Notes on an answer: confidence, limitations, and conflicts between sources.
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
-import { asRead } from "../common/quotes.js";
+import { readableQuote } from "../common/quotes.js";
 import { day, percent, t } from "../common/words.js";
 import { unsupported } from "./answer.js";
 import { placeOfStatement } from "./places.js";
@@ -43,7 +43,7 @@ export function Conflicts({ conflicts, show }) {
       ${conflict.subject && html`<p class="muted">${t("ask.conflict.about", { subject: conflict.subject })}</p>`}
       <div class="sides">
         ${conflict.statements.map((one) => html`<button key=${`${one.document_id}${one.start_char}`} class="card side" onClick=${() => show(placeOfStatement(one))}>
-          <blockquote>${asRead(one.quote)}</blockquote>
+          <blockquote>${readableQuote(one.quote)}</blockquote>
           <span><strong>${one.title}</strong>${one.date && html` <span class="muted nowrap">${day(one.date)}</span>`}</span>
         </button>`)}
       </div>

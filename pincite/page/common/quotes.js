@@ -4,7 +4,7 @@ const RULE = /^\s*\|?(?:\s*:?-+:?\s*\|)+\s*(?::?-+:?)?\s*$/;
 const ROW = /^\s*\|/;
 const ITEM = /^\s*(?:[*+-]|\d+[.)])\s+/;
 
-export function asRead(quote) {
+export function readableQuote(quote) {
   const lines = quote.split("\n").filter((line) => !RULE.test(line));
   const read = lines.map((line) => {
     const text = ROW.test(line) ? line.split("|").map((cell) => cell.trim()).filter(Boolean).join(" · ") : line.trim();

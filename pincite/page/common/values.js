@@ -2,7 +2,7 @@
 import { number, t } from "./words.js";
 
 /** Format a value in one line. */
-export function told(value) {
+export function formatValue(value) {
   if (value === null || value === undefined || value === "") return "–";
   if (typeof value === "boolean") return t(value ? "value.yes" : "value.no");
   if (typeof value === "number") return number(value, 6);
@@ -10,14 +10,14 @@ export function told(value) {
 }
 
 /** Format a value for a form field. */
-export function written(value, type) {
+export function toFieldText(value, type) {
   if (value === null || value === undefined) return "";
   if (type === "list") return value.join("\n");
   return typeof value === "object" ? JSON.stringify(value, null, 1) : String(value);
 }
 
 /** Parse the text of a field; an invalid number stays text, so that the service reports it. */
-export function read(text, type) {
+export function parseFieldText(text, type) {
   if (type === "boolean") return text === "true";
   if (type === "list") return text.split("\n").map((line) => line.trim()).filter(Boolean);
   if (type === "table") return parsed(text.trim() || "{}");

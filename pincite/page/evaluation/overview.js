@@ -10,7 +10,7 @@ import { toast } from "../parts/toast.js";
 import { get, remove } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { day, moment, number, t } from "../common/words.js";
 import { go } from "../shell/router.js";
 import { Start } from "./start.js";
@@ -60,7 +60,7 @@ function Runs({ runs }) {
         <td class="nowrap"><a href=${`/evaluation/${run.id}`}>${moment(run.started_at)}</a></td>
         <td>${run.set_version ?? "–"}</td>
         <td class="value small">${Object.entries(run.settings).map(([key, value]) => html`<span key=${key} class="block">
-          <span class="mono">${key}</span> ${told(value)}</span>`)}</td>
+          <span class="mono">${key}</span> ${formatValue(value)}</span>`)}</td>
         <td class="nowrap">${run.measures ? interval(run.measures[MAIN]) : "–"}</td>
         <td class="number nowrap">${run.p50_ms === null ? "–" : `${number(run.p50_ms, 1)} ms`}</td>
         <td>${run.status === "running" ? html`<${Progress} label=${t("evaluation.running")} value=${run.progress} />` : html`<${State}

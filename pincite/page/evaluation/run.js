@@ -7,7 +7,7 @@ import { Progress } from "../parts/progress.js";
 import { get } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { moment, number, percent, t } from "../common/words.js";
 import { State, interval } from "./overview.js";
 import { Asked } from "./questions.js";
@@ -52,7 +52,7 @@ function Figures({ run, other }) {
         <a href=${`/evaluation/sets/${run.set_id}`}>${t("evaluation.set.name", { number: run.set_version })}</a></dd></div>
       <div><dt>${t("evaluation.questions")}</dt><dd>${number(run.questions)}</dd></div>
       <div><dt>p50, p95</dt><dd>${number(run.p50_ms, 1)} ms, ${number(run.p95_ms, 1)} ms</dd></div>
-      ${Object.entries(run.settings).map(([key, value]) => html`<div key=${key}><dt class="mono">${key}</dt><dd>${told(value)}</dd></div>`)}
+      ${Object.entries(run.settings).map(([key, value]) => html`<div key=${key}><dt class="mono">${key}</dt><dd>${formatValue(value)}</dd></div>`)}
     </dl>
     ${run.notes.map((note) => html`<p key=${note} class="notice warn"><${Icon} name="warning" />${note}</p>`)}
     ${other && html`<p class="notice"><${Icon} name="info" /><span>${t("evaluation.against", { count: run.against.questions })} <a

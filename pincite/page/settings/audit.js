@@ -6,7 +6,7 @@ import { toast } from "../parts/toast.js";
 import { get, post } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { moment, number, t } from "../common/words.js";
 import { useNames } from "./names.js";
 
@@ -52,9 +52,9 @@ function Events({ events }) {
       <td><span class="mono">${event.event}</span>${" "}
         ${event.outcome !== "done" && html`<span class=${`badge ${BADGE_KINDS[event.outcome]}`}>${t(`audit.outcome.${event.outcome}`)}</span>`}</td>
       <td>${name(event.person)}${event.address && html`<small class="muted block">${event.address}</small>`}</td>
-      <td class="value">${told(event.subject)}</td>
+      <td class="value">${formatValue(event.subject)}</td>
       <td class="value small">${Object.entries(event.details ?? {}).map(([key, value]) => html`<span key=${key} class="block">
-        <span class="muted">${key}:</span> ${told(value)}</span>`)}</td>
+        <span class="muted">${key}:</span> ${formatValue(value)}</span>`)}</td>
     </tr>`)}</tbody>
   </table></div>`;
 }

@@ -3,7 +3,7 @@ import { Loaded } from "../parts/loaded.js";
 import { get } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { number, t } from "../common/words.js";
 import { Indexes } from "./indexes.js";
 
@@ -34,7 +34,7 @@ const flat = (name, part) =>
 const labelled = (name, sizes = {}) => Object.entries(sizes).map(([label, value]) => [`${name} ${label.split("=")[1] ?? ""}`, value]);
 
 function Facts({ pairs }) {
-  return html`<dl class="facts">${pairs.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${told(value)}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${pairs.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${formatValue(value)}</dd></div>`)}</dl>`;
 }
 
 /** Requests of this process: count, failures and mean duration by kind. */

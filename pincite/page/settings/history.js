@@ -7,7 +7,7 @@ import { toast } from "../parts/toast.js";
 import { get, post } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { moment, t } from "../common/words.js";
 import { useNames } from "./names.js";
 
@@ -46,7 +46,7 @@ function Batch({ batch, name }) {
 
 /** A table of settings before and after a change; `nothing` is shown for an unset value. */
 export function Changes({ changes, nothing = null }) {
-  const shown = (value) => (value === null && nothing ? html`<span class="muted">${nothing}</span>` : told(value));
+  const shown = (value) => (value === null && nothing ? html`<span class="muted">${nothing}</span>` : formatValue(value));
   return html`<div class="table" tabindex="0" role="region" aria-label=${t("changes.title")}><table>
     <thead><tr><th>${t("changes.key")}</th><th>${t("changes.before")}</th><th>${t("changes.after")}</th></tr></thead>
     <tbody>${changes.map(({ key, before, after }) => html`<tr key=${key}>

@@ -6,7 +6,7 @@ import { toast } from "../parts/toast.js";
 import { get, post, remove } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { moment, t } from "../common/words.js";
 
 const BADGE_KINDS = { serving: "good", building: "accent", standby: "" };
@@ -33,7 +33,7 @@ export function Indexes({ stale }) {
         <header class="bar"><span class="mono">${one.id}</span>
           <span class=${`badge ${BADGE_KINDS[one.state]}`}>${t(`index.state.${one.state}`)}</span></header>
         <dl class="facts">${Object.entries(one.settings ?? {}).map(([key, value]) => html`<div key=${key}><dt class="mono">${key}</dt>
-          <dd>${told(value)}</dd></div>`)}</dl>
+          <dd>${formatValue(value)}</dd></div>`)}</dl>
         <p class="small muted">${moment(one.switched_at ?? one.created_at)}</p>
       </li>`)}</ul>`}</${Loaded}>`;
 }

@@ -2,7 +2,7 @@
 import { useId } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
-import { told, written } from "../common/values.js";
+import { formatValue, toFieldText } from "../common/values.js";
 import { t } from "../common/words.js";
 
 const BADGE_KINDS = { default: "", file: "accent", environment: "accent", database: "accent", call: "warn" };
@@ -14,7 +14,7 @@ export function Setting({ item, text, edit, error, reset }) {
     <div class="setting-about">
       <label class="mono" for=${id}>${item.key}</label>
       <p>${described(item.description)}</p>
-      <p class="small muted">${t("settings.allowed", { allowed: item.allowed, fallback: told(item.default) })} ·${" "}
+      <p class="small muted">${t("settings.allowed", { allowed: item.allowed, fallback: formatValue(item.default) })} ·${" "}
         <code>${item.environment[0]}</code></p>
     </div>
     <div class="setting-value">
@@ -24,7 +24,7 @@ export function Setting({ item, text, edit, error, reset }) {
       <div class="setting-origin">
         <span class=${`badge ${BADGE_KINDS[item.source]}`}>${t(`settings.source.${item.source}`)}</span>
         <span class="badge">${t(`settings.acts.${item.acts}`)}</span>
-        ${item.stored !== undefined && html`<span class="badge warn">${t("settings.stored", { value: told(item.stored) })}</span>`}
+        ${item.stored !== undefined && html`<span class="badge warn">${t("settings.stored", { value: formatValue(item.stored) })}</span>`}
         ${(item.source === "database" || item.stored !== undefined) && html`<button class="button quiet small" onClick=${reset}>
           <${Icon} name="undo" />${t("settings.reset")}</button>`}
       </div>
@@ -36,7 +36,7 @@ export function Setting({ item, text, edit, error, reset }) {
 const described = (text) => text.split("`").map((part, place) => (place % 2 ? html`<code key=${place}>${part}</code>` : part));
 
 function Editor({ id, item, text, edit, error }) {
-  const now = written(item.value, item.type);
+  const now = toFieldText(item.value, item.type);
   const shown = text ?? now;
   const change = (value) => edit(value === now ? null : value);
   const all = { id, value: shown, "aria-invalid": error ? "true" : null, "aria-describedby": error ? `${id}-error` : null };
@@ -55,7 +55,7 @@ function Editor({ id, item, text, edit, error }) {
 
 /** The note on a setting that cannot be changed here. */
 function Fixed({ id, item }) {
-  const value = item.secret ? t(item.set ? "settings.secret.set" : "settings.secret.unset") : told(item.value);
+  const value = item.secret ? t(item.set ? "settings.secret.set" : "settings.secret.unset") : formatValue(item.value);
   return html`<output id=${id} class="setting-fixed"><${Icon} name="lock" /><span>${value}</span></output>
     <p class="small muted">${item.reason}</p>`;
 }

@@ -6,7 +6,7 @@ import { toast } from "../parts/toast.js";
 import { get, post, put } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { read } from "../common/values.js";
+import { parseFieldText } from "../common/values.js";
 import { t } from "../common/words.js";
 import { Setting } from "./setting.js";
 
@@ -46,7 +46,7 @@ function Values({ now, items, reload, query }) {
   };
   const takeBack = () => post("/settings/undo").then(({ notes: told }) => (setNotes(told), toast(t("settings.undone")), reload()), toast);
   const typeOf = (key) => items.find((one) => one.key === key).type;
-  const save = () => change(Object.fromEntries(Object.entries(edits).map(([key, text]) => [key, read(text, typeOf(key))])));
+  const save = () => change(Object.fromEntries(Object.entries(edits).map(([key, text]) => [key, parseFieldText(text, typeOf(key))])));
   const groups = Map.groupBy(shown, (item) => item.key.split(".")[0]);
   const count = Object.keys(edits).length;
   return html`

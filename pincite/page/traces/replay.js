@@ -5,7 +5,7 @@ import { Icon } from "../parts/icon.js";
 import { Trouble } from "../parts/loaded.js";
 import { post } from "../common/api.js";
 import { html } from "../common/html.js";
-import { pairs, told } from "../common/values.js";
+import { pairs, formatValue } from "../common/values.js";
 import { number, percent, t } from "../common/words.js";
 
 const DRAWN = { same: "span", added: "ins", removed: "del" };
@@ -67,7 +67,7 @@ function Difference({ result }) {
   ].filter(([, pair]) => pair.before != null || pair.after != null)
     .map(([name, { before, after }, show]) => [t(`trace.${name}`), orNothing(before, show), orNothing(after, show)]);
   const settings = Object.entries(result.settings)
-    .map(([key, { before, after }]) => [html`<span class="mono">${key}</span>`, told(before), told(after)]);
+    .map(([key, { before, after }]) => [html`<span class="mono">${key}</span>`, formatValue(before), formatValue(after)]);
   return html`<div class="replayed">
     <p class=${`notice ${result.changed ? "" : "good"}`}><${Icon} name=${result.changed ? "info" : "check"} />
       <span>${t(result.changed ? "replay.changed" : "replay.same")} <a href=${`/traces/${result.trace_id}`}>${t("replay.trace")}</a></span></p>

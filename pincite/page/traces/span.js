@@ -5,7 +5,7 @@ import { Loaded } from "../parts/loaded.js";
 import { get } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { number, t } from "../common/words.js";
 
 export function Span({ span, close }) {
@@ -17,7 +17,7 @@ export function Span({ span, close }) {
     <dl class="facts">
       <div><dt>${t("trace.started")}</dt><dd>${number(span.started_ms, 2)} ms</dd></div>
       <div><dt>${t("trace.took")}</dt><dd>${number(span.duration_ms, 2)} ms</dd></div>
-      ${Object.entries(facts).map(([name, value]) => html`<div key=${name}><dt class="mono">${name}</dt><dd>${told(value)}</dd></div>`)}
+      ${Object.entries(facts).map(([name, value]) => html`<div key=${name}><dt class="mono">${name}</dt><dd>${formatValue(value)}</dd></div>`)}
     </dl>
     ${Array.isArray(hits) && html`<h4>${t("trace.passages", { count: hits.length })}</h4>
       <ol class="passages">${hits.map(([id, score]) => html`<${Passage} key=${id} id=${id} score=${score} />`)}</ol>`}

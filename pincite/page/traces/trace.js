@@ -4,7 +4,7 @@ import { Loaded } from "../parts/loaded.js";
 import { get } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { moment, number, percent, t } from "../common/words.js";
 import { Status } from "./list.js";
 import { Replay } from "./replay.js";
@@ -60,5 +60,5 @@ function Pairs({ title, pairs }) {
   if (!list.length) return null;
   return html`<details class="pairs"><summary><h2>${title}</h2> <span class="count">${list.length}</span></summary>
     <dl class="facts wide">${list.map(([key, value]) => html`<div key=${key}><dt class="mono">${key}</dt>
-      <dd>${told(value)}</dd></div>`)}</dl></details>`;
+      <dd>${formatValue(value)}</dd></div>`)}</dl></details>`;
 }
