@@ -3,7 +3,8 @@
     ./run bench filters [--chunks 20000] [--queries 100]
 
 Synthetic passages with the word frequencies of real text go through the product's own store. Dense search is compared
-with the exact result for filters that admit 1, 5, 20 and 100 % of the chunks; BM25 with bm25s, before and after deletes.
+with the exact result for filters that admit 1, 5, 20 and 100 % of the chunks, and BM25 with bm25s, before and after
+deletes.
 """
 
 import argparse
